@@ -1,0 +1,212 @@
+//! Content blocks of the Messages API.
+
+use alloc::{string::String, vec::Vec};
+
+use serde::Serialize;
+
+use crate::{
+    json::{RawJson, RawObject},
+    tool::ResultBlock,
+};
+
+/// A block of a model response, as the loop needs to see it. What it does not know stays whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+        /// Citations as they came, if any.
+        citations: Vec<RawJson>,
+    },
+    /// Thinking, valid in a later request only with its signature.
+    Thinking {
+        /// The thinking.
+        thinking: String,
+        /// The provider's signature; empty when it never came.
+        signature: String,
+    },
+    /// A tool call.
+    ToolUse(ToolUse),
+    /// Any other kind, untouched.
+    Other(RawJson),
+}
+
+/// A tool call of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolUse {
+    /// The model's id of the call.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The input, or what came of it when it is not a JSON object.
+    pub input: Result<RawJson, String>,
+}
+
+impl ToolUse {
+    /// The input for messages and history: an object always, empty when the real one is unusable.
+    #[must_use]
+    pub fn input_or_empty(&self) -> RawJson {
+        match &self.input {
+            Ok(input) => input.clone(),
+            Err(_) => RawJson::empty_object(),
+        }
+    }
+}
+
+impl Block {
+    /// A text block.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::Text {
+            text: text.into(),
+            citations: Vec::new(),
+        }
+    }
+
+    /// The block in Messages API form.
+    #[must_use]
+    pub fn to_raw(&self) -> RawJson {
+        let encoded = match self {
+            Self::Text { text, citations } if citations.is_empty() => {
+                RawJson::encode(&TextBlock { kind: "text", text })
+            }
+            Self::Text { text, citations } => RawJson::encode(&CitedBlock {
+                kind: "text",
+                text,
+                citations,
+            }),
+            Self::Thinking {
+                thinking,
+                signature,
+            } => RawJson::encode(&ThinkingBlock {
+                kind: "thinking",
+                thinking,
+                signature,
+            }),
+            Self::ToolUse(call) => RawJson::encode(&ToolUseBlock {
+                kind: "tool_use",
+                id: &call.id,
+                name: &call.name,
+                input: call.input_or_empty(),
+            }),
+            Self::Other(raw) => return raw.clone(),
+        };
+        // Strings and raw JSON only: encoding cannot fail.
+        encoded.unwrap_or_else(|_| RawJson::empty_object())
+    }
+
+    /// Whether the block may stand in a later request: no empty text, no unsigned thinking.
+    #[must_use]
+    pub fn belongs_in_history(&self) -> bool {
+        match self {
+            Self::Text { text, .. } => !text.trim().is_empty(),
+            Self::Thinking { signature, .. } => !signature.is_empty(),
+            Self::ToolUse(_) => true,
+            Self::Other(raw) => raw.is_object(),
+        }
+    }
+
+    /// Reads a whole block, as a plain JSON response carries it.
+    #[must_use]
+    pub fn from_raw(raw: RawJson) -> Self {
+        let Ok(object) = RawObject::parse(raw.get()) else {
+            return Self::Other(raw);
+        };
+        let string = |key: &str| object.get_string(key);
+        match string("type").as_deref() {
+            Some("text") => match string("text") {
+                Some(text) => Self::Text {
+                    text,
+                    citations: object
+                        .get("citations")
+                        .and_then(|c| c.decode::<Vec<RawJson>>().ok())
+                        .unwrap_or_default(),
+                },
+                None => Self::Other(raw),
+            },
+            Some("thinking") => Self::Thinking {
+                thinking: string("thinking").unwrap_or_default(),
+                signature: string("signature").unwrap_or_default(),
+            },
+            Some("tool_use") => match (string("id"), string("name")) {
+                (Some(id), Some(name)) => {
+                    let input = match object.get("input") {
+                        Some(input) if input.is_object() => Ok(input.clone()),
+                        Some(input) => Err(input.get().into()),
+                        None => Ok(RawJson::empty_object()),
+                    };
+                    Self::ToolUse(ToolUse { id, name, input })
+                }
+                _ => Self::Other(raw),
+            },
+            _ => Self::Other(raw),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TextBlock<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct CitedBlock<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+    citations: &'a [RawJson],
+}
+
+#[derive(Serialize)]
+struct ThinkingBlock<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    thinking: &'a str,
+    signature: &'a str,
+}
+
+#[derive(Serialize)]
+struct ToolUseBlock<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: &'a str,
+    name: &'a str,
+    input: RawJson,
+}
+
+/// The `tool_result` block that answers a call.
+#[must_use]
+pub fn tool_result(tool_use_id: &str, content: &[ResultBlock], is_error: bool) -> RawJson {
+    #[derive(Serialize)]
+    struct ToolResultBlock<'a> {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        tool_use_id: &'a str,
+        content: Content<'a>,
+        #[serde(skip_serializing_if = "core::ops::Not::not")]
+        is_error: bool,
+    }
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Content<'a> {
+        Text(&'a str),
+        Blocks(&'a [ResultBlock]),
+    }
+    // One text is sent as a plain string: shorter, and what every reader of transcripts expects.
+    let content = match content {
+        [] => Content::Text(""),
+        [ResultBlock::Text { text }] => Content::Text(text),
+        blocks => Content::Blocks(blocks),
+    };
+    RawJson::encode(&ToolResultBlock {
+        kind: "tool_result",
+        tool_use_id,
+        content,
+        is_error,
+    })
+    // Strings and raw JSON only: encoding cannot fail.
+    .unwrap_or_else(|_| RawJson::empty_object())
+}

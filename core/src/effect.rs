@@ -1,0 +1,293 @@
+//! What the machine asks of the world, and what the world answers.
+//!
+//! Every effect is answered to its end exactly once. [`Answer::is_last`] says which answers end one.
+
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    id::EffectId,
+    json::RawJson,
+    message::Message,
+    permission::Mode,
+    tool::{Access, ToolCall, ToolResult},
+};
+
+/// What the application or the host tells the machine.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Input {
+    /// A user message: starts a turn, or waits for the running one to end.
+    Prompt(Prompt),
+    /// Stop what is running. The session stays usable.
+    Interrupt,
+    /// Change the permission mode; holds from the next judged call on.
+    SetMode(Mode),
+    /// Change the model; none returns to the one of the spec. Holds from the next request on.
+    SetModel(Option<String>),
+    /// First input after a restore: the effects that the host still has running.
+    Resumed {
+        /// Effects whose answers will still come.
+        live: Vec<EffectId>,
+    },
+    /// A deadline may have passed.
+    Tick,
+    /// An answer to an effect.
+    Answer(EffectId, Answer),
+}
+
+/// A user message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// Content blocks of the Messages API, each one a JSON object.
+    pub content: Vec<RawJson>,
+}
+
+impl Prompt {
+    /// Plain text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        let block = crate::content::Block::text(text).to_raw();
+        Self {
+            content: alloc::vec![block],
+        }
+    }
+}
+
+/// What comes out of the machine.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Output {
+    /// Do this and answer.
+    Effect(EffectId, Effect),
+    /// Stop this: sockets are dropped at once, tools get a signal. It is still answered.
+    Cancel(EffectId),
+    /// The grace period is over: drop it. The machine counts it as cancelled and expects no answer.
+    Abandon(EffectId),
+    /// A message for the application.
+    Message(Message),
+}
+
+/// Something only a host can do.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// Send a request to the model endpoint. Answered by head, body and end, or by a failure.
+    Http(HttpRequest),
+    /// Make paths absolute and real. Answered by [`Answer::Resolved`].
+    Resolve(Vec<ResolvePath>),
+    /// Run a tool. Answered by any number of [`Answer::Progress`], then [`Answer::Tool`].
+    CallTool(ToolCall),
+    /// Ask whoever decides. Answered by [`Answer::Permission`].
+    AskPermission(PermissionRequest),
+    /// Append to the transcript. Answered by [`Answer::Persisted`] once it is safe.
+    Persist(Vec<Entry>),
+}
+
+/// A request to a model endpoint. It names no host and carries no secret: the host knows both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpRequest {
+    /// Always `POST` today.
+    pub method: &'static str,
+    /// Path and query below the endpoint's base address (`/v1/messages`).
+    pub path: String,
+    /// Header names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body in pieces, to be sent one after another; shared with the history, never re-encoded.
+    pub body: Vec<Bytes>,
+}
+
+impl HttpRequest {
+    /// Length of the body in bytes.
+    #[must_use]
+    pub fn body_len(&self) -> usize {
+        self.body.iter().map(Bytes::len).sum()
+    }
+
+    /// The body in one piece (a copy).
+    #[must_use]
+    pub fn body_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.body_len());
+        for piece in &self.body {
+            out.extend_from_slice(piece);
+        }
+        out
+    }
+}
+
+/// A path to resolve.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResolvePath {
+    /// As the model wrote it.
+    pub path: String,
+    /// What the call wants to do there.
+    pub access: Access,
+}
+
+/// A resolved path: what rules judge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResolvedPath {
+    /// Absolute, without `.` or `..`, links followed; for a file that does not exist its nearest
+    /// existing parent is real.
+    pub path: String,
+}
+
+/// The question whether a call may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionRequest {
+    /// The model's id of the call.
+    pub tool_use_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// The input as the model gave it.
+    pub input: RawJson,
+    /// The path outside the granted directories that made it ask, if one did.
+    pub blocked_path: Option<String>,
+    /// Why it is asked, in one sentence.
+    pub decision_reason: String,
+    /// A rule that would answer the question for the rest of the session (`Bash(npm test)`).
+    pub suggested_rule: Option<String>,
+}
+
+/// The answer of whoever decides (seed 4, `PermissionResult`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "behavior", rename_all = "lowercase")]
+pub enum PermissionResponse {
+    /// Run it.
+    Allow {
+        /// Run it with this input instead; it is validated again.
+        #[serde(
+            rename = "updatedInput",
+            default,
+            skip_serializing_if = "Option::is_none"
+        )]
+        updated_input: Option<RawJson>,
+        /// Allow rules that hold from now on, for this session.
+        #[serde(
+            rename = "allowRules",
+            default,
+            skip_serializing_if = "Vec::is_empty"
+        )]
+        allow_rules: Vec<String>,
+    },
+    /// Do not run it.
+    Deny {
+        /// What the model reads.
+        message: String,
+        /// End the run too.
+        #[serde(default)]
+        interrupt: bool,
+    },
+}
+
+impl PermissionResponse {
+    /// A plain yes.
+    #[must_use]
+    pub fn allow() -> Self {
+        Self::Allow {
+            updated_input: None,
+            allow_rules: Vec::new(),
+        }
+    }
+
+    /// A no with its reason.
+    pub fn deny(message: impl Into<String>) -> Self {
+        Self::Deny {
+            message: message.into(),
+            interrupt: false,
+        }
+    }
+}
+
+/// One line of the transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The message's id.
+    pub uuid: crate::id::Uuid,
+    /// The entry before it.
+    pub parent: Option<crate::id::Uuid>,
+    /// When it was made.
+    pub timestamp: crate::id::UnixMillis,
+    /// The message in its Messages API form.
+    pub message: RawJson,
+}
+
+/// What a host says to an effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// Status line and headers (names in lower case).
+    HttpHead {
+        /// The status code.
+        status: u16,
+        /// The headers the core may need (`retry-after`, `request-id`, `content-type`).
+        headers: Vec<(String, String)>,
+    },
+    /// A piece of the body, of any size.
+    HttpBody(Bytes),
+    /// The body is complete.
+    HttpEnd,
+    /// The exchange failed: no connection, cut in the middle, too large.
+    HttpFailed(HttpFailure),
+    /// The real paths, in the order asked.
+    Resolved(Vec<Result<ResolvedPath, String>>),
+    /// A tool says what it is doing.
+    Progress(String),
+    /// A tool is done.
+    Tool(ToolResult),
+    /// The decision.
+    Permission(PermissionResponse),
+    /// The entries are safe.
+    Persisted,
+    /// The entries could not be written; the reason.
+    PersistFailed(String),
+    /// A cancelled effect ended without an outcome.
+    Cancelled,
+}
+
+impl Answer {
+    /// Whether the effect is over with this answer.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        !matches!(
+            self,
+            Self::HttpHead { .. } | Self::HttpBody(_) | Self::Progress(_)
+        )
+    }
+}
+
+/// How an exchange failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HttpFailure {
+    /// What kind of failure.
+    pub kind: HttpFailureKind,
+    /// What happened, where, and what to do about it.
+    pub message: String,
+}
+
+impl HttpFailure {
+    /// A failure with its message.
+    #[must_use]
+    pub fn new(kind: HttpFailureKind, message: &str) -> Self {
+        Self {
+            kind,
+            message: message.to_owned(),
+        }
+    }
+}
+
+/// The kinds of failure that are treated differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HttpFailureKind {
+    /// Nothing was reached: worth another try.
+    Connect,
+    /// The connection broke or timed out: worth another try.
+    Interrupted,
+    /// The host refuses to send it (no key, an address that is no address): another try changes nothing.
+    Refused,
+    /// The answer exceeded the host's size limit: another try changes nothing.
+    TooLarge,
+}

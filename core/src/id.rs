@@ -1,0 +1,233 @@
+//! Time and identity: the core owns neither a clock nor randomness.
+
+use alloc::string::String;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds of a monotonic clock with an arbitrary zero.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    /// This moment plus a duration in milliseconds; stays at the end of time.
+    #[must_use]
+    pub fn after(self, ms: u64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
+    /// Milliseconds since an earlier moment; 0 if it is not earlier.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct UnixMillis(pub u64);
+
+/// The time, given with every input.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Now {
+    /// For durations and deadlines.
+    pub mono: Millis,
+    /// For timestamps that people read.
+    pub wall: UnixMillis,
+}
+
+/// A version 4 UUID: session ids and message ids.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uuid(pub u128);
+
+/// The id of a session.
+pub type SessionId = Uuid;
+
+impl Uuid {
+    /// Sixteen random bytes made into a version 4 UUID.
+    #[must_use]
+    pub fn from_random(bytes: [u8; 16]) -> Self {
+        let bits = u128::from_be_bytes(bytes);
+        let versioned = (bits & !(0xf << 76)) | (0x4 << 76);
+        Self((versioned & !(0x3 << 62)) | (0x2 << 62))
+    }
+
+    /// Reads the hyphenated form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let hyphens = text.match_indices('-').map(|(i, _)| i);
+        if text.len() != 36 || !hyphens.eq([8, 13, 18, 23]) {
+            return None;
+        }
+        let mut bits: u128 = 0;
+        for c in text.chars().filter(|c| *c != '-') {
+            bits = (bits << 4) | u128::from(c.to_digit(16)?);
+        }
+        Some(Self(bits))
+    }
+}
+
+impl fmt::Display for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let b = self.0;
+        write!(
+            f,
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            (b >> 96) & 0xffff_ffff,
+            (b >> 80) & 0xffff,
+            (b >> 64) & 0xffff,
+            (b >> 48) & 0xffff,
+            b & 0xffff_ffff_ffff
+        )
+    }
+}
+
+impl fmt::Debug for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Uuid {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Uuid {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a UUID"))
+    }
+}
+
+/// The session's own source of ids and jitter: xoshiro256++ over the seed it was given.
+///
+/// Not for secrets. It exists so that the same inputs give the same outputs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seeded {
+    state: [u64; 4],
+}
+
+impl Seeded {
+    /// A generator from 32 bytes.
+    #[must_use]
+    pub fn new(seed: [u8; 32]) -> Self {
+        // Expanded by SplitMix64, so that a seed of zeros is as good as any other.
+        let mut mix: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut state = [0u64; 4];
+        for (slot, chunk) in state.iter_mut().zip(seed.chunks_exact(8)) {
+            let mut word = [0u8; 8];
+            word.copy_from_slice(chunk);
+            mix = mix.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ u64::from_le_bytes(word);
+            let mut z = mix;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            *slot = z ^ (z >> 31);
+        }
+        Self { state }
+    }
+
+    /// The next 64 bits.
+    pub fn next_u64(&mut self) -> u64 {
+        let s = &mut self.state;
+        let out = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        out
+    }
+
+    /// A number below `bound`; 0 when the bound is 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        if bound == 0 { 0 } else { self.next_u64() % bound }
+    }
+
+    /// A fresh version 4 UUID.
+    pub fn uuid(&mut self) -> Uuid {
+        let mut bytes = [0u8; 16];
+        bytes[..8].copy_from_slice(&self.next_u64().to_be_bytes());
+        bytes[8..].copy_from_slice(&self.next_u64().to_be_bytes());
+        Uuid::from_random(bytes)
+    }
+}
+
+/// The name of an effect: the path of its cause.
+///
+/// Equal whatever order answers arrive in, so it serves as idempotency key and as the key of a
+/// recording. Printed as `session/agent/turn/call/stage/attempt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EffectId {
+    /// The session.
+    pub session: SessionId,
+    /// The agent inside the session; 0 is the main one.
+    pub agent: u32,
+    /// The model response the effect belongs to, counted from 1 over the session's life.
+    pub turn: u32,
+    /// The tool call in that response, counted from 1; 0 for what belongs to the turn as a whole.
+    pub call: u32,
+    /// The step of the call or turn.
+    pub stage: Stage,
+    /// Counted from 1; more after retries.
+    pub attempt: u32,
+}
+
+/// The step of a turn or call that an effect serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Stage {
+    /// The request to the model.
+    Model,
+    /// Paths made absolute and real.
+    Resolve,
+    /// The question whether a call may run.
+    Ask,
+    /// The call itself.
+    Run,
+    /// Transcript entries of the user's prompt.
+    SavePrompt,
+    /// Transcript entries of a response.
+    SaveResponse,
+    /// Transcript entries of tool results.
+    SaveResults,
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Resolve => "resolve",
+            Self::Ask => "ask",
+            Self::Run => "run",
+            Self::SavePrompt => "save-prompt",
+            Self::SaveResponse => "save-response",
+            Self::SaveResults => "save-results",
+        }
+    }
+}
+
+impl fmt::Display for EffectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}/{}/{}/{}/{}/{}",
+            self.session,
+            self.agent,
+            self.turn,
+            self.call,
+            self.stage.name(),
+            self.attempt
+        )
+    }
+}

@@ -1,0 +1,204 @@
+//! JSON that is carried, not interpreted.
+//!
+//! Everything that must survive a round trip byte for byte (tool inputs, schemas, unknown content
+//! blocks, structured results) travels as [`RawJson`]: the text itself, checked once to be JSON.
+//! It is never rebuilt from a tree of values, so key order, number spelling and unknown fields stay.
+
+use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
+use core::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+/// One JSON value as text, shared and immutable. Cloning is cheap.
+#[derive(Clone)]
+pub struct RawJson(Arc<RawValue>);
+
+impl RawJson {
+    /// Takes text that must be exactly one JSON value.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the position of the first fault.
+    pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
+        RawValue::from_string(text.into())
+            .map(|raw| Self(raw.into()))
+            .map_err(JsonError::from)
+    }
+
+    /// Encodes a value. Fails only for values that JSON cannot express (a map whose keys are not strings).
+    ///
+    /// # Errors
+    /// [`JsonError`] as the encoder reports it.
+    pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, JsonError> {
+        serde_json::value::to_raw_value(value)
+            .map(|raw| Self(raw.into()))
+            .map_err(JsonError::from)
+    }
+
+    /// The JSON string literal for `text`.
+    #[must_use]
+    pub fn string(text: &str) -> Self {
+        // Serialising a `str` writes into memory only: there is nothing that can fail.
+        Self::encode(text).unwrap_or_else(|_| Self::null())
+    }
+
+    /// `null`.
+    #[must_use]
+    pub fn null() -> Self {
+        Self(RawValue::NULL.to_owned().into())
+    }
+
+    /// `{}`.
+    #[must_use]
+    pub fn empty_object() -> Self {
+        Self::parse("{}").unwrap_or_else(|_| Self::null())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Reads the value into a type.
+    ///
+    /// # Errors
+    /// [`JsonError`] if the text is not of that shape.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
+        serde_json::from_str(self.get()).map_err(JsonError::from)
+    }
+
+    /// Whether the text is a JSON object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.get().starts_with('{')
+    }
+}
+
+impl From<&RawValue> for RawJson {
+    fn from(raw: &RawValue) -> Self {
+        Self(raw.to_owned().into())
+    }
+}
+
+impl PartialEq for RawJson {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for RawJson {}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.get())
+    }
+}
+
+impl fmt::Display for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.get())
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw: alloc::boxed::Box<RawValue> = Deserialize::deserialize(deserializer)?;
+        Ok(Self(raw.into()))
+    }
+}
+
+/// Text that is not the JSON it was taken for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not the expected JSON: {reason}")]
+pub struct JsonError {
+    /// What the parser or encoder said, with line and column.
+    pub reason: String,
+}
+
+impl From<serde_json::Error> for JsonError {
+    fn from(error: serde_json::Error) -> Self {
+        Self {
+            reason: alloc::format!("{error}"),
+        }
+    }
+}
+
+/// A JSON object as its fields in their order, each value untouched.
+///
+/// This is how a content block of a kind that this version does not know is kept: fields can be
+/// read and replaced without disturbing the others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RawObject(Vec<(String, RawJson)>);
+
+impl RawObject {
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// [`JsonError`] if the text is not a JSON object.
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        serde_json::from_str(text).map_err(JsonError::from)
+    }
+
+    /// The value of a field.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&RawJson> {
+        self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
+    }
+
+    /// The value of a field if it is a string.
+    #[must_use]
+    pub fn get_string(&self, key: &str) -> Option<String> {
+        self.get(key)?.decode().ok()
+    }
+
+    /// Replaces a field in its place, or appends it.
+    pub fn set(&mut self, key: &str, value: RawJson) {
+        match self.0.iter_mut().find(|(k, _)| k == key) {
+            Some((_, slot)) => *slot = value,
+            None => self.0.push((key.to_owned(), value)),
+        }
+    }
+
+    /// The object as text again.
+    #[must_use]
+    pub fn to_raw(&self) -> RawJson {
+        // Keys are strings and values are JSON already: encoding cannot fail.
+        RawJson::encode(self).unwrap_or_else(|_| RawJson::null())
+    }
+}
+
+impl Serialize for RawObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(k, v)| (k, v)))
+    }
+}
+
+impl<'de> Deserialize<'de> for RawObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> serde::de::Visitor<'de> for Fields {
+            type Value = RawObject;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<RawObject, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    fields.push(entry);
+                }
+                Ok(RawObject(fields))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}

@@ -1,0 +1,272 @@
+//! What a tool is to the loop: a definition and a call.
+//!
+//! A built-in tool, a plugin's tool, an MCP tool and an embedder's closure look the same from here.
+
+use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::RawJson;
+
+/// A tool as it is offered to the model, with what the loop must know to schedule and judge it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// The name the model calls it by (`Read`, `mcp__github__list_issues`).
+    pub name: String,
+    /// What it does, in the words the model reads.
+    pub description: String,
+    /// JSON Schema of the input; an object schema.
+    pub input_schema: RawJson,
+    /// Behaviour hints (seed 4, `ToolAnnotations`).
+    #[serde(default)]
+    pub annotations: Annotations,
+    /// Which input fields are file paths. These are resolved by the host before the call is judged,
+    /// and what is granted follows from them.
+    #[serde(default)]
+    pub paths: Vec<PathParam>,
+    /// The input field that is a shell command, for rules such as `Bash(npm run *)`.
+    #[serde(default)]
+    pub command_param: Option<String>,
+    /// What may be done about a call whose outcome was lost in a crash.
+    #[serde(default)]
+    pub retry: RetryClass,
+    /// How long a call may take before it is stopped, in milliseconds; none means the host's default.
+    #[serde(default)]
+    pub timeout_ms: Option<u32>,
+}
+
+impl ToolDefinition {
+    /// A tool with no annotations, paths or limits of its own.
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: RawJson,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            input_schema,
+            annotations: Annotations::default(),
+            paths: Vec::new(),
+            command_param: None,
+            retry: RetryClass::default(),
+            timeout_ms: None,
+        }
+    }
+
+    /// Marks the tool as changing nothing: it may run beside others.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.annotations.read_only = true;
+        self
+    }
+
+    /// Whether calls change files (acceptEdits approves those inside the granted directories).
+    #[must_use]
+    pub fn edits_files(&self) -> bool {
+        self.paths.iter().any(|p| p.access == Access::Write)
+    }
+}
+
+/// Behaviour hints. Both spellings of the seeds are read: `readOnly` and `readOnlyHint`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Annotations {
+    /// Changes nothing; calls may run concurrently with other read-only calls.
+    #[serde(rename = "readOnly", alias = "readOnlyHint", alias = "read_only")]
+    pub read_only: bool,
+    /// May destroy data.
+    #[serde(rename = "destructive", alias = "destructiveHint")]
+    pub destructive: bool,
+    /// Repeating a call changes nothing more.
+    #[serde(rename = "idempotent", alias = "idempotentHint")]
+    pub idempotent: bool,
+    /// Reaches beyond the workspace (the network).
+    #[serde(rename = "openWorld", alias = "openWorldHint")]
+    pub open_world: bool,
+}
+
+/// An input field that names a file or directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathParam {
+    /// The field of the input object.
+    pub field: String,
+    /// What the call does there.
+    pub access: Access,
+    /// When the field is absent the working directory is meant (`path` of Glob and Grep).
+    #[serde(default)]
+    pub default_cwd: bool,
+}
+
+/// Reading, or reading and writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// Reading and listing.
+    Read,
+    /// Reading, creating, changing and removing.
+    Write,
+}
+
+/// What may be done about a call whose outcome was lost (design page, "Restore").
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RetryClass {
+    /// Never by itself: the model is told that the outcome is unknown.
+    #[default]
+    Never,
+    /// Run it again: it changes nothing, or the same call twice is the same as once.
+    RunAgain,
+    /// Run it again with the effect id as idempotency key.
+    RunAgainWithKey,
+}
+
+/// One call as the host runs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The model's id of the call.
+    pub tool_use_id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The input: valid JSON, valid against the tool's schema.
+    pub input: RawJson,
+    /// The files the call may touch. Nothing else is reachable for a component.
+    pub grant: FsGrant,
+    /// What earlier calls saw of the files that are granted.
+    pub observed: Vec<Observation>,
+    /// Milliseconds the call may take; none means the host's default.
+    pub timeout_ms: Option<u32>,
+}
+
+/// The file authority of one call, computed by the core from rules and mode, enforced by the
+/// host's resolver on every open and every listing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FsGrant {
+    /// The working directory: absolute, what relative paths start from.
+    pub cwd: String,
+    /// Directory trees (or single files) that may be reached.
+    pub roots: Vec<GrantRoot>,
+    /// What stays unreachable inside the roots: denied reads hide the entry altogether.
+    pub deny: Vec<DenyPattern>,
+}
+
+/// One directory tree of a grant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantRoot {
+    /// Absolute path, links resolved.
+    pub path: String,
+    /// What may be done below it.
+    pub access: Access,
+}
+
+/// A pattern of paths that a deny rule closes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DenyPattern {
+    /// A gitignore-style pattern over absolute paths: `*` within a segment, `**` across segments.
+    pub pattern: String,
+    /// `Read` closes reading, listing and writing; `Write` closes writing only.
+    pub access: Access,
+}
+
+/// What a call saw of a file: how "edit only what was read" works with fresh instances.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observation {
+    /// Absolute path.
+    pub path: String,
+    /// Digest of the whole content at that moment, in the form `sha256:<hex>`.
+    pub digest: String,
+    /// Whether the model saw the whole file or a part.
+    pub whole: bool,
+}
+
+/// What a call gave back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// What the model reads.
+    pub content: Vec<ResultBlock>,
+    /// The tool failed; the model may try something else.
+    pub is_error: bool,
+    /// The structured output for programs (`tool_use_result`), in the shapes of seed 4.
+    pub structured: Option<RawJson>,
+    /// Files the call saw or wrote.
+    #[serde(default)]
+    pub observed: Vec<Observation>,
+}
+
+impl ToolResult {
+    /// A successful text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            content: vec![ResultBlock::Text { text: text.into() }],
+            ..Self::default()
+        }
+    }
+
+    /// A failure the model reads.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            is_error: true,
+            ..Self::text(text)
+        }
+    }
+
+    /// All text blocks, joined by line ends.
+    #[must_use]
+    pub fn joined_text(&self) -> String {
+        let mut out = String::new();
+        for block in &self.content {
+            if let ResultBlock::Text { text } = block {
+                if !out.is_empty() {
+                    out.push('\n');
+                }
+                out.push_str(text);
+            }
+        }
+        out
+    }
+}
+
+/// A block of a tool result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ResultBlock {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// An image.
+    Image {
+        /// Where the bytes are.
+        source: ImageSource,
+    },
+    /// Any other block of the Messages API, passed through as it is.
+    #[serde(untagged)]
+    Other(RawJson),
+}
+
+impl ResultBlock {
+    /// An image from base64 text.
+    #[must_use]
+    pub fn image(media_type: &str, base64: String) -> Self {
+        Self::Image {
+            source: ImageSource {
+                kind: "base64".to_owned(),
+                media_type: media_type.to_owned(),
+                data: base64,
+            },
+        }
+    }
+}
+
+/// Bytes of an image block (Messages API `source`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageSource {
+    /// Always `base64`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    pub media_type: String,
+    /// The bytes in base64.
+    pub data: String,
+}
