@@ -1,2 +1,142 @@
-//! Chores.
-fn main() {}
+//! Chores of the windlass repository: `cargo xtask demo`, `cargo xtask test` and the rest.
+//!
+//! Every command does the set-up it needs by itself (see [`setup`]), says what it is doing and how long it
+//! took, and can be run again at any time.
+#![forbid(unsafe_code)]
+
+mod browser;
+mod check;
+mod junit;
+mod libtest;
+mod package;
+mod parity;
+mod process;
+mod progress;
+mod setup;
+mod workspace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use lexopt::Arg;
+
+use crate::workspace::Workspace;
+
+const HELP: &str = "\
+Chores of the windlass repository. Each command does its own set-up.
+
+Usage: cargo xtask COMMAND
+
+  demo [ARG]...    build windlass and run its demo
+  test [OPTION]... [FILTER]
+                   format, clippy, rustdoc, cargo-deny, wasm32 builds, every test, the parity list;
+                   FILTER runs only the tests whose name contains it
+      --only STEP  run this step alone; can be given several times
+  bench [ARG]...   measure windlass against its baselines, release build
+  wasm             build the browser module and the transpiled components into target/browser
+  package [DIR]    write the crates to be published, with their built components, to DIR
+                   (default target/package)
+  setup            do all of the set-up now
+
+Steps of `test`, in order: ";
+
+fn main() -> ExitCode {
+    match dispatch(std::env::args_os().skip(1).collect()) {
+        Ok(code) => code,
+        Err(error) => {
+            progress::failure(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: Vec<OsString>) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let mut parser = lexopt::Parser::from_args(arguments);
+    let command = match parser.next()? {
+        None | Some(Arg::Short('h') | Arg::Long("help")) => {
+            println!("{HELP}{}", check::step_names().join(", "));
+            return Ok(ExitCode::SUCCESS);
+        }
+        Some(Arg::Value(command)) => command,
+        Some(option) => return Err(option.unexpected().into()),
+    };
+    match command.to_str() {
+        Some("demo") => demo(&workspace, parser.raw_args()?.collect()),
+        Some("test") => check::run(&workspace, &test_options(&mut parser)?),
+        Some("bench") => bench(&workspace, parser.raw_args()?.collect()),
+        Some("wasm") => {
+            end_of_arguments(&mut parser)?;
+            browser::build(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("package") => {
+            let directory = match parser.next()? {
+                None => workspace.target.join("package"),
+                Some(Arg::Value(directory)) => directory.into(),
+                Some(option) => return Err(option.unexpected().into()),
+            };
+            end_of_arguments(&mut parser)?;
+            package::write(&workspace, &directory)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some("setup") => {
+            end_of_arguments(&mut parser)?;
+            setup::everything(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => bail!(
+            "unknown command `{}`: `cargo xtask --help` lists them",
+            command.to_string_lossy()
+        ),
+    }
+}
+
+fn test_options(parser: &mut lexopt::Parser) -> Result<check::Options> {
+    let mut options = check::Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("only") => options
+                .only
+                .push(parser.value()?.to_string_lossy().into_owned()),
+            Arg::Value(filter) if options.filter.is_none() => {
+                options.filter = Some(filter.to_string_lossy().into_owned());
+            }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(options)
+}
+
+fn end_of_arguments(parser: &mut lexopt::Parser) -> Result<()> {
+    match parser.next()? {
+        None => Ok(()),
+        Some(argument) => Err(argument.unexpected().into()),
+    }
+}
+
+/// Builds the binary in the profile that the tests use, so that nothing is compiled twice, and hands over to
+/// its `demo` command, whose exit code becomes ours.
+fn demo(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
+    let binary = progress::step("build windlass", || workspace.build_windlass())?;
+    let mut demo = workspace.command(binary);
+    let status = process::status(demo.arg("demo").args(arguments))?;
+    Ok(process::exit_code(status))
+}
+
+fn bench(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
+    setup::ripgrep(workspace)?;
+    let mut cargo = workspace.native_cargo()?;
+    cargo.args([
+        "run",
+        "--release",
+        "--package",
+        "windlass-tests",
+        "--bin",
+        "bench",
+        "--",
+    ]);
+    process::run(cargo.args(arguments))?;
+    Ok(ExitCode::SUCCESS)
+}

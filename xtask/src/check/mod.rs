@@ -1,0 +1,172 @@
+//! `cargo xtask test`: every check of the repository, in the order in which they are cheapest to fail.
+
+mod deny;
+mod steps;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::junit::Outcome;
+use crate::progress;
+use crate::workspace::Workspace;
+
+/// What of the checks to run.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    /// Names of the only steps to run; empty for all.
+    pub(crate) only: Vec<String>,
+    /// Run only tests whose name contains this.
+    pub(crate) filter: Option<String>,
+}
+
+/// A check. Its work gives the tests that it ran; a check that is no test counts as one by itself.
+struct Step {
+    name: &'static str,
+    work: fn(&Run<'_>) -> Result<Report>,
+}
+
+/// What a step sees of the whole run.
+struct Run<'a> {
+    workspace: &'a Workspace,
+    options: &'a Options,
+    /// The tests of the steps before.
+    tests: Outcome,
+}
+
+/// How a step ended, when nothing went wrong with the checking itself.
+enum Report {
+    /// The check holds.
+    Holds,
+    /// The step consisted of tests.
+    Tests(Outcome),
+    /// There was nothing to check; why.
+    Skipped(&'static str),
+}
+
+const STEPS: [Step; 9] = [
+    Step {
+        name: "fmt",
+        work: steps::fmt,
+    },
+    Step {
+        name: "clippy",
+        work: steps::clippy,
+    },
+    Step {
+        name: "doc",
+        work: steps::doc,
+    },
+    Step {
+        name: "deny",
+        work: deny::check,
+    },
+    Step {
+        name: "wasm",
+        work: steps::wasm,
+    },
+    Step {
+        name: "tests",
+        work: steps::tests,
+    },
+    Step {
+        name: "doctests",
+        work: steps::doctests,
+    },
+    Step {
+        name: "package",
+        work: steps::package,
+    },
+    Step {
+        name: "parity",
+        work: steps::parity,
+    },
+];
+
+/// The names of the steps, in order.
+pub(crate) fn step_names() -> Vec<&'static str> {
+    STEPS.iter().map(|step| step.name).collect()
+}
+
+/// Runs the steps, stopping at the first that fails, and prints the times and the count.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
+    if let Some(unknown) = options
+        .only
+        .iter()
+        .find(|name| !step_names().contains(&name.as_str()))
+    {
+        bail!(
+            "no step is called `{unknown}`; there are {}",
+            step_names().join(", ")
+        );
+    }
+    let begun = Instant::now();
+    let mut run = Run {
+        workspace,
+        options,
+        tests: Outcome::default(),
+    };
+    let mut summary = Vec::new();
+    let (mut passed, mut failed) = (0, 0);
+    for step in STEPS.iter().filter(|step| options.includes(step.name)) {
+        let begun = Instant::now();
+        let report = progress::step(step.name, || (step.work)(&run));
+        let (said, more_passed, more_failed) = judge(&report);
+        passed += more_passed;
+        failed += more_failed;
+        summary.push((step.name, begun.elapsed(), said));
+        match report {
+            Err(error) => progress::failure(&format!("{}: {error:#}", step.name)),
+            Ok(Report::Tests(mut outcome)) => {
+                run.tests.passed.append(&mut outcome.passed);
+                run.tests.failed.append(&mut outcome.failed);
+            }
+            Ok(_) => {}
+        }
+        if failed > 0 {
+            break;
+        }
+    }
+    print_summary(&summary, begun.elapsed(), &run.tests.failed);
+    println!("{passed} passed, {failed} failed");
+    Ok(if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+impl Options {
+    fn includes(&self, step: &str) -> bool {
+        match (&self.filter, self.only.is_empty()) {
+            (_, false) => self.only.iter().any(|only| only == step),
+            (Some(_), true) => step == "tests",
+            (None, true) => true,
+        }
+    }
+}
+
+/// What the summary says of a step, and what it adds to the passed and the failed.
+fn judge(report: &Result<Report>) -> (String, usize, usize) {
+    match report {
+        Ok(Report::Holds) => ("ok".to_owned(), 1, 0),
+        Ok(Report::Skipped(why)) => (format!("skipped: {why}"), 0, 0),
+        Ok(Report::Tests(Outcome { passed, failed })) => {
+            let (passed, failed) = (passed.len(), failed.len());
+            (format!("{passed} passed, {failed} failed"), passed, failed)
+        }
+        Err(_) => ("failed".to_owned(), 0, 1),
+    }
+}
+
+fn print_summary(steps: &[(&str, Duration, String)], total: Duration, failed_tests: &[String]) {
+    println!();
+    for (name, took, said) in steps {
+        println!("{name:<10} {:>14}  {said}", progress::seconds(*took));
+    }
+    println!("{:<10} {:>14}", "all", progress::seconds(total));
+    for test in failed_tests {
+        println!("failed: {test}");
+    }
+}

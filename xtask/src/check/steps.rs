@@ -1,0 +1,171 @@
+//! The steps of the test command, all but the one that needs a network.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Report, Run};
+use crate::browser;
+use crate::junit::{self, Outcome};
+use crate::libtest;
+use crate::package as packaging;
+use crate::parity::{self, List};
+use crate::process;
+use crate::progress;
+use crate::setup::{self, tools};
+use crate::workspace::Workspace;
+
+pub(super) fn fmt(run: &Run<'_>) -> Result<Report> {
+    process::run(run.workspace.cargo().args(["fmt", "--all", "--check"]))?;
+    Ok(Report::Holds)
+}
+
+pub(super) fn clippy(run: &Run<'_>) -> Result<Report> {
+    let mut cargo = run.workspace.native_cargo()?;
+    process::run(cargo.args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))?;
+    Ok(Report::Holds)
+}
+
+/// The documentation without warnings. Like clippy it needs only the metadata of dependencies, and shares it.
+pub(super) fn doc(run: &Run<'_>) -> Result<Report> {
+    let mut cargo = run.workspace.native_cargo()?;
+    cargo.env("RUSTDOCFLAGS", "-D warnings");
+    process::run(cargo.args(["doc", "--workspace", "--no-deps"]))?;
+    Ok(Report::Holds)
+}
+
+/// What ships as wasm32: the core by itself, the components, the browser module.
+pub(super) fn wasm(run: &Run<'_>) -> Result<Report> {
+    process::run(
+        run.workspace
+            .wasm_cargo("build")?
+            .args(["--package", "windlass-core"]),
+    )?;
+    browser::build(run.workspace)?;
+    Ok(Report::Holds)
+}
+
+/// Every unit and integration test, one process each.
+pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
+    let workspace = run.workspace;
+    let browser = browser::build(workspace)?;
+    let chromium = setup::chromium(workspace)?;
+    let windlass = workspace.build_windlass()?;
+    let mut cargo = workspace.native_cargo()?;
+    cargo
+        .env("WINDLASS_BIN", windlass)
+        .env("WINDLASS_BROWSER", browser)
+        .env("WINDLASS_CHROMIUM", chromium);
+    let outcome = match tools::cargo_nextest(workspace) {
+        Ok(nextest) => by_nextest(run, cargo, &nextest)?,
+        Err(error) => {
+            progress::warning(&format!("{error:#}; running the tests by `cargo test`"));
+            by_cargo_test(run, cargo)?
+        }
+    };
+    Ok(Report::Tests(outcome))
+}
+
+fn by_nextest(run: &Run<'_>, cargo: std::process::Command, nextest: &Path) -> Result<Outcome> {
+    let report = run.workspace.target.join("nextest/default/junit.xml");
+    // So that a run that never starts is not taken for the one before.
+    if report.exists() {
+        fs::remove_file(&report).with_context(|| format!("cannot remove {}", report.display()))?;
+    }
+    let mut command = run.workspace.command(nextest);
+    command
+        .envs(
+            cargo
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .args(["nextest", "run", "--workspace", "--no-fail-fast"])
+        .args(&run.options.filter);
+    let status = process::status(&mut command)?;
+    let Ok(xml) = fs::read_to_string(&report) else {
+        bail!("the tests did not run: nextest ended with {status}");
+    };
+    let outcome = junit::read(&xml).with_context(|| format!("cannot read {}", report.display()))?;
+    consistent(outcome, status.success())
+}
+
+fn by_cargo_test(run: &Run<'_>, mut cargo: std::process::Command) -> Result<Outcome> {
+    cargo.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+    if let Some(filter) = &run.options.filter {
+        cargo.args(["--", filter]);
+    }
+    from_output(&mut cargo)
+}
+
+/// The examples in the documentation, which nextest cannot run.
+pub(super) fn doctests(run: &Run<'_>) -> Result<Report> {
+    let mut cargo = run.workspace.native_cargo()?;
+    from_output(cargo.args(["test", "--workspace", "--doc", "--no-fail-fast"])).map(Report::Tests)
+}
+
+fn from_output(cargo: &mut std::process::Command) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let status = process::tee(cargo, |line| libtest::read_line(line, &mut outcome))?;
+    consistent(outcome, status.success())
+}
+
+/// A harness that fails without a failed test (it did not compile, it crashed) is not a run without failures.
+fn consistent(outcome: Outcome, success: bool) -> Result<Outcome> {
+    if !success && outcome.failed.is_empty() {
+        bail!("the test run failed although no test did: see its output above");
+    }
+    Ok(outcome)
+}
+
+/// That the published crates build on a machine without a wasm target.
+pub(super) fn package(run: &Run<'_>) -> Result<Report> {
+    packaging::check(run.workspace)?;
+    Ok(Report::Holds)
+}
+
+/// The parity list against the tests that passed in this very run.
+pub(super) fn parity(run: &Run<'_>) -> Result<Report> {
+    if run.tests.passed.is_empty() {
+        return Ok(Report::Skipped(
+            "it joins the tests that passed, and none ran: add `--only tests`",
+        ));
+    }
+    if run.options.filter.is_some() {
+        return Ok(Report::Skipped("only some of the tests ran"));
+    }
+    let join = list(run.workspace)?.join(run.tests.passed.iter().map(String::as_str));
+    println!("parity: {} of {}", join.proven, join.rows);
+    if !join.ripe.is_empty() {
+        progress::warning(&format!(
+            "open, but a passed test bears the id: {}",
+            parity::listed(&join.ripe)
+        ));
+    }
+    for test in &join.unknown {
+        progress::warning(&format!(
+            "test `{test}` bears an id that tests/parity.toml does not list"
+        ));
+    }
+    if !join.broken.is_empty() {
+        bail!(
+            "marked done in tests/parity.toml, but no passed test bears the id: {}",
+            parity::listed(&join.broken)
+        );
+    }
+    Ok(Report::Holds)
+}
+
+fn list(workspace: &Workspace) -> Result<List> {
+    let path = workspace.root.join("tests/parity.toml");
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    List::parse(&text).with_context(|| path.display().to_string())
+}

@@ -1,0 +1,180 @@
+//! The crates as they are published. `windlass-builtin` then carries its components ready built, so that
+//! `cargo install windlass` needs no wasm target.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use anyhow::{Context, Result, bail};
+
+use crate::browser;
+use crate::process::{capture, run};
+use crate::progress;
+use crate::workspace::Workspace;
+
+/// The binary crate and those of ours that it is made of, each after those it needs.
+const CRATES: [&str; 3] = ["windlass-core", "windlass-builtin", "windlass"];
+
+/// Where the build script of `windlass-builtin` looks for components before it builds them.
+const PREBUILT: &str = "plugins/builtin/prebuilt";
+
+/// Writes the `.crate` files to `directory`. They are made from a copy of the sources, because components beside
+/// the working sources would be taken for fresh by every later build.
+pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<Vec<PathBuf>> {
+    let sources = Scratch::new("sources")?;
+    progress::step("copy the sources and their built components", || {
+        copy_sources(workspace, sources.path())?;
+        let prebuilt = sources.path().join(PREBUILT);
+        browser::heavy(workspace, ["components".as_ref(), prebuilt.as_os_str()])
+    })?;
+    progress::step("package", || {
+        let mut cargo = workspace.cargo();
+        cargo
+            .current_dir(sources.path())
+            .env("CARGO_TARGET_DIR", sources.path().join("target"));
+        cargo.args(["package", "--quiet", "--no-verify", "--allow-dirty"]);
+        run(cargo.args(CRATES.iter().flat_map(|name| ["--package", name])))
+    })?;
+    fs::create_dir_all(directory)
+        .with_context(|| format!("cannot create {}", directory.display()))?;
+    let mut written = Vec::new();
+    for entry in fs::read_dir(sources.path().join("target/package"))? {
+        let path = entry?.path();
+        if let (Some(name), Some("crate")) =
+            (path.file_name(), path.extension().and_then(|e| e.to_str()))
+        {
+            let goal = directory.join(name);
+            fs::copy(&path, &goal).with_context(|| format!("cannot write {}", goal.display()))?;
+            written.push(goal);
+        }
+    }
+    if written.len() != CRATES.len() {
+        bail!(
+            "cargo packaged {} crates instead of {}",
+            written.len(),
+            CRATES.len()
+        );
+    }
+    Ok(written)
+}
+
+/// Unpacks the packaged crates elsewhere and checks there that the binary compiles with no wasm toolchain to be had.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let unpacked = Scratch::new("unpacked")?;
+    for archive in write(workspace, &workspace.target.join("package"))? {
+        run(workspace
+            .command("tar")
+            .arg("-xzf")
+            .arg(archive)
+            .arg("-C")
+            .arg(unpacked.path()))?;
+    }
+    let mut members = Vec::new();
+    for entry in fs::read_dir(unpacked.path())? {
+        members.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    let manifest = manifest_of_unpacked(&workspace.manifest()?, &members)?;
+    fs::write(unpacked.path().join("Cargo.toml"), manifest)?;
+    fs::copy(
+        workspace.root.join("Cargo.lock"),
+        unpacked.path().join("Cargo.lock"),
+    )?;
+    progress::step(
+        "compile the packaged crates without a wasm toolchain",
+        || {
+            run(workspace
+                .cargo()
+                .current_dir(unpacked.path())
+                // The same target directory: what clippy compiled of the dependencies serves here too.
+                .env("CARGO_TARGET_DIR", &workspace.target)
+                // If the build script tried to build a component after all, it would fail on this name.
+                .env(
+                    "WINDLASS_WASM_CARGO_TOOLCHAIN",
+                    "no-wasm-toolchain-may-be-used",
+                )
+                .args(["check", "--package", "windlass", "--bins"]))
+        },
+    )
+}
+
+/// A workspace of the unpacked crates: they find each other instead of asking the registry, and are compiled in
+/// our profiles, which a package does not carry.
+fn manifest_of_unpacked(ours: &toml::Table, members: &[String]) -> Result<String> {
+    let mut manifest = toml::Table::new();
+    let mut workspace = toml::Table::new();
+    workspace.insert("resolver".into(), "3".into());
+    workspace.insert("members".into(), members.to_vec().into());
+    manifest.insert("workspace".into(), workspace.into());
+    let mut patch = toml::Table::new();
+    for member in members {
+        let (name, _version) = member
+            .rsplit_once('-')
+            .context("an unpacked crate without a version")?;
+        let mut place = toml::Table::new();
+        place.insert("path".into(), member.as_str().into());
+        patch.insert(name.into(), place.into());
+    }
+    let mut registries = toml::Table::new();
+    registries.insert("crates-io".into(), patch.into());
+    manifest.insert("patch".into(), registries.into());
+    if let Some(profiles) = ours.get("profile") {
+        manifest.insert("profile".into(), profiles.clone());
+    }
+    Ok(manifest.to_string())
+}
+
+/// Copies the files that git knows or would take, not what builds have left behind.
+fn copy_sources(workspace: &Workspace, goal: &Path) -> Result<()> {
+    let files = capture(workspace.command("git").args([
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]))?;
+    for file in files.split('\0').filter(|file| !file.is_empty()) {
+        let (from, to) = (workspace.root.join(file), goal.join(file));
+        if let Some(parent) = to.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        copy(&from, &to).with_context(|| format!("cannot copy {file}"))?;
+    }
+    Ok(())
+}
+
+/// Copies a file, or the whole of a directory behind a link; what has been deleted but not yet committed is left out.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    if from.is_dir() {
+        fs::create_dir_all(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+    } else if from.exists() {
+        fs::copy(from, to)?;
+    }
+    Ok(())
+}
+
+/// A directory outside the workspace, removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(purpose: &str) -> Result<Self> {
+        let path = env::temp_dir().join(format!("windlass-{purpose}-{}", process::id()));
+        fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(Self(path))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed stays in the system's temporary directory; nothing depends on its going.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,49 @@
+//! Debian packages, where we may install them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// Whether this is root on a Debian: only then are system packages ours to install.
+pub(crate) fn available() -> bool {
+    Path::new("/usr/bin/apt-get").is_file() && is_debian() && is_root()
+}
+
+/// Installs packages. Only when the package lists at hand do not do are they fetched anew.
+pub(crate) fn install(workspace: &Workspace, packages: &[&str]) -> Result<()> {
+    let install = || {
+        process::run(
+            apt(workspace)
+                .args(["install", "--yes", "--quiet=2", "--no-install-recommends"])
+                .args(packages),
+        )
+    };
+    install().or_else(|_| {
+        process::run(apt(workspace).args(["update", "--quiet=2"]))?;
+        install()
+    })
+}
+
+fn apt(workspace: &Workspace) -> Command {
+    let mut command = workspace.command("apt-get");
+    command
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .env_remove("LD_LIBRARY_PATH");
+    command
+}
+
+fn is_debian() -> bool {
+    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    release
+        .lines()
+        .any(|line| matches!(line, "ID=debian" | "ID=\"debian\""))
+}
+
+fn is_root() -> bool {
+    process::capture(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}

@@ -1,0 +1,69 @@
+//! Set-up: each piece looks whether the machine has what is needed, and if not gets it or says which command
+//! would. Pieces are independent; a command asks only for those it uses.
+
+pub(crate) mod apt;
+pub(crate) mod npm;
+pub(crate) mod tools;
+pub(crate) mod wasm;
+
+use std::env;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use crate::process;
+use crate::progress;
+use crate::workspace::Workspace;
+
+/// Everything that any command needs, for those who want it done before they go offline.
+pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
+    wasm::ensure(workspace)?;
+    tools::cargo_deny(workspace)?;
+    tools::cargo_nextest(workspace)?;
+    npm::packages(workspace)?;
+    chromium(workspace)?;
+    ripgrep(workspace)
+}
+
+/// A Chromium to run browser tests in: `$CHROME`, one on `PATH`, or Debian's.
+pub(crate) fn chromium(workspace: &Workspace) -> Result<PathBuf> {
+    const NAMES: [&str; 5] = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    ];
+    if let Some(chosen) = env::var_os("CHROME") {
+        let path = PathBuf::from(chosen);
+        if path.is_file() {
+            return Ok(path);
+        }
+        bail!("$CHROME names `{}`, which is not a file", path.display());
+    }
+    if let Some(path) = process::find(&NAMES) {
+        return Ok(path);
+    }
+    if apt::available() {
+        progress::step("install Chromium", || {
+            apt::install(workspace, &["chromium"])
+        })?;
+        if let Some(path) = process::find(&NAMES) {
+            return Ok(path);
+        }
+    }
+    bail!(
+        "no Chromium found: install Chromium or Google Chrome, or set $CHROME to the path of its binary"
+    )
+}
+
+/// ripgrep, the baseline of the search benchmarks.
+pub(crate) fn ripgrep(workspace: &Workspace) -> Result<()> {
+    if process::find(&["rg"]).is_some() {
+        return Ok(());
+    }
+    if apt::available() {
+        return progress::step("install ripgrep", || apt::install(workspace, &["ripgrep"]));
+    }
+    bail!("no `rg` on PATH, which the benchmarks compare with: install ripgrep")
+}

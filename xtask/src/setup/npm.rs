@@ -1,0 +1,57 @@
+//! Node and the npm packages of the tests, pinned by `tests/package-lock.json`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use crate::process;
+use crate::progress;
+use crate::workspace::Workspace;
+
+/// The oldest Node whose WebAssembly runs what we build.
+const OLDEST_NODE: u32 = 20;
+
+/// The `node` on `PATH`, new enough.
+pub(crate) fn node() -> Result<PathBuf> {
+    let advice = format!("install Node {OLDEST_NODE} or newer (https://nodejs.org)");
+    let Some(node) = process::find(&["node"]) else {
+        bail!("no `node` on PATH: {advice}");
+    };
+    let said = process::capture(std::process::Command::new(&node).arg("--version"))?;
+    let major = said
+        .trim()
+        .trim_start_matches('v')
+        .split('.')
+        .next()
+        .and_then(|n| n.parse::<u32>().ok());
+    match major {
+        Some(major) if major >= OLDEST_NODE => Ok(node),
+        _ => bail!("`node` is {}: {advice}", said.trim()),
+    }
+}
+
+/// Installs the packages of the tests into `tests/node_modules`, unless they are those of the lock file
+/// already, and gives the directory that holds `node_modules`.
+pub(crate) fn packages(workspace: &Workspace) -> Result<PathBuf> {
+    node()?;
+    let directory = workspace.root.join("tests");
+    let wanted = fs::read_to_string(directory.join("package-lock.json"))
+        .context("cannot read tests/package-lock.json")?;
+    let installed = directory.join("node_modules/.installed-package-lock.json");
+    if fs::read_to_string(&installed).is_ok_and(|text| text == wanted) {
+        return Ok(directory);
+    }
+    progress::step("install the npm packages of the tests", || -> Result<()> {
+        // Nothing in the list needs an install script, so none may run.
+        process::run(workspace.command("npm").current_dir(&directory).args([
+            "ci",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+        ]))?;
+        fs::write(&installed, &wanted)
+            .with_context(|| format!("cannot write {}", installed.display()))
+    })?;
+    Ok(directory)
+}
