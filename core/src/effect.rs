@@ -165,11 +165,7 @@ pub enum PermissionResponse {
         )]
         updated_input: Option<RawJson>,
         /// Allow rules that hold from now on, for this session.
-        #[serde(
-            rename = "allowRules",
-            default,
-            skip_serializing_if = "Vec::is_empty"
-        )]
+        #[serde(rename = "allowRules", default, skip_serializing_if = "Vec::is_empty")]
         allow_rules: Vec<String>,
     },
     /// Do not run it.

@@ -150,7 +150,11 @@ impl Seeded {
 
     /// A number below `bound`; 0 when the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 { 0 } else { self.next_u64() % bound }
+        if bound == 0 {
+            0
+        } else {
+            self.next_u64() % bound
+        }
     }
 
     /// A fresh version 4 UUID.

@@ -1,1 +1,48 @@
-//! placeholder
+//! The agent loop as a sans-IO state machine.
+//!
+//! Nothing here reads a clock, draws randomness, spawns, sleeps, locks, or touches a file or a
+//! socket: the time is an argument, ids come from a seed, and whatever must be done is an
+//! [`Effect`](effect::Effect) that a host performs and answers. The same inputs give the same
+//! outputs, byte for byte, native and in WebAssembly.
+//!
+//! - [`Session`] is the machine: [`Session::handle`] takes what happened, [`Session::poll`] gives what to do.
+//! - [`Spec`] is what a session is told once: prompt, tools, rules, limits.
+//! - [`drive()`] turns a session with a [`Host`], on any runtime.
+//! - [`provider`] is the seam to a model's wire format; [`provider::messages`] speaks the Messages API.
+//! - `testkit` (feature `testkit`) has a scripted model and a host for tests.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod content;
+mod drive;
+pub mod effect;
+pub mod history;
+pub mod host;
+pub mod id;
+pub mod json;
+pub mod message;
+pub mod money;
+pub mod permission;
+pub mod price;
+pub mod provider;
+pub mod schema;
+mod session;
+pub mod spec;
+pub mod sse;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+pub mod tool;
+
+pub use drive::drive;
+pub use effect::{Input, Output, Prompt};
+pub use host::Host;
+pub use id::{EffectId, Millis, Now, Seeded, SessionId, UnixMillis, Uuid};
+pub use json::RawJson;
+pub use message::Message;
+pub use session::{HostError, Phase, Session, diagram};
+pub use spec::Spec;

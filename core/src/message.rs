@@ -334,6 +334,27 @@ pub struct ModelUsage {
     pub max_output_tokens: u64,
 }
 
+impl ModelUsage {
+    /// Adds the counts of a response; its cost is added apart.
+    pub(crate) fn add(&mut self, usage: &Usage) {
+        let sum = |slot: &mut u64, more: u64| *slot = slot.saturating_add(more);
+        sum(&mut self.input_tokens, usage.input_tokens);
+        sum(&mut self.output_tokens, usage.output_tokens);
+        sum(
+            &mut self.cache_read_input_tokens,
+            usage.cache_read_input_tokens,
+        );
+        sum(
+            &mut self.cache_creation_input_tokens,
+            usage.cache_creation_input_tokens,
+        );
+        sum(
+            &mut self.web_search_requests,
+            usage.server_tool_use.web_search_requests,
+        );
+    }
+}
+
 /// A call that was not allowed to run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionDenial {

@@ -33,7 +33,10 @@ impl Usd {
         };
         let mut nanos: u64 = 0;
         for i in 0..9 {
-            let digit = fraction.as_bytes().get(i).map_or(0, |b| u64::from(b - b'0'));
+            let digit = fraction
+                .as_bytes()
+                .get(i)
+                .map_or(0, |b| u64::from(b - b'0'));
             nanos = nanos * 10 + digit;
         }
         whole

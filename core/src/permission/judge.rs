@@ -1,0 +1,309 @@
+//! The order of judgement: deny rules, ask rules, allow rules, mode, whoever can be asked.
+
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{Mode, Rule, Rules, Specifier, glob};
+use crate::{
+    spec::Environment,
+    tool::{Access, DenyPattern, ToolDefinition},
+};
+
+/// What judging needs to know of a call.
+#[derive(Debug, Clone, Copy)]
+pub struct CallFacts<'a> {
+    /// The tool.
+    pub tool: &'a ToolDefinition,
+    /// The command, for tools that run one.
+    pub command: Option<&'a str>,
+    /// The files it names, resolved.
+    pub paths: &'a [PathFact],
+}
+
+/// A file a call names.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PathFact {
+    /// Absolute and real.
+    pub path: String,
+    /// What is done to it.
+    pub access: Access,
+}
+
+/// A decision and why it was taken. No call runs without one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What happens.
+    pub verdict: Verdict,
+    /// What decided.
+    pub cause: Cause,
+}
+
+/// What happens to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs.
+    Allow,
+    /// Somebody is asked.
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+/// What decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// A rule, as it is written.
+    Rule(String),
+    /// The command cannot be compared with the rules for commands.
+    UnreadableCommand,
+    /// The mode.
+    Mode(Mode),
+    /// Reading inside the workspace is free here.
+    WorkspaceRead,
+    /// A path outside the workspace.
+    OutsideWorkspace(String),
+    /// Nothing covers the call.
+    NoRule,
+}
+
+impl Cause {
+    /// One sentence for people.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        match self {
+            Self::Rule(rule) => format!("the rule {rule} says so"),
+            Self::UnreadableCommand => {
+                "the command is more than plain words, so no rule for commands can be applied"
+                    .to_owned()
+            }
+            Self::Mode(mode) => format!("permission mode is {}", mode.name()),
+            Self::WorkspaceRead => "reading inside the workspace is free".to_owned(),
+            Self::OutsideWorkspace(path) => format!("{path} is outside the workspace"),
+            Self::NoRule => "no permission rule covers it".to_owned(),
+        }
+    }
+}
+
+/// Judges a call. Pure: the same arguments give the same decision.
+#[must_use]
+pub fn judge(
+    rules: &Rules,
+    session_allow: &[Rule],
+    mode: Mode,
+    free_reads: bool,
+    environment: &Environment,
+    call: CallFacts<'_>,
+) -> Decision {
+    let decide = |verdict, cause| Decision { verdict, cause };
+    let first_match = |rules: &[Rule]| {
+        rules
+            .iter()
+            .find(|rule| applies(rule, environment, call, Quantifier::Any))
+            .map(|rule| Cause::Rule(rule.to_string()))
+    };
+    if let Some(cause) = first_match(&rules.deny) {
+        return decide(Verdict::Deny, cause);
+    }
+    let ask = first_match(&rules.ask).or_else(|| {
+        let guards = rules.deny.iter().chain(&rules.ask);
+        unreadable_under(guards, call).then_some(Cause::UnreadableCommand)
+    });
+    if let Some(cause) = ask {
+        // A rule that asks is stronger than a mode that does not; but whoever never asks, denies.
+        let verdict = if mode == Mode::DontAsk {
+            Verdict::Deny
+        } else {
+            Verdict::Ask
+        };
+        return decide(verdict, cause);
+    }
+    if mode == Mode::Plan && !call.tool.annotations.read_only {
+        return decide(Verdict::Deny, Cause::Mode(mode));
+    }
+    let allow = rules
+        .allow
+        .iter()
+        .chain(session_allow)
+        .find(|rule| applies(rule, environment, call, Quantifier::All));
+    if let Some(rule) = allow {
+        return decide(Verdict::Allow, Cause::Rule(rule.to_string()));
+    }
+    by_mode(mode, free_reads, environment, call)
+}
+
+fn by_mode(
+    mode: Mode,
+    free_reads: bool,
+    environment: &Environment,
+    call: CallFacts<'_>,
+) -> Decision {
+    let decide = |verdict, cause| Decision { verdict, cause };
+    if mode == Mode::BypassPermissions {
+        return decide(Verdict::Allow, Cause::Mode(mode));
+    }
+    let outside = call
+        .paths
+        .iter()
+        .find(|fact| !in_workspace(environment, &fact.path));
+    let names_files = !call.paths.is_empty() && outside.is_none();
+    if names_files && free_reads && call.tool.annotations.read_only {
+        return decide(Verdict::Allow, Cause::WorkspaceRead);
+    }
+    if names_files && mode == Mode::AcceptEdits && call.tool.edits_files() {
+        return decide(Verdict::Allow, Cause::Mode(mode));
+    }
+    match (mode, outside) {
+        (Mode::DontAsk, _) => decide(Verdict::Deny, Cause::Mode(mode)),
+        (_, Some(fact)) => decide(Verdict::Ask, Cause::OutsideWorkspace(fact.path.clone())),
+        (_, None) => decide(Verdict::Ask, Cause::NoRule),
+    }
+}
+
+/// A deny rule needs one path to match; an allow rule must cover them all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quantifier {
+    Any,
+    All,
+}
+
+fn applies(
+    rule: &Rule,
+    environment: &Environment,
+    call: CallFacts<'_>,
+    quantifier: Quantifier,
+) -> bool {
+    match &rule.specifier {
+        Specifier::Any => rule.names_tool(&call.tool.name),
+        Specifier::Path(pattern) => {
+            let pattern = absolute_pattern(pattern, environment);
+            let hit = |fact: &PathFact| {
+                // Denied or allowed reading says nothing about writing, but a file that must not
+                // be read must not be written either.
+                let concerned = match (rule.is_edit(), fact.access) {
+                    (true, Access::Write) | (false, Access::Read) => true,
+                    (false, Access::Write) => quantifier == Quantifier::Any,
+                    (true, Access::Read) => false,
+                };
+                concerned && glob::covers(&pattern, &fact.path)
+            };
+            match quantifier {
+                Quantifier::Any => call.paths.iter().any(hit),
+                Quantifier::All => !call.paths.is_empty() && call.paths.iter().all(hit),
+            }
+        }
+        Specifier::CommandExact(text) => {
+            rule.names_tool(&call.tool.name)
+                && call
+                    .command
+                    .is_some_and(|c| c.trim() == text && plain_words(c).is_some())
+        }
+        Specifier::CommandPrefix(prefix) => {
+            rule.names_tool(&call.tool.name)
+                && call.command.and_then(plain_words).is_some_and(|words| {
+                    words.len() >= prefix.len() && words.iter().zip(prefix).all(|(a, b)| a == b)
+                })
+        }
+    }
+}
+
+/// Whether a command could hide what one of these rules is about.
+fn unreadable_under<'a>(mut rules: impl Iterator<Item = &'a Rule>, call: CallFacts<'_>) -> bool {
+    let about_commands = rules.any(|rule| {
+        rule.names_tool(&call.tool.name)
+            && matches!(
+                rule.specifier,
+                Specifier::CommandExact(_) | Specifier::CommandPrefix(_)
+            )
+    });
+    about_commands && call.command.is_some_and(|c| plain_words(c).is_none())
+}
+
+/// Programs that run another program named in their arguments.
+const WRAPPERS: [&str; 20] = [
+    "bash", "builtin", "command", "dash", "doas", "env", "eval", "exec", "find", "nice", "nohup",
+    "parallel", "sh", "source", "stdbuf", "sudo", "time", "timeout", "xargs", "zsh",
+];
+
+/// The words of a command that is nothing but words: no quoting, expansion, redirection, chaining,
+/// assignment or wrapper. Anything else cannot be compared word by word.
+fn plain_words(command: &str) -> Option<Vec<&str>> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b" _-./:=@%+,".contains(&b);
+    if !command.bytes().all(plain) {
+        return None;
+    }
+    let words: Vec<&str> = command.split(' ').filter(|w| !w.is_empty()).collect();
+    let program = words.first()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let readable = !program.contains('=') && !WRAPPERS.contains(&name) && name != ".";
+    readable.then_some(words)
+}
+
+/// The workspace: the working directory and the additional ones.
+pub(crate) fn workspace_roots(environment: &Environment) -> impl Iterator<Item = &str> {
+    core::iter::once(&environment.cwd)
+        .chain(&environment.additional_directories)
+        .map(String::as_str)
+        .filter(|root| !root.is_empty())
+}
+
+pub(crate) fn is_under(root: &str, path: &str) -> bool {
+    let root = root.trim_end_matches('/');
+    path.strip_prefix(root)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn in_workspace(environment: &Environment, path: &str) -> bool {
+    workspace_roots(environment).any(|root| is_under(root, path))
+}
+
+/// A path pattern with its anchor resolved: `//absolute`, `~/home`, `/project`, `relative`, `name`.
+fn absolute_pattern(pattern: &str, environment: &Environment) -> String {
+    let cwd = environment.cwd.trim_end_matches('/');
+    if let Some(absolute) = pattern.strip_prefix("//") {
+        return format!("/{absolute}");
+    }
+    if let Some(rest) = pattern.strip_prefix("~/") {
+        let home = environment.home.as_deref().unwrap_or("/nonexistent-home");
+        return format!("{}/{rest}", home.trim_end_matches('/'));
+    }
+    if let Some(rest) = pattern
+        .strip_prefix("./")
+        .or_else(|| pattern.strip_prefix('/'))
+    {
+        return format!("{cwd}/{rest}");
+    }
+    // As in gitignore: a name without a slash is meant at any depth.
+    if pattern.trim_end_matches('/').contains('/') {
+        format!("{cwd}/{pattern}")
+    } else {
+        format!("{cwd}/**/{pattern}")
+    }
+}
+
+/// The file deny rules as patterns for the host's resolver: what they cover is unreachable, not
+/// merely unasked for.
+pub(crate) fn deny_patterns(rules: &Rules, environment: &Environment) -> Vec<DenyPattern> {
+    rules
+        .deny
+        .iter()
+        .filter_map(|rule| {
+            let access = if rule.is_edit() {
+                Access::Write
+            } else {
+                Access::Read
+            };
+            match &rule.specifier {
+                Specifier::Path(pattern) => Some(DenyPattern {
+                    pattern: absolute_pattern(pattern, environment),
+                    access,
+                }),
+                _ => None,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,115 @@
+//! What models cost and can do: a table in a file (`prices.json`) that users can override.
+
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::Deserialize;
+
+use crate::{money::Usd, provider::Usage};
+
+/// Prices and limits of models.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    models: Vec<ModelFacts>,
+}
+
+/// One model or family of models.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelFacts {
+    /// The beginning of the model names this is about; the longest that fits wins.
+    pub prefix: String,
+    /// Dollars per million input tokens.
+    pub input: Usd,
+    /// Dollars per million output tokens.
+    pub output: Usd,
+    /// Dollars per million input tokens read from the cache.
+    pub cache_read: Usd,
+    /// Dollars per million input tokens written to the cache.
+    pub cache_write: Usd,
+    /// Tokens the model takes in; 0 when unknown.
+    #[serde(default)]
+    pub context_window: u64,
+    /// Tokens the model gives out in one response; 0 when unknown.
+    #[serde(default)]
+    pub max_output_tokens: u64,
+    /// Whether it takes the effort parameter.
+    #[serde(default)]
+    pub effort: bool,
+    /// Whether it takes adaptive thinking.
+    #[serde(default)]
+    pub adaptive_thinking: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PriceFile {
+    #[serde(default, rename = "about")]
+    _about: String,
+    models: Vec<ModelFacts>,
+}
+
+impl Catalogue {
+    /// The table that ships with this version.
+    #[must_use]
+    pub fn built_in() -> Self {
+        // A test parses the file: it cannot be broken in a released version.
+        Self::default()
+            .with_file(include_str!("prices.json"))
+            .unwrap_or_default()
+    }
+
+    /// Adds a file of the same form; its entries beat those already there.
+    ///
+    /// # Errors
+    /// [`PriceFileError`] with line and column; nothing of the file is taken.
+    pub fn with_file(mut self, json: &str) -> Result<Self, PriceFileError> {
+        let file: PriceFile = serde_json::from_str(json).map_err(|e| PriceFileError {
+            reason: e.to_string(),
+        })?;
+        for model in file.models {
+            self.models.retain(|known| known.prefix != model.prefix);
+            self.models.push(model);
+        }
+        Ok(self)
+    }
+
+    /// What is known of a model.
+    #[must_use]
+    pub fn get(&self, model: &str) -> Option<&ModelFacts> {
+        self.models
+            .iter()
+            .filter(|known| model.starts_with(&known.prefix))
+            .max_by_key(|known| known.prefix.len())
+    }
+
+    /// What a response cost; none when the model is unknown.
+    #[must_use]
+    pub fn cost(&self, model: &str, usage: &Usage) -> Option<Usd> {
+        let facts = self.get(model)?;
+        let parts = [
+            (usage.input_tokens, facts.input),
+            (usage.output_tokens, facts.output),
+            (usage.cache_read_input_tokens, facts.cache_read),
+            (usage.cache_creation_input_tokens, facts.cache_write),
+        ];
+        // Summed before the division, so that nothing is lost to rounding but the last nano-dollar.
+        let millionths: u128 = parts
+            .iter()
+            .map(|(tokens, price)| u128::from(*tokens) * u128::from(price.nanos))
+            .sum();
+        Some(Usd::from_nanos(
+            u64::try_from(millionths / 1_000_000).unwrap_or(u64::MAX),
+        ))
+    }
+}
+
+/// A price file that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the price file is not of the documented form: {reason}")]
+pub struct PriceFileError {
+    /// What is wrong, with line and column.
+    pub reason: String,
+}

@@ -1,0 +1,168 @@
+//! A content block while its deltas arrive.
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    content::{Block, ToolUse},
+    json::{JsonError, RawJson, RawObject},
+};
+
+/// The `delta` of a stream event, flat: one struct for all kinds decodes twice as fast as a tagged enum.
+#[derive(Debug, Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow, default)]
+    pub(super) text: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) partial_json: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) signature: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) citation: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) stop_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) stop_sequence: Option<Cow<'a, str>>,
+}
+
+/// A block under construction.
+#[derive(Debug)]
+pub(super) enum Building {
+    Text {
+        text: String,
+        citations: Vec<RawJson>,
+    },
+    Thinking {
+        thinking: String,
+        signature: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        given: Option<RawJson>,
+        streamed: String,
+    },
+    /// A kind that is carried, not interpreted. Deltas of known kinds still find their field.
+    Other {
+        object: RawObject,
+        input: String,
+        text: String,
+    },
+}
+
+impl Building {
+    /// Begins with the block of `content_block_start`.
+    pub(super) fn start(raw: &RawValue) -> Result<Self, JsonError> {
+        let whole = RawJson::from(raw);
+        Ok(match Block::from_raw(whole) {
+            Block::Text { text, citations } => Self::Text { text, citations },
+            Block::Thinking {
+                thinking,
+                signature,
+            } => Self::Thinking {
+                thinking,
+                signature,
+            },
+            Block::ToolUse(call) => Self::ToolUse {
+                id: call.id,
+                name: call.name,
+                given: call.input.ok(),
+                streamed: String::new(),
+            },
+            Block::Other(raw) => Self::Other {
+                object: RawObject::parse(raw.get())?,
+                input: String::new(),
+                text: String::new(),
+            },
+        })
+    }
+
+    /// Adds a delta. What does not fit the block is ignored: a newer server may send it.
+    pub(super) fn add(&mut self, delta: &Delta<'_>) {
+        match self {
+            Self::Text { text, citations } => {
+                if let Some(more) = &delta.text {
+                    text.push_str(more);
+                }
+                citations.extend(delta.citation.map(RawJson::from));
+            }
+            Self::Thinking {
+                thinking,
+                signature,
+            } => {
+                if let Some(more) = &delta.thinking {
+                    thinking.push_str(more);
+                }
+                if let Some(more) = &delta.signature {
+                    signature.push_str(more);
+                }
+            }
+            Self::ToolUse { streamed, .. } => {
+                if let Some(more) = &delta.partial_json {
+                    streamed.push_str(more);
+                }
+            }
+            Self::Other { input, text, .. } => {
+                if let Some(more) = &delta.partial_json {
+                    input.push_str(more);
+                }
+                if let Some(more) = &delta.text {
+                    text.push_str(more);
+                }
+            }
+        }
+    }
+
+    /// The finished block.
+    pub(super) fn finish(self) -> Block {
+        match self {
+            Self::Text { text, citations } => Block::Text { text, citations },
+            Self::Thinking {
+                thinking,
+                signature,
+            } => Block::Thinking {
+                thinking,
+                signature,
+            },
+            Self::ToolUse {
+                id,
+                name,
+                given,
+                streamed,
+            } => Block::ToolUse(ToolUse {
+                id,
+                name,
+                input: tool_input(given, streamed),
+            }),
+            Self::Other {
+                mut object,
+                input,
+                text,
+            } => {
+                if let Ok(input) = RawJson::parse(input) {
+                    object.set("input", input);
+                }
+                if !text.is_empty() {
+                    let before = object.get_string("text").unwrap_or_default();
+                    object.set("text", RawJson::string(&(before + &text)));
+                }
+                Block::Other(object.to_raw())
+            }
+        }
+    }
+}
+
+/// The streamed input if there was any, else the one given at the start; an object or nothing.
+fn tool_input(given: Option<RawJson>, streamed: String) -> Result<RawJson, String> {
+    if streamed.trim().is_empty() {
+        return Ok(given.unwrap_or_else(RawJson::empty_object));
+    }
+    match RawJson::parse(streamed.as_str()) {
+        Ok(input) if input.is_object() => Ok(input),
+        _ => Err(streamed),
+    }
+}

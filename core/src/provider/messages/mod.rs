@@ -1,0 +1,45 @@
+//! The Messages API: `POST /v1/messages`, streamed or not.
+
+mod block;
+mod error;
+mod request;
+mod response;
+mod stream;
+
+use alloc::{boxed::Box, vec::Vec};
+
+use bytes::Bytes;
+
+use super::{ApiError, Decoder, HistoryView, Provider};
+use crate::{effect::HttpRequest, spec::Spec};
+
+/// The Messages API as a provider.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MessagesApi;
+
+impl Provider for MessagesApi {
+    fn prefix(&self, spec: &Spec, model: &str) -> Bytes {
+        request::prefix(spec, model)
+    }
+
+    fn request(&self, spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest {
+        request::request(spec, prefix, history)
+    }
+
+    fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder> {
+        if content_type.starts_with("text/event-stream") {
+            Box::new(stream::StreamDecoder::new(wants_events))
+        } else {
+            Box::new(response::WholeDecoder::new(content_type))
+        }
+    }
+
+    fn error(&self, status: u16, body: &[u8]) -> ApiError {
+        error::from_response(status, body)
+    }
+}
+
+/// Appends the pieces of a value that is already JSON.
+fn push_str(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}

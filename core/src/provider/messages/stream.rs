@@ -1,0 +1,250 @@
+//! A streamed response: `message_start`, blocks with their deltas, `message_delta`, `message_stop`.
+
+use alloc::{
+    borrow::Cow,
+    boxed::Box,
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    block::{Building, Delta},
+    error,
+};
+use crate::{
+    json::RawJson,
+    provider::{Decoder, Response, ServerToolUse, StopReason, Usage, WireError},
+    sse::SseParser,
+};
+
+/// More than any real event; a stream without line ends must not fill the memory.
+const EVENT_LIMIT: usize = 32 << 20;
+
+/// Decodes the event stream.
+#[derive(Debug)]
+pub(super) struct StreamDecoder {
+    sse: SseParser,
+    message: Accumulated,
+    events: Option<Vec<RawJson>>,
+}
+
+#[derive(Debug, Default)]
+struct Accumulated {
+    started: bool,
+    stopped: bool,
+    id: String,
+    model: String,
+    /// By index; several may be open at once.
+    blocks: BTreeMap<u32, Building>,
+    stop_reason: Option<StopReason>,
+    stop_sequence: Option<String>,
+    usage: Usage,
+}
+
+/// Any event, flat and borrowed.
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    index: u32,
+    #[serde(borrow, default)]
+    delta: Option<Delta<'a>>,
+    #[serde(borrow, default)]
+    content_block: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<error::ErrorBody>,
+}
+
+#[derive(Deserialize)]
+struct StartedMessage {
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    model: String,
+    #[serde(default)]
+    usage: UsageUpdate,
+}
+
+/// Counts as they are reported: each replaces the earlier one, absent ones leave it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct UsageUpdate {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    server_tool_use: Option<ServerToolUse>,
+}
+
+impl StreamDecoder {
+    pub(super) fn new(wants_events: bool) -> Self {
+        Self {
+            sse: SseParser::new(EVENT_LIMIT),
+            message: Accumulated::default(),
+            events: wants_events.then(Vec::new),
+        }
+    }
+}
+
+impl Decoder for StreamDecoder {
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        let Self {
+            sse,
+            message,
+            events,
+        } = self;
+        let mut outcome = Ok(());
+        sse.feed(bytes, |data| {
+            if outcome.is_ok() && !message.stopped {
+                outcome = message.event(data, events.as_mut());
+            }
+        })
+        .map_err(|e| WireError::garbled(&e.to_string()))?;
+        outcome
+    }
+
+    fn take_events(&mut self) -> Vec<RawJson> {
+        self.events
+            .as_mut()
+            .map(core::mem::take)
+            .unwrap_or_default()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.message.stopped
+    }
+
+    fn finish(self: Box<Self>) -> Result<Response, WireError> {
+        let message = self.message;
+        // Some servers leave `message_stop` out; with a stop reason nothing can be missing.
+        if !message.started || !(message.stopped || message.stop_reason.is_some()) {
+            return Err(WireError::Cut);
+        }
+        Ok(Response {
+            id: message.id,
+            model: message.model,
+            content: message.blocks.into_values().map(Building::finish).collect(),
+            stop_reason: message.stop_reason,
+            stop_sequence: message.stop_sequence,
+            usage: message.usage,
+        })
+    }
+}
+
+impl Accumulated {
+    fn event(&mut self, data: &[u8], events: Option<&mut Vec<RawJson>>) -> Result<(), WireError> {
+        let event: Event<'_> = serde_json::from_slice(data).map_err(|e| {
+            WireError::garbled(&format!(
+                "an event is not JSON ({e}); {}",
+                error::excerpt(data)
+            ))
+        })?;
+        self.apply(&event)?;
+        if let (Some(events), true) = (events, event.kind != "ping") {
+            // It parsed as JSON above, so it is UTF-8 and JSON.
+            if let Ok(raw) = RawJson::parse(String::from_utf8_lossy(data)) {
+                events.push(raw);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, event: &Event<'_>) -> Result<(), WireError> {
+        match event.kind.as_ref() {
+            "content_block_delta" => {
+                let block = self.blocks.get_mut(&event.index).ok_or_else(|| {
+                    WireError::garbled(&format!(
+                        "a delta for content block {}, which was never started",
+                        event.index
+                    ))
+                })?;
+                if let Some(delta) = &event.delta {
+                    block.add(delta);
+                }
+            }
+            "content_block_start" => {
+                let raw = event
+                    .content_block
+                    .ok_or_else(|| WireError::garbled("content_block_start without a block"))?;
+                let block = Building::start(raw).map_err(|e| {
+                    WireError::garbled(&format!("content block {}: {e}", event.index))
+                })?;
+                self.blocks.insert(event.index, block);
+            }
+            "message_start" => {
+                let raw = event
+                    .message
+                    .ok_or_else(|| WireError::garbled("message_start without a message"))?;
+                let message: StartedMessage = serde_json::from_str(raw.get())
+                    .map_err(|e| WireError::garbled(&format!("message_start: {e}")))?;
+                self.started = true;
+                self.id = message.id;
+                self.model = message.model;
+                message.usage.apply_to(&mut self.usage);
+            }
+            "message_delta" => {
+                if let Some(delta) = &event.delta {
+                    if let Some(reason) = delta.stop_reason {
+                        self.stop_reason = serde_json::from_str(reason.get())
+                            .map_err(|e| WireError::garbled(&format!("stop_reason: {e}")))?;
+                    }
+                    if let Some(sequence) = &delta.stop_sequence {
+                        self.stop_sequence = Some(sequence.to_string());
+                    }
+                }
+                if let Some(usage) = event.usage {
+                    serde_json::from_str::<UsageUpdate>(usage.get())
+                        .map_err(|e| WireError::garbled(&format!("usage: {e}")))?
+                        .apply_to(&mut self.usage);
+                }
+            }
+            "message_stop" => {
+                if !self.started {
+                    return Err(WireError::garbled("message_stop before message_start"));
+                }
+                self.stopped = true;
+            }
+            "error" => {
+                let unknown = error::ErrorBody::default();
+                let body = event.error.as_ref().unwrap_or(&unknown);
+                return Err(WireError::Api(error::from_event(body)));
+            }
+            // `content_block_stop` adds nothing; `ping` and kinds of tomorrow say nothing.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl UsageUpdate {
+    fn apply_to(self, usage: &mut Usage) {
+        let set = |slot: &mut u64, value: Option<u64>| {
+            if let Some(value) = value {
+                *slot = value;
+            }
+        };
+        set(&mut usage.input_tokens, self.input_tokens);
+        set(
+            &mut usage.cache_creation_input_tokens,
+            self.cache_creation_input_tokens,
+        );
+        set(
+            &mut usage.cache_read_input_tokens,
+            self.cache_read_input_tokens,
+        );
+        set(&mut usage.output_tokens, self.output_tokens);
+        if let Some(server) = self.server_tool_use {
+            usage.server_tool_use = server;
+        }
+    }
+}

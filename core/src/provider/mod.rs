@@ -1,0 +1,217 @@
+//! The seam between the loop and a model's wire format.
+//!
+//! The loop knows requests and responses; a [`Provider`] knows bytes. Another wire format is
+//! another implementation, never a branch in the loop.
+
+use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
+use core::fmt::Debug;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::{content::Block, effect::HttpRequest, json::RawJson, message::ErrorClass, spec::Spec};
+
+pub mod messages;
+
+/// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
+pub trait Provider: Debug + Send + Sync {
+    /// The part of a request that is the same for every turn of the session: encoded once and kept.
+    fn prefix(&self, spec: &Spec, model: &str) -> Bytes;
+
+    /// A request from the prefix and the history's pieces.
+    fn request(&self, spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest;
+
+    /// A decoder for one successful response. `wants_events`: collect the raw stream events too.
+    fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder>;
+
+    /// What an error response means.
+    fn error(&self, status: u16, body: &[u8]) -> ApiError;
+}
+
+/// The history as encoded pieces, with the places where a cache breakpoint may be put.
+#[derive(Debug, Clone, Copy)]
+pub struct HistoryView<'a> {
+    /// Encoded messages, each a JSON object; concatenated with commas they are the `messages` array.
+    pub segments: &'a [Bytes],
+    /// Where breakpoints go: segment, and offset in it of the brace that closes a content block.
+    pub breakpoints: &'a [(usize, usize)],
+}
+
+/// Decodes one response as its bytes arrive, at any boundary.
+pub trait Decoder: Debug + Send {
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// [`WireError`] when the stream says so or makes no sense; the response is lost.
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), WireError>;
+
+    /// The raw events since the last call, when they were wanted.
+    fn take_events(&mut self) -> Vec<RawJson>;
+
+    /// Whether the response is complete; what follows is ignored.
+    fn is_complete(&self) -> bool;
+
+    /// The response.
+    ///
+    /// # Errors
+    /// [`WireError::Cut`] when the stream ended too early.
+    fn finish(self: Box<Self>) -> Result<Response, WireError>;
+}
+
+/// A complete response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The provider's id.
+    pub id: String,
+    /// The model that answered.
+    pub model: String,
+    /// Content blocks in order.
+    pub content: Vec<Block>,
+    /// Why it stopped.
+    pub stop_reason: Option<StopReason>,
+    /// The stop sequence, when that was the reason.
+    pub stop_sequence: Option<String>,
+    /// Tokens.
+    pub usage: Usage,
+}
+
+/// Why a response stopped. Reasons that this version does not know are kept as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The model was done.
+    EndTurn,
+    /// The output limit.
+    MaxTokens,
+    /// A stop sequence.
+    StopSequence,
+    /// It calls tools.
+    ToolUse,
+    /// The provider paused a long turn; asked again it goes on.
+    PauseTurn,
+    /// The model declined.
+    Refusal,
+    /// Anything else.
+    #[serde(untagged)]
+    Other(String),
+}
+
+/// Token counts of one or more responses (seed 4, `NonNullableUsage`). No counter is ever null.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Input tokens that were neither read from nor written to the cache.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub input_tokens: u64,
+    /// Input tokens written to the cache.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub cache_creation_input_tokens: u64,
+    /// Input tokens read from the cache.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub cache_read_input_tokens: u64,
+    /// Output tokens.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub output_tokens: u64,
+    /// What the provider's own tools did.
+    #[serde(deserialize_with = "null_as_default")]
+    pub server_tool_use: ServerToolUse,
+}
+
+/// Calls of the provider's own tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerToolUse {
+    /// Web searches.
+    pub web_search_requests: u64,
+    /// Web fetches.
+    pub web_fetch_requests: u64,
+}
+
+fn null_as_zero<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(Option::<u64>::deserialize(deserializer)?.unwrap_or(0))
+}
+
+fn null_as_default<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<ServerToolUse, D::Error> {
+    Ok(Option::<ServerToolUse>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+impl Usage {
+    /// Adds another response's counts.
+    pub fn add(&mut self, other: &Self) {
+        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
+        sum(&mut self.input_tokens, other.input_tokens);
+        sum(
+            &mut self.cache_creation_input_tokens,
+            other.cache_creation_input_tokens,
+        );
+        sum(
+            &mut self.cache_read_input_tokens,
+            other.cache_read_input_tokens,
+        );
+        sum(&mut self.output_tokens, other.output_tokens);
+        sum(
+            &mut self.server_tool_use.web_search_requests,
+            other.server_tool_use.web_search_requests,
+        );
+        sum(
+            &mut self.server_tool_use.web_fetch_requests,
+            other.server_tool_use.web_fetch_requests,
+        );
+    }
+}
+
+/// An error the provider reported.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    /// Its class.
+    pub class: ErrorClass,
+    /// The HTTP status; none for an error inside a stream.
+    pub status: Option<u16>,
+    /// What the provider said, with the status and what to do.
+    pub message: String,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+}
+
+/// A response that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// The provider reported an error inside the stream.
+    #[error(transparent)]
+    Api(ApiError),
+    /// The stream ended before the response did.
+    #[error("the model server closed the stream before the response was complete")]
+    Cut,
+    /// The bytes are not of the wire format.
+    #[error("the model server sent something that is not a response: {reason}")]
+    Garbled {
+        /// What was found, and where.
+        reason: String,
+    },
+}
+
+impl WireError {
+    pub(crate) fn garbled(reason: &str) -> Self {
+        Self::Garbled {
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// The error as an API error, for the result and the retry policy.
+    #[must_use]
+    pub fn into_api_error(self) -> ApiError {
+        match self {
+            Self::Api(error) => error,
+            // Both may be the fault of a moment: a server restarting, a proxy in between.
+            cut @ (Self::Cut | Self::Garbled { .. }) => ApiError {
+                class: ErrorClass::ServerError,
+                status: None,
+                message: alloc::format!("{cut}"),
+                retryable: true,
+            },
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! How a run ends: interrupts, what they leave behind, and the result.
+
+use alloc::{borrow::ToOwned, format, string::String, vec};
+
+use super::{Event, Outcome, Phase, Session, run::CallState, user_entry};
+use crate::{
+    content::Block,
+    id::{EffectId, Now, Stage, Uuid},
+    message::{ApiMessage, AssistantMessage, ErrorClass, Message, ResultMessage, ResultSubtype},
+    provider::{StopReason, Usage},
+    tool::ToolResult,
+};
+
+impl Session {
+    /// Ends the run from wherever it is. Idle, it does nothing.
+    pub(super) fn interrupt(&mut self, now: Now, outcome: Outcome) {
+        let ending = matches!(
+            self.phase,
+            Phase::Idle | Phase::Stopping | Phase::SavingEnd | Phase::Finishing
+        );
+        if ending {
+            return;
+        }
+        self.run.outcome = Some(outcome);
+        self.run.retry_at = None;
+        self.incoming = None;
+        let running: vec::Vec<EffectId> = self
+            .running
+            .keys()
+            .filter(|id| !is_save(id.stage))
+            .copied()
+            .collect();
+        for id in running {
+            self.cancel(now, id);
+        }
+        self.transit(now, Event::Interrupt);
+    }
+
+    /// Goes on from an interrupt once nothing runs any more.
+    pub(super) fn drained_if_quiet(&mut self, now: Now) {
+        if self.phase == Phase::Stopping && self.running.is_empty() {
+            self.transit(now, Event::Drained);
+        }
+    }
+
+    pub(super) fn transcript_failed(&mut self, now: Now, reason: &str) {
+        self.run.transcript_broken = true;
+        let outcome = Outcome::Failed {
+            class: None,
+            message: format!("the transcript could not be written: {reason}"),
+        };
+        if self.phase == Phase::SavingEnd {
+            self.run.outcome = Some(outcome);
+            self.transit(now, Event::Interrupt);
+        } else {
+            self.interrupt(now, outcome);
+        }
+    }
+
+    /// Gives every call that has none a result, so that the history stays valid, and writes them.
+    pub(super) fn save_end(&mut self, now: Now) {
+        for index in 0..self.run.calls.len() {
+            let text = match self.run.calls[index].state {
+                CallState::Done => continue,
+                CallState::Running => {
+                    "The call was interrupted while it ran; what it did until then is unknown."
+                }
+                _ => match self.run.outcome {
+                    Some(Outcome::MaxBudget(_)) => "The call was not run: the budget is used up.",
+                    _ => "The call was not run: the run was interrupted before it.",
+                },
+            };
+            self.finish_call(now, index, ToolResult::error(text));
+        }
+        if self.run.calls.is_empty() {
+            self.after_save(now);
+        } else {
+            let blocks = self.collect_results();
+            self.save(now, Stage::SaveResults, user_entry(blocks));
+        }
+    }
+
+    /// The result, last of all messages.
+    pub(super) fn report(&mut self, now: Now) {
+        if let Some(Outcome::Failed {
+            class: Some(class),
+            message,
+        }) = self.run.outcome.clone()
+        {
+            self.say_failed_response(class, &message);
+        }
+        let outcome = self.run.outcome.take().unwrap_or(Outcome::Success);
+        let (subtype, errors) = match outcome {
+            Outcome::Success => (ResultSubtype::Success, None),
+            Outcome::MaxTurns(max) => (
+                ResultSubtype::ErrorMaxTurns,
+                Some(format!(
+                    "reached the limit of {max} tool rounds (max_turns)"
+                )),
+            ),
+            Outcome::MaxBudget(budget) => (
+                ResultSubtype::ErrorMaxBudgetUsd,
+                Some(format!("used up the budget of ${budget} (max_budget_usd)")),
+            ),
+            Outcome::Interrupted => (
+                ResultSubtype::ErrorDuringExecution,
+                Some("interrupted".to_owned()),
+            ),
+            Outcome::Failed { message, .. } => (ResultSubtype::ErrorDuringExecution, Some(message)),
+        };
+        let run = core::mem::take(&mut self.run);
+        let result = ResultMessage {
+            subtype,
+            is_error: errors.is_some(),
+            duration_ms: now.mono.since(run.started),
+            duration_api_ms: run.api_ms,
+            num_turns: run.num_turns,
+            result: errors.is_none().then_some(run.text),
+            errors: errors.map(|error| vec![error]),
+            stop_reason: run.stop_reason,
+            total_cost_usd: self.cost,
+            usage: run.usage,
+            model_usage: self.model_usage.clone(),
+            permission_denials: run.denials,
+            uuid: self.ids.uuid(),
+            session_id: self.id,
+        };
+        self.say(Message::Result(result));
+        self.transit(now, Event::Reported);
+    }
+
+    /// An assistant message that stands for the response that never came; not part of the history.
+    fn say_failed_response(&mut self, class: ErrorClass, message: &str) {
+        let (id, uuid): (Uuid, Uuid) = (self.ids.uuid(), self.ids.uuid());
+        self.say(Message::Assistant(AssistantMessage {
+            message: ApiMessage {
+                id: format!("{id}"),
+                kind: "message".to_owned(),
+                role: "assistant".to_owned(),
+                model: String::from("<synthetic>"),
+                content: vec![Block::text(message).to_raw()],
+                stop_reason: Some(StopReason::StopSequence),
+                stop_sequence: None,
+                usage: Usage::default(),
+            },
+            parent_tool_use_id: None,
+            error: Some(class),
+            uuid,
+            session_id: self.id,
+        }));
+    }
+}
+
+fn is_save(stage: Stage) -> bool {
+    matches!(
+        stage,
+        Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults
+    )
+}

@@ -1,0 +1,400 @@
+//! Asking the model: the request, the arriving response, failures and retries.
+
+use alloc::{
+    borrow::ToOwned,
+    boxed::Box,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{Event, Outcome, Session, run::Call};
+use crate::{
+    content::Block,
+    effect::{Answer, Effect, HttpFailure, HttpFailureKind},
+    history::Role,
+    id::{EffectId, Millis, Now, Stage},
+    json::RawJson,
+    message::{
+        ApiMessage, ApiRetry, AssistantMessage, ErrorClass, Message, StreamEvent, SystemMessage,
+    },
+    money::Usd,
+    provider::{ApiError, Decoder, Response, StopReason},
+};
+
+/// Of an error response no more is read than this.
+const ERROR_BODY_LIMIT: usize = 64 << 10;
+/// A server has this long to close a response that is complete; closing it for the server would
+/// cost a new connection on the next turn.
+const LINGER_MS: u64 = 1_000;
+/// No `retry-after` is honoured beyond this.
+const LONGEST_RETRY_AFTER_MS: u64 = 300_000;
+
+/// A response that is arriving.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    id: EffectId,
+    body: Body,
+    retry_after_ms: Option<u64>,
+    complete_since: Option<Millis>,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// No head yet.
+    Awaited,
+    Success(Box<dyn Decoder>),
+    Error {
+        status: u16,
+        bytes: Vec<u8>,
+    },
+}
+
+impl Incoming {
+    pub(super) fn linger_until(&self) -> Option<Millis> {
+        self.complete_since.map(|at| at.after(LINGER_MS))
+    }
+}
+
+impl Session {
+    /// Whether the model may be asked at all: a budget must be keepable and not used up.
+    pub(super) fn may_ask(&mut self) -> Event {
+        let Some(budget) = self.spec.limits.max_budget else {
+            return Event::Proceed;
+        };
+        if self.spec.catalogue.get(self.model()).is_none() {
+            self.run.outcome = Some(Outcome::Failed {
+                class: None,
+                message: format!(
+                    "no price is known for the model {}, so a budget of ${budget} cannot be kept: add the model to a price file, or leave the budget out",
+                    self.model()
+                ),
+            });
+            return Event::Stop;
+        }
+        self.stop_at_budget().unwrap_or(Event::Proceed)
+    }
+
+    /// Ends the run if the budget is used up.
+    pub(super) fn stop_at_budget(&mut self) -> Option<Event> {
+        let budget = self.spec.limits.max_budget?;
+        if self.cost < budget {
+            return None;
+        }
+        self.run.outcome = Some(Outcome::MaxBudget(budget.to_string()));
+        Some(Event::Stop)
+    }
+
+    pub(super) fn ask_model(&mut self, now: Now) {
+        self.run.attempt += 1;
+        self.run.asked_at = now.mono;
+        self.history.seal_for_request();
+        let model = self.model().to_owned();
+        let prefix = match self.prefix.take() {
+            Some((made_for, prefix)) if made_for == model => prefix,
+            _ => self.spec.provider.prefix(&self.spec, &model),
+        };
+        let mut places = Vec::new();
+        let view = self.history.view(&mut places);
+        let request = self.spec.provider.request(&self.spec, &prefix, view);
+        self.prefix = Some((model, prefix));
+        let id = self.effect_id(0, Stage::Model, self.run.attempt);
+        self.incoming = Some(Incoming {
+            id,
+            body: Body::Awaited,
+            retry_after_ms: None,
+            complete_since: None,
+        });
+        self.perform(id, Effect::Http(request));
+    }
+
+    pub(super) fn model_answer(&mut self, now: Now, id: EffectId, answer: Answer) {
+        if self.incoming.as_ref().is_none_or(|i| i.id != id) {
+            return; // the tail of a response that is over or was given up
+        }
+        match answer {
+            Answer::HttpHead { status, headers } => self.head(status, &headers),
+            Answer::HttpBody(bytes) => self.body(now, &bytes),
+            Answer::HttpEnd => self.end(now),
+            Answer::HttpFailed(failure) => {
+                let complete = self
+                    .incoming
+                    .as_ref()
+                    .is_some_and(|i| i.complete_since.is_some());
+                if complete {
+                    self.end(now); // all that matters had arrived
+                } else {
+                    self.call_failed(now, transport_error(failure), None);
+                }
+            }
+            // Cancelled: only after an interrupt, which goes on without the response.
+            _ => self.incoming = None,
+        }
+    }
+
+    fn head(&mut self, status: u16, headers: &[(String, String)]) {
+        let header = |name: &str| {
+            headers
+                .iter()
+                .find(|(key, _)| key.eq_ignore_ascii_case(name))
+                .map(|(_, value)| value.as_str())
+        };
+        let wants_events = self.spec.partial_messages;
+        let decoder = (200..300).contains(&status).then(|| {
+            let content_type = header("content-type").unwrap_or("");
+            self.spec.provider.decoder(content_type, wants_events)
+        });
+        let retry_after_ms = header("retry-after").and_then(retry_after);
+        if let Some(incoming) = &mut self.incoming {
+            incoming.retry_after_ms = retry_after_ms;
+            incoming.body = match decoder {
+                Some(decoder) => Body::Success(decoder),
+                None => Body::Error {
+                    status,
+                    bytes: Vec::new(),
+                },
+            };
+        }
+    }
+
+    fn body(&mut self, now: Now, bytes: &[u8]) {
+        let Some(incoming) = &mut self.incoming else {
+            return;
+        };
+        let id = incoming.id;
+        match &mut incoming.body {
+            Body::Awaited => {}
+            Body::Error { bytes: held, .. } => {
+                let room = ERROR_BODY_LIMIT.saturating_sub(held.len());
+                held.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            }
+            Body::Success(decoder) => {
+                let fed = decoder.feed(bytes);
+                let events = decoder.take_events();
+                if decoder.is_complete() && incoming.complete_since.is_none() {
+                    incoming.complete_since = Some(now.mono);
+                }
+                self.say_stream_events(events);
+                if let Err(error) = fed {
+                    self.cancel(now, id);
+                    self.call_failed(now, error.into_api_error(), None);
+                }
+            }
+        }
+    }
+
+    fn say_stream_events(&mut self, events: Vec<RawJson>) {
+        for event in events {
+            let uuid = self.ids.uuid();
+            self.say(Message::StreamEvent(StreamEvent {
+                event,
+                parent_tool_use_id: None,
+                uuid,
+                session_id: self.id,
+            }));
+        }
+    }
+
+    /// The response is complete and the server did not close it.
+    pub(super) fn stop_lingering(&mut self, now: Now) {
+        if let Some(id) = self.incoming.as_ref().map(|i| i.id) {
+            self.cancel(now, id);
+            self.end(now);
+        }
+    }
+
+    fn end(&mut self, now: Now) {
+        let Some(incoming) = self.incoming.take() else {
+            return;
+        };
+        match incoming.body {
+            Body::Awaited => {
+                let failure = HttpFailure::new(
+                    HttpFailureKind::Interrupted,
+                    "the model server ended the exchange without an answer",
+                );
+                self.call_failed(now, transport_error(failure), None);
+            }
+            Body::Error { status, bytes } => {
+                let error = self.spec.provider.error(status, &bytes);
+                self.call_failed(now, error, incoming.retry_after_ms);
+            }
+            Body::Success(decoder) => match decoder.finish() {
+                Ok(response) => self.answered(now, response),
+                Err(error) => self.call_failed(now, error.into_api_error(), None),
+            },
+        }
+    }
+
+    fn call_failed(&mut self, now: Now, error: ApiError, retry_after_ms: Option<u64>) {
+        self.incoming = None;
+        self.run.api_ms += now.mono.since(self.run.asked_at);
+        let policy = &self.spec.retry;
+        let worth_it = error.retryable
+            && self.run.attempt <= policy.max_retries
+            && (!policy.only_rate_limits || error.class == ErrorClass::RateLimit);
+        if !worth_it {
+            self.run.outcome = Some(Outcome::Failed {
+                class: Some(error.class),
+                message: error.message,
+            });
+            self.transit(now, Event::GiveUp);
+            return;
+        }
+        let max_retries = policy.max_retries;
+        let delay = self.retry_delay(retry_after_ms);
+        self.run.retry_at = Some(now.mono.after(delay));
+        let uuid = self.ids.uuid();
+        self.say(Message::System(SystemMessage::ApiRetry(ApiRetry {
+            attempt: self.run.attempt,
+            max_retries,
+            retry_delay_ms: delay,
+            error_status: error.status,
+            error: error.class,
+            message: error.message,
+            uuid,
+            session_id: self.id,
+        })));
+        self.transit(now, Event::Retry);
+    }
+
+    fn retry_delay(&mut self, retry_after_ms: Option<u64>) -> u64 {
+        let policy = &self.spec.retry;
+        let doublings = self.run.attempt.saturating_sub(1).min(32);
+        let backoff = policy
+            .base_ms
+            .saturating_mul(1 << doublings)
+            .min(policy.max_ms);
+        let asked_for = retry_after_ms
+            .filter(|_| policy.honour_retry_after)
+            .map(|ms| ms.min(LONGEST_RETRY_AFTER_MS));
+        let delay = asked_for.unwrap_or(backoff);
+        let jitter = delay.saturating_mul(u64::from(policy.jitter_percent)) / 100;
+        delay.saturating_add(self.ids.below(jitter + 1))
+    }
+
+    /// A complete response: into the books, the history and the message stream.
+    fn answered(&mut self, now: Now, response: Response) {
+        self.run.api_ms += now.mono.since(self.run.asked_at);
+        self.run.attempt = 0;
+        self.run.num_turns += 1;
+        self.turn = self.turn.saturating_add(1);
+        self.book(&response);
+        self.run.stop_reason = response.stop_reason.clone();
+        self.run.text = text_of(&response.content);
+        let kept = response
+            .content
+            .iter()
+            .filter(|block| block.belongs_in_history())
+            .map(Block::to_raw)
+            .collect();
+        self.history.push(Role::Assistant, kept);
+        let uuid = self.ids.uuid();
+        self.say(Message::Assistant(AssistantMessage {
+            message: ApiMessage {
+                id: response.id,
+                kind: "message".to_owned(),
+                role: "assistant".to_owned(),
+                model: response.model,
+                content: response.content.iter().map(Block::to_raw).collect(),
+                stop_reason: response.stop_reason,
+                stop_sequence: response.stop_sequence,
+                usage: response.usage,
+            },
+            parent_tool_use_id: None,
+            error: None,
+            uuid,
+            session_id: self.id,
+        }));
+        self.run.calls = response
+            .content
+            .into_iter()
+            .filter_map(|block| match block {
+                Block::ToolUse(tool_use) => Some(Call::new(tool_use)),
+                _ => None,
+            })
+            .collect();
+        self.transit(now, Event::Answered);
+    }
+
+    fn book(&mut self, response: &Response) {
+        self.run.usage.add(&response.usage);
+        let asked = match &self.prefix {
+            Some((model, _)) => model.clone(),
+            None => self.model().to_owned(),
+        };
+        let catalogue = &self.spec.catalogue;
+        // Servers may answer with a more exact name; if only the asked one is known, that one counts.
+        let priced = if catalogue.get(&response.model).is_some() {
+            response.model.clone()
+        } else {
+            asked
+        };
+        let facts = catalogue.get(&priced).cloned();
+        let cost = catalogue.cost(&priced, &response.usage).unwrap_or_default();
+        self.cost += cost;
+        let entry = self.model_usage.entry(priced).or_default();
+        entry.add(&response.usage);
+        entry.cost_usd += cost;
+        if let Some(facts) = facts {
+            entry.context_window = facts.context_window;
+            entry.max_output_tokens = facts.max_output_tokens;
+        }
+    }
+
+    pub(super) fn save_response(&mut self, now: Now) {
+        match self.history.last_line(Role::Assistant) {
+            Some(line) if self.spec.persist => self.save(now, Stage::SaveResponse, line),
+            _ => self.after_save(now),
+        }
+    }
+
+    /// What a written response leads to.
+    pub(super) fn after_response(&mut self) -> Event {
+        let paused = self.run.stop_reason == Some(StopReason::PauseTurn);
+        if self.run.calls.is_empty() && !paused {
+            self.run.outcome = Some(Outcome::Success);
+            return Event::Stop;
+        }
+        if let Some(stop) = self.stop_at_budget() {
+            return stop;
+        }
+        if self.run.calls.is_empty() {
+            Event::Proceed
+        } else {
+            Event::RunTools
+        }
+    }
+}
+
+fn text_of(content: &[Block]) -> String {
+    let mut out = String::new();
+    for block in content {
+        if let Block::Text { text, .. } = block {
+            out.push_str(text);
+        }
+    }
+    out
+}
+
+fn transport_error(failure: HttpFailure) -> ApiError {
+    ApiError {
+        class: match failure.kind {
+            HttpFailureKind::Refused => ErrorClass::InvalidRequest,
+            HttpFailureKind::TooLarge => ErrorClass::Unknown,
+            HttpFailureKind::Connect | HttpFailureKind::Interrupted => ErrorClass::ServerError,
+        },
+        status: None,
+        retryable: matches!(
+            failure.kind,
+            HttpFailureKind::Connect | HttpFailureKind::Interrupted
+        ),
+        message: failure.message,
+    }
+}
+
+/// Seconds of a `retry-after` header, as milliseconds. The date form is not used by model servers.
+fn retry_after(value: &str) -> Option<u64> {
+    let seconds = Usd::parse(value.trim())?; // a decimal number, exactly
+    Some(seconds.nanos / 1_000_000)
+}

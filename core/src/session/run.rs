@@ -1,0 +1,121 @@
+//! What a session remembers of the prompt it is answering.
+
+use alloc::{string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    content::ToolUse,
+    id::Millis,
+    json::RawJson,
+    message::{ErrorClass, PermissionDenial},
+    permission::PathFact,
+    provider::{StopReason, Usage},
+    tool::ToolResult,
+};
+
+/// The answer to one prompt, under way.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Run {
+    pub(super) started: Millis,
+    pub(super) num_turns: u32,
+    pub(super) tool_rounds: u32,
+    pub(super) usage: Usage,
+    pub(super) api_ms: u64,
+    pub(super) denials: Vec<PermissionDenial>,
+    pub(super) stop_reason: Option<StopReason>,
+    /// The text of the last response.
+    pub(super) text: String,
+    /// The attempt of the current model call, from 1.
+    pub(super) attempt: u32,
+    /// When the current attempt was sent.
+    pub(super) asked_at: Millis,
+    /// When a failed call is asked again.
+    pub(super) retry_at: Option<Millis>,
+    /// The calls of the current response.
+    pub(super) calls: Vec<Call>,
+    /// How it ends; none while it goes on.
+    pub(super) outcome: Option<Outcome>,
+    /// The transcript cannot be written: do not try again in this run.
+    pub(super) transcript_broken: bool,
+}
+
+/// How a run ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    Success,
+    MaxTurns(u32),
+    MaxBudget(String),
+    Interrupted,
+    Failed {
+        class: Option<ErrorClass>,
+        message: String,
+    },
+}
+
+/// A tool call of the current response.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// The input, or the text that was not one.
+    pub(super) input: ToolCallInput,
+    pub(super) state: CallState,
+    pub(super) paths: Vec<PathFact>,
+    /// Somebody allowed it: only a deny rule can still stop it.
+    pub(super) approved: bool,
+    /// Why it may run: recorded before it does.
+    pub(super) decision: Option<String>,
+    pub(super) started: Millis,
+    pub(super) attempt: u32,
+    pub(super) result: Option<ToolResult>,
+}
+
+/// What the model gave as input.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ToolCallInput {
+    Json(RawJson),
+    /// Not a JSON object: cut by the output limit, or simply wrong.
+    Unusable(String),
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CallState {
+    Waiting,
+    Resolving,
+    Asking,
+    Running,
+    Done,
+}
+
+impl Call {
+    pub(super) fn new(tool_use: ToolUse) -> Self {
+        Self {
+            id: tool_use.id,
+            name: tool_use.name,
+            input: match tool_use.input {
+                Ok(input) => ToolCallInput::Json(input),
+                Err(text) => ToolCallInput::Unusable(text),
+            },
+            state: CallState::Waiting,
+            paths: Vec::new(),
+            approved: false,
+            decision: None,
+            started: Millis(0),
+            attempt: 1,
+            result: None,
+        }
+    }
+
+    /// The input for messages: an object always.
+    pub(super) fn input_or_empty(&self) -> RawJson {
+        match &self.input {
+            ToolCallInput::Json(input) => input.clone(),
+            ToolCallInput::Unusable(_) => RawJson::empty_object(),
+        }
+    }
+}

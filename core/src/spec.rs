@@ -1,0 +1,210 @@
+//! What a session is told once: shared between sessions, never changed by one.
+
+use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    message::{McpServer, PluginInfo},
+    money::Usd,
+    permission::{Mode, Rules},
+    price::Catalogue,
+    provider::{Provider, messages::MessagesApi},
+    tool::ToolDefinition,
+};
+
+/// The model used when none is set.
+pub const DEFAULT_MODEL: &str = "claude-sonnet-4-6";
+
+/// Everything that holds for the life of a session.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// The wire format.
+    pub provider: Arc<dyn Provider>,
+    /// Prices and limits of models.
+    pub catalogue: Catalogue,
+    /// The model, used exactly as it is written. Default: [`DEFAULT_MODEL`].
+    pub model: String,
+    /// The most a response may hold; none takes the model's limit, at most 32,768.
+    pub max_tokens: Option<u32>,
+    /// The system prompt. Nothing is added to it.
+    pub system: Option<String>,
+    /// The tools.
+    pub tools: Vec<ToolDefinition>,
+    /// Extended thinking.
+    pub thinking: Thinking,
+    /// How much work goes into a response; none leaves it to the provider.
+    pub effort: Option<Effort>,
+    /// Beta features of the API, by name.
+    pub betas: Vec<String>,
+    /// Whether responses are streamed.
+    pub stream: bool,
+    /// Whether raw stream events are handed on as messages.
+    pub partial_messages: bool,
+    /// When to stop.
+    pub limits: Limits,
+    /// What to do when a model call fails.
+    pub retry: RetryPolicy,
+    /// What may run.
+    pub permissions: PermissionPolicy,
+    /// Facts about the host.
+    pub environment: Environment,
+    /// Whether transcript entries are handed to the host and waited for.
+    pub persist: bool,
+    /// Milliseconds a cancelled tool has to end before it is dropped.
+    pub cancel_grace_ms: u64,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            provider: Arc::new(MessagesApi),
+            catalogue: Catalogue::built_in(),
+            model: DEFAULT_MODEL.to_owned(),
+            max_tokens: None,
+            system: None,
+            tools: Vec::new(),
+            thinking: Thinking::Default,
+            effort: None,
+            betas: Vec::new(),
+            stream: true,
+            partial_messages: false,
+            limits: Limits::default(),
+            retry: RetryPolicy::default(),
+            permissions: PermissionPolicy::default(),
+            environment: Environment::default(),
+            persist: false,
+            cancel_grace_ms: 5_000,
+        }
+    }
+}
+
+impl Spec {
+    /// The tools the model is shown: those that no deny rule closes altogether.
+    pub fn offered_tools(&self) -> impl Iterator<Item = &ToolDefinition> {
+        self.tools
+            .iter()
+            .filter(|tool| !self.permissions.rules.denies_tool(&tool.name))
+    }
+
+    /// A tool by name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&ToolDefinition> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+}
+
+/// When a run stops although the model would go on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Tool rounds for one prompt; none is no limit.
+    pub max_turns: Option<u32>,
+    /// What the session may cost; none is no limit.
+    pub max_budget: Option<Usd>,
+}
+
+/// Extended thinking (seed 4, `ThinkingConfig`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// Adaptive where the model supports it, else not sent.
+    #[default]
+    Default,
+    /// The model decides when and how much.
+    Adaptive,
+    /// With a budget.
+    Enabled {
+        /// Tokens; none takes 10,000.
+        budget_tokens: Option<u32>,
+    },
+    /// Off.
+    Disabled,
+}
+
+/// How much work goes into a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// Least.
+    Low,
+    /// Between.
+    Medium,
+    /// Thorough.
+    High,
+    /// All there is.
+    Max,
+}
+
+/// When a failed model call is asked again. A value: two programs may want different ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetryPolicy {
+    /// Retries after the first attempt.
+    pub max_retries: u32,
+    /// Milliseconds before the first retry; doubled for each further one.
+    pub base_ms: u64,
+    /// The longest wait in milliseconds.
+    pub max_ms: u64,
+    /// Up to so many percent are added at random, so that many clients do not return at once.
+    pub jitter_percent: u8,
+    /// Retry rate limits (429) only.
+    pub only_rate_limits: bool,
+    /// Wait as long as the server's `retry-after` asks for, within reason (at most five minutes).
+    pub honour_retry_after: bool,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            max_retries: 10,
+            base_ms: 500,
+            max_ms: 32_000,
+            jitter_percent: 25,
+            only_rate_limits: false,
+            honour_retry_after: true,
+        }
+    }
+}
+
+/// What may run.
+#[derive(Debug, Clone, Default)]
+pub struct PermissionPolicy {
+    /// The mode a session starts in.
+    pub mode: Mode,
+    /// Allow, ask and deny rules.
+    pub rules: Rules,
+    /// Whether somebody can be asked. Without, what would be asked is denied.
+    pub can_ask: bool,
+    /// Whether reading tools run unasked inside the working directory and the additional ones.
+    /// Off in the library, on in the command line (parity readings).
+    pub free_workspace_reads: bool,
+    /// Whether the mode may be switched to [`Mode::BypassPermissions`] later on.
+    pub allow_bypass: bool,
+}
+
+/// Facts about the host that messages and judgements need.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// The working directory: absolute, links resolved.
+    pub cwd: String,
+    /// The person's home directory, for rules that begin with `~/`.
+    pub home: Option<String>,
+    /// Further directories that belong to the workspace: absolute, links resolved.
+    pub additional_directories: Vec<String>,
+    /// The version to report.
+    pub version: String,
+    /// Where the API key comes from.
+    pub api_key_source: String,
+    /// MCP servers.
+    pub mcp_servers: Vec<McpServer>,
+    /// Slash commands.
+    pub slash_commands: Vec<String>,
+    /// The output style.
+    pub output_style: String,
+    /// Agents.
+    pub agents: Vec<String>,
+    /// Skills.
+    pub skills: Vec<String>,
+    /// Plugins.
+    pub plugins: Vec<PluginInfo>,
+}
