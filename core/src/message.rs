@@ -2,7 +2,7 @@
 //!
 //! Field order is fixed by the types, so equal messages are equal bytes on every platform.
 
-use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ impl Message {
 #[non_exhaustive]
 pub enum SystemMessage {
     /// First in the answer to every prompt.
-    Init(Init),
+    Init(Box<Init>),
     /// A model call failed and is asked again.
     ApiRetry(ApiRetry),
 }

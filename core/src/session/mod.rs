@@ -8,6 +8,7 @@ mod transition;
 
 use alloc::{
     borrow::ToOwned,
+    boxed::Box,
     collections::{BTreeMap, VecDeque},
     string::String,
     sync::Arc,
@@ -288,7 +289,7 @@ impl Session {
         };
         self.phase = next(Phase::Idle, Event::Prompt).unwrap_or(Phase::SavingPrompt);
         let init = self.init();
-        self.say(Message::System(SystemMessage::Init(init)));
+        self.say(Message::System(SystemMessage::Init(Box::new(init))));
         self.history.push(Role::User, prompt.content.clone());
         self.save(now, Stage::SavePrompt, user_entry(prompt.content));
     }
