@@ -1,0 +1,142 @@
+//! Glob: files by name pattern, newest first.
+
+use serde::{Deserialize, Serialize};
+use windlass_plugin::{ErrorCode, Place, ToolCall, ToolError, ToolResult, Tree, Workspace};
+
+use crate::filter::Filter;
+use crate::walk::Walk;
+
+#[derive(Deserialize)]
+struct Input {
+    pattern: String,
+    path: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    /// A component has no clock, so this is always 0; the host knows how long the call took.
+    duration_ms: u32,
+    num_files: usize,
+    filenames: &'a [String],
+    truncated: bool,
+}
+
+/// How many files are shown.
+const LIMIT: usize = 100;
+
+pub(crate) fn run<T: Tree>(
+    call: &ToolCall,
+    workspace: &Workspace<T>,
+) -> Result<ToolResult, ToolError> {
+    let input: Input = call.parse_input()?;
+    let directory = workspace.resolve(input.path.as_deref().unwrap_or("."))?;
+    let (prefix, pattern) = split_pattern(&input.pattern);
+    let mut found = if prefix.is_empty() {
+        find(&directory, pattern)?.ok_or_else(|| {
+            ToolError::new(format!("There is no directory {}.", directory.absolute))
+        })?
+    } else {
+        if input.path.is_some() {
+            // A misspelt directory is an error; a pattern that leads nowhere finds nothing.
+            directory
+                .tree
+                .stat(&directory.relative)
+                .map_err(|code| directory.explain(code))?;
+        }
+        let base = match prefix.starts_with('/') {
+            true => workspace.resolve(prefix)?,
+            false => workspace.resolve(&format!("{}/{prefix}", directory.absolute))?,
+        };
+        find(&base, pattern)?.unwrap_or_default()
+    };
+    // Of the same age by name, so that the answer is always the same.
+    found.sort_by(|a, b| {
+        b.modified
+            .total_cmp(&a.modified)
+            .then_with(|| a.path.cmp(&b.path))
+    });
+    let total = found.len();
+    let filenames: Vec<String> = found
+        .iter()
+        .take(LIMIT)
+        .map(|file| workspace.shortened(&file.path).to_owned())
+        .collect();
+    let output = Output {
+        duration_ms: 0,
+        num_files: filenames.len(),
+        filenames: &filenames,
+        truncated: total > LIMIT,
+    };
+    ToolResult::text(report(&filenames, total)).with_structured(&output)
+}
+
+/// A file that matched.
+struct File {
+    /// Absolute.
+    path: String,
+    /// Milliseconds since 1970.
+    modified: f64,
+}
+
+/// The files below a directory that match; none if there is no such directory.
+fn find<T: Tree>(base: &Place<'_, T>, pattern: &str) -> Result<Option<Vec<File>>, ToolError> {
+    let filter = Filter::new(&base.relative, [pattern], None)?;
+    let mut walk = match Walk::new(base.tree, &base.relative, &filter, true) {
+        Ok(walk) => walk,
+        Err(ErrorCode::NotFound | ErrorCode::NotDirectory) => return Ok(None),
+        Err(code) => return Err(base.explain(code)),
+    };
+    let mut found = Vec::new();
+    while let Some(file) = walk.next() {
+        found.push(File {
+            path: base.absolute_of(file.path),
+            modified: file.modified,
+        });
+    }
+    Ok(Some(found))
+}
+
+/// The directory that a pattern starts with by name, and the rest, which starts with a slash then. Searching there
+/// saves going through everything else, and a directory that is named is searched even if `.gitignore` excludes it.
+fn split_pattern(pattern: &str) -> (&str, &str) {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    if pattern.starts_with('!') {
+        return ("", pattern);
+    }
+    let literal = pattern
+        .find(['*', '?', '[', '{', '\\'])
+        .map_or(pattern, |end| &pattern[..end]);
+    match literal.rfind('/') {
+        None | Some(0) => ("", pattern),
+        Some(end) => (&pattern[..end], &pattern[end..]),
+    }
+}
+
+fn report(filenames: &[String], total: usize) -> String {
+    if filenames.is_empty() {
+        return "No files found.".to_owned();
+    }
+    let mut text = filenames.join("\n");
+    if total > LIMIT {
+        text.push_str(&format!(
+            "\n[The newest {LIMIT} of {total} files are shown. A narrower pattern or path shows others.]"
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_4_glob_starts_where_the_pattern_leads_by_name() {
+        assert_eq!(split_pattern("*.rs"), ("", "*.rs"));
+        assert_eq!(split_pattern("./a.rs"), ("", "a.rs"));
+        assert_eq!(split_pattern("src/**/*.rs"), ("src", "/**/*.rs"));
+        assert_eq!(split_pattern("/w/a-{b,c}/d"), ("/w", "/a-{b,c}/d"));
+        assert_eq!(split_pattern("src/main.rs"), ("src", "/main.rs"));
+        assert_eq!(split_pattern("!src/*.rs"), ("", "!src/*.rs"));
+    }
+}

@@ -1,0 +1,62 @@
+//! A path that leads to nothing: what may have been meant.
+
+use windlass_plugin::{Place, ToolError, Tree, entries};
+
+/// How many names are suggested.
+const SUGGESTIONS: usize = 3;
+
+/// Says that there is no such file, and which names in its directory are near.
+pub(super) fn explain<T: Tree>(place: &Place<'_, T>) -> ToolError {
+    let (parent, name) = place
+        .relative
+        .rsplit_once('/')
+        .unwrap_or(("", &place.relative));
+    let directory = place
+        .absolute
+        .rsplit_once('/')
+        .map_or("", |(directory, _)| directory);
+    let Ok(entries) = entries(place.tree, parent, false) else {
+        return ToolError::new(format!(
+            "{} does not exist, nor does the directory {directory}.",
+            place.absolute
+        ));
+    };
+    let mut near: Vec<(usize, &str)> = entries
+        .iter()
+        .filter_map(|entry| Some((distance(name, &entry.name)?, entry.name.as_str())))
+        .collect();
+    near.sort_unstable();
+    let names: Vec<String> = near
+        .iter()
+        .take(SUGGESTIONS)
+        .map(|(_, name)| format!("{directory}/{name}"))
+        .collect();
+    ToolError::new(if names.is_empty() {
+        format!("{} does not exist.", place.absolute)
+    } else {
+        format!(
+            "{} does not exist. Did you mean {}?",
+            place.absolute,
+            names.join(" or ")
+        )
+    })
+}
+
+/// How far a name is from the wanted one; none if it is another name altogether.
+fn distance(wanted: &str, name: &str) -> Option<usize> {
+    let stem = |name: &str| {
+        name.rsplit_once('.')
+            .map_or(name, |(stem, _)| stem)
+            .to_lowercase()
+    };
+    let (wanted, name) = (wanted.to_lowercase(), name.to_lowercase());
+    if wanted == name {
+        return Some(0);
+    }
+    if stem(&wanted) == stem(&name) {
+        return Some(1);
+    }
+    let edits = strsim::damerau_levenshtein(&wanted, &name);
+    let allowed = wanted.chars().count() / 3;
+    (edits <= allowed).then_some(1 + edits)
+}

@@ -1,0 +1,119 @@
+//! Going through a directory tree, in the order of names, without what the rules leave out.
+
+use windlass_plugin::{Entry, EntryKind, ErrorCode, Tree, entries};
+
+use crate::filter::Filter;
+use crate::rules::{Rules, Sources};
+
+/// A walk over the files below a directory. Links are not followed.
+///
+/// It costs one listing for each directory and a read for each file of rules, nothing for a file.
+pub(crate) struct Walk<'a, T> {
+    tree: &'a T,
+    filter: &'a Filter,
+    rules: Rules,
+    /// Whether listings carry modification times.
+    details: bool,
+    /// The current path, with a slash in front.
+    path: String,
+    levels: Vec<Level>,
+}
+
+/// A directory that is being gone through.
+struct Level {
+    entries: std::vec::IntoIter<Entry>,
+    /// How much of the path is this directory.
+    path_length: usize,
+    added_rules: bool,
+}
+
+/// A file on the way.
+pub(crate) struct Found<'a> {
+    /// Relative to the tree.
+    pub(crate) path: &'a str,
+    /// Milliseconds since 1970, if the walk asks for details.
+    pub(crate) modified: f64,
+}
+
+impl<'a, T: Tree> Walk<'a, T> {
+    /// Starts in the directory `base`.
+    ///
+    /// # Errors
+    /// As listing the directory.
+    pub(crate) fn new(
+        tree: &'a T,
+        base: &str,
+        filter: &'a Filter,
+        details: bool,
+    ) -> Result<Self, ErrorCode> {
+        let listed = entries(tree, base, details)?;
+        let mut walk = Self {
+            tree,
+            filter,
+            rules: Rules::above(tree, base),
+            details,
+            path: match base {
+                "" => String::new(),
+                base => format!("/{base}"),
+            },
+            levels: Vec::new(),
+        };
+        walk.enter(listed);
+        Ok(walk)
+    }
+
+    /// The next file.
+    pub(crate) fn next(&mut self) -> Option<Found<'_>> {
+        loop {
+            let level = self.levels.last_mut()?;
+            self.path.truncate(level.path_length);
+            let Some(entry) = level.entries.next() else {
+                self.leave();
+                continue;
+            };
+            let is_directory = match entry.kind {
+                EntryKind::File => false,
+                EntryKind::Directory => true,
+                EntryKind::Symlink | EntryKind::Other => continue,
+            };
+            self.path.push('/');
+            self.path.push_str(&entry.name);
+            if self.filter.exclude(&self.path, is_directory)
+                || self.rules.exclude(&entry.name, &self.path, is_directory)
+            {
+                continue;
+            }
+            if !is_directory {
+                return Some(Found {
+                    path: &self.path[1..],
+                    modified: entry.modified,
+                });
+            }
+            // A directory that vanished or may not be listed holds nothing to be found.
+            if let Ok(listed) = entries(self.tree, &self.path[1..], self.details) {
+                self.enter(listed);
+            }
+        }
+    }
+
+    /// Goes into the directory that the path names.
+    fn enter(&mut self, listed: Vec<Entry>) {
+        let mut sources = Sources::default();
+        for entry in &listed {
+            sources.note(&entry.name, entry.kind);
+        }
+        let directory = self.path.strip_prefix('/').unwrap_or("");
+        let added_rules = self.rules.enter(self.tree, directory, &sources);
+        self.levels.push(Level {
+            entries: listed.into_iter(),
+            path_length: self.path.len(),
+            added_rules,
+        });
+    }
+
+    fn leave(&mut self) {
+        if self.levels.pop().is_some_and(|level| level.added_rules) {
+            self.rules.leave();
+        }
+    }
+}
