@@ -7,6 +7,7 @@
 use alloc::{string::String, vec::Vec};
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::{json::RawJson, provider::HistoryView};
 
@@ -14,7 +15,8 @@ use crate::{json::RawJson, provider::HistoryView};
 const SEGMENT_CAP: usize = 256 << 10;
 
 /// Who said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The person, or tool results.
     User,
@@ -141,6 +143,38 @@ impl History {
             .chain(open.map(|open| Bytes::from(encode(open.role, &open.blocks))))
     }
 
+    /// What the lines do not say.
+    pub(crate) fn state(&self) -> HistoryState {
+        HistoryState {
+            requested: self.requested.map(|end| end.map(|end| end as u64)),
+            last_is_sealed: self.open.as_ref().is_none_or(|open| open.sealed),
+        }
+    }
+
+    /// A history from its lines and the rest; none if they do not belong together.
+    pub(crate) fn restore(
+        messages: Vec<(Role, Vec<RawJson>)>,
+        state: HistoryState,
+    ) -> Option<Self> {
+        let mut history = Self::default();
+        for (role, blocks) in messages {
+            if history.last_role() == Some(role) || blocks.is_empty() {
+                return None;
+            }
+            history.push(role, blocks);
+        }
+        if state.last_is_sealed {
+            history.seal();
+        }
+        for (slot, end) in history.requested.iter_mut().zip(state.requested) {
+            *slot = match end {
+                Some(end) => Some(usize::try_from(end).ok().filter(|e| *e <= history.len)?),
+                None => None,
+            };
+        }
+        Some(history)
+    }
+
     fn seal(&mut self) {
         let Some(open) = self.open.as_mut().filter(|open| !open.sealed) else {
             return;
@@ -152,10 +186,6 @@ impl History {
             .last()
             .is_some_and(|block| may_carry_breakpoint(block.get()));
         let encoded = encode(role, &open.blocks);
-        if role == Role::Assistant {
-            // Only user messages are ever extended after a request; do not keep the blocks twice.
-            open.blocks = Vec::new();
-        }
         self.append(role, &encoded, can_mark);
     }
 
@@ -256,6 +286,13 @@ impl History {
             .map(|open| open.role)
             .or_else(|| self.marks.last().map(|mark| mark.role))
     }
+}
+
+/// What a snapshot keeps of a history beside its lines.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct HistoryState {
+    requested: [Option<u64>; 2],
+    last_is_sealed: bool,
 }
 
 /// Thinking takes no breakpoint, and a block that brings its own needs no second one.

@@ -44,5 +44,5 @@ pub use host::Host;
 pub use id::{EffectId, Millis, Now, Seeded, SessionId, UnixMillis, Uuid};
 pub use json::RawJson;
 pub use message::Message;
-pub use session::{HostError, Phase, Session, diagram};
+pub use session::{HostError, Phase, SNAPSHOT_VERSION, Session, SnapshotError, diagram};
 pub use spec::Spec;

@@ -2,7 +2,9 @@
 
 mod ending;
 mod model_call;
+mod resume;
 mod run;
+mod snapshot;
 mod tool_round;
 mod transition;
 
@@ -34,6 +36,7 @@ use crate::{
     tool::Observation,
 };
 
+pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use transition::{Phase, diagram};
 
 /// One conversation with one agent, as a value.
@@ -43,6 +46,8 @@ pub use transition::{Phase, diagram};
 /// - B, the world speaks: [`handle`](Self::handle);
 /// - C, time: [`deadline`](Self::deadline), the moment at which [`Input::Tick`] is wanted;
 /// - D, the machine speaks: [`poll`](Self::poll).
+///
+/// Between two inputs it can be put away and taken up again: [`snapshot`](Self::snapshot), [`restore`](Self::restore).
 ///
 /// The contract has one rule: after every `handle`, call `poll` until it returns nothing, then look
 /// at `deadline`, then wait for whatever comes first. There are no locks, callbacks or channels
@@ -79,6 +84,8 @@ pub struct Session {
     cost: Usd,
     model_usage: BTreeMap<String, ModelUsage>,
     last_entry: Option<Uuid>,
+    /// The entry that the host is writing.
+    saving: Option<Entry>,
     phase: Phase,
     run: Run,
     waiting: VecDeque<Prompt>,
@@ -89,10 +96,12 @@ pub struct Session {
     incoming: Option<Incoming>,
     /// The unchanging part of a request, for the model it was made for.
     prefix: Option<(String, Bytes)>,
+    /// Just restored: what the host still holds must be said first.
+    awaits_resumed: bool,
 }
 
 /// An effect under way.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 struct Running {
     cancelled_at: Option<Millis>,
 }
@@ -114,6 +123,7 @@ impl Session {
             cost: Usd::default(),
             model_usage: BTreeMap::new(),
             last_entry: None,
+            saving: None,
             phase: Phase::Idle,
             run: Run::default(),
             waiting: VecDeque::new(),
@@ -121,6 +131,7 @@ impl Session {
             out: VecDeque::new(),
             incoming: None,
             prefix: None,
+            awaits_resumed: false,
         }
     }
 
@@ -165,6 +176,9 @@ impl Session {
     /// # Errors
     /// [`HostError`] when the host broke the contract; the state is as before.
     pub fn handle(&mut self, now: Now, input: Input) -> Result<(), HostError> {
+        if self.awaits_resumed && !matches!(input, Input::Resumed { .. }) {
+            return Err(HostError::NotResumed);
+        }
         match input {
             Input::Prompt(prompt) => {
                 self.waiting.push_back(prompt);
@@ -182,7 +196,11 @@ impl Session {
                 self.mode = mode;
             }
             Input::SetModel(model) => self.model = model,
-            Input::Resumed { .. } => {}
+            Input::Resumed { live } => {
+                if core::mem::take(&mut self.awaits_resumed) {
+                    self.resume(now, &live);
+                }
+            }
             Input::Tick => self.tick(now),
             Input::Answer(id, answer) => self.answer(now, id, answer)?,
         }
@@ -328,12 +346,14 @@ impl Session {
             message,
         };
         self.last_entry = Some(entry.uuid);
+        self.saving = Some(entry.clone());
         let id = self.effect_id(0, stage, 1);
         self.perform(id, Effect::Persist(alloc::vec![entry]));
     }
 
     /// Everything handed over so far is written: go on from here.
     fn after_save(&mut self, now: Now) {
+        self.saving = None;
         let event = match self.phase {
             Phase::SavingPrompt => self.may_ask(),
             Phase::SavingResponse => self.after_response(),
@@ -411,6 +431,11 @@ pub enum HostError {
     /// An answer of a kind that the effect does not take.
     #[error("that is not an answer to {0}: see `Effect` for what each effect takes")]
     WrongAnswer(EffectId),
+    /// Another input before [`Input::Resumed`] after a restore.
+    #[error(
+        "a restored session must first be told which effects are still running (`Input::Resumed`)"
+    )]
+    NotResumed,
     /// A switch to bypassPermissions that nobody allowed beforehand.
     #[error(
         "permission mode bypassPermissions must be allowed when the session is made (`PermissionPolicy::allow_bypass`)"

@@ -60,7 +60,7 @@ impl Session {
     }
 
     /// Checks a call and finds out which files it names.
-    fn begin(&mut self, now: Now, index: usize) {
+    pub(super) fn begin(&mut self, now: Now, index: usize) {
         let call = &self.run.calls[index];
         let spec = self.spec.clone();
         let Some(tool) = spec.tool(&call.name) else {
@@ -236,7 +236,7 @@ impl Session {
         }
     }
 
-    fn run_call(&mut self, now: Now, index: usize, decision: String) {
+    pub(super) fn run_call(&mut self, now: Now, index: usize, decision: String) {
         let spec = self.spec.clone();
         let call = &mut self.run.calls[index];
         let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {

@@ -1,0 +1,79 @@
+//! After a restore: what the host no longer holds is lost, and each class of effect has its remedy.
+
+use alloc::vec::Vec;
+
+use super::{Phase, Session, run::CallState};
+use crate::{
+    effect::{Effect, Output},
+    id::{EffectId, Now, Stage},
+    tool::{RetryClass, ToolResult},
+};
+
+impl Session {
+    /// Takes note of which effects are still alive and makes good for the others.
+    pub(super) fn resume(&mut self, now: Now, live: &[EffectId]) {
+        let lost: Vec<EffectId> = self
+            .running
+            .keys()
+            // A response cannot be taken up in its middle: half of it went with the decoder.
+            .filter(|id| id.stage == Stage::Model || !live.contains(id))
+            .copied()
+            .collect();
+        for id in &lost {
+            if live.contains(id) {
+                self.out.push_back(Output::Abandon(*id));
+            }
+            let was_cancelled = self
+                .running
+                .remove(id)
+                .is_some_and(|running| running.cancelled_at.is_some());
+            if !was_cancelled {
+                self.make_good(now, *id);
+            }
+        }
+        self.drained_if_quiet(now);
+    }
+
+    fn make_good(&mut self, now: Now, id: EffectId) {
+        match id.stage {
+            Stage::Model if self.phase == Phase::Calling => self.ask_model(now),
+            Stage::Model => {}
+            Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults => {
+                if let Some(entry) = self.saving.clone() {
+                    // The same id: writing the same entry twice must be the same as once.
+                    self.perform(id, Effect::Persist(alloc::vec![entry]));
+                }
+            }
+            Stage::Resolve | Stage::Ask | Stage::Run => {
+                let index = id.call.saturating_sub(1) as usize;
+                let known = id.turn == self.turn && index < self.run.calls.len();
+                if known && self.run.calls[index].state != CallState::Done {
+                    self.make_good_call(now, id, index);
+                }
+            }
+        }
+    }
+
+    fn make_good_call(&mut self, now: Now, id: EffectId, index: usize) {
+        if id.stage != Stage::Run {
+            self.run.calls[index].attempt += 1;
+            return self.begin(now, index);
+        }
+        let name = &self.run.calls[index].name;
+        match self.spec.tool(name).map(|tool| tool.retry) {
+            Some(RetryClass::RunAgain) => {
+                self.run.calls[index].attempt += 1;
+                let decision = self.run.calls[index].decision.clone().unwrap_or_default();
+                self.run_call(now, index, decision);
+            }
+            Some(RetryClass::RunAgainWithKey) => {
+                let decision = self.run.calls[index].decision.clone().unwrap_or_default();
+                self.run_call(now, index, decision);
+            }
+            Some(RetryClass::Never) | None => {
+                let text = "The program stopped while this call ran; its outcome is unknown. Check before doing it again.";
+                self.finish_call(now, index, ToolResult::error(text));
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A session as bytes and back: NDJSON, so that a snapshot can be read with ordinary tools.
+//!
+//! First a header with the schema version, then the history line by line as the provider sees it,
+//! then one line of state. A request body is never part of it: it can be made again.
+
+use alloc::{
+    collections::{BTreeMap, VecDeque},
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Phase, Running, Session, run::Run};
+use crate::{
+    effect::{Entry, Prompt},
+    history::{History, HistoryState, Role},
+    id::{EffectId, Seeded, SessionId, Uuid},
+    json::RawJson,
+    message::ModelUsage,
+    money::Usd,
+    permission::{Mode, Rule},
+    spec::Spec,
+    tool::Observation,
+};
+
+/// The schema version this version writes, and the only one it reads.
+pub const SNAPSHOT_VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    windlass: String,
+    version: u32,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    role: Role,
+    content: Vec<RawJson>,
+}
+
+/// Everything that decides, but for the history and the spec.
+#[derive(Serialize, Deserialize)]
+struct State {
+    id: SessionId,
+    ids: Seeded,
+    mode: Mode,
+    model: Option<String>,
+    session_allow: Vec<String>,
+    observed: Vec<Observation>,
+    turn: u32,
+    cost: Usd,
+    model_usage: BTreeMap<String, ModelUsage>,
+    last_entry: Option<Uuid>,
+    saving: Option<Entry>,
+    phase: Phase,
+    run: Run,
+    waiting: VecDeque<Prompt>,
+    running: Vec<(EffectId, Running)>,
+    history: HistoryState,
+}
+
+impl Session {
+    /// The session as bytes.
+    ///
+    /// # Errors
+    /// [`SnapshotError::NotDrained`] while outputs wait to be polled: they would be lost.
+    pub fn snapshot(&self) -> Result<Vec<u8>, SnapshotError> {
+        if !self.out.is_empty() {
+            return Err(SnapshotError::NotDrained);
+        }
+        let header = Header {
+            windlass: "snapshot".to_string(),
+            version: SNAPSHOT_VERSION,
+        };
+        let state = State {
+            id: self.id,
+            ids: self.ids.clone(),
+            mode: self.mode,
+            model: self.model.clone(),
+            session_allow: self.session_allow.iter().map(Rule::to_string).collect(),
+            observed: self.observed.values().cloned().collect(),
+            turn: self.turn,
+            cost: self.cost,
+            model_usage: self.model_usage.clone(),
+            last_entry: self.last_entry,
+            saving: self.saving.clone(),
+            phase: self.phase,
+            run: self.run.clone(),
+            waiting: self.waiting.clone(),
+            running: self.running.iter().map(|(id, r)| (*id, *r)).collect(),
+            history: self.history.state(),
+        };
+        let mut out = Vec::with_capacity(self.history.encoded_len() + 1024);
+        // Strings, numbers and raw JSON only: encoding cannot fail.
+        out.extend(serde_json::to_vec(&header).unwrap_or_default());
+        out.push(b'\n');
+        for line in self.history.lines() {
+            out.extend_from_slice(&line);
+            out.push(b'\n');
+        }
+        out.extend(serde_json::to_vec(&state).unwrap_or_default());
+        out.push(b'\n');
+        Ok(out)
+    }
+
+    /// A session from its snapshot. Its first input must be [`Input::Resumed`](crate::Input::Resumed).
+    ///
+    /// # Errors
+    /// [`SnapshotError`] with the line and the reason; nothing half-restored exists.
+    pub fn restore(spec: Arc<Spec>, snapshot: &[u8]) -> Result<Self, SnapshotError> {
+        let text = core::str::from_utf8(snapshot).map_err(|_| SnapshotError::NotASnapshot)?;
+        let mut lines: Vec<&str> = text.lines().collect();
+        let header: Header = lines
+            .first()
+            .and_then(|line| serde_json::from_str(line).ok())
+            .ok_or(SnapshotError::NotASnapshot)?;
+        if header.windlass != "snapshot" {
+            return Err(SnapshotError::NotASnapshot);
+        }
+        if header.version != SNAPSHOT_VERSION {
+            return Err(SnapshotError::Version {
+                found: header.version,
+            });
+        }
+        let last = lines.len();
+        let broken = |line: usize, reason: String| SnapshotError::Line { line, reason };
+        let state: State = match lines.pop() {
+            Some(line) if last > 1 => {
+                serde_json::from_str(line).map_err(|e| broken(last, e.to_string()))?
+            }
+            _ => return Err(broken(last, "the state line is missing".to_string())),
+        };
+        let mut messages = Vec::new();
+        for (index, line) in lines.iter().enumerate().skip(1) {
+            let line: Line =
+                serde_json::from_str(line).map_err(|e| broken(index + 1, e.to_string()))?;
+            messages.push((line.role, line.content));
+        }
+        let history = History::restore(messages, state.history).ok_or_else(|| {
+            broken(
+                last,
+                "the state does not belong to this history".to_string(),
+            )
+        })?;
+        let session_allow: Result<Vec<Rule>, _> =
+            state.session_allow.iter().map(|r| Rule::parse(r)).collect();
+        Ok(Self {
+            id: state.id,
+            ids: state.ids,
+            mode: state.mode,
+            model: state.model,
+            session_allow: session_allow.map_err(|e| broken(last, e.to_string()))?,
+            history,
+            observed: state
+                .observed
+                .into_iter()
+                .map(|seen| (seen.path.clone(), seen))
+                .collect(),
+            turn: state.turn,
+            cost: state.cost,
+            model_usage: state.model_usage,
+            last_entry: state.last_entry,
+            saving: state.saving,
+            phase: state.phase,
+            run: state.run,
+            waiting: state.waiting,
+            running: state.running.into_iter().collect(),
+            out: VecDeque::new(),
+            incoming: None,
+            prefix: None,
+            awaits_resumed: true,
+            spec,
+        })
+    }
+}
+
+/// Bytes that are no session of this version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// Outputs wait to be polled.
+    #[error("poll the session until it returns nothing before taking a snapshot")]
+    NotDrained,
+    /// The first line is not a snapshot's header.
+    #[error("this is not a windlass snapshot: its first line is not the header")]
+    NotASnapshot,
+    /// A snapshot of another version.
+    #[error(
+        "the snapshot has schema version {found}, this version reads {SNAPSHOT_VERSION}: open it with the version that wrote it"
+    )]
+    Version {
+        /// The version found.
+        found: u32,
+    },
+    /// A line that cannot be read.
+    #[error("line {line} of the snapshot cannot be read: {reason}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
