@@ -202,10 +202,9 @@ impl ExchangeForm {
 fn read<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, ScriptError> {
     let mut decoder = serde_json::Deserializer::from_str(json);
     let value = serde_path_to_error::deserialize(&mut decoder).map_err(|error| {
-        let path = match error.path().to_string() {
-            root if root == "." => String::new(),
-            path => path,
-        };
+        // "." is the root and "?" a place without a name, which says nothing to a reader.
+        let path = error.path().to_string();
+        let path = path.trim_end_matches(['?', '.']).to_owned();
         ScriptError::from_reader(&path, &error.into_inner().to_string())
     })?;
     decoder
