@@ -99,15 +99,15 @@ pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
     code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
+/// The command line, cut where it gets long: enough to recognise it among those shown.
 fn name(command: &Command) -> String {
-    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
-    words.extend(
-        command
-            .get_args()
-            .take(3)
-            .map(|word| word.to_string_lossy().into_owned()),
-    );
-    words.join(" ")
+    const LONGEST: usize = 100;
+    let mut line = progress::command_line(command);
+    if let Some((cut, _)) = line.char_indices().nth(LONGEST) {
+        line.truncate(cut);
+        line.push_str(" …");
+    }
+    line
 }
 
 fn could_not_start(command: &Command) -> String {

@@ -18,14 +18,21 @@ pub(crate) fn step<T, E>(what: &str, work: impl FnOnce() -> Result<T, E>) -> Res
     outcome
 }
 
-/// Shows the command line about to run, as one could type it.
+/// Shows the command line about to run.
 pub(crate) fn command(command: &Command) {
+    eprintln!(
+        "    {}",
+        coloured("2", &format!("$ {}", command_line(command)))
+    );
+}
+
+/// A command as one could type it.
+pub(crate) fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let line = words
+    words
         .map(|word| quoted(&word.to_string_lossy()))
         .collect::<Vec<_>>()
-        .join(" ");
-    eprintln!("    {}", coloured("2", &format!("$ {line}")));
+        .join(" ")
 }
 
 /// A remark that is neither a step nor a failure: something skipped, something found.
