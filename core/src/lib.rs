@@ -34,6 +34,7 @@ pub mod schema;
 mod session;
 pub mod spec;
 pub mod sse;
+pub mod task;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod tool;

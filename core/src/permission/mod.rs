@@ -2,6 +2,7 @@
 
 mod glob;
 mod judge;
+mod reach;
 mod rule;
 
 pub use judge::{CallFacts, Cause, Decision, PathFact, Verdict, judge};

@@ -1,0 +1,287 @@
+//! A session as JSON, for hosts that are reached across a boundary: a component, a browser module.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::Deserialize;
+
+use crate::{
+    effect::Prompt,
+    id::{SessionId, Uuid},
+    json::RawJson,
+    permission::{Mode, Rule, Rules},
+    spec::{Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, Thinking},
+    tool::ToolDefinition,
+};
+
+/// What starts a session: its identity, its [`Spec`] and, where the host wants one, the first prompt.
+///
+/// In JSON `{"seed": …, "session_id": …, "prompt": …, "spec": {…}}`. The seed has 64 hexadecimal
+/// digits and must be as random as the ids are to be unique; the session id is a UUID and may be left
+/// out; the prompt is a text or an array of content blocks. The fields of `spec` are those of
+/// [`Spec`] under their names, all of them optional; `permissions` has those of [`PermissionPolicy`]
+/// with `allow`, `ask` and `deny` as lists of rules; `prices` is a price file. Unknown fields are
+/// refused.
+///
+/// ```
+/// use windlass_core::task::Task;
+/// let task = Task::parse(
+///     r#"{"seed": "0707070707070707070707070707070707070707070707070707070707070707",
+///         "prompt": "Fix the failing tests",
+///         "spec": {"limits": {"max_turns": 9}, "permissions": {"allow": ["Read"]}}}"#,
+/// )?;
+/// assert_eq!(task.spec.limits.max_turns, Some(9));
+/// # Ok::<(), windlass_core::task::TaskError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Where ids come from.
+    pub seed: [u8; 32],
+    /// The session's id; without one it is made from the seed by whoever starts the session.
+    pub session_id: Option<SessionId>,
+    /// The first prompt.
+    pub prompt: Option<Prompt>,
+    /// Everything else.
+    pub spec: Spec,
+}
+
+/// A task that cannot be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the task is not usable: {reason}")]
+pub struct TaskError {
+    /// What is wrong, and where.
+    pub reason: String,
+}
+
+impl TaskError {
+    fn new(reason: impl ToString) -> Self {
+        Self {
+            reason: reason.to_string(),
+        }
+    }
+}
+
+impl Task {
+    /// Reads a task.
+    ///
+    /// # Errors
+    /// [`TaskError`] naming the field, or line and column.
+    pub fn parse(json: &str) -> Result<Self, TaskError> {
+        let form: TaskForm = serde_json::from_str(json).map_err(TaskError::new)?;
+        let seed = hex_seed(&form.seed).ok_or_else(|| {
+            TaskError::new("`seed` must be 64 hexadecimal digits (32 random bytes)")
+        })?;
+        Ok(Self {
+            seed,
+            session_id: form.session_id,
+            prompt: form.prompt.map(PromptForm::check).transpose()?,
+            spec: form.spec.check()?,
+        })
+    }
+}
+
+/// 32 bytes from 64 hexadecimal digits.
+fn hex_seed(text: &str) -> Option<[u8; 32]> {
+    if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut seed = [0; 32];
+    for (byte, place) in seed.iter_mut().zip((0..64).step_by(2)) {
+        *byte = u8::from_str_radix(text.get(place..place + 2)?, 16).ok()?;
+    }
+    Some(seed)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskForm {
+    seed: String,
+    #[serde(default)]
+    session_id: Option<Uuid>,
+    #[serde(default)]
+    prompt: Option<PromptForm>,
+    #[serde(default)]
+    spec: SpecForm,
+}
+
+/// A text or an array of content blocks; which one is decided by [`PromptForm::check`], because raw
+/// JSON does not go through an untagged enum.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct PromptForm(RawJson);
+
+impl PromptForm {
+    fn check(self) -> Result<Prompt, TaskError> {
+        Prompt::from_json(&self.0).map_err(TaskError::new)
+    }
+}
+
+impl Prompt {
+    /// Reads a prompt: a JSON string, or an array of content blocks.
+    ///
+    /// # Errors
+    /// [`TaskError`] if it is neither.
+    pub fn from_json(json: &RawJson) -> Result<Self, TaskError> {
+        if let Ok(text) = json.decode::<String>() {
+            return Ok(Self::text(&text));
+        }
+        let content: Vec<RawJson> = json.decode().unwrap_or_default();
+        if content.is_empty() || !content.iter().all(RawJson::is_object) {
+            return Err(TaskError::new(
+                "`prompt` must be a text or an array of content blocks",
+            ));
+        }
+        Ok(Self { content })
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SpecForm {
+    model: Option<String>,
+    max_tokens: Option<u32>,
+    system: Option<String>,
+    tools: Vec<ToolDefinition>,
+    thinking: Thinking,
+    effort: Option<Effort>,
+    betas: Vec<String>,
+    stream: Option<bool>,
+    partial_messages: bool,
+    limits: Limits,
+    retry: Option<RetryPolicy>,
+    permissions: PermissionForm,
+    environment: Environment,
+    prices: Option<RawJson>,
+    persist: bool,
+    cancel_grace_ms: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct PermissionForm {
+    mode: Mode,
+    allow: Vec<String>,
+    ask: Vec<String>,
+    deny: Vec<String>,
+    can_ask: bool,
+    free_workspace_reads: bool,
+    allow_bypass: bool,
+}
+
+impl SpecForm {
+    fn check(self) -> Result<Spec, TaskError> {
+        let usual = Spec::default();
+        let catalogue = match self.prices {
+            None => usual.catalogue,
+            Some(file) => usual
+                .catalogue
+                .with_file(file.get())
+                .map_err(TaskError::new)?,
+        };
+        Ok(Spec {
+            provider: usual.provider,
+            catalogue,
+            model: self.model.unwrap_or(usual.model),
+            max_tokens: self.max_tokens,
+            system: self.system,
+            tools: self.tools,
+            thinking: self.thinking,
+            effort: self.effort,
+            betas: self.betas,
+            stream: self.stream.unwrap_or(usual.stream),
+            partial_messages: self.partial_messages,
+            limits: self.limits,
+            retry: self.retry.unwrap_or(usual.retry),
+            permissions: self.permissions.check()?,
+            environment: self.environment,
+            persist: self.persist,
+            cancel_grace_ms: self.cancel_grace_ms.unwrap_or(usual.cancel_grace_ms),
+        })
+    }
+}
+
+impl PermissionForm {
+    fn check(self) -> Result<PermissionPolicy, TaskError> {
+        if self.mode == Mode::BypassPermissions && !self.allow_bypass {
+            return Err(TaskError::new(
+                "`mode` bypassPermissions must be allowed by `allow_bypass` as well",
+            ));
+        }
+        Ok(PermissionPolicy {
+            mode: self.mode,
+            rules: Rules {
+                allow: rules(&self.allow, "allow")?,
+                ask: rules(&self.ask, "ask")?,
+                deny: rules(&self.deny, "deny")?,
+            },
+            can_ask: self.can_ask,
+            free_workspace_reads: self.free_workspace_reads,
+            allow_bypass: self.allow_bypass,
+        })
+    }
+}
+
+fn rules(texts: &[String], list: &str) -> Result<Vec<Rule>, TaskError> {
+    texts
+        .iter()
+        .map(|text| {
+            Rule::parse(text).map_err(|e| TaskError::new(e.at(&format!("permissions.{list}"))))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEED: &str = "00000000000000000000000000000000000000000000000000000000000000ff";
+
+    fn parse(rest: &str) -> Result<Task, TaskError> {
+        Task::parse(&format!(r#"{{"seed": "{SEED}"{rest}}}"#))
+    }
+
+    #[test]
+    fn what_is_left_out_is_as_in_the_default_spec() {
+        let task = parse("").unwrap();
+        assert_eq!(task.seed[31], 255);
+        assert_eq!(task.spec.model, Spec::default().model);
+        assert_eq!(task.spec.retry, RetryPolicy::default());
+        assert!(task.spec.stream);
+        assert!(task.prompt.is_none());
+    }
+
+    #[test]
+    fn a_prompt_is_a_text_or_blocks() {
+        let text = parse(r#", "prompt": "hi""#).unwrap().prompt;
+        assert_eq!(text, Some(Prompt::text("hi")));
+        let blocks = parse(r#", "prompt": [{"type": "text", "text": "hi"}]"#).unwrap();
+        assert_eq!(blocks.prompt.unwrap().content.len(), 1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (rest, named) in [
+            (r#", "prompt": 7"#, "`prompt` must be"),
+            (r#", "prompt": []"#, "`prompt` must be"),
+            (r#", "sped": {}"#, "sped"),
+            (r#", "spec": {"modle": "m"}"#, "modle"),
+            (
+                r#", "spec": {"permissions": {"deny": ["Read("]}}"#,
+                "permissions.deny",
+            ),
+            (
+                r#", "spec": {"permissions": {"mode": "bypassPermissions"}}"#,
+                "allow_bypass",
+            ),
+            (r#", "spec": {"prices": {"models": 1}}"#, "price file"),
+        ] {
+            let error = parse(rest).unwrap_err().to_string();
+            assert!(error.contains(named), "{rest}: {error}");
+        }
+        let error = Task::parse(r#"{"seed": "7"}"#).unwrap_err().to_string();
+        assert!(error.contains("64 hexadecimal digits"), "{error}");
+    }
+}
