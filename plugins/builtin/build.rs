@@ -47,7 +47,15 @@ const AGENT: Guest = Guest {
     name: "agent",
     package: "windlass-agent",
     module: "windlass_agent.wasm",
-    sources: &["plugins/agent", "core", "wit/host", "wit/agent"],
+    sources: &[
+        "plugins/agent",
+        "plugins/files",
+        "plugins/sdk",
+        "core",
+        "wit/host",
+        "wit/plugin",
+        "wit/agent",
+    ],
 };
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -36,11 +36,13 @@ pub fn call<T: Tree>(call: &ToolCall, workspace: &Workspace<T>) -> Result<ToolRe
     }
 }
 
+/// The declaration of the tools: the JSON text that hosts read from the component's custom section.
+pub const DECLARATION: &str = include_str!("../plugin.json");
+
+#[cfg(feature = "component")]
 fn call_granted(tool_call: &ToolCall) -> Result<ToolResult, ToolError> {
     call(tool_call, &Workspace::granted())
 }
 
+#[cfg(feature = "component")]
 windlass_plugin::export_tools!(declaration: "../plugin.json", call: call_granted);
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,172 @@
+//! The exported resource: one session, turned by whoever asks for the next message.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+    future::{Future, poll_fn},
+    pin::Pin,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+use futures_core::Stream;
+use futures_util::stream;
+use windlass_core::{
+    HostError, Input, Message, Prompt, Seeded, Session, Spec, drive, task::Task,
+    tool::ToolDefinition,
+};
+use windlass_plugin::{bindings::windlass::host::filesystem, log};
+
+use crate::{bindings::exports::windlass::agent::conversation, host::ImportHost, tools};
+
+/// A session with the driver that turns it.
+pub struct Conversation {
+    driving: RefCell<Option<Driving>>,
+    shared: Rc<Shared>,
+}
+
+type Driving = Pin<Box<dyn Future<Output = Result<(), HostError>>>>;
+
+/// What passes between the driver and whoever asks for messages.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// Messages that nobody has asked for yet.
+    ready: RefCell<VecDeque<String>>,
+    interrupt: Cell<bool>,
+    /// The result has been said.
+    over: Cell<bool>,
+}
+
+impl Shared {
+    /// Takes a message and gives whoever asks for the next one their turn.
+    pub(crate) async fn say(&self, message: &Message) {
+        self.ready.borrow_mut().push_back(message.to_line());
+        if matches!(message, Message::Result(_)) {
+            self.over.set(true);
+        }
+        let mut waited = false;
+        poll_fn(|_| match waited {
+            true => Poll::Ready(()),
+            false => {
+                waited = true;
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+
+    /// The prompt, then interrupts, until the result has been said.
+    fn inputs(self: Rc<Self>, prompt: Prompt) -> impl Stream<Item = Input> {
+        let mut prompt = Some(prompt);
+        stream::poll_fn(move |_| {
+            let next = prompt.take().map(Input::Prompt);
+            let interrupt = || self.interrupt.take().then_some(Input::Interrupt);
+            match next.or_else(interrupt) {
+                Some(input) => Poll::Ready(Some(input)),
+                None if self.over.get() => Poll::Ready(None),
+                None => Poll::Pending,
+            }
+        })
+    }
+}
+
+impl Conversation {
+    /// A session for a task.
+    ///
+    /// # Errors
+    /// One sentence: what is wrong with the task, and where.
+    fn new(task: &str) -> Result<Self, String> {
+        let task = Task::parse(task).map_err(|error| error.to_string())?;
+        let prompt = task.prompt.ok_or("the task has no `prompt`")?;
+        let spec = Arc::new(with_tools(task.spec, tools::definitions()?)?);
+        let id = task
+            .session_id
+            .unwrap_or_else(|| Seeded::new(task.seed).uuid());
+        let shared = Rc::new(Shared::default());
+        let inputs = Rc::clone(&shared).inputs(prompt);
+        let host = ImportHost::new(&spec, Rc::clone(&shared));
+        let mut session = Session::new(spec, id, task.seed);
+        let driving = Box::pin(async move { drive(&mut session, &host, inputs).await });
+        Ok(Self {
+            driving: RefCell::new(Some(driving)),
+            shared,
+        })
+    }
+
+    /// Drives until there is a message; none when there will be no more.
+    fn next_message(&self) -> Option<String> {
+        loop {
+            if let Some(message) = self.shared.ready.borrow_mut().pop_front() {
+                return Some(message);
+            }
+            let woken = Arc::new(Woken::default());
+            let waker = Waker::from(Arc::clone(&woken));
+            let mut driving = self.driving.borrow_mut();
+            let polled = driving
+                .as_mut()?
+                .as_mut()
+                .poll(&mut Context::from_waker(&waker));
+            let ended = match polled {
+                Poll::Ready(Ok(())) => true,
+                Poll::Ready(Err(error)) => {
+                    log::log(log::Level::Error, &format!("the session stopped: {error}"));
+                    true
+                }
+                // Every import blocks until it has an answer, so a driver that neither said nor
+                // woke anything would wait for ever.
+                Poll::Pending => {
+                    !woken.0.load(Ordering::Relaxed) && self.shared.ready.borrow().is_empty()
+                }
+            };
+            if ended {
+                *driving = None;
+            }
+        }
+    }
+}
+
+/// Notes that the driver asked to be polled again at once.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The spec with the component's own tools, and nobody to ask.
+fn with_tools(spec: Spec, tools: Vec<ToolDefinition>) -> Result<Spec, String> {
+    if !spec.tools.is_empty() {
+        return Err(
+            "the task is not usable: `spec.tools` must be left out, because the component brings its tools along; \
+             close those that are not wanted by deny rules"
+                .to_owned(),
+        );
+    }
+    let mut spec = Spec { tools, ..spec };
+    spec.permissions.can_ask = false;
+    spec.persist = false;
+    if spec.environment.cwd.is_empty() {
+        spec.environment.cwd = filesystem::working_directory();
+    }
+    Ok(spec)
+}
+
+impl conversation::GuestSession for Conversation {
+    fn start(task: String) -> Result<conversation::Session, String> {
+        Self::new(&task).map(conversation::Session::new)
+    }
+
+    fn next(&self) -> Option<String> {
+        self.next_message()
+    }
+
+    fn interrupt(&self) {
+        self.shared.interrupt.set(true);
+    }
+}
