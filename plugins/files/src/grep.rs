@@ -38,6 +38,16 @@ struct Input {
     multiline: bool,
 }
 
+impl Input {
+    fn lines_before(&self) -> usize {
+        self.before.or(self.context).or(self.around).unwrap_or(0)
+    }
+
+    fn lines_after(&self) -> usize {
+        self.after.or(self.context).or(self.around).unwrap_or(0)
+    }
+}
+
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Mode {
@@ -128,7 +138,9 @@ pub(crate) fn run<T: Tree>(
         Mode::Count => count(workspace, &base, files, search, window),
         Mode::Content => {
             let numbers = input.line_numbers.unwrap_or(true);
-            content(workspace, &base, files, search, window, numbers)
+            let grouped = input.lines_before() + input.lines_after() > 0;
+            let lines = Lines::new(window, numbers, grouped);
+            content(workspace, &base, files, search, lines)
         }
     };
     ToolResult::text(text).with_structured(&output)
@@ -270,10 +282,8 @@ fn content<T: Tree>(
     base: &Place<'_, T>,
     mut files: Files<'_, T>,
     mut search: Search,
-    window: Window,
-    numbers: bool,
+    mut lines: Lines,
 ) -> (String, Output) {
-    let mut lines = Lines::new(window, numbers);
     while let Some(path) = files.next() {
         if lines.is_full() {
             break;
@@ -283,6 +293,7 @@ fn content<T: Tree>(
         search.lines(base.tree, path, &mut lines.of_file(&name));
     }
     let Lines {
+        window,
         text: content,
         shown,
         filenames,

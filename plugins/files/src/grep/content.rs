@@ -12,8 +12,10 @@ const LONGEST_LINE: usize = 500;
 
 /// The lines of all files, as far as the window shows them.
 pub(super) struct Lines {
-    window: Window,
+    pub(super) window: Window,
     numbers: bool,
+    /// Whether lines around matches are shown, so that groups of lines are to be told apart.
+    grouped: bool,
     pub(super) text: String,
     /// Lines so far, shown or not, separators included.
     lines: usize,
@@ -26,10 +28,11 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(window: Window, numbers: bool) -> Self {
+    pub(super) fn new(window: Window, numbers: bool, grouped: bool) -> Self {
         Self {
             window,
             numbers,
+            grouped,
             text: String::new(),
             lines: 0,
             shown: 0,
@@ -50,6 +53,7 @@ impl Lines {
             all: self,
             file_name: name,
             name: None,
+            started: false,
             listed: false,
         }
     }
@@ -81,6 +85,8 @@ pub(super) struct FileLines<'a> {
     all: &'a mut Lines,
     file_name: &'a dyn Fn() -> String,
     name: Option<String>,
+    /// Whether there was a line of the file.
+    started: bool,
     /// Whether the file is among those that are shown.
     listed: bool,
 }
@@ -88,6 +94,9 @@ pub(super) struct FileLines<'a> {
 impl FileLines<'_> {
     /// Takes one line; says whether more are wanted.
     fn push(&mut self, mark: char, number: Option<u64>, line: &[u8]) -> bool {
+        if !std::mem::replace(&mut self.started, true) && self.all.lines > 0 && self.all.grouped {
+            self.separate();
+        }
         if !self.all.next_is_shown() {
             return !self.all.is_full();
         }
@@ -116,6 +125,12 @@ impl FileLines<'_> {
         true
     }
 
+    fn separate(&mut self) {
+        if self.all.next_is_shown() {
+            self.all.text.push_str("--");
+        }
+    }
+
     fn number(&self, first: Option<u64>, index: usize) -> Option<u64> {
         first
             .filter(|_| self.all.numbers)
@@ -136,16 +151,13 @@ impl Sink for &mut FileLines<'_> {
         Ok(true)
     }
 
-    fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        let _ = searcher;
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
         let number = self.number(context.line_number(), 0);
         Ok(self.push('-', number, context.bytes()))
     }
 
     fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
-        if self.all.next_is_shown() {
-            self.all.text.push_str("--");
-        }
+        self.separate();
         Ok(!self.all.is_full())
     }
 }

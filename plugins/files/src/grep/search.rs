@@ -33,18 +33,10 @@ impl Search {
         } else {
             matcher.line_terminator(Some(b'\n'));
         }
-        let matcher = matcher.build(&input.pattern).map_err(|error| {
-            let hint = if !input.multiline && input.pattern.contains("\\n") {
-                " To match across lines, set multiline."
-            } else {
-                ""
-            };
-            ToolError::new(format!(
-                "The pattern is not a valid regular expression: {error}.{hint}"
-            ))
-        })?;
+        let matcher = matcher
+            .build(&input.pattern)
+            .map_err(|error| explain(input, &error.to_string()))?;
 
-        let around = input.context.or(input.around).unwrap_or(0);
         let mut searcher = SearcherBuilder::new();
         searcher
             .binary_detection(BinaryDetection::quit(0))
@@ -55,8 +47,8 @@ impl Search {
         if input.output_mode == super::Mode::Content {
             searcher
                 .line_number(input.line_numbers.unwrap_or(true))
-                .before_context(input.before.unwrap_or(around))
-                .after_context(input.after.unwrap_or(around));
+                .before_context(input.lines_before())
+                .after_context(input.lines_after());
         }
         Ok(Self {
             matcher,
@@ -107,6 +99,24 @@ impl Search {
             self.searcher.search_reader(&self.matcher, rest, sink)
         };
     }
+}
+
+/// What is wrong with a pattern.
+fn explain(input: &Input, error: &str) -> ToolError {
+    // The parser draws the pattern with an arrow, over several lines; its last line says what is wrong.
+    let fault = error.rsplit("error: ").next().unwrap_or(error).trim();
+    let hint = if !input.multiline && input.pattern.contains("\\n") {
+        " To match across lines, set multiline."
+    } else if fault.contains("repetition") {
+        " A literal brace is written \\{."
+    } else {
+        ""
+    };
+    ToolError::new(format!(
+        "The pattern `{}` is not a valid regular expression: {}.{hint}",
+        input.pattern,
+        fault.trim_end_matches('.')
+    ))
 }
 
 /// A file, piece after piece.
