@@ -51,7 +51,8 @@ pub async fn drive<H: Host>(
                 }
             }
         }
-        let deadline = session.deadline();
+        // Before anything waits: a session that is held across a wait would have to be `Sync`.
+        let (deadline, idle) = (session.deadline(), session.is_idle());
         let mut timer = pin!(async {
             match deadline {
                 Some(until) => host.sleep(until).await,
@@ -66,7 +67,7 @@ pub async fn drive<H: Host>(
             if let Poll::Ready(Some(input)) = inputs.as_mut().poll_next(cx) {
                 return Poll::Ready(Some(input));
             }
-            if session.is_idle() && inputs.is_done() && running.is_empty() {
+            if idle && inputs.is_done() && running.is_empty() {
                 return Poll::Ready(None);
             }
             timer.as_mut().poll(cx).map(|()| Some(Input::Tick))

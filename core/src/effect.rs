@@ -56,6 +56,18 @@ impl Prompt {
     }
 }
 
+impl From<&str> for Prompt {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for Prompt {
+    fn from(text: String) -> Self {
+        Self::text(&text)
+    }
+}
+
 /// What comes out of the machine.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -1,0 +1,112 @@
+//! Why an agent cannot be built.
+
+use std::path::PathBuf;
+
+use windlass_core::{permission::RuleError, price::PriceFileError};
+
+use crate::{http::EndpointError, plugins::LoadError};
+
+/// An agent that cannot be built as it was described: what is wrong, where, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Neither a key nor another way to a model.
+    #[error(
+        "there is no API key: call `api_key`, or `api_key_from_env` with ANTHROPIC_API_KEY set, or name another server with `base_url`, or give a `transport`"
+    )]
+    MissingKey,
+    /// `api_key_from_env` found none.
+    #[error(
+        "neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set: set one of them, or call `api_key`"
+    )]
+    NoKeyInEnvironment,
+    /// The endpoint cannot be used.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// `tools` names a built-in tool that does not exist.
+    #[error("there is no built-in tool named `{name}`: `tools` takes the names {known}")]
+    UnknownTool {
+        /// The name as given.
+        name: String,
+        /// The names that are known, with commas between them.
+        known: String,
+    },
+    /// Two tools of the same name.
+    #[error(
+        "two tools are named `{name}`: rename one of them, or leave the built-in one out of `tools`"
+    )]
+    DuplicateTool {
+        /// The name.
+        name: String,
+    },
+    /// A tool whose name no model could call.
+    #[error("the tool name `{name}` is not made of 1 to 64 letters, digits, `_` and `-`")]
+    ToolName {
+        /// The name.
+        name: String,
+    },
+    /// A tool whose input is no object.
+    #[error("the tool `{tool}` cannot be offered: {problem}")]
+    ToolInput {
+        /// The tool.
+        tool: String,
+        /// What is wrong with its input.
+        problem: String,
+    },
+    /// A rule that cannot be read.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// A directory that is none.
+    #[error("{place}: `{}` cannot be used as a directory: {reason}", .path.display())]
+    Directory {
+        /// The builder's method.
+        place: &'static str,
+        /// The path as given.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// A budget that is no amount of money.
+    #[error("max_budget_usd: {given} is not an amount in dollars such as 0.25")]
+    Budget {
+        /// As given.
+        given: f64,
+    },
+    /// A price file that cannot be read.
+    #[error("prices_file: `{}` cannot be read: {reason}", .path.display())]
+    PriceFile {
+        /// The path as given.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// A price file of another form.
+    #[error("prices_file: `{}`: {error}", .path.display())]
+    PriceFileForm {
+        /// The path as given.
+        path: PathBuf,
+        /// What is wrong, with line and column.
+        error: PriceFileError,
+    },
+    /// A component file that cannot be read.
+    #[error("plugin: `{}` cannot be read: {reason}", .path.display())]
+    PluginFile {
+        /// The path as given.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
+    /// A component that cannot be loaded.
+    #[error(transparent)]
+    Plugin(#[from] LoadError),
+    /// bypassPermissions without leave.
+    #[error(
+        "permission mode bypassPermissions lets everything run unasked: call `allow_dangerously_skip_permissions(true)` too if that is meant"
+    )]
+    BypassNotAllowed,
+    /// bypassPermissions as root.
+    #[error(
+        "permission mode bypassPermissions is refused for root: run as another user, or allow what is needed by rules (`allowed_tools`)"
+    )]
+    BypassAsRoot,
+}

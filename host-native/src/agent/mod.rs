@@ -1,0 +1,162 @@
+//! An agent inside your program.
+//!
+//! [`Agent::builder`] says what the agent is: model, prompt, tools, what may run. Then
+//! [`Agent::query`] asks once and gives a stream of messages, [`Agent::run`] asks once and gives the
+//! result, and [`Agent::session`] is a conversation.
+//!
+//! ```no_run
+//! use windlass::{Agent, NoInput, Tool};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let agent = Agent::builder()
+//!     .api_key_from_env()?
+//!     .tool(Tool::new("dice", "Throws a die", |_: NoInput| async { 4 }).read_only())
+//!     .allowed_tools(["dice"])
+//!     .build()?;
+//! let result = agent.run("Throw the die twice and add the numbers.").await?;
+//! println!("{}", result.result.unwrap_or_default());
+//! # Ok(())
+//! # }
+//! ```
+
+mod build_error;
+mod builder;
+mod builtin;
+mod input;
+mod output;
+mod prompt_queue;
+mod run;
+mod schema;
+mod session;
+mod tool;
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use tokio::sync::mpsc;
+use windlass_core::{Message, Seeded, SessionId, Spec, message::ResultMessage};
+
+pub use self::{
+    build_error::BuildError,
+    builder::AgentBuilder,
+    input::UserInput,
+    output::{IntoToolResult, Json},
+    run::{AbortHandle, Run, RunError},
+    session::{BypassNotAllowed, Session},
+    tool::{NoInput, Tool, ToolContext},
+};
+use crate::host::{MessageSink, NativeHost, PermissionCallback, RunTool, Transport};
+
+/// Messages that may wait to be read before the loop waits too.
+const MESSAGES_AHEAD: usize = 64;
+
+/// What an agent is: made once, used for any number of prompts and sessions. Cloning is cheap.
+#[derive(Clone)]
+pub struct Agent {
+    parts: Arc<Parts>,
+}
+
+/// Looks at every message before it is handed on.
+type MessageCallback = dyn Fn(&Message) + Send + Sync;
+
+/// Everything that the sessions of an agent share.
+struct Parts {
+    spec: Arc<Spec>,
+    transport: Arc<dyn Transport>,
+    tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
+    permission: Option<Arc<PermissionCallback>>,
+    on_message: Option<Arc<MessageCallback>>,
+    session_id: Option<SessionId>,
+    seed: Option<[u8; 32]>,
+}
+
+impl Agent {
+    /// Says what the agent is, step by step.
+    #[must_use]
+    pub fn builder() -> AgentBuilder {
+        AgentBuilder::new()
+    }
+
+    /// Asks in a session of its own and gives the messages as they come. The input is text, or a stream of
+    /// user messages ([`UserInput::stream`]).
+    ///
+    /// The work goes on in a tokio task whether the messages are read or not, until [`Run`] is dropped: that
+    /// stops it.
+    pub fn query(&self, input: impl Into<UserInput>) -> Run {
+        self.session().prompt(input)
+    }
+
+    /// Asks in a session of its own and waits for the result.
+    ///
+    /// A run that failed, because a limit was reached or the model could not be asked, is a result too:
+    /// look at [`ResultMessage::subtype`].
+    ///
+    /// # Errors
+    /// [`RunError`] when there is no result.
+    pub async fn run(&self, input: impl Into<UserInput>) -> Result<ResultMessage, RunError> {
+        self.query(input).result().await
+    }
+
+    /// Starts a conversation: prompts that see what came before.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        Session::start(self)
+    }
+
+    /// What its sessions are told, for a [`windlass_core::Session`] that you turn yourself.
+    #[must_use]
+    pub fn spec(&self) -> Arc<Spec> {
+        Arc::clone(&self.parts.spec)
+    }
+
+    /// The host that its sessions run on, for [`windlass_core::drive`] or for a host of your own around it.
+    /// Its messages come out of the receiver; the session waits while they are not taken.
+    #[must_use]
+    pub fn host(&self) -> (NativeHost, mpsc::Receiver<Message>) {
+        let (sender, receiver) = mpsc::channel(MESSAGES_AHEAD);
+        (self.host_for(sender), receiver)
+    }
+
+    fn host_for(&self, messages: impl Into<MessageSink>) -> NativeHost {
+        let parts = &self.parts;
+        NativeHost::new(Arc::clone(&parts.transport), messages)
+            .with_tools(Arc::clone(&parts.tools))
+            .with_permission(parts.permission.clone())
+            .with_cwd(parts.spec.environment.cwd.as_str())
+    }
+
+    /// The id and the seed of a new session: as they were fixed, else from the system's randomness.
+    fn identity(&self) -> (SessionId, [u8; 32]) {
+        let seed = self.parts.seed.unwrap_or_else(random_seed);
+        let id = self
+            .parts
+            .session_id
+            .unwrap_or_else(|| match self.parts.seed {
+                // Of the seed alone, so that everything is the same the next time.
+                Some(seed) => Seeded::new(seed).uuid(),
+                None => Seeded::new(random_seed()).uuid(),
+            });
+        (id, seed)
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent")
+            .field("model", &self.parts.spec.model)
+            .field("tools", &self.parts.tools.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+fn random_seed() -> [u8; 32] {
+    let mut seed = [0; 32];
+    if getrandom::fill(&mut seed).is_err() {
+        // A system without randomness: ids must differ, not be secret. A version 4 UUID is no promise either.
+        let moment = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        seed[..16].copy_from_slice(&moment.as_nanos().to_le_bytes());
+        seed[16..20].copy_from_slice(&std::process::id().to_le_bytes());
+    }
+    seed
+}

@@ -1,0 +1,159 @@
+//! The prompts of a session in their order, and who listens to the answer of each.
+//!
+//! One prompt at a time is in the machine; the others wait here. So it is always clear to whom a message
+//! belongs, and an abort can never hit the prompt after the one it was meant for: the next prompt goes in
+//! only after the last message of the one before was handed over.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::{
+    OwnedSemaphorePermit,
+    mpsc::{Sender, WeakUnboundedSender},
+};
+use tokio_util::sync::CancellationToken;
+use windlass_core::{Input, Message, Prompt};
+
+use super::{MessageCallback, run::RunError};
+
+/// The signal that a run was aborted; shared by all that belongs to the run, and its identity.
+pub(super) type AbortSignal = Arc<CancellationToken>;
+
+/// Who listens to the answer to a prompt.
+#[derive(Clone)]
+pub(super) struct Listener {
+    pub(super) messages: Sender<Message>,
+    pub(super) aborted: AbortSignal,
+}
+
+pub(super) struct PromptQueue {
+    state: Mutex<State>,
+    /// The machine's inputs. Weak: the queue must not keep the driver that feeds it alive.
+    inputs: WeakUnboundedSender<Input>,
+    on_message: Option<Arc<MessageCallback>>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Listener>,
+    waiting: VecDeque<Waiting>,
+    closed: Option<RunError>,
+}
+
+struct Waiting {
+    prompt: Prompt,
+    listener: Listener,
+    /// Room among the prompts that a stream may be ahead; given back when the prompt is taken.
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl PromptQueue {
+    pub(super) fn new(
+        inputs: WeakUnboundedSender<Input>,
+        on_message: Option<Arc<MessageCallback>>,
+    ) -> Self {
+        Self {
+            state: Mutex::default(),
+            inputs,
+            on_message,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while the lock is held; if it did, the queue would still be a queue.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a prompt at the end; the first one goes into the machine at once.
+    pub(super) fn push(
+        &self,
+        prompt: Prompt,
+        listener: Listener,
+        room: Option<OwnedSemaphorePermit>,
+    ) {
+        let mut state = self.state();
+        if state.closed.is_some() {
+            return; // dropping the listener ends its run, which then asks why
+        }
+        state.waiting.push_back(Waiting {
+            prompt,
+            listener,
+            _room: room,
+        });
+        if state.current.is_none() {
+            self.next(&mut state);
+        }
+    }
+
+    fn next(&self, state: &mut State) {
+        state.current = None;
+        while let Some(waiting) = state.waiting.pop_front() {
+            if waiting.listener.aborted.is_cancelled() {
+                continue;
+            }
+            // A live listener holds the inputs open; without one nobody is left to answer.
+            if let Some(inputs) = self.inputs.upgrade()
+                && inputs.send(Input::Prompt(waiting.prompt)).is_ok()
+            {
+                state.current = Some(waiting.listener);
+                return;
+            }
+        }
+    }
+
+    /// Hands a message to whom it belongs. Waits while the listener is behind.
+    pub(super) async fn deliver(&self, message: Message) {
+        let Some(listener) = self.state().current.clone() else {
+            return; // every message belongs to a prompt, and none is being answered
+        };
+        if let Some(look) = &self.on_message {
+            look(&message);
+        }
+        let last = matches!(message, Message::Result(_));
+        tokio::select! {
+            biased;
+            () = listener.aborted.cancelled() => {}
+            // An error says that the run was dropped, and a dropped run is aborted.
+            _ = listener.messages.send(message) => {}
+        }
+        if last {
+            self.next(&mut self.state());
+        }
+    }
+
+    /// Stops what belongs to a run: its waiting prompts are forgotten, its running one is interrupted.
+    pub(super) fn abort(&self, run: &AbortSignal) {
+        run.cancel();
+        let mut state = self.state();
+        state
+            .waiting
+            .retain(|waiting| !Arc::ptr_eq(&waiting.listener.aborted, run));
+        let is_current = |current: &Listener| Arc::ptr_eq(&current.aborted, run);
+        if state.current.as_ref().is_some_and(is_current) {
+            self.interrupt();
+        }
+    }
+
+    /// Interrupts the prompt that is being answered, if one is.
+    pub(super) fn interrupt(&self) {
+        if let Some(inputs) = self.inputs.upgrade() {
+            // The driver has ended: nothing is left to be interrupted.
+            let _ = inputs.send(Input::Interrupt);
+        }
+    }
+
+    /// Nothing will be answered any more; the first reason counts.
+    pub(super) fn close(&self, reason: RunError) {
+        let mut state = self.state();
+        state.closed.get_or_insert(reason);
+        state.waiting.clear();
+        state.current = None;
+    }
+
+    /// Why nothing is answered any more.
+    pub(super) fn closed(&self) -> Option<RunError> {
+        self.state().closed.clone()
+    }
+}

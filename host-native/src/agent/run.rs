@@ -1,0 +1,189 @@
+//! The answer to a prompt, as it comes.
+
+use std::{
+    fmt,
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    task::{Context, Poll},
+};
+
+use futures_util::{Stream, StreamExt};
+use tokio::sync::mpsc;
+use tokio_util::sync::WaitForCancellationFutureOwned;
+use windlass_core::{HostError, Input, Message, message::ResultMessage};
+
+use super::prompt_queue::{AbortSignal, PromptQueue};
+
+/// The messages that answer a prompt: `system/init` first, the result last.
+///
+/// A [`Stream`] of [`Message`]. When it has ended, [`Run::result`] says how. Dropping a run before its end
+/// aborts it.
+#[must_use = "a run that is dropped is aborted"]
+pub struct Run {
+    messages: mpsc::Receiver<Message>,
+    aborted: Pin<Box<WaitForCancellationFutureOwned>>,
+    handle: AbortHandle,
+    /// Keeps the driver waiting for more; the driver ends when nobody can say anything any more.
+    inputs: Option<mpsc::UnboundedSender<Input>>,
+    fault: Arc<OnceLock<RunError>>,
+    last: Option<ResultMessage>,
+    ended: bool,
+}
+
+impl Run {
+    pub(super) fn new(
+        messages: mpsc::Receiver<Message>,
+        handle: AbortHandle,
+        inputs: Option<mpsc::UnboundedSender<Input>>,
+        fault: Arc<OnceLock<RunError>>,
+    ) -> Self {
+        let aborted = handle.signal.as_ref().clone().cancelled_owned();
+        Self {
+            messages,
+            aborted: Box::pin(aborted),
+            handle,
+            inputs,
+            fault,
+            last: None,
+            ended: false,
+        }
+    }
+
+    /// The next message; none when the run has ended.
+    pub async fn next(&mut self) -> Option<Message> {
+        StreamExt::next(self).await
+    }
+
+    /// Reads to the end and gives the result; the last one, if there were several prompts.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run ended without a result.
+    pub async fn result(mut self) -> Result<ResultMessage, RunError> {
+        while self.next().await.is_some() {}
+        if let Some(fault) = self.fault.get() {
+            return Err(fault.clone());
+        }
+        if let Some(result) = self.last.take() {
+            return Ok(result);
+        }
+        Err(if self.handle.signal.is_cancelled() {
+            RunError::Aborted
+        } else {
+            self.handle.queue.closed().unwrap_or(RunError::NoPrompt)
+        })
+    }
+
+    /// Ends the prompt that is being answered in good order: model and tools are stopped, and the messages
+    /// go on to the result, which says that it was interrupted. Keep reading; a session stays usable.
+    pub fn interrupt(&self) {
+        self.handle.queue.interrupt();
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        self.inputs = None;
+    }
+
+    /// A handle that aborts the run from elsewhere.
+    #[must_use]
+    pub fn abort_handle(&self) -> AbortHandle {
+        self.handle.clone()
+    }
+}
+
+impl Stream for Run {
+    type Item = Message;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Message>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        if self.aborted.as_mut().poll(cx).is_ready() {
+            self.last = None;
+            self.messages.close();
+            self.end();
+            return Poll::Ready(None);
+        }
+        let message = std::task::ready!(self.messages.poll_recv(cx));
+        match &message {
+            Some(Message::Result(result)) => self.last = Some(result.clone()),
+            Some(_) => {}
+            None => self.end(),
+        }
+        Poll::Ready(message)
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.handle.abort();
+        }
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("ended", &self.ended)
+            .field("aborted", &self.handle.signal.is_cancelled())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Aborts a [`Run`] from anywhere: another task, a signal handler, a button.
+#[derive(Clone)]
+pub struct AbortHandle {
+    pub(super) signal: AbortSignal,
+    pub(super) queue: Arc<PromptQueue>,
+}
+
+impl AbortHandle {
+    /// Stops model and tools and ends the run at once: no further message, and [`Run::result`] gives
+    /// [`RunError::Aborted`]. The connection to the model is dropped; running tools get their signal and, if
+    /// they do not end within a few seconds, are dropped too. After the end of a run this does nothing.
+    pub fn abort(&self) {
+        self.queue.abort(&self.signal);
+    }
+
+    /// Whether it was aborted.
+    #[must_use]
+    pub fn is_aborted(&self) -> bool {
+        self.signal.is_cancelled()
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AbortHandle")
+            .field("aborted", &self.is_aborted())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a run ended without a result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// It was aborted through its [`AbortHandle`].
+    #[error("the run was aborted")]
+    Aborted,
+    /// It was started where no tokio runtime is entered, so nothing could run.
+    #[error("no tokio runtime is running here: call this from async code under tokio")]
+    NoRuntime,
+    /// The tokio runtime was shut down under it.
+    #[error("the tokio runtime was shut down before the run had ended")]
+    RuntimeShutDown,
+    /// The stream of user messages ended without one.
+    #[error("the stream of user messages ended without a message, so there was nothing to answer")]
+    NoPrompt,
+    /// Code that the run was given (a provider, a transport, a callback, a stream of messages) panicked.
+    #[error("code that the run was given panicked: {text}")]
+    Panicked {
+        /// What the panic said.
+        text: String,
+    },
+    /// The host broke the contract with the core; a fault of windlass or of a custom transport or tool.
+    #[error("the host broke the contract with the core: {0}")]
+    Host(HostError),
+}

@@ -1,0 +1,195 @@
+//! The native host: performs the effects of a session on tokio.
+//!
+//! [`NativeHost`] is what an [`Agent`](crate::Agent) turns its sessions with. It can also be used by
+//! itself, or be wrapped by a host of your own that answers some effects differently: implement
+//! [`windlass_core::Host`], hand on what you do not want to change, and call
+//! [`windlass_core::drive`]. `examples/custom_host.rs` does that.
+
+mod clock;
+mod messages;
+mod tools;
+mod transport;
+
+use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration};
+
+use futures_util::{
+    FutureExt, Stream,
+    future::BoxFuture,
+    stream::{self, BoxStream, StreamExt},
+};
+use windlass_core::{
+    EffectId, Host, Message, Millis, Now,
+    effect::{
+        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
+        ResolvedPath,
+    },
+    host::CancelSignal,
+    tool::{ToolCall, ToolResult},
+};
+
+use self::clock::Clock;
+pub(crate) use self::tools::panic_text;
+pub use self::{messages::MessageSink, tools::RunTool, transport::Transport};
+
+/// How long a call of an embedder's tool may take that says nothing about it: ten minutes, as long as the
+/// longest Bash command.
+pub const DEFAULT_TOOL_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Answers the question whether a call may run.
+pub type PermissionCallback =
+    dyn Fn(PermissionRequest) -> BoxFuture<'static, PermissionResponse> + Send + Sync;
+
+/// Performs effects with tokio: HTTP through a [`Transport`], tools by name, questions through a callback.
+///
+/// All methods must be called inside a tokio runtime whose timer is on.
+pub struct NativeHost {
+    clock: Clock,
+    transport: Arc<dyn Transport>,
+    tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
+    permission: Option<Arc<PermissionCallback>>,
+    cwd: Arc<str>,
+    messages: MessageSink,
+}
+
+impl NativeHost {
+    /// A host without tools that has nobody to ask and takes relative paths from `/`.
+    #[must_use]
+    pub fn new(transport: Arc<dyn Transport>, messages: impl Into<MessageSink>) -> Self {
+        Self {
+            clock: Clock::new(),
+            transport,
+            tools: Arc::default(),
+            permission: None,
+            cwd: Arc::from("/"),
+            messages: messages.into(),
+        }
+    }
+
+    /// The tools, by the name the model calls them by.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Who is asked whether a call may run.
+    #[must_use]
+    pub fn with_permission(mut self, callback: Option<Arc<PermissionCallback>>) -> Self {
+        self.permission = callback;
+        self
+    }
+
+    /// The directory that relative paths start from: absolute, links resolved.
+    #[must_use]
+    pub fn with_cwd(mut self, cwd: impl Into<Arc<str>>) -> Self {
+        self.cwd = cwd.into();
+        self
+    }
+}
+
+impl fmt::Debug for NativeHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NativeHost")
+            .field("tools", &self.tools.keys())
+            .field("cwd", &self.cwd)
+            .field("asks", &self.permission.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Host for NativeHost {
+    fn now(&self) -> Now {
+        self.clock.now()
+    }
+
+    fn sleep(&self, until: Millis) -> impl Future<Output = ()> {
+        self.clock.sleep(until)
+    }
+
+    fn http(&self, id: EffectId, request: HttpRequest) -> impl Stream<Item = Answer> {
+        self.transport.send(id, request)
+    }
+
+    fn resolve(
+        &self,
+        _id: EffectId,
+        paths: Vec<ResolvePath>,
+    ) -> impl Future<Output = Vec<Result<ResolvedPath, String>>> {
+        let cwd = Arc::clone(&self.cwd);
+        async move {
+            let asked = paths.len();
+            // Following links reads the disk: not on the driver's task.
+            tokio::task::spawn_blocking(move || resolve_all(&cwd, &paths))
+                .await
+                .unwrap_or_else(|lost| {
+                    vec![Err(format!("the path was not resolved: {lost}")); asked]
+                })
+        }
+    }
+
+    fn call_tool(
+        &self,
+        id: EffectId,
+        call: ToolCall,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        let Some(tool) = self.tools.get(&call.name) else {
+            return unknown_tool(&call.name);
+        };
+        tool.run(id, call, cancel)
+    }
+
+    fn ask_permission(
+        &self,
+        _id: EffectId,
+        request: PermissionRequest,
+    ) -> impl Future<Output = PermissionResponse> {
+        let callback = self.permission.clone();
+        async move {
+            let Some(callback) = callback else {
+                return nobody_to_ask(&request);
+            };
+            let answer = std::panic::AssertUnwindSafe(async move { callback(request).await });
+            answer.catch_unwind().await.unwrap_or_else(|panic| {
+                let text = panic_text(&*panic);
+                PermissionResponse::deny(format!("the permission callback panicked: {text}"))
+            })
+        }
+    }
+
+    async fn persist(&self, _id: EffectId, _entries: Vec<Entry>) -> Result<(), String> {
+        // There is no transcript to write to: nothing can be lost that was not lost already.
+        Ok(())
+    }
+
+    fn message(&self, message: Message) -> impl Future<Output = ()> {
+        self.messages.take(message)
+    }
+}
+
+fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<ResolvedPath, String>> {
+    paths
+        .iter()
+        .map(|asked| match crate::files::resolve(cwd, &asked.path) {
+            Ok(path) => Ok(ResolvedPath { path }),
+            Err(error) => Err(error.to_string()),
+        })
+        .collect()
+}
+
+/// The core calls only tools of its spec; a host that was given another set must still answer.
+fn unknown_tool(name: &str) -> BoxStream<'static, Answer> {
+    let text = format!("This host has no tool named {name}.");
+    stream::iter([Answer::Tool(ToolResult::error(text))]).boxed()
+}
+
+fn nobody_to_ask(request: &PermissionRequest) -> PermissionResponse {
+    let rule = request
+        .suggested_rule
+        .as_deref()
+        .unwrap_or(&request.tool_name);
+    PermissionResponse::deny(format!(
+        "{} needs permission ({}), and there is nobody to ask. Allow it with the rule {rule}, or give the agent a permission callback.",
+        request.tool_name, request.decision_reason
+    ))
+}

@@ -1,0 +1,55 @@
+//! How a call reaches the code that runs it.
+
+use std::any::Any;
+
+use futures_util::stream::{self, BoxStream, StreamExt};
+use windlass_core::{EffectId, effect::Answer, host::CancelSignal, tool::ToolCall};
+
+use crate::plugins::Plugin;
+
+/// Runs the calls of one or more tools: a closure, a component, a process.
+pub trait RunTool: Send + Sync {
+    /// Runs a call: any number of [`Answer::Progress`], then one [`Answer::Tool`], or
+    /// [`Answer::Cancelled`] if it was stopped without a result.
+    ///
+    /// When `cancel` fires the call is asked to stop; dropping the stream must stop it by force.
+    /// The run must keep to `call.timeout_ms`; when it is not set, to a limit of its own.
+    fn run(&self, id: EffectId, call: ToolCall, cancel: CancelSignal)
+    -> BoxStream<'static, Answer>;
+}
+
+/// A component, on a thread of tokio's blocking pool.
+impl RunTool for Plugin {
+    fn run(
+        &self,
+        _id: EffectId,
+        call: ToolCall,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        let plugin = self.clone();
+        stream::once(async move { Answer::Tool(plugin.call(call, cancel).await) }).boxed()
+    }
+}
+
+/// A command, as a process group of its own.
+#[cfg(unix)]
+impl RunTool for crate::bash::Bash {
+    fn run(
+        &self,
+        _id: EffectId,
+        call: ToolCall,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        let bash = self.clone();
+        stream::once(async move { Answer::Tool(bash.call(&call, cancel).await) }).boxed()
+    }
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| payload.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "without a message".to_owned())
+}
