@@ -103,7 +103,11 @@ impl Block {
             Self::Text { text, .. } => !text.trim().is_empty(),
             Self::Thinking { signature, .. } => !signature.is_empty(),
             Self::ToolUse(_) => true,
-            Self::Other(raw) => raw.is_object(),
+            Self::Other(raw) => match kind_of(raw).as_deref() {
+                // Of these kinds only what is malformed comes here, and the API would refuse it.
+                None | Some("" | "text" | "thinking" | "tool_use") => false,
+                Some(_) => true,
+            },
         }
     }
 
@@ -143,6 +147,11 @@ impl Block {
             _ => Self::Other(raw),
         }
     }
+}
+
+/// The `type` of a block, if it has one.
+fn kind_of(raw: &RawJson) -> Option<String> {
+    RawObject::parse(raw.get()).ok()?.get_string("type")
 }
 
 #[derive(Serialize)]
@@ -193,13 +202,18 @@ pub fn tool_result(tool_use_id: &str, content: &[ResultBlock], is_error: bool) -
     #[serde(untagged)]
     enum Content<'a> {
         Text(&'a str),
-        Blocks(&'a [ResultBlock]),
+        Blocks(Vec<&'a ResultBlock>),
     }
     // One text is sent as a plain string: shorter, and what every reader of transcripts expects.
-    let content = match content {
-        [] => Content::Text(""),
-        [ResultBlock::Text { text }] => Content::Text(text),
-        blocks => Content::Blocks(blocks),
+    // The API refuses empty texts beside other blocks, and errors without a word.
+    let is_empty = |block: &&ResultBlock| matches!(block, ResultBlock::Text { text } if text.trim().is_empty());
+    let said: Vec<&ResultBlock> = content.iter().filter(|block| !is_empty(block)).collect();
+    let content = match (said.as_slice(), content) {
+        ([], _) if is_error => Content::Text("The tool failed without saying why."),
+        (_, [ResultBlock::Text { text }]) => Content::Text(text),
+        ([], _) => Content::Text(""),
+        ([ResultBlock::Text { text }], _) => Content::Text(text),
+        _ => Content::Blocks(said),
     };
     RawJson::encode(&ToolResultBlock {
         kind: "tool_result",

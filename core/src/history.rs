@@ -107,7 +107,7 @@ impl History {
     pub fn seal_for_request(&mut self) {
         self.seal();
         if self.requested[1] != Some(self.len) {
-            self.requested = [self.requested[1], Some(self.len)];
+            self.requested = [self.requested[1].or(self.requested[0]), Some(self.len)];
         }
     }
 
@@ -267,15 +267,6 @@ impl History {
             out.extend_from_slice(&segment[a - start..b - start]);
         }
         out.into()
-    }
-
-    /// The last message as JSON, if it is of this role and can still grow.
-    #[must_use]
-    pub fn last_line(&self, role: Role) -> Option<RawJson> {
-        let open = self.open.as_ref().filter(|open| open.role == role)?;
-        let encoded = encode(role, &open.blocks);
-        // Built from checked JSON and ASCII punctuation.
-        RawJson::parse(String::from_utf8(encoded).ok()?).ok()
     }
 
     /// The role of the last message.

@@ -158,6 +158,15 @@ impl RawObject {
         self.get(key)?.decode().ok()
     }
 
+    /// The first field that occurs a second time. Which of the two counts depends on who reads it.
+    #[must_use]
+    pub fn duplicate(&self) -> Option<&str> {
+        let mut seen = alloc::collections::BTreeSet::new();
+        (self.0.iter())
+            .map(|(key, _)| key.as_str())
+            .find(|key| !seen.insert(*key))
+    }
+
     /// Replaces a field in its place, or appends it.
     pub fn set(&mut self, key: &str, value: RawJson) {
         match self.0.iter_mut().find(|(k, _)| k == key) {

@@ -2,9 +2,10 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec};
 
-use super::{Event, Outcome, Phase, Session, run::CallState, user_entry};
+use super::{Event, Outcome, Phase, Session, entry, run::CallState};
 use crate::{
     content::Block,
+    history::Role,
     id::{EffectId, Now, Stage, Uuid},
     message::{ApiMessage, AssistantMessage, ErrorClass, Message, ResultMessage, ResultSubtype},
     provider::{StopReason, Usage},
@@ -45,6 +46,7 @@ impl Session {
 
     pub(super) fn transcript_failed(&mut self, now: Now, reason: &str) {
         self.run.transcript_broken = true;
+        self.saving = None;
         let outcome = Outcome::Failed {
             class: None,
             message: format!("the transcript could not be written: {reason}"),
@@ -70,13 +72,13 @@ impl Session {
                     _ => "The call was not run: the run was interrupted before it.",
                 },
             };
-            self.finish_call(now, index, ToolResult::error(text));
+            self.finish_call(index, ToolResult::error(text));
         }
         if self.run.calls.is_empty() {
             self.after_save(now);
         } else {
             let blocks = self.collect_results();
-            self.save(now, Stage::SaveResults, user_entry(blocks));
+            self.save(now, Stage::SaveResults, entry(Role::User, blocks));
         }
     }
 
@@ -108,6 +110,10 @@ impl Session {
             ),
             Outcome::Failed { message, .. } => (ResultSubtype::ErrorDuringExecution, Some(message)),
         };
+        if core::mem::take(&mut self.turn_begun) {
+            // The response never came; its effects keep their names for themselves.
+            self.turn = self.turn.saturating_add(1);
+        }
         let run = core::mem::take(&mut self.run);
         let result = ResultMessage {
             subtype,

@@ -11,7 +11,7 @@ mod transition;
 use alloc::{
     borrow::ToOwned,
     boxed::Box,
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     string::String,
     sync::Arc,
     vec::Vec,
@@ -25,6 +25,7 @@ use self::{
     transition::{Event, next},
 };
 use crate::{
+    content::Block,
     effect::{Answer, Effect, Entry, Input, Output, Prompt},
     history::{History, Role},
     id::{EffectId, Millis, Now, Seeded, SessionId, Stage, Uuid},
@@ -79,8 +80,12 @@ pub struct Session {
     session_allow: Vec<Rule>,
     history: History,
     observed: BTreeMap<String, Observation>,
-    /// Responses over the session's life.
+    /// Responses over the session's life, and those that never came.
     turn: u32,
+    /// Something was done for a response that has not come: its number is not free any more.
+    turn_begun: bool,
+    /// Ids of all tool calls.
+    call_ids: BTreeSet<String>,
     cost: Usd,
     model_usage: BTreeMap<String, ModelUsage>,
     last_entry: Option<Uuid>,
@@ -120,6 +125,8 @@ impl Session {
             history: History::default(),
             observed: BTreeMap::new(),
             turn: 0,
+            turn_begun: false,
+            call_ids: BTreeSet::new(),
             cost: Usd::default(),
             model_usage: BTreeMap::new(),
             last_entry: None,
@@ -180,12 +187,7 @@ impl Session {
             return Err(HostError::NotResumed);
         }
         match input {
-            Input::Prompt(prompt) => {
-                self.waiting.push_back(prompt);
-                if self.phase == Phase::Idle {
-                    self.start_next_prompt(now);
-                }
-            }
+            Input::Prompt(prompt) => self.waiting.push_back(prompt),
             Input::Interrupt => self.interrupt(now, Outcome::Interrupted),
             Input::SetMode(mode) => {
                 let refused =
@@ -203,6 +205,10 @@ impl Session {
             }
             Input::Tick => self.tick(now),
             Input::Answer(id, answer) => self.answer(now, id, answer)?,
+        }
+        // A run may end as soon as it begins; the prompts behind it are no deeper on the stack for that.
+        while self.phase == Phase::Idle && !self.waiting.is_empty() {
+            self.start_next_prompt(now);
         }
         Ok(())
     }
@@ -242,8 +248,10 @@ impl Session {
                 self.call_answer(now, id, answer, running.cancelled_at.is_some());
             }
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults => match answer {
+                Answer::Persisted => self.after_save(now),
                 Answer::PersistFailed(reason) => self.transcript_failed(now, &reason),
-                _ => self.after_save(now),
+                // Nobody cancels writing: whoever says so did not do it.
+                _ => self.transcript_failed(now, "the host dropped the entries"),
             },
         }
         if last {
@@ -285,8 +293,7 @@ impl Session {
         };
         self.phase = phase;
         match phase {
-            Phase::Idle => self.start_next_prompt(now),
-            Phase::SavingPrompt | Phase::Backoff => {}
+            Phase::Idle | Phase::SavingPrompt | Phase::Backoff => {}
             Phase::Calling => self.ask_model(now),
             Phase::SavingResponse => self.save_response(now),
             Phase::Tooling => self.schedule_calls(now),
@@ -308,8 +315,18 @@ impl Session {
         self.phase = next(Phase::Idle, Event::Prompt).unwrap_or(Phase::SavingPrompt);
         let init = self.init();
         self.say(Message::System(SystemMessage::Init(Box::new(init))));
-        self.history.push(Role::User, prompt.content.clone());
-        self.save(now, Stage::SavePrompt, user_entry(prompt.content));
+        // What the API would refuse must not enter: it would be refused again with every later prompt.
+        let mut content = prompt.content;
+        content.retain(|block| Block::from_raw(block.clone()).belongs_in_history());
+        if content.is_empty() {
+            self.run.outcome = Some(Outcome::Failed {
+                class: None,
+                message: "the prompt is empty: give it a text or another content block".to_owned(),
+            });
+            return self.transit(now, Event::Stop);
+        }
+        self.history.push(Role::User, content.clone());
+        self.save(now, Stage::SavePrompt, entry(Role::User, content));
     }
 
     fn init(&mut self) -> Init {
@@ -345,7 +362,6 @@ impl Session {
             timestamp: now.wall,
             message,
         };
-        self.last_entry = Some(entry.uuid);
         self.saving = Some(entry.clone());
         let id = self.effect_id(0, stage, 1);
         self.perform(id, Effect::Persist(alloc::vec![entry]));
@@ -353,7 +369,9 @@ impl Session {
 
     /// Everything handed over so far is written: go on from here.
     fn after_save(&mut self, now: Now) {
-        self.saving = None;
+        if let Some(written) = self.saving.take() {
+            self.last_entry = Some(written.uuid);
+        }
         let event = match self.phase {
             Phase::SavingPrompt => self.may_ask(),
             Phase::SavingResponse => self.after_response(),
@@ -380,6 +398,7 @@ impl Session {
     }
 
     fn perform(&mut self, id: EffectId, effect: Effect) {
+        self.turn_begun |= id.turn > self.turn;
         self.running.insert(id, Running::default());
         self.out.push_back(Output::Effect(id, effect));
     }
@@ -415,10 +434,15 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
     }
 }
 
-/// A user message as a transcript line carries it.
-fn user_entry(content: Vec<RawJson>) -> RawJson {
+/// A message as a transcript line carries it.
+fn entry(role: Role, content: Vec<RawJson>) -> RawJson {
+    #[derive(serde::Serialize)]
+    struct Line {
+        role: Role,
+        content: Vec<RawJson>,
+    }
     // Strings and raw JSON only: encoding cannot fail.
-    RawJson::encode(&crate::message::UserContent::new(content)).unwrap_or_else(|_| RawJson::null())
+    RawJson::encode(&Line { role, content }).unwrap_or_else(|_| RawJson::null())
 }
 
 /// The host broke the contract. Nothing has changed.

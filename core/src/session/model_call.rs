@@ -8,7 +8,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Event, Outcome, Session, run::Call};
+use super::{Event, Outcome, Session, entry, run::Call};
 use crate::{
     content::Block,
     effect::{Answer, Effect, HttpFailure, HttpFailureKind},
@@ -57,22 +57,20 @@ impl Incoming {
 }
 
 impl Session {
-    /// Whether the model may be asked at all: a budget must be keepable and not used up.
+    /// Whether the model may be asked as far as the budget goes.
     pub(super) fn may_ask(&mut self) -> Event {
-        let Some(budget) = self.spec.limits.max_budget else {
-            return Event::Proceed;
-        };
-        if self.spec.catalogue.get(self.model()).is_none() {
-            self.run.outcome = Some(Outcome::Failed {
-                class: None,
-                message: format!(
-                    "no price is known for the model {}, so a budget of ${budget} cannot be kept: add the model to a price file, or leave the budget out",
-                    self.model()
-                ),
-            });
-            return Event::Stop;
-        }
         self.stop_at_budget().unwrap_or(Event::Proceed)
+    }
+
+    /// Why a budget cannot be kept, if it cannot. The model may have been changed since the last request.
+    fn unpriced(&self) -> Option<String> {
+        let budget = self.spec.limits.max_budget?;
+        let model = self.model();
+        self.spec.catalogue.get(model).is_none().then(|| {
+            format!(
+                "no price is known for the model {model}, so a budget of ${budget} cannot be kept: add the model to a price file, or leave the budget out"
+            )
+        })
     }
 
     /// Ends the run if the budget is used up.
@@ -86,6 +84,13 @@ impl Session {
     }
 
     pub(super) fn ask_model(&mut self, now: Now) {
+        if let Some(message) = self.unpriced() {
+            self.run.outcome = Some(Outcome::Failed {
+                class: None,
+                message,
+            });
+            return self.transit(now, Event::GiveUp);
+        }
         self.run.attempt += 1;
         self.run.asked_at = now.mono;
         self.history.seal_for_request();
@@ -116,19 +121,26 @@ impl Session {
             Answer::HttpHead { status, headers } => self.head(status, &headers),
             Answer::HttpBody(bytes) => self.body(now, &bytes),
             Answer::HttpEnd => self.end(now),
-            Answer::HttpFailed(failure) => {
-                let complete = self
-                    .incoming
-                    .as_ref()
-                    .is_some_and(|i| i.complete_since.is_some());
-                if complete {
-                    self.end(now); // all that matters had arrived
-                } else {
-                    self.call_failed(now, transport_error(failure), None);
-                }
+            Answer::HttpFailed(failure) => self.broken_off(now, failure),
+            // After an interrupt nothing is incoming: the host dropped it by itself.
+            _ => {
+                let dropped = "the host dropped the exchange with the model server";
+                let failure = HttpFailure::new(HttpFailureKind::Interrupted, dropped);
+                self.broken_off(now, failure);
             }
-            // Cancelled: only after an interrupt, which goes on without the response.
-            _ => self.incoming = None,
+        }
+    }
+
+    /// The exchange broke off; what has arrived may be enough.
+    fn broken_off(&mut self, now: Now, failure: HttpFailure) {
+        let enough = self.incoming.as_ref().is_some_and(|incoming| {
+            // A status other than success says it all, with or without the rest of its words.
+            incoming.complete_since.is_some() || matches!(incoming.body, Body::Error { .. })
+        });
+        if enough {
+            self.end(now);
+        } else {
+            self.call_failed(now, transport_error(failure), None);
         }
     }
 
@@ -226,9 +238,14 @@ impl Session {
         }
     }
 
+    fn count_api_time(&mut self, now: Now) {
+        let waited = now.mono.since(self.run.asked_at);
+        self.run.api_ms = self.run.api_ms.saturating_add(waited);
+    }
+
     fn call_failed(&mut self, now: Now, error: ApiError, retry_after_ms: Option<u64>) {
         self.incoming = None;
-        self.run.api_ms += now.mono.since(self.run.asked_at);
+        self.count_api_time(now);
         let policy = &self.spec.retry;
         let worth_it = error.retryable
             && self.run.attempt <= policy.max_retries
@@ -265,8 +282,9 @@ impl Session {
             .base_ms
             .saturating_mul(1 << doublings)
             .min(policy.max_ms);
+        // None at all is no answer: the backoff holds.
         let asked_for = retry_after_ms
-            .filter(|_| policy.honour_retry_after)
+            .filter(|ms| policy.honour_retry_after && *ms > 0)
             .map(|ms| ms.min(LONGEST_RETRY_AFTER_MS));
         let delay = asked_for.unwrap_or(backoff);
         let jitter = delay.saturating_mul(u64::from(policy.jitter_percent)) / 100;
@@ -274,20 +292,25 @@ impl Session {
     }
 
     /// A complete response: into the books, the history and the message stream.
-    fn answered(&mut self, now: Now, response: Response) {
-        self.run.api_ms += now.mono.since(self.run.asked_at);
+    fn answered(&mut self, now: Now, mut response: Response) {
+        self.count_api_time(now);
         self.run.attempt = 0;
         self.run.num_turns += 1;
         self.turn = self.turn.saturating_add(1);
+        self.turn_begun = false;
         self.book(&response);
         self.run.stop_reason = response.stop_reason.clone();
         self.run.text = text_of(&response.content);
-        let kept = response
+        self.name_calls_apart(&mut response.content);
+        let kept: Vec<RawJson> = response
             .content
             .iter()
             .filter(|block| block.belongs_in_history())
             .map(Block::to_raw)
             .collect();
+        // A pause without a word would lead to the same request again, without end.
+        self.run.paused = response.stop_reason == Some(StopReason::PauseTurn) && !kept.is_empty();
+        self.run.unsaved = kept.clone();
         self.history.push(Role::Assistant, kept);
         let uuid = self.ids.uuid();
         self.say(Message::Assistant(AssistantMessage {
@@ -306,15 +329,37 @@ impl Session {
             uuid,
             session_id: self.id,
         }));
+        let cut = self.run.stop_reason == Some(StopReason::MaxTokens);
+        let last = response.content.len().saturating_sub(1);
         self.run.calls = response
             .content
             .into_iter()
-            .filter_map(|block| match block {
-                Block::ToolUse(tool_use) => Some(Call::new(tool_use)),
+            .enumerate()
+            .filter_map(|(index, block)| match block {
+                Block::ToolUse(mut tool_use) => {
+                    // The limit struck right after the name: that is no call without arguments.
+                    if cut && index == last && tool_use.input == Ok(RawJson::empty_object()) {
+                        tool_use.input = Err(String::new());
+                    }
+                    Some(Call::new(tool_use))
+                }
                 _ => None,
             })
             .collect();
         self.transit(now, Event::Answered);
+    }
+
+    /// Gives calls an id of our own where the server's is missing or was used before: the API refuses
+    /// a history in which two calls share one.
+    fn name_calls_apart(&mut self, content: &mut [Block]) {
+        for block in content {
+            if let Block::ToolUse(call) = block {
+                if call.id.is_empty() || self.call_ids.contains(&call.id) {
+                    call.id = format!("toolu_{:032x}", self.ids.uuid().0);
+                }
+                self.call_ids.insert(call.id.clone());
+            }
+        }
     }
 
     fn book(&mut self, response: &Response) {
@@ -343,16 +388,17 @@ impl Session {
     }
 
     pub(super) fn save_response(&mut self, now: Now) {
-        match self.history.last_line(Role::Assistant) {
-            Some(line) if self.spec.persist => self.save(now, Stage::SaveResponse, line),
-            _ => self.after_save(now),
+        let content = core::mem::take(&mut self.run.unsaved);
+        if content.is_empty() {
+            self.after_save(now);
+        } else {
+            self.save(now, Stage::SaveResponse, entry(Role::Assistant, content));
         }
     }
 
     /// What a written response leads to.
     pub(super) fn after_response(&mut self) -> Event {
-        let paused = self.run.stop_reason == Some(StopReason::PauseTurn);
-        if self.run.calls.is_empty() && !paused {
+        if self.run.calls.is_empty() && !self.run.paused {
             self.run.outcome = Some(Outcome::Success);
             return Event::Stop;
         }

@@ -31,6 +31,7 @@ impl Session {
                 self.make_good(now, *id);
             }
         }
+        self.go_on_with_calls(now);
         self.drained_if_quiet(now);
     }
 
@@ -72,7 +73,7 @@ impl Session {
             }
             Some(RetryClass::Never) | None => {
                 let text = "The program stopped while this call ran; its outcome is unknown. Check before doing it again.";
-                self.finish_call(now, index, ToolResult::error(text));
+                self.finish_call(index, ToolResult::error(text));
             }
         }
     }

@@ -26,6 +26,10 @@ pub(super) struct Run {
     pub(super) stop_reason: Option<StopReason>,
     /// The text of the last response.
     pub(super) text: String,
+    /// The provider paused the last response and wants to be asked again.
+    pub(super) paused: bool,
+    /// Blocks of the last response that are not in the transcript yet.
+    pub(super) unsaved: Vec<RawJson>,
     /// The attempt of the current model call, from 1.
     pub(super) attempt: u32,
     /// When the current attempt was sent.

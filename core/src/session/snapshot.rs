@@ -4,7 +4,7 @@
 //! then one line of state. A request body is never part of it: it can be made again.
 
 use alloc::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     string::{String, ToString},
     sync::Arc,
     vec::Vec,
@@ -50,6 +50,8 @@ struct State {
     session_allow: Vec<String>,
     observed: Vec<Observation>,
     turn: u32,
+    turn_begun: bool,
+    call_ids: BTreeSet<String>,
     cost: Usd,
     model_usage: BTreeMap<String, ModelUsage>,
     last_entry: Option<Uuid>,
@@ -82,6 +84,8 @@ impl Session {
             session_allow: self.session_allow.iter().map(Rule::to_string).collect(),
             observed: self.observed.values().cloned().collect(),
             turn: self.turn,
+            turn_begun: self.turn_begun,
+            call_ids: self.call_ids.clone(),
             cost: self.cost,
             model_usage: self.model_usage.clone(),
             last_entry: self.last_entry,
@@ -159,6 +163,8 @@ impl Session {
                 .map(|seen| (seen.path.clone(), seen))
                 .collect(),
             turn: state.turn,
+            turn_begun: state.turn_begun,
+            call_ids: state.call_ids,
             cost: state.cost,
             model_usage: state.model_usage,
             last_entry: state.last_entry,

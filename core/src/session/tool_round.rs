@@ -8,9 +8,8 @@ use alloc::{
 };
 
 use super::{
-    Event, Outcome, Session,
+    Event, Outcome, Session, entry,
     run::{CallState, ToolCallInput},
-    user_entry,
 };
 use crate::{
     content::tool_result,
@@ -31,15 +30,20 @@ impl Session {
     /// Starts every call whose turn it is: read-only calls beside each other, all others alone and
     /// in the order of the response (LOOP-15).
     pub(super) fn schedule_calls(&mut self, now: Now) {
-        let mut index = 0;
-        while index < self.run.calls.len() {
+        // What holds for the calls before: all are done, or those that are not only read.
+        let (mut all_done, mut only_reading) = (true, true);
+        for index in 0..self.run.calls.len() {
+            let reads = self.only_reads(index);
             if self.run.calls[index].state == CallState::Waiting {
-                if !self.may_start(index) {
+                if !(all_done || reads && only_reading) {
                     break;
                 }
                 self.begin(now, index);
             }
-            index += 1;
+            if self.run.calls[index].state != CallState::Done {
+                all_done = false;
+                only_reading &= reads;
+            }
         }
         let settled = self.run.calls.iter().all(|c| c.state == CallState::Done);
         if settled {
@@ -47,16 +51,17 @@ impl Session {
         }
     }
 
-    fn may_start(&self, index: usize) -> bool {
-        let read_only = |name: &str| {
-            self.spec
-                .tool(name)
-                .is_some_and(|tool| tool.annotations.read_only)
-        };
-        let alone = !read_only(&self.run.calls[index].name);
-        self.run.calls[..index]
-            .iter()
-            .all(|before| before.state == CallState::Done || (!alone && read_only(&before.name)))
+    fn only_reads(&self, index: usize) -> bool {
+        self.spec
+            .tool(&self.run.calls[index].name)
+            .is_some_and(|tool| tool.annotations.read_only)
+    }
+
+    /// A call came to its end by an answer: others may have waited for it.
+    pub(super) fn go_on_with_calls(&mut self, now: Now) {
+        if self.phase == super::Phase::Tooling {
+            self.schedule_calls(now);
+        }
     }
 
     /// Checks a call and finds out which files it names.
@@ -65,19 +70,31 @@ impl Session {
         let spec = self.spec.clone();
         let Some(tool) = spec.tool(&call.name) else {
             let text = unknown_tool(&call.name, spec.offered_tools().map(|t| t.name.as_str()));
-            return self.finish_call(now, index, ToolResult::error(text));
+            return self.finish_call(index, ToolResult::error(text));
         };
         let input = match &call.input {
             ToolCallInput::Json(input) => input.clone(),
             ToolCallInput::Unusable(text) => {
                 let cut = self.run.stop_reason == Some(StopReason::MaxTokens);
                 let text = unusable_input(&call.name, text, cut);
-                return self.finish_call(now, index, ToolResult::error(text));
+                return self.finish_call(index, ToolResult::error(text));
             }
         };
+        // Readers of JSON differ in which of two equal fields counts: the one that was judged might not
+        // be the one that runs.
+        if let Some(field) = RawObject::parse(input.get())
+            .ok()
+            .and_then(|object| object.duplicate().map(ToOwned::to_owned))
+        {
+            let text = format!(
+                "The input of {} has the field `{field}` twice, so the call was not run. Make the call again with each field once.",
+                tool.name
+            );
+            return self.finish_call(index, ToolResult::error(text));
+        }
         if let Err(fault) = schema::validate(&tool.input_schema, &input) {
             let text = format!("The input of {} is not valid: {fault}", tool.name);
-            return self.finish_call(now, index, ToolResult::error(text));
+            return self.finish_call(index, ToolResult::error(text));
         }
         let paths = named_paths(tool, &input, &spec.environment.cwd);
         if paths.is_empty() {
@@ -108,17 +125,21 @@ impl Session {
         if self.run.calls[index].state == CallState::Done {
             return;
         }
+        let last = answer.is_last();
         match answer {
             Answer::Progress(_) => self.say_progress(now, index),
-            Answer::Tool(result) => self.finish_call(now, index, result),
+            Answer::Tool(result) => self.finish_call(index, result),
             // The run is ending: nothing new is started or judged.
             _ if was_cancelled => {}
             Answer::Resolved(paths) => self.resolved(now, index, paths),
             Answer::Permission(response) => self.permitted(now, index, response),
             _ => {
                 let text = "The host dropped the call without a result.";
-                self.finish_call(now, index, ToolResult::error(text));
+                self.finish_call(index, ToolResult::error(text));
             }
+        }
+        if last {
+            self.go_on_with_calls(now);
         }
     }
 
@@ -146,9 +167,9 @@ impl Session {
             }
             Ok(_) => {
                 let text = "The host resolved another number of paths than it was asked for.";
-                self.finish_call(now, index, ToolResult::error(text));
+                self.finish_call(index, ToolResult::error(text));
             }
-            Err(reason) => self.finish_call(now, index, ToolResult::error(reason)),
+            Err(reason) => self.finish_call(index, ToolResult::error(reason)),
         }
     }
 
@@ -173,7 +194,7 @@ impl Session {
         );
         let reason = decision.cause.explain();
         match decision.verdict {
-            Verdict::Deny => self.deny(now, index, &denial(tool, &decision.cause, self.mode)),
+            Verdict::Deny => self.deny(index, &denial(tool, &decision.cause, self.mode)),
             Verdict::Allow => self.run_call(now, index, reason),
             Verdict::Ask if call.approved => {
                 self.run_call(now, index, "it was approved when asked".to_owned());
@@ -184,7 +205,7 @@ impl Session {
                     tool.name,
                     suggestion(tool, command.as_deref())
                 );
-                self.deny(now, index, &text);
+                self.deny(index, &text);
             }
             Verdict::Ask => {
                 let request = PermissionRequest {
@@ -208,7 +229,7 @@ impl Session {
     fn permitted(&mut self, now: Now, index: usize, response: PermissionResponse) {
         match response {
             PermissionResponse::Deny { message, interrupt } => {
-                self.deny(now, index, &message);
+                self.deny(index, &message);
                 if interrupt {
                     self.interrupt(now, Outcome::Interrupted);
                 }
@@ -224,6 +245,10 @@ impl Session {
                 call.approved = true;
                 match updated_input {
                     None => self.run_call(now, index, "it was approved when asked".to_owned()),
+                    Some(input) if !input.is_object() => {
+                        let text = "The input was replaced by something that is not a JSON object, so the call was not run.";
+                        self.finish_call(index, ToolResult::error(text));
+                    }
                     Some(input) => {
                         // Another input is another call: checked, resolved and held against the
                         // deny rules again.
@@ -267,18 +292,19 @@ impl Session {
         self.perform(id, effect);
     }
 
-    fn deny(&mut self, now: Now, index: usize, text: &str) {
+    fn deny(&mut self, index: usize, text: &str) {
         let call = &self.run.calls[index];
         self.run.denials.push(PermissionDenial {
             tool_name: call.name.clone(),
             tool_use_id: call.id.clone(),
             tool_input: call.input_or_empty(),
         });
-        self.finish_call(now, index, ToolResult::error(text));
+        self.finish_call(index, ToolResult::error(text));
     }
 
     /// Takes a call's result: observations into the session, the result into the message stream.
-    pub(super) fn finish_call(&mut self, now: Now, index: usize, mut result: ToolResult) {
+    /// What may start now is the caller's matter.
+    pub(super) fn finish_call(&mut self, index: usize, mut result: ToolResult) {
         for seen in core::mem::take(&mut result.observed) {
             self.observed.insert(seen.path.clone(), seen);
         }
@@ -296,9 +322,6 @@ impl Session {
             uuid,
             session_id: self.id,
         }));
-        if self.phase == super::Phase::Tooling {
-            self.schedule_calls(now);
-        }
     }
 
     fn say_progress(&mut self, now: Now, index: usize) {
@@ -330,7 +353,7 @@ impl Session {
     pub(super) fn save_results(&mut self, now: Now) {
         self.run.tool_rounds += 1;
         let blocks = self.collect_results();
-        self.save(now, Stage::SaveResults, user_entry(blocks));
+        self.save(now, Stage::SaveResults, entry(Role::User, blocks));
     }
 
     /// What written results lead to: the next request, unless a limit forbids it.
