@@ -1,11 +1,18 @@
 //! For tests of agents: a model that follows a script, a host without a world, and a readable form
 //! of what came out. Free of IO: the same code serves unit tests, a loopback server and a browser.
 //!
-//! The format of scripts is documented in `docs/scripted-model.md`.
+//! - [`Script`] and [`ScriptedModel`]: what the model says and what it expects. The format is
+//!   documented in `docs/scripted-model.md`.
+//! - [`validate_request`]: whether the API would accept a request's history.
+//! - [`TestHost`]: runs a session against a script, with closures for tools, in virtual time.
+//! - [`render()`]: a message stream as text for snapshots.
 
 mod body;
 mod check;
+mod clock;
 mod history;
+mod host;
+mod render;
 mod request;
 pub mod script;
 mod scripted_model;
@@ -13,7 +20,10 @@ mod wire;
 
 pub use self::{
     body::Piece,
+    clock::{Sleep, Stuck, VirtualClock},
     history::{HistoryFault, HistoryRule, validate_request},
+    host::{RunError, TestHost, ToolStep},
+    render::render,
     request::RequestView,
     script::{Script, ScriptError},
     scripted_model::{Miss, ScriptedModel, Unmet},

@@ -8,6 +8,7 @@ mod block;
 mod error;
 mod expect;
 mod respond;
+mod respond_form;
 mod value;
 mod variables;
 
@@ -176,7 +177,7 @@ struct ExchangeForm {
     repeat: u32,
     #[serde(default)]
     expect: Expect,
-    respond: respond::RespondForm,
+    respond: respond_form::RespondForm,
 }
 
 impl ExchangeForm {

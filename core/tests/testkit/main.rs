@@ -5,6 +5,7 @@
 mod answers;
 mod documented;
 mod histories;
+mod host;
 mod misses;
 mod scripts;
 
