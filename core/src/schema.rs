@@ -7,7 +7,9 @@ use alloc::{
     borrow::ToOwned,
     format,
     string::{String, ToString},
+    vec::Vec,
 };
+use core::cell::Cell;
 
 use serde_json::{Map, Value};
 
@@ -15,6 +17,8 @@ use crate::json::RawJson;
 
 /// `$ref` may lead in circles; no real input is nested this deep.
 const DEPTH: u32 = 64;
+/// A schema may try ever more combinations of itself; no real input needs so many comparisons.
+const STEPS: u32 = 200_000;
 
 /// Checks an input. A schema that is itself unreadable lets everything pass.
 ///
@@ -28,7 +32,11 @@ pub fn validate(schema: &RawJson, input: &RawJson) -> Result<(), SchemaFault> {
         place: "the input".to_owned(),
         problem: e.to_string(),
     })?;
-    Validator { root: &schema }.check(&schema, &value, "", DEPTH)
+    let validator = Validator {
+        root: &schema,
+        steps: Cell::new(STEPS),
+    };
+    validator.check(&schema, &value, "", DEPTH)
 }
 
 /// An input that its schema does not allow.
@@ -43,6 +51,8 @@ pub struct SchemaFault {
 
 struct Validator<'a> {
     root: &'a Value,
+    /// Comparisons that are left.
+    steps: Cell<u32>,
 }
 
 impl Validator<'_> {
@@ -59,8 +69,13 @@ impl Validator<'_> {
                 _ => Ok(()),
             };
         };
-        if depth == 0 {
-            return Err(fault(at, "is nested too deep"));
+        let left = self.steps.get();
+        self.steps.set(left.saturating_sub(1));
+        if depth == 0 || left == 0 {
+            return Err(fault(
+                at,
+                "is nested too deep, or fits its schema in too many ways",
+            ));
         }
         if let Some(target) = schema.get("$ref").and_then(Value::as_str)
             && let Some(target) = self.resolve(target)
@@ -104,6 +119,8 @@ impl Validator<'_> {
             let place = join(at, name);
             match properties.and_then(|p| p.get(name)) {
                 Some(schema) => self.check(schema, field, &place, depth - 1)?,
+                // Which names the patterns mean is not known here: such a field may be one of them.
+                None if schema.contains_key("patternProperties") => {}
                 None => match schema.get("additionalProperties") {
                     Some(Value::Bool(false)) => {
                         return Err(fault(&place, "is not a field of this tool's input"));
@@ -123,10 +140,17 @@ impl Validator<'_> {
         at: &str,
         depth: u32,
     ) -> Result<(), SchemaFault> {
-        let (Some(array), Some(items)) = (value.as_array(), schema.get("items")) else {
+        let Some(array) = value.as_array() else {
             return Ok(());
         };
-        for (i, item) in array.iter().enumerate() {
+        // `items` is about those after the ones that have a schema each.
+        let prefix = schema.get("prefixItems").and_then(Value::as_array);
+        let prefix = prefix.map_or(&[][..], Vec::as_slice);
+        for (i, (item, each)) in array.iter().zip(prefix).enumerate() {
+            self.check(each, item, &format!("{at}[{i}]"), depth - 1)?;
+        }
+        for (i, item) in array.iter().enumerate().skip(prefix.len()) {
+            let items = schema.get("items").unwrap_or(&Value::Bool(true));
             self.check(items, item, &format!("{at}[{i}]"), depth - 1)?;
         }
         Ok(())
@@ -163,7 +187,7 @@ fn check_type(schema: &Map<String, Value>, value: &Value, at: &str) -> Result<()
         Some(Value::String(name)) => (is_type(value, name), name.clone()),
         Some(Value::Array(names)) => {
             let mut names = names.iter().filter_map(Value::as_str);
-            let wanted: alloc::vec::Vec<&str> = names.clone().collect();
+            let wanted: Vec<&str> = names.clone().collect();
             (names.any(|name| is_type(value, name)), wanted.join(" or "))
         }
         _ => return Ok(()),
@@ -209,7 +233,7 @@ fn check_values(schema: &Map<String, Value>, value: &Value, at: &str) -> Result<
     if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
         && !allowed.contains(value)
     {
-        let allowed: alloc::vec::Vec<String> = allowed.iter().map(Value::to_string).collect();
+        let allowed: Vec<String> = allowed.iter().map(Value::to_string).collect();
         return Err(fault(at, &format!("must be one of {}", allowed.join(", "))));
     }
     match schema.get("const") {

@@ -109,6 +109,9 @@ pub fn judge(
     if let Some(cause) = first_match(&rules.deny) {
         return decide(Verdict::Deny, cause);
     }
+    if mode == Mode::Plan && !call.tool.annotations.read_only {
+        return decide(Verdict::Deny, Cause::Mode(mode));
+    }
     let ask = first_match(&rules.ask).or_else(|| {
         let guards = rules.deny.iter().chain(&rules.ask);
         unreadable_under(guards, call).then_some(Cause::UnreadableCommand)
@@ -121,9 +124,6 @@ pub fn judge(
             Verdict::Ask
         };
         return decide(verdict, cause);
-    }
-    if mode == Mode::Plan && !call.tool.annotations.read_only {
-        return decide(Verdict::Deny, Cause::Mode(mode));
     }
     let allow = rules
         .allow
@@ -198,15 +198,18 @@ fn applies(
         }
         Specifier::CommandExact(text) => {
             rule.names_tool(&call.tool.name)
-                && call
-                    .command
-                    .is_some_and(|c| c.trim() == text && plain_words(c).is_some())
+                && call.command.is_some_and(|c| c.trim() == text)
+                && (quantifier == Quantifier::Any || call.command.is_some_and(is_plain))
         }
         Specifier::CommandPrefix(prefix) => {
+            let begins = |command: &str| {
+                let mut words = command.split_whitespace();
+                prefix.iter().all(|word| words.next() == Some(word))
+            };
+            // How a command begins is enough to deny it; to allow it, nothing may hide in the rest.
             rule.names_tool(&call.tool.name)
-                && call.command.and_then(plain_words).is_some_and(|words| {
-                    words.len() >= prefix.len() && words.iter().zip(prefix).all(|(a, b)| a == b)
-                })
+                && call.command.is_some_and(begins)
+                && (quantifier == Quantifier::Any || call.command.is_some_and(is_plain))
         }
     }
 }
@@ -220,7 +223,7 @@ fn unreadable_under<'a>(mut rules: impl Iterator<Item = &'a Rule>, call: CallFac
                 Specifier::CommandExact(_) | Specifier::CommandPrefix(_)
             )
     });
-    about_commands && call.command.is_some_and(|c| plain_words(c).is_none())
+    about_commands && call.command.is_some_and(|c| !is_plain(c))
 }
 
 /// Programs that run another program named in their arguments.
@@ -229,18 +232,15 @@ const WRAPPERS: [&str; 20] = [
     "parallel", "sh", "source", "stdbuf", "sudo", "time", "timeout", "xargs", "zsh",
 ];
 
-/// The words of a command that is nothing but words: no quoting, expansion, redirection, chaining,
-/// assignment or wrapper. Anything else cannot be compared word by word.
-fn plain_words(command: &str) -> Option<Vec<&str>> {
+/// Whether a command is nothing but words: no quoting, expansion, redirection, chaining, assignment or
+/// wrapper. Anything else cannot be compared word by word.
+pub(crate) fn is_plain(command: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b" _-./:=@%+,".contains(&b);
-    if !command.bytes().all(plain) {
-        return None;
-    }
-    let words: Vec<&str> = command.split(' ').filter(|w| !w.is_empty()).collect();
-    let program = words.first()?;
+    let Some(program) = command.split_whitespace().next() else {
+        return false;
+    };
     let name = program.rsplit('/').next().unwrap_or(program);
-    let readable = !program.contains('=') && !WRAPPERS.contains(&name) && name != ".";
-    readable.then_some(words)
+    command.bytes().all(plain) && !program.contains('=') && !WRAPPERS.contains(&name) && name != "."
 }
 
 /// The workspace: the working directory and the additional ones.
@@ -263,13 +263,14 @@ fn in_workspace(environment: &Environment, path: &str) -> bool {
 
 /// A path pattern with its anchor resolved: `//absolute`, `~/home`, `/project`, `relative`, `name`.
 fn absolute_pattern(pattern: &str, environment: &Environment) -> String {
-    let cwd = environment.cwd.trim_end_matches('/');
+    // The names of real directories may look like patterns (`[id]`); they are none.
+    let cwd = glob::escape(environment.cwd.trim_end_matches('/'));
     if let Some(absolute) = pattern.strip_prefix("//") {
         return format!("/{absolute}");
     }
     if let Some(rest) = pattern.strip_prefix("~/") {
         let home = environment.home.as_deref().unwrap_or("/nonexistent-home");
-        return format!("{}/{rest}", home.trim_end_matches('/'));
+        return format!("{}/{rest}", glob::escape(home.trim_end_matches('/')));
     }
     if let Some(rest) = pattern
         .strip_prefix("./")

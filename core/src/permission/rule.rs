@@ -93,7 +93,9 @@ impl Rule {
         let specifier = match specifier {
             None | Some("*") => Specifier::Any,
             Some("") => return Err(fault("the parentheses are empty: leave them out")),
-            Some(inner) if COMMAND_TOOLS.contains(&tool) => command(inner),
+            Some(inner) if COMMAND_TOOLS.contains(&tool) => {
+                command(inner).map_err(|problem| fault(problem))?
+            }
             Some(inner) if PATH_TOOLS.contains(&tool) => Specifier::Path(inner.to_owned()),
             Some(_) if matches!(tool, "Write" | "NotebookEdit") => {
                 return Err(fault("file rules for writing are spelled Edit(pattern)"));
@@ -139,15 +141,21 @@ impl fmt::Display for Rule {
     }
 }
 
-fn command(inner: &str) -> Specifier {
+fn command(inner: &str) -> Result<Specifier, &'static str> {
     let prefix = inner
         .strip_suffix(":*")
         .or_else(|| inner.strip_suffix(" *"));
+    if prefix.unwrap_or(inner).contains('*') {
+        return Err("a `*` may only end a prefix, as in `npm run:*` or `npm run *`");
+    }
     match prefix {
-        Some(words) => {
-            Specifier::CommandPrefix(words.split_whitespace().map(ToString::to_string).collect())
+        Some(words) if words.trim().is_empty() => {
+            Err("there is no command before the `*`: for every command name the tool alone")
         }
-        None => Specifier::CommandExact(inner.to_owned()),
+        Some(words) => Ok(Specifier::CommandPrefix(
+            words.split_whitespace().map(ToString::to_string).collect(),
+        )),
+        None => Ok(Specifier::CommandExact(inner.to_owned())),
     }
 }
 

@@ -122,8 +122,10 @@ pub struct Usage {
 #[serde(default)]
 pub struct ServerToolUse {
     /// Web searches.
+    #[serde(deserialize_with = "null_as_zero")]
     pub web_search_requests: u64,
     /// Web fetches.
+    #[serde(deserialize_with = "null_as_zero")]
     pub web_fetch_requests: u64,
 }
 

@@ -1,11 +1,6 @@
 //! The calls of a response: in which order they start, whether they may run, and what came of them.
 
-use alloc::{
-    borrow::ToOwned,
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::{
     Event, Outcome, Session, entry,
@@ -19,7 +14,8 @@ use crate::{
     json::{RawJson, RawObject},
     message::{Message, PermissionDenial, ToolProgress, UserContent, UserMessage},
     permission::{
-        CallFacts, Cause, Mode, PathFact, Rule, Verdict, deny_patterns, judge, workspace_roots,
+        CallFacts, Cause, Mode, PathFact, Rule, Verdict, deny_patterns, is_plain, judge,
+        workspace_roots,
     },
     provider::StopReason,
     schema,
@@ -203,7 +199,7 @@ impl Session {
                 let text = format!(
                     "{} needs permission ({reason}), and there is nobody to ask. Allow it with a rule such as {}.",
                     tool.name,
-                    suggestion(tool, command.as_deref())
+                    suggestion(tool, command.as_deref()).unwrap_or_else(|| tool.name.clone())
                 );
                 self.deny(index, &text);
             }
@@ -217,7 +213,7 @@ impl Session {
                         _ => None,
                     },
                     decision_reason: reason,
-                    suggested_rule: Some(suggestion(tool, command.as_deref())),
+                    suggested_rule: suggestion(tool, command.as_deref()),
                 };
                 self.run.calls[index].state = CallState::Asking;
                 let id = self.call_effect(index, Stage::Ask);
@@ -426,11 +422,11 @@ fn denial(tool: &ToolDefinition, cause: &Cause, mode: Mode) -> String {
     }
 }
 
-/// A rule that would allow such calls.
-fn suggestion(tool: &ToolDefinition, command: Option<&str>) -> String {
+/// A rule that would allow such calls; none for a command that no rule can describe.
+fn suggestion(tool: &ToolDefinition, command: Option<&str>) -> Option<String> {
     match command {
-        Some(command) => format!("{}({})", tool.name, command.trim()),
-        None => tool.name.to_string(),
+        Some(command) => is_plain(command).then(|| format!("{}({})", tool.name, command.trim())),
+        None => Some(tool.name.clone()),
     }
 }
 

@@ -27,7 +27,9 @@ impl Provider for MessagesApi {
     }
 
     fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder> {
-        if content_type.starts_with("text/event-stream") {
+        const STREAM: &str = "text/event-stream";
+        let kind = content_type.get(..STREAM.len()).unwrap_or("");
+        if kind.eq_ignore_ascii_case(STREAM) {
             Box::new(stream::StreamDecoder::new(wants_events))
         } else {
             Box::new(response::WholeDecoder::new(content_type))

@@ -29,7 +29,7 @@ struct WholeMessage {
     #[serde(default)]
     stop_sequence: Option<String>,
     #[serde(default)]
-    usage: Usage,
+    usage: Option<Usage>,
 }
 
 impl WholeDecoder {
@@ -68,7 +68,7 @@ impl Decoder for WholeDecoder {
             content: message.content.into_iter().map(Block::from_raw).collect(),
             stop_reason: message.stop_reason,
             stop_sequence: message.stop_sequence,
-            usage: message.usage,
+            usage: message.usage.unwrap_or_default(),
         })
     }
 }

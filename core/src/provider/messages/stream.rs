@@ -72,7 +72,7 @@ struct StartedMessage {
     #[serde(default)]
     model: String,
     #[serde(default)]
-    usage: UsageUpdate,
+    usage: Option<UsageUpdate>,
 }
 
 /// Counts as they are reported: each replaces the earlier one, absent ones leave it.
@@ -179,7 +179,13 @@ impl Accumulated {
                 let block = Building::start(raw).map_err(|e| {
                     WireError::garbled(&format!("content block {}: {e}", event.index))
                 })?;
-                self.blocks.insert(event.index, block);
+                if self.blocks.insert(event.index, block).is_some() {
+                    // Going on would lose the first one without a word.
+                    return Err(WireError::garbled(&format!(
+                        "content block {} was started twice",
+                        event.index
+                    )));
+                }
             }
             "message_start" => {
                 let raw = event
@@ -190,7 +196,7 @@ impl Accumulated {
                 self.started = true;
                 self.id = message.id;
                 self.model = message.model;
-                message.usage.apply_to(&mut self.usage);
+                message.usage.unwrap_or_default().apply_to(&mut self.usage);
             }
             "message_delta" => {
                 if let Some(delta) = &event.delta {
