@@ -1,0 +1,119 @@
+//! Output of a command, as much of it as is shown.
+
+use std::collections::VecDeque;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// The beginning and the end of a stream. Takes any amount in bounded memory.
+#[derive(Debug)]
+pub(super) struct Capture {
+    half: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    dropped: u64,
+}
+
+impl Capture {
+    /// Keeps at most `limit` bytes.
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            half: limit / 2,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            dropped: 0,
+        }
+    }
+
+    /// Reads a stream to its end. A stream that breaks counts as ended.
+    pub(super) async fn fill(&mut self, mut from: impl AsyncRead + Unpin) {
+        let mut part = vec![0; 16 << 10];
+        while let Ok(read @ 1..) = from.read(&mut part).await {
+            self.take(&part[..read]);
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let room = self.half.saturating_sub(self.head.len());
+        let (first, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(first);
+        self.tail.extend(rest);
+        let excess = self.tail.len().saturating_sub(self.half);
+        self.tail.drain(..excess);
+        self.dropped += excess as u64;
+    }
+
+    /// The text, with a note where the middle is missing. Bytes that are no UTF-8 become `U+FFFD`.
+    pub(super) fn shown(&self) -> String {
+        let (a, b) = self.tail.as_slices();
+        if self.dropped == 0 {
+            return String::from_utf8_lossy(&[&self.head, a, b].concat()).into_owned();
+        }
+        let tail = [a, b].concat();
+        // A character that the cut split belongs to neither side.
+        let head = trim_split_end(&self.head);
+        let tail = trim_split_start(&tail);
+        let cut = self.dropped + (self.head.len() - head.len()) as u64
+            + (self.tail.len() - tail.len()) as u64;
+        format!(
+            "{}\n\n[{cut} bytes of output are not shown]\n\n{}",
+            String::from_utf8_lossy(head),
+            String::from_utf8_lossy(tail)
+        )
+    }
+}
+
+/// Without the first bytes of a character whose rest is cut off.
+fn trim_split_end(bytes: &[u8]) -> &[u8] {
+    let incomplete = bytes
+        .utf8_chunks()
+        .last()
+        .map_or(0, |chunk| chunk.invalid().len());
+    // Only what could still become a character; other bytes were no text to begin with.
+    match bytes.last() {
+        Some(last) if *last >= 0x80 && incomplete < 4 => &bytes[..bytes.len() - incomplete],
+        _ => bytes,
+    }
+}
+
+/// Without the last bytes of a character whose beginning is cut off.
+fn trim_split_start(bytes: &[u8]) -> &[u8] {
+    let continued = bytes.iter().take(3).take_while(|b| **b & 0xc0 == 0x80);
+    &bytes[continued.count()..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn captured(limit: usize, parts: &[&[u8]]) -> String {
+        let mut capture = Capture::new(limit);
+        for part in parts {
+            capture.take(part);
+        }
+        capture.shown()
+    }
+
+    #[test]
+    fn short_output_is_whole_however_it_arrives() {
+        assert_eq!(captured(10, &[b"abcdefghij"]), "abcdefghij");
+        assert_eq!(captured(10, &[b"abc", b"defg", b"", b"hij"]), "abcdefghij");
+    }
+
+    #[test]
+    fn of_long_output_the_middle_is_missing() {
+        let text = captured(4, &[b"ab-", b"----", b"-yz"]);
+        assert_eq!(text, "ab\n\n[6 bytes of output are not shown]\n\nyz");
+    }
+
+    #[test]
+    fn a_cut_does_not_leave_half_characters() {
+        let text = captured(6, &["aaé€€€€bb".as_bytes()]);
+        assert!(!text.contains('\u{fffd}'), "{text}");
+        assert!(text.starts_with("aa") && text.ends_with("bb"), "{text}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_such() {
+        assert_eq!(captured(10, &[b"a\xffb"]), "a\u{fffd}b");
+    }
+}

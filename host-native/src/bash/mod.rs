@@ -1,0 +1,218 @@
+//! Bash: the one tool that is no component, because a shell needs the whole system.
+//!
+//! It runs with the rights of this process: what keeps it in bounds are the permission rules, not the
+//! sandbox. Each command has a shell and a process group of its own; the group ends with the command.
+
+mod capture;
+mod exit;
+mod process;
+
+use std::{ffi::OsString, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use windlass_core::{
+    host::CancelSignal,
+    json::RawJson,
+    tool::{Annotations, ToolCall, ToolDefinition, ToolResult},
+};
+
+use self::{
+    exit::Exit,
+    process::{Finished, Job},
+};
+
+/// How long a command may run when the model does not say, in milliseconds.
+pub const DEFAULT_TIMEOUT_MS: u32 = 120_000;
+
+/// The longest time the model may ask for, in milliseconds.
+pub const MAX_TIMEOUT_MS: u32 = 600_000;
+
+/// Bytes of standard output that are shown; the middle of a longer output is cut.
+pub const MAX_STDOUT: usize = 30_000;
+
+/// Bytes of standard error that are shown.
+pub const MAX_STDERR: usize = 10_000;
+
+/// Variables that hold the model endpoint's keys. A command has no use for them, and what it prints goes to the
+/// model.
+const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
+
+/// The Bash tool.
+#[derive(Debug, Clone)]
+pub struct Bash {
+    shell: OsString,
+    hidden: Vec<OsString>,
+}
+
+impl Default for Bash {
+    fn default() -> Self {
+        Self {
+            shell: "bash".into(),
+            hidden: KEYS.map(OsString::from).to_vec(),
+        }
+    }
+}
+
+/// The input as the model writes it (seed 4, `BashInput`).
+#[derive(Debug, Deserialize)]
+struct Input {
+    command: String,
+    timeout: Option<f64>,
+    #[serde(default)]
+    run_in_background: bool,
+}
+
+/// The structured output (seed 4, `BashOutput`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    stdout: &'a str,
+    stderr: &'a str,
+    interrupted: bool,
+    is_image: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_code_interpretation: Option<&'a str>,
+}
+
+impl Bash {
+    /// Bash from the search path, with the environment of this process but for the keys of the model endpoint.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Keeps further environment variables from commands.
+    #[must_use]
+    pub fn hiding<N: Into<OsString>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.hidden.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// The tool as the model is offered it.
+    #[must_use]
+    pub fn definition() -> ToolDefinition {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "command": { "type": "string", "description": "The command, as bash reads it." },
+                "timeout": {
+                    "type": "number",
+                    "description": "Milliseconds after which the command is stopped; 120000 if not given, 600000 at most."
+                },
+                "description": { "type": "string", "description": "What the command does, in five to ten words." },
+                "run_in_background": { "type": "boolean", "description": "Not available: must be false or absent." },
+                "dangerouslyDisableSandbox": { "type": "boolean", "description": "Has no effect: commands are not sandboxed." }
+            },
+            "required": ["command"],
+            "additionalProperties": false
+        });
+        ToolDefinition {
+            annotations: Annotations {
+                destructive: true,
+                open_world: true,
+                ..Annotations::default()
+            },
+            command_param: Some("command".to_owned()),
+            // The tool keeps its own time; this is the edge beyond which something is wrong.
+            timeout_ms: Some(MAX_TIMEOUT_MS + 30_000),
+            ..ToolDefinition::new(
+                "Bash",
+                "Runs a command in bash, in the working directory. Every command has a fresh shell: directory and \
+                 variables do not last. Standard input is empty. Processes left in the background end with the \
+                 command. Of long output the beginning and the end are shown. For reading, searching and editing \
+                 files use the tools made for it.",
+                RawJson::parse(schema.to_string()).unwrap_or_else(|_| RawJson::empty_object()),
+            )
+        }
+    }
+
+    /// Runs a command to its end, to its time limit, or until it is cancelled. Dropping the future kills the
+    /// command and its children.
+    pub async fn call(&self, call: &ToolCall, cancel: CancelSignal) -> ToolResult {
+        let input: Input = match call.input.decode() {
+            Ok(input) => input,
+            Err(error) => return ToolResult::error(format!("The input of Bash is {error}.")),
+        };
+        if input.run_in_background {
+            return ToolResult::error(
+                "Commands cannot run in the background yet. Run it without run_in_background, in one command with \
+                 what needs it.",
+            );
+        }
+        let time = time_limit(input.timeout, call.timeout_ms);
+        let job = Job {
+            shell: &self.shell,
+            command: &input.command,
+            directory: &call.grant.cwd,
+            hidden: &self.hidden,
+            time,
+        };
+        match job.run(cancel).await {
+            Ok(finished) => result(&input.command, &finished, time),
+            Err(error) => ToolResult::error(error.to_string()),
+        }
+    }
+}
+
+/// What the model asked for, within what may be asked for.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn time_limit(asked: Option<f64>, call: Option<u32>) -> Duration {
+    let asked = match asked {
+        // In range: the cast only drops a fraction of a millisecond.
+        Some(ms) if ms >= 1.0 => ms.min(f64::from(MAX_TIMEOUT_MS)) as u32,
+        _ => DEFAULT_TIMEOUT_MS,
+    };
+    Duration::from_millis(asked.min(call.unwrap_or(u32::MAX)).into())
+}
+
+fn result(command: &str, finished: &Finished, time: Duration) -> ToolResult {
+    let stdout = finished.stdout.shown();
+    let stderr = finished.stderr.shown();
+    let (headline, meaning, is_error) = match finished.exit {
+        Exit::Code(0) => (None, None, false),
+        Exit::Code(code) => match exit::meaning(command, code) {
+            Some(meaning) => (None, Some(meaning), false),
+            None => (Some(format!("Exit code {code}")), None, true),
+        },
+        Exit::Signal(signal) => (Some(format!("Ended by signal {signal}")), None, true),
+        Exit::OutOfTime => (
+            Some(format!(
+                "The command was stopped: it ran out of time after {} ms. Its output until then:",
+                time.as_millis()
+            )),
+            None,
+            true,
+        ),
+        Exit::Cancelled => (
+            Some("The command was interrupted. Its output until then:".to_owned()),
+            None,
+            true,
+        ),
+    };
+    let parts = [headline.as_deref(), Some(&stdout), Some(&stderr), meaning];
+    let parts: Vec<&str> = parts
+        .into_iter()
+        .flatten()
+        .map(str::trim_end)
+        .filter(|part| !part.is_empty())
+        .collect();
+    let text = if parts.is_empty() {
+        "(no output)".to_owned()
+    } else {
+        parts.join("\n")
+    };
+    let structured = RawJson::encode(&Output {
+        stdout: &stdout,
+        stderr: &stderr,
+        interrupted: matches!(finished.exit, Exit::OutOfTime | Exit::Cancelled),
+        is_image: false,
+        return_code_interpretation: meaning,
+    });
+    ToolResult {
+        is_error,
+        // Strings and booleans: encoding cannot fail.
+        structured: structured.ok(),
+        ..ToolResult::text(text)
+    }
+}

@@ -1,0 +1,172 @@
+//! A command as a process group: started, read, stopped.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    pin::{Pin, pin},
+    process::Stdio,
+    time::Duration,
+};
+
+use futures_util::{
+    FutureExt,
+    future::{Fuse, join},
+};
+use tokio::{
+    process::{Child, Command},
+    time::{sleep, timeout},
+};
+use windlass_core::host::CancelSignal;
+
+use super::{MAX_STDERR, MAX_STDOUT, capture::Capture, exit::Exit};
+use crate::os::{Kill, signal_group};
+
+/// Between the request to end and the end by force.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long output is waited for once every process of the group is gone: a process that left the group may
+/// still hold the pipe.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// A command to run.
+pub(super) struct Job<'a> {
+    pub(super) shell: &'a OsStr,
+    pub(super) command: &'a str,
+    pub(super) directory: &'a str,
+    pub(super) hidden: &'a [OsString],
+    pub(super) time: Duration,
+}
+
+/// A command that ran.
+pub(super) struct Finished {
+    pub(super) exit: Exit,
+    pub(super) stdout: Capture,
+    pub(super) stderr: Capture,
+}
+
+/// A command that could not be run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RunError {
+    #[error("The working directory `{0}` does not exist or is not a directory.")]
+    Directory(String),
+    #[error("The shell `{}` cannot be started: {source}. Bash must be installed.", .shell.display())]
+    Start { shell: OsString, source: io::Error },
+    #[error("The command was started, and then lost: {0}.")]
+    Lost(#[from] io::Error),
+}
+
+impl Job<'_> {
+    pub(super) async fn run(&self, cancel: CancelSignal) -> Result<Finished, RunError> {
+        let mut child = self.start()?;
+        // A child that was not waited for has an id.
+        let mut group = Group(child.id());
+        let mut stdout = Capture::new(MAX_STDOUT);
+        let mut stderr = Capture::new(MAX_STDERR);
+        let exit = {
+            let (out, err) = (child.stdout.take(), child.stderr.take());
+            let reading = join(read(&mut stdout, out), read(&mut stderr, err)).map(drop);
+            let mut reading = pin!(reading.fuse());
+            let exit = self
+                .watch(&mut child, &mut group, reading.as_mut(), cancel)
+                .await?;
+            // What outlives the shell in its group ends here, asked first.
+            if group.signal(Kill::Ask) {
+                // Whatever is still running after that is not asked again.
+                let _ = timeout(DRAIN, reading.as_mut()).await;
+                group.signal(Kill::Force);
+            }
+            // As above: output that does not come is not waited for.
+            let _ = timeout(DRAIN, reading).await;
+            exit
+        };
+        Ok(Finished {
+            exit,
+            stdout,
+            stderr,
+        })
+    }
+
+    fn start(&self) -> Result<Child, RunError> {
+        if !std::path::Path::new(self.directory).is_dir() {
+            return Err(RunError::Directory(self.directory.to_owned()));
+        }
+        let mut command = Command::new(self.shell);
+        command
+            .arg("-c")
+            .arg(self.command)
+            .current_dir(self.directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        for name in self.hidden {
+            command.env_remove(name);
+        }
+        command.spawn().map_err(|source| RunError::Start {
+            shell: self.shell.to_owned(),
+            source,
+        })
+    }
+
+    /// Waits for the shell to end, or ends it.
+    async fn watch(
+        &self,
+        child: &mut Child,
+        group: &mut Group,
+        mut reading: Pin<&mut Fuse<impl Future<Output = ()>>>,
+        cancel: CancelSignal,
+    ) -> io::Result<Exit> {
+        let stopped = {
+            let mut limit = pin!(sleep(self.time));
+            let mut cancelled = pin!(cancel.cancelled());
+            loop {
+                tokio::select! {
+                    status = child.wait() => return Ok(status?.into()),
+                    () = &mut limit => break Exit::OutOfTime,
+                    () = &mut cancelled => break Exit::Cancelled,
+                    // Pipes that nobody empties would stop the command.
+                    () = &mut reading => {}
+                }
+            }
+        };
+        group.signal(Kill::Ask);
+        let ended = async {
+            loop {
+                tokio::select! {
+                    status = child.wait() => return status,
+                    () = &mut reading => {}
+                }
+            }
+        };
+        if timeout(GRACE, ended).await.is_err() {
+            group.signal(Kill::Force);
+            child.wait().await?;
+        }
+        Ok(stopped)
+    }
+}
+
+async fn read(into: &mut Capture, from: Option<impl tokio::io::AsyncRead + Unpin>) {
+    if let Some(from) = from {
+        into.fill(from).await;
+    }
+}
+
+/// The process group of a command. Whatever is left of it is killed when the value goes.
+struct Group(Option<u32>);
+
+impl Group {
+    /// Signals the group; tells whether any of it is left.
+    fn signal(&mut self, how: Kill) -> bool {
+        // A group that is gone is forgotten: its number may be given to others.
+        self.0 = self.0.filter(|leader| signal_group(*leader, how));
+        self.0.is_some()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Kill::Force);
+    }
+}

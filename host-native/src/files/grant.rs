@@ -1,0 +1,302 @@
+//! The grant of a call, compiled: deny patterns as one automaton, and what is never handed out.
+
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use windlass_core::tool::{Access, FsGrant};
+
+use super::reach::Reach;
+
+/// Compiled grants that are kept: the calls of a session differ little in what they are granted.
+const KEPT: usize = 16;
+
+/// Makes grants into reach. One for a host; cheap to share by reference.
+#[derive(Debug, Default)]
+pub struct Files {
+    protected: Vec<String>,
+    compiled: Mutex<Vec<Arc<Grant>>>,
+}
+
+impl Files {
+    /// A resolver that hands out nothing at or below the `protected` directories, whatever is granted:
+    /// the cache of compiled components (native code) and the configuration belong there.
+    #[must_use]
+    pub fn new(protected: impl IntoIterator<Item = PathBuf>) -> Self {
+        let mut closed = Vec::new();
+        for path in protected {
+            let spelled = slashed(&path).into_owned();
+            if let Ok(real) = super::resolve::real_path(&path)
+                && real != spelled
+            {
+                closed.push(real);
+            }
+            closed.push(spelled);
+        }
+        Self {
+            protected: closed,
+            compiled: Mutex::default(),
+        }
+    }
+
+    /// What one call may touch. Opens nothing yet.
+    ///
+    /// # Errors
+    /// [`GrantError`] when the grant cannot be enforced as it is written; nothing is granted then.
+    pub fn reach(&self, grant: &FsGrant) -> Result<Reach, GrantError> {
+        Ok(Reach::new(self.compile(grant)?))
+    }
+
+    fn compile(&self, source: &FsGrant) -> Result<Arc<Grant>, GrantError> {
+        // A panic elsewhere cannot leave a list of finished grants half written.
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = compiled.iter().position(|g| g.source == *source) {
+            // The latest stays at the end, the oldest is dropped first.
+            let grant = compiled.remove(found);
+            compiled.push(Arc::clone(&grant));
+            return Ok(grant);
+        }
+        let grant = Arc::new(Grant::new(source.clone(), self.protected.clone())?);
+        if compiled.len() >= KEPT {
+            compiled.remove(0);
+        }
+        compiled.push(Arc::clone(&grant));
+        Ok(grant)
+    }
+}
+
+/// A grant that cannot be enforced as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GrantError {
+    /// A root that is not an absolute path without `..`.
+    #[error("the granted root `{path}` is not an absolute path: grant the real path of a directory or file")]
+    Root {
+        /// The root as granted.
+        path: String,
+    },
+    /// A deny pattern that is no glob. Nothing is granted beside a prohibition nobody can read.
+    #[error("the deny pattern `{pattern}` cannot be read: {reason}")]
+    Pattern {
+        /// The pattern as given.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// A grant with its deny patterns compiled.
+#[derive(Debug)]
+pub(crate) struct Grant {
+    pub(crate) source: FsGrant,
+    hidden: GlobSet,
+    frozen: GlobSet,
+    protected: Vec<String>,
+}
+
+impl Grant {
+    fn new(source: FsGrant, protected: Vec<String>) -> Result<Self, GrantError> {
+        for root in &source.roots {
+            let path = Path::new(&root.path);
+            let climbs = path.components().any(|c| c.as_os_str() == "..");
+            if !path.is_absolute() || climbs {
+                return Err(GrantError::Root {
+                    path: root.path.clone(),
+                });
+            }
+        }
+        Ok(Self {
+            hidden: patterns(&source, Access::Read)?,
+            frozen: patterns(&source, Access::Write)?,
+            protected,
+            source,
+        })
+    }
+
+    /// What a path loses to the deny patterns: `Read` is everything, `Write` is writing, none is nothing.
+    pub(crate) fn denied(&self, path: &str) -> Option<Access> {
+        if self.protected.iter().any(|p| is_within(path, p)) {
+            return Some(Access::Read);
+        }
+        let as_path = Path::new(path);
+        if self.hidden.is_match(as_path) {
+            Some(Access::Read)
+        } else if self.frozen.is_match(as_path) {
+            Some(Access::Write)
+        } else {
+            None
+        }
+    }
+
+    /// The same for a path whose parents were not judged one by one.
+    pub(crate) fn denied_anywhere_above(&self, path: &str) -> Option<Access> {
+        Path::new(path)
+            .ancestors()
+            .filter_map(|above| self.denied(&slashed(above)))
+            .min()
+    }
+}
+
+/// Compiles the patterns that close one kind of access.
+fn patterns(grant: &FsGrant, access: Access) -> Result<GlobSet, GrantError> {
+    let mut set = GlobSetBuilder::new();
+    for deny in grant.deny.iter().filter(|d| d.access == access) {
+        for text in spellings(&deny.pattern) {
+            let glob = GlobBuilder::new(&text)
+                .literal_separator(true)
+                .backslash_escape(true)
+                // Where the file system ignores case, so must a prohibition.
+                .case_insensitive(cfg!(any(target_os = "macos", windows)))
+                .build();
+            set.add(glob.map_err(|error| GrantError::Pattern {
+                pattern: deny.pattern.clone(),
+                reason: error.kind().to_string(),
+            })?);
+        }
+    }
+    set.build().map_err(|error| GrantError::Pattern {
+        pattern: "all of them together".to_owned(),
+        reason: error.kind().to_string(),
+    })
+}
+
+/// A pattern as it is matched: anchored, without the slash that means "directories only", and a second
+/// time below the real path when its literal beginning leads through a link.
+fn spellings(pattern: &str) -> Vec<String> {
+    let body = pattern.trim_end_matches('/');
+    if !body.contains('/') {
+        return vec![format!("**/{}", as_glob(body))];
+    }
+    let mut all = vec![as_glob(body)];
+    let literal: Vec<&str> = body
+        .split('/')
+        .take_while(|name| !name.contains(['*', '?', '[', ']', '{', '}', '\\']))
+        .collect();
+    let prefix = literal.join("/");
+    if let Ok(real) = std::fs::canonicalize(&prefix) {
+        let real = slashed(&real).into_owned();
+        if real != prefix {
+            let rest = as_glob(&body[prefix.len()..]);
+            all.push(format!("{}{rest}", globset::escape(&real)));
+        }
+    }
+    all
+}
+
+/// A gitignore pattern as globset reads it: braces mean themselves, and `**` crosses slashes also where it
+/// is only a part of a segment, as in the core's rules.
+fn as_glob(pattern: &str) -> String {
+    let mut glob = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some(next) = rest.chars().next() {
+        let stars = rest.len() - rest.trim_start_matches('*').len();
+        let taken = if stars > 1 {
+            let after = &rest[stars..];
+            let starts_segment = glob.is_empty() || glob.ends_with('/');
+            let ends_segment = after.is_empty() || after.starts_with('/');
+            glob.push_str(if starts_segment && ends_segment {
+                "**"
+            } else {
+                "{*,*/**/*}"
+            });
+            stars
+        } else if next == '\\' {
+            let escaped = rest[1..].chars().next().map_or(0, char::len_utf8);
+            glob.push_str(&rest[..=escaped]);
+            1 + escaped
+        } else {
+            if matches!(next, '{' | '}') {
+                glob.push('\\');
+            }
+            glob.push(next);
+            next.len_utf8()
+        };
+        rest = &rest[taken..];
+    }
+    glob
+}
+
+/// Whether `path` is `base` or below it. Both absolute, `/`-separated, without a slash at the end.
+pub(crate) fn is_within(path: &str, base: &str) -> bool {
+    match path.strip_prefix(base) {
+        Some(rest) => rest.is_empty() || base.ends_with('/') || rest.starts_with('/'),
+        None => false,
+    }
+}
+
+/// A path as text with `/` between its components; bytes that are no UTF-8 become `U+FFFD`.
+pub(crate) fn slashed(path: &Path) -> Cow<'_, str> {
+    let text = path.to_string_lossy();
+    if cfg!(windows) {
+        Cow::Owned(text.trim_start_matches(r"\\?\").replace('\\', "/"))
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_core::tool::DenyPattern;
+
+    use super::*;
+
+    fn grant(denied: &[(&str, Access)]) -> Grant {
+        let source = FsGrant {
+            deny: denied
+                .iter()
+                .map(|&(pattern, access)| DenyPattern {
+                    pattern: pattern.into(),
+                    access,
+                })
+                .collect(),
+            ..FsGrant::default()
+        };
+        Grant::new(source, Vec::new()).expect("patterns that can be read")
+    }
+
+    #[test]
+    fn patterns_stop_at_slashes_unless_they_say_otherwise() {
+        let grant = grant(&[
+            ("/w/*.pem", Access::Read),
+            ("/w/**/.env", Access::Read),
+            ("/w/locked/**", Access::Write),
+            ("id_rsa", Access::Read),
+            ("/w/draft**", Access::Read),
+            ("/w/{a,b}", Access::Read),
+        ]);
+        let cases = [
+            ("/w/a.pem", Some(Access::Read)),
+            ("/w/sub/a.pem", None),
+            ("/w/.env", Some(Access::Read)),
+            ("/w/a/b/.env", Some(Access::Read)),
+            ("/w/a/b/.environment", None),
+            ("/w/locked/x", Some(Access::Write)),
+            ("/home/u/.ssh/id_rsa", Some(Access::Read)),
+            ("/w/draft-1", Some(Access::Read)),
+            ("/w/drafts/old/one", Some(Access::Read)),
+            ("/w/a", None),
+            ("/w/{a,b}", Some(Access::Read)),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(grant.denied(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_denied_directory_closes_what_is_below_it() {
+        let grant = grant(&[("/w/secrets", Access::Read), ("/w", Access::Write)]);
+        let below = grant.denied_anywhere_above("/w/secrets/deep/key");
+        assert_eq!(below, Some(Access::Read));
+        assert_eq!(grant.denied_anywhere_above("/w/src"), Some(Access::Write));
+    }
+
+    #[test]
+    fn a_name_that_begins_alike_is_not_within() {
+        assert!(is_within("/a/b", "/a"));
+        assert!(is_within("/a", "/a"));
+        assert!(is_within("/a", "/"));
+        assert!(!is_within("/ab", "/a"));
+    }
+}

@@ -1,0 +1,298 @@
+//! What one call may touch, and the questions a component asks of it.
+
+use std::sync::Arc;
+
+use windlass_core::tool::Access;
+
+use super::{
+    FsError,
+    grant::{Grant, is_within, slashed},
+    resolve::real_path,
+    tree::Tree,
+};
+
+/// Refusals kept of one call; a component that tries everything is not a reason to grow.
+const MAX_REFUSALS: usize = 64;
+
+/// The trees one call may touch. Made by [`super::Files::reach`], dropped with the call.
+///
+/// Directories are opened when they are first asked for.
+#[derive(Debug)]
+pub struct Reach {
+    pub(super) scope: Scope,
+    pub(super) trees: Vec<Tree>,
+    opened: bool,
+}
+
+/// A tree as the component sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// The absolute path people and the model know it by.
+    pub path: String,
+    /// The most that may be done somewhere in it.
+    pub access: Access,
+}
+
+/// What is known of a file or directory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stat {
+    /// What it is; links are followed.
+    pub kind: EntryKind,
+    /// Bytes.
+    pub size: u64,
+    /// Milliseconds since 1970, with fraction; 0 when unknown.
+    pub modified: f64,
+}
+
+/// What stands at a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A link.
+    Symlink,
+    /// A pipe, a socket, a device.
+    Other,
+}
+
+/// One name of a directory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// What stands there; links are not followed.
+    pub kind: EntryKind,
+    /// Bytes; 0 unless details were asked for.
+    pub size: u64,
+    /// Milliseconds since 1970; 0 unless details were asked for.
+    pub modified: f64,
+}
+
+/// A part of a listing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// Entries by name.
+    pub entries: Vec<Entry>,
+    /// What to ask for next; none when this was the last page.
+    pub next: Option<u32>,
+}
+
+/// How a file is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// Replace the file only if its content has this digest (`sha256:<hex>`).
+    pub expected_digest: Option<String>,
+    /// Fail instead of replacing.
+    pub create_new: bool,
+    /// Create missing parent directories.
+    pub create_parents: bool,
+}
+
+/// Something that was asked for and not given: for the host's log, never for the component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The absolute path.
+    pub path: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
+impl Reach {
+    pub(super) fn new(grant: Arc<Grant>) -> Self {
+        Self {
+            scope: Scope {
+                grant,
+                areas: Vec::new(),
+                refusals: Vec::new(),
+            },
+            trees: Vec::new(),
+            opened: false,
+        }
+    }
+
+    /// What relative paths start from; absolute.
+    #[must_use]
+    pub fn working_directory(&self) -> &str {
+        &self.scope.grant.source.cwd
+    }
+
+    /// The trees, the same on every call. A tree's index names it in the other questions.
+    ///
+    /// A granted single file shows as its directory with nothing but that file in it, and a granted
+    /// path that does not exist yet as its nearest existing parent.
+    pub fn roots(&mut self) -> impl ExactSizeIterator<Item = Root> + '_ {
+        self.open();
+        self.trees.iter().map(|tree| Root {
+            path: tree.shown.clone(),
+            access: tree.access,
+        })
+    }
+
+    /// What was refused so far, and why.
+    #[must_use]
+    pub fn refusals(&self) -> &[Refusal] {
+        &self.scope.refusals
+    }
+
+    /// The one place where the host's own authority over files is used.
+    fn open(&mut self) {
+        if self.opened {
+            return;
+        }
+        self.opened = true;
+        let grant = Arc::clone(&self.scope.grant);
+        for root in &grant.source.roots {
+            match self.scope.area(&root.path, root.access) {
+                Ok(area) => self.scope.areas.push(area),
+                Err(reason) => self.scope.refuse(&root.path, reason),
+            }
+        }
+        for area in self.scope.areas.clone() {
+            if let Some(known) = self.trees.iter_mut().find(|t| t.real == area.base) {
+                known.access = known.access.max(area.access);
+                continue;
+            }
+            // The path as granted names the tree, unless the tree is a parent of what was granted.
+            let shown = if area.base == area.real {
+                area.granted.clone()
+            } else {
+                area.base.clone()
+            };
+            match Tree::open(shown, area.base.clone(), area.access, &self.scope) {
+                Ok(tree) => self.trees.push(tree),
+                Err(_) => self.scope.refuse(&area.granted, "it cannot be opened"),
+            }
+        }
+    }
+
+    pub(super) fn tree(&mut self, root: usize) -> Result<(&mut Tree, &mut Scope), FsError> {
+        self.open();
+        let tree = self.trees.get_mut(root).ok_or(FsError::NotFound)?;
+        Ok((tree, &mut self.scope))
+    }
+}
+
+/// A granted path, seen on the disk.
+#[derive(Debug, Clone)]
+pub(super) struct Area {
+    granted: String,
+    /// The real path of what was granted; it need not exist.
+    real: String,
+    /// The nearest directory that exists.
+    base: String,
+    access: Access,
+}
+
+/// What decides about a path: the areas, the deny patterns, and a record of refusals.
+#[derive(Debug)]
+pub(super) struct Scope {
+    pub(super) grant: Arc<Grant>,
+    areas: Vec<Area>,
+    refusals: Vec<Refusal>,
+}
+
+/// What may be done at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Permit {
+    /// Creating, changing, removing.
+    pub(super) write: bool,
+    /// Making a directory here: also on the way to something that may be written.
+    pub(super) make: bool,
+    /// A deny pattern forbids writing here and below.
+    pub(super) frozen: bool,
+    /// Only a way to something granted below; as a file it is not there.
+    pub(super) transit: bool,
+}
+
+impl Scope {
+    fn area(&self, granted: &str, access: Access) -> Result<Area, &'static str> {
+        let path = std::path::Path::new(granted);
+        let real = real_path(path).map_err(|_| "it cannot be resolved")?;
+        for spelling in [real.as_str(), granted] {
+            if self.grant.denied_anywhere_above(spelling) == Some(Access::Read) {
+                return Err("it lies where nothing is handed out");
+            }
+        }
+        let mut base = std::path::Path::new(&real);
+        while !base.is_dir() {
+            base = base.parent().ok_or("no directory above it exists")?;
+        }
+        Ok(Area {
+            granted: granted.to_owned(),
+            base: slashed(base).into_owned(),
+            real,
+            access,
+        })
+    }
+
+    /// Judges a path whose parent was judged before.
+    ///
+    /// `spelled` is the same path by the name the tree was granted under, if that leads through a link.
+    pub(super) fn permit(
+        &mut self,
+        path: &str,
+        spelled: Option<&str>,
+        frozen_above: bool,
+    ) -> Result<Permit, FsError> {
+        let denied = self.grant.denied(path);
+        let denied = match spelled.and_then(|s| self.grant.denied(s)) {
+            // `Read` closes more than `Write` and orders before it.
+            Some(other) => Some(denied.map_or(other, |d| d.min(other))),
+            None => denied,
+        };
+        if denied == Some(Access::Read) {
+            self.refuse(path, "a deny rule closes it");
+            return Err(FsError::NotFound);
+        }
+        let frozen = frozen_above || denied == Some(Access::Write);
+        let granted = self.granted(path).ok_or_else(|| {
+            self.refuse(path, "it is outside what was granted");
+            FsError::NotFound
+        })?;
+        Ok(Permit {
+            write: granted.write && !frozen,
+            make: granted.make && !frozen,
+            frozen,
+            transit: granted.transit,
+        })
+    }
+
+    /// Whether a name may show in a listing: the same judgement without a record.
+    pub(super) fn shows(&self, path: &str, spelled: Option<&str>) -> bool {
+        let hidden = |p: &str| self.grant.denied(p) == Some(Access::Read);
+        !hidden(path) && !spelled.is_some_and(hidden) && self.granted(path).is_some()
+    }
+
+    /// What the areas give at a path, before deny patterns.
+    fn granted(&self, path: &str) -> Option<Permit> {
+        let mut found: Option<Permit> = None;
+        for area in &self.areas {
+            let within = is_within(path, &area.real);
+            if !within && !is_within(&area.real, path) {
+                continue;
+            }
+            let permit = found.get_or_insert(Permit {
+                write: false,
+                make: false,
+                frozen: false,
+                transit: true,
+            });
+            let writes = area.access == Access::Write;
+            permit.transit &= !within;
+            permit.make |= writes;
+            permit.write |= writes && within;
+        }
+        found
+    }
+
+    pub(super) fn refuse(&mut self, path: &str, reason: &'static str) {
+        if self.refusals.len() < MAX_REFUSALS {
+            self.refusals.push(Refusal {
+                path: path.to_owned(),
+                reason,
+            });
+        }
+    }
+}

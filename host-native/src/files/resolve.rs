@@ -1,0 +1,108 @@
+//! Paths made absolute and real, before a call is judged.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::{MAX_LINKS, grant::slashed};
+
+/// The real path that `path` means, seen from the absolute directory `cwd`.
+///
+/// `.` and `..` are taken out first, by their text, as the tools themselves do. Then links are
+/// followed; what does not exist yet stands below its nearest existing parent's real path. A link to
+/// something missing counts as what it points to.
+///
+/// # Errors
+/// [`ResolveError`] when there is no such path: the text is none, or links go in circles.
+pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
+    let fault = |why| ResolveError {
+        path: path.to_owned(),
+        why,
+    };
+    if path.is_empty() {
+        return Err(fault("it is empty".to_owned()));
+    }
+    if path.contains('\0') {
+        return Err(fault("it contains a NUL character".to_owned()));
+    }
+    let joined = Path::new(cwd).join(path);
+    if !joined.is_absolute() {
+        return Err(fault(format!("the working directory `{cwd}` is not absolute")));
+    }
+    real_path(&joined).map_err(fault)
+}
+
+/// A path that cannot be resolved.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the path `{path}` cannot be resolved: {why}")]
+pub struct ResolveError {
+    /// As it was given.
+    pub path: String,
+    /// What stands in the way.
+    pub why: String,
+}
+
+/// The real path of an absolute path, with the part that does not exist appended as it is.
+pub(crate) fn real_path(path: &Path) -> Result<String, String> {
+    let mut path = normalised(path);
+    for _ in 0..=MAX_LINKS {
+        let (real, missing) = nearest_existing(&path)?;
+        let Some(first) = missing.first() else {
+            return as_text(&real);
+        };
+        // The first missing part may be a link whose target is missing.
+        let candidate = real.join(first);
+        let Ok(target) = std::fs::read_link(&candidate) else {
+            let mut whole = real;
+            whole.extend(missing);
+            return as_text(&whole);
+        };
+        let mut onward = real.join(target);
+        onward.extend(&missing[1..]);
+        path = normalised(&onward);
+    }
+    Err(format!("more than {MAX_LINKS} links on the way"))
+}
+
+/// The real path of the nearest parent that exists, and the components below it that do not.
+fn nearest_existing(path: &Path) -> Result<(PathBuf, Vec<std::ffi::OsString>), String> {
+    let mut missing = Vec::new();
+    let mut existing = path;
+    loop {
+        match std::fs::canonicalize(existing) {
+            Ok(real) => {
+                missing.reverse();
+                return Ok((real, missing));
+            }
+            Err(error) => {
+                let (Some(name), Some(parent)) = (existing.file_name(), existing.parent()) else {
+                    return Err(error.to_string());
+                };
+                // Whatever cannot be entered counts as missing; circles of links end in `real_path`.
+                missing.push(name.to_owned());
+                existing = parent;
+            }
+        }
+    }
+}
+
+/// The path without `.` and `..`, by its text alone.
+fn normalised(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            // Popping at the root leaves the root, as the system does.
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn as_text(path: &Path) -> Result<String, String> {
+    match path.to_str() {
+        Some(_) => Ok(slashed(path).into_owned()),
+        None => Err("it contains a name that is not UTF-8".to_owned()),
+    }
+}

@@ -1,0 +1,358 @@
+//! Reading, listing and removing in one tree.
+
+use std::{
+    io::{Read, Seek, SeekFrom},
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File, FileType, Metadata, OpenOptions},
+};
+use windlass_core::tool::Access;
+
+use super::{
+    Entry, EntryKind, FsError, MAX_ENTRIES, MAX_READ, PAGE_ENTRIES, Page, Reach, Stat,
+    guest_path::GuestPath,
+    reach::Scope,
+    walk::{Ground, Node, Spot, Target, Walk},
+};
+
+/// A directory tree of a call, opened once.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The path it was granted under.
+    pub(super) shown: String,
+    /// Its real path.
+    pub(super) real: String,
+    pub(super) access: Access,
+    base: Arc<Node>,
+    /// Where the last walk ended: most paths lie beside the one before.
+    cursor: Option<Arc<Node>>,
+    /// The file read last, so that its next part is of the same content.
+    reading: Option<(String, File)>,
+    /// The directory listed last, so that its pages fit together.
+    listing: Option<(String, Vec<Name>)>,
+}
+
+#[derive(Debug)]
+struct Name {
+    name: String,
+    kind: EntryKind,
+}
+
+impl Reach {
+    /// What stands at a path; links are followed.
+    ///
+    /// # Errors
+    /// [`FsError`]; denied and missing look alike.
+    pub fn stat(&mut self, root: usize, path: &str) -> Result<Stat, FsError> {
+        let (tree, scope) = self.tree(root)?;
+        let path = GuestPath::parse(path)?;
+        tree.at(scope, &path, false, |target| match target {
+            Target::Directory(node) => Ok(stat_of(&node.dir.dir_metadata()?)),
+            Target::Leaf(spot) => {
+                let metadata = spot.node.dir.symlink_metadata(&spot.name)?;
+                match kind_of(metadata.file_type()) {
+                    // What a link points to is asked next.
+                    EntryKind::Symlink => Err(FsError::NotFound),
+                    kind if spot.permit.transit && kind != EntryKind::Directory => {
+                        Err(FsError::NotFound)
+                    }
+                    _ => Ok(stat_of(&metadata)),
+                }
+            }
+        })
+    }
+
+    /// At most `max` bytes of a file from `offset`; fewer only at its end.
+    ///
+    /// # Errors
+    /// [`FsError`]; [`FsError::TooLarge`] when more than [`MAX_READ`] bytes would have to be returned.
+    pub fn read(
+        &mut self,
+        root: usize,
+        path: &str,
+        offset: u64,
+        max: u32,
+    ) -> Result<Vec<u8>, FsError> {
+        let (tree, scope) = self.tree(root)?;
+        let known = tree.reading.take().filter(|(p, _)| offset > 0 && p == path);
+        let mut file = if let Some((_, file)) = known {
+            file
+        } else {
+            let parsed = GuestPath::parse(path)?;
+            tree.at(scope, &parsed, false, open_for_reading)?
+        };
+        if offset > 0 {
+            file.seek(SeekFrom::Start(offset))?;
+        }
+        let bytes = read_part(&mut file, offset, max)?;
+        tree.reading = Some((path.to_owned(), file));
+        Ok(bytes)
+    }
+
+    /// A page of a directory's entries, sorted by name. Denied entries are left out, and so are names
+    /// that are no UTF-8, which a component could not ask for.
+    ///
+    /// # Errors
+    /// [`FsError`]; [`FsError::TooLarge`] beyond [`MAX_ENTRIES`] entries.
+    pub fn list(
+        &mut self,
+        root: usize,
+        path: &str,
+        cursor: Option<u32>,
+        details: bool,
+    ) -> Result<Page, FsError> {
+        let (tree, scope) = self.tree(root)?;
+        let mut parsed = GuestPath::parse(path)?;
+        parsed.wants_directory = true;
+        let node = tree.at(scope, &parsed, false, |target| match target {
+            Target::Directory(node) => Ok(Arc::clone(node)),
+            Target::Leaf(_) => Err(FsError::NotDirectory),
+        })?;
+        let known = tree.listing.take();
+        let names = match known {
+            Some((p, names)) if cursor.is_some() && p == path => names,
+            _ => tree.names(scope, &node)?,
+        };
+        let first = cursor.map_or(Some(0), |c| usize::try_from(c).ok());
+        let rest = first.and_then(|f| names.get(f..)).unwrap_or_default();
+        let page = &rest[..rest.len().min(PAGE_ENTRIES)];
+        let entries = page.iter().filter_map(|n| n.entry(&node.dir, details));
+        let entries = entries.collect();
+        let end = names.len() - rest.len() + page.len();
+        let next = (end < names.len()).then(|| u32::try_from(end).unwrap_or(u32::MAX));
+        tree.listing = next.map(|_| (path.to_owned(), names));
+        Ok(Page { entries, next })
+    }
+
+    /// Makes a directory; its parent must exist.
+    ///
+    /// # Errors
+    /// [`FsError`]; [`FsError::Exists`] when anything stands there.
+    pub fn create_directory(&mut self, root: usize, path: &str) -> Result<(), FsError> {
+        let (tree, scope) = self.tree(root)?;
+        let mut parsed = GuestPath::parse(path)?;
+        // `new/` names a directory that is not there yet.
+        parsed.wants_directory = false;
+        tree.at_name(scope, &parsed, false, |spot| {
+            if !spot.permit.make {
+                return Err(FsError::ReadOnly);
+            }
+            Ok(spot.node.dir.create_dir(&spot.name)?)
+        })
+    }
+
+    /// Removes a file, a link (not what it points to) or an empty directory.
+    ///
+    /// # Errors
+    /// [`FsError`]; [`FsError::Exists`] for a directory with something in it.
+    pub fn remove(&mut self, root: usize, path: &str) -> Result<(), FsError> {
+        let (tree, scope) = self.tree(root)?;
+        let mut parsed = GuestPath::parse(path)?;
+        let wants_directory = std::mem::take(&mut parsed.wants_directory);
+        tree.forget();
+        tree.at_name(scope, &parsed, false, |spot| {
+            let file_type = spot.node.dir.symlink_metadata(&spot.name)?.file_type();
+            match (spot.permit.write, file_type.is_dir()) {
+                (false, _) if spot.permit.transit => Err(FsError::NotFound),
+                (false, _) => Err(FsError::ReadOnly),
+                (true, true) => Ok(spot.node.dir.remove_dir(&spot.name)?),
+                (true, false) if wants_directory => Err(FsError::NotDirectory),
+                (true, false) => Ok(spot.node.dir.remove_file(&spot.name)?),
+            }
+        })
+    }
+}
+
+impl Tree {
+    pub(super) fn open(
+        shown: String,
+        real: String,
+        access: Access,
+        scope: &Scope,
+    ) -> std::io::Result<Self> {
+        let dir = Dir::open_ambient_dir(&real, ambient_authority())?;
+        let frozen = [&real, &shown]
+            .into_iter()
+            .any(|p| scope.grant.denied_anywhere_above(p) == Some(Access::Write));
+        Ok(Self {
+            base: Node::base(dir, real.clone(), frozen),
+            shown,
+            real,
+            access,
+            cursor: None,
+            reading: None,
+            listing: None,
+        })
+    }
+
+    /// Forgets handles that a change by this call may have made stale.
+    pub(super) fn forget(&mut self) {
+        self.cursor = None;
+        self.reading = None;
+        self.listing = None;
+    }
+
+    /// Walks to a path and does something there; a link at the end is followed when that fails.
+    pub(super) fn at<T>(
+        &mut self,
+        scope: &mut Scope,
+        path: &GuestPath<'_>,
+        make_parents: bool,
+        mut act: impl FnMut(&Target) -> Result<T, FsError>,
+    ) -> Result<T, FsError> {
+        let mut walk = Walk::start(&self.base, self.cursor.as_ref(), path, make_parents);
+        let alias = (self.shown != self.real).then_some(self.shown.as_str());
+        let mut ground = Ground {
+            base: &self.base,
+            alias,
+            scope,
+        };
+        let done = loop {
+            let target = walk.advance(&mut ground)?;
+            match (act(&target), &target) {
+                (Err(_), Target::Leaf(spot)) if spot.node.has_link(&spot.name) => {
+                    walk.follow(&mut ground, &spot.name)?;
+                }
+                (done, _) => break done,
+            }
+        };
+        self.cursor = Some(Arc::clone(walk.reached()));
+        done
+    }
+
+    /// Walks to a name and does something to the name itself: a link there is not followed.
+    pub(super) fn at_name<T>(
+        &mut self,
+        scope: &mut Scope,
+        path: &GuestPath<'_>,
+        make_parents: bool,
+        act: impl FnOnce(&Spot) -> Result<T, FsError>,
+    ) -> Result<T, FsError> {
+        let mut walk = Walk::start(&self.base, self.cursor.as_ref(), path, make_parents);
+        let alias = (self.shown != self.real).then_some(self.shown.as_str());
+        let mut ground = Ground {
+            base: &self.base,
+            alias,
+            scope,
+        };
+        match walk.advance(&mut ground)? {
+            Target::Leaf(spot) => act(&spot),
+            // The tree itself: it was granted, not handed over.
+            Target::Directory(_) => Err(FsError::Invalid),
+        }
+    }
+
+    /// The names of a directory that may be seen, sorted.
+    fn names(&self, scope: &mut Scope, node: &Node) -> Result<Vec<Name>, FsError> {
+        let alias = (self.shown != self.real).then_some(self.shown.as_str());
+        let ground = Ground {
+            base: &self.base,
+            alias,
+            scope,
+        };
+        let mut names = Vec::new();
+        for entry in node.dir.entries()? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            if !ground.shows(&node.child_path(&name)) {
+                continue;
+            }
+            if names.len() == MAX_ENTRIES {
+                return Err(FsError::TooLarge);
+            }
+            let kind = kind_of(entry.file_type()?);
+            names.push(Name { name, kind });
+        }
+        names.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(names)
+    }
+}
+
+impl Name {
+    /// The entry; none if details were wanted and it is gone by now.
+    fn entry(&self, dir: &Dir, details: bool) -> Option<Entry> {
+        let stat = if details {
+            stat_of(&dir.symlink_metadata(&self.name).ok()?)
+        } else {
+            Stat {
+                kind: self.kind,
+                size: 0,
+                modified: 0.0,
+            }
+        };
+        Some(Entry {
+            name: self.name.clone(),
+            kind: stat.kind,
+            size: stat.size,
+            modified: stat.modified,
+        })
+    }
+}
+
+/// Opens a regular file, without ever waiting for one that is not.
+pub(super) fn open_for_reading(target: &Target) -> Result<File, FsError> {
+    let spot = match target {
+        Target::Leaf(spot) => spot,
+        Target::Directory(_) => return Err(FsError::IsDirectory),
+    };
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No);
+    crate::os::open_without_waiting(&mut options);
+    let file = spot.node.dir.open_with(&spot.name, &options)?;
+    let file_type = file.metadata()?.file_type();
+    if file_type.is_dir() {
+        Err(FsError::IsDirectory)
+    } else if !file_type.is_file() {
+        Err(FsError::Invalid)
+    } else if spot.permit.transit {
+        Err(FsError::NotFound)
+    } else {
+        Ok(file)
+    }
+}
+
+fn read_part(file: &mut File, offset: u64, max: u32) -> Result<Vec<u8>, FsError> {
+    let size = file.metadata()?.len();
+    let wanted = match size {
+        // Files that are made as they are read (`/proc`) say 0.
+        0 => u64::from(max.min(MAX_READ)),
+        _ => u64::from(max).min(size.saturating_sub(offset)),
+    };
+    if wanted > u64::from(MAX_READ) {
+        return Err(FsError::TooLarge);
+    }
+    // Sized by what the file has, never by what the component asked for.
+    let expected = wanted.min(size);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
+    file.take(wanted).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn stat_of(metadata: &Metadata) -> Stat {
+    let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
+    let since = modified.and_then(|t: SystemTime| t.duration_since(UNIX_EPOCH).ok());
+    Stat {
+        kind: kind_of(metadata.file_type()),
+        size: metadata.len(),
+        modified: since.map_or(0.0, |d| d.as_secs_f64() * 1000.0),
+    }
+}
+
+fn kind_of(file_type: FileType) -> EntryKind {
+    if file_type.is_file() {
+        EntryKind::File
+    } else if file_type.is_dir() {
+        EntryKind::Directory
+    } else if file_type.is_symlink() {
+        EntryKind::Symlink
+    } else {
+        EntryKind::Other
+    }
+}

@@ -1,0 +1,249 @@
+//! Walking a path, one component at a time, from a directory handle.
+
+use std::{io, sync::Arc};
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+
+use super::{
+    FsError, MAX_LINKS,
+    grant::is_within,
+    guest_path::GuestPath,
+    reach::{Permit, Scope},
+};
+
+/// An open directory whose real path is known because every step to it was taken by hand.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) dir: Dir,
+    /// The real absolute path.
+    pub(super) path: String,
+    /// A deny pattern forbids writing here and below.
+    pub(super) frozen: bool,
+    parent: Option<Arc<Node>>,
+}
+
+impl Node {
+    pub(super) fn base(dir: Dir, path: String, frozen: bool) -> Arc<Self> {
+        Arc::new(Self {
+            dir,
+            path,
+            frozen,
+            parent: None,
+        })
+    }
+
+    /// The real path of a name in this directory.
+    pub(super) fn child_path(&self, name: &str) -> String {
+        let slash = if self.path.ends_with('/') { "" } else { "/" };
+        format!("{}{slash}{name}", self.path)
+    }
+
+    /// Whether a link stands at a name.
+    pub(super) fn has_link(&self, name: &str) -> bool {
+        self.dir
+            .symlink_metadata(name)
+            .is_ok_and(|metadata| metadata.is_symlink())
+    }
+}
+
+/// Where a walk arrived.
+pub(super) enum Target {
+    /// At a directory, opened.
+    Directory(Arc<Node>),
+    /// At a name that was judged and not yet touched.
+    Leaf(Spot),
+}
+
+/// A name in a directory, with what may be done there.
+pub(super) struct Spot {
+    pub(super) node: Arc<Node>,
+    pub(super) name: String,
+    pub(super) permit: Permit,
+}
+
+/// The tree a walk stays in.
+pub(super) struct Ground<'a> {
+    pub(super) base: &'a Arc<Node>,
+    /// The name the tree was granted under, when that leads through a link.
+    pub(super) alias: Option<&'a str>,
+    pub(super) scope: &'a mut Scope,
+}
+
+impl Ground<'_> {
+    /// A real path of the tree by the name it was granted under.
+    fn spelled(&self, path: &str) -> Option<String> {
+        let alias = self.alias?.trim_end_matches('/');
+        let below = path.strip_prefix(self.base.path.as_str())?;
+        let below = below.trim_start_matches('/');
+        Some(format!("{alias}/{below}"))
+    }
+
+    pub(super) fn permit(&mut self, node: &Node, path: &str) -> Result<Permit, FsError> {
+        let spelled = self.spelled(path);
+        self.scope.permit(path, spelled.as_deref(), node.frozen)
+    }
+
+    pub(super) fn shows(&self, path: &str) -> bool {
+        self.scope.shows(path, self.spelled(path).as_deref())
+    }
+}
+
+/// A walk under way.
+pub(super) struct Walk {
+    node: Arc<Node>,
+    /// Components still to go, the next one last.
+    pending: Vec<String>,
+    wants_directory: bool,
+    make_parents: bool,
+    links: usize,
+}
+
+impl Walk {
+    /// Starts at the deepest directory of `cursor`'s line that lies on the way, else at the base.
+    pub(super) fn start(
+        base: &Arc<Node>,
+        cursor: Option<&Arc<Node>>,
+        path: &GuestPath<'_>,
+        make_parents: bool,
+    ) -> Self {
+        let parents = match path.names.len() {
+            n if path.wants_directory => n,
+            n => n.saturating_sub(1),
+        };
+        let (node, done) = match cursor {
+            Some(cursor) => shared_line(base, cursor, &path.names[..parents]),
+            None => (Arc::clone(base), 0),
+        };
+        let pending = path.names[done..].iter().rev();
+        Self {
+            node,
+            pending: pending.map(|&name| name.to_owned()).collect(),
+            wants_directory: path.wants_directory,
+            make_parents,
+            links: 0,
+        }
+    }
+
+    /// The directory reached so far: where the next walk may start.
+    pub(super) fn reached(&self) -> &Arc<Node> {
+        &self.node
+    }
+
+    /// Goes on to the end of what is pending.
+    ///
+    /// # Errors
+    /// The refusal of a component on the way, or what the system says.
+    pub(super) fn advance(&mut self, ground: &mut Ground<'_>) -> Result<Target, FsError> {
+        loop {
+            let Some(name) = self.pending.pop() else {
+                return Ok(Target::Directory(Arc::clone(&self.node)));
+            };
+            // Only targets of links bring this; a component's own path may not climb.
+            if name == ".." {
+                let parent = self.node.parent.clone();
+                self.node = parent.ok_or_else(|| leads_out(ground, &self.node.path))?;
+                continue;
+            }
+            let path = self.node.child_path(&name);
+            let permit = ground.permit(&self.node, &path)?;
+            if self.pending.is_empty() && !self.wants_directory {
+                return Ok(Target::Leaf(Spot {
+                    node: Arc::clone(&self.node),
+                    name,
+                    permit,
+                }));
+            }
+            match self.enter(&name, permit) {
+                Ok(dir) => {
+                    self.node = Arc::new(Node {
+                        dir,
+                        path,
+                        frozen: permit.frozen,
+                        parent: Some(Arc::clone(&self.node)),
+                    });
+                }
+                Err(_) if self.node.has_link(&name) => self.follow(ground, &name)?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Replaces a name in the directory reached by what its link says.
+    ///
+    /// # Errors
+    /// [`FsError::NotFound`] for a link that leads out of the tree, or one too many.
+    pub(super) fn follow(&mut self, ground: &mut Ground<'_>, name: &str) -> Result<(), FsError> {
+        self.links += 1;
+        let path = self.node.child_path(name);
+        if self.links > MAX_LINKS {
+            ground.scope.refuse(&path, "too many links on the way");
+            return Err(FsError::NotFound);
+        }
+        let target = self.node.dir.read_link_contents(name)?;
+        let target = target.to_str().ok_or(FsError::NotFound)?;
+        let relative = if target.starts_with('/') {
+            // An absolute link is followed when it points into the same tree.
+            let bases = [Some(ground.base.path.as_str()), ground.alias];
+            let inside = bases.into_iter().flatten().find(|b| is_within(target, b));
+            let below = inside.and_then(|b| target.strip_prefix(b));
+            self.node = Arc::clone(ground.base);
+            below.ok_or_else(|| leads_out(ground, &path))?
+        } else {
+            target
+        };
+        if self.pending.is_empty() {
+            let ends_as_directory = relative.ends_with('/') || relative.ends_with("/.");
+            self.wants_directory |= ends_as_directory;
+        }
+        let names = relative.split('/').rev();
+        self.pending.extend(
+            names
+                .filter(|name| !matches!(*name, "" | "."))
+                .map(str::to_owned),
+        );
+        Ok(())
+    }
+
+    /// Opens a directory that is no link, making it first if that is wanted and missing.
+    fn enter(&self, name: &str, permit: Permit) -> io::Result<Dir> {
+        let opened = self.node.dir.open_dir_nofollow(name);
+        match opened {
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && self.make_parents && permit.make =>
+            {
+                match self.node.dir.create_dir(name) {
+                    // Somebody else was faster: then it is there.
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                    _ => self.node.dir.open_dir_nofollow(name),
+                }
+            }
+            opened => opened,
+        }
+    }
+}
+
+fn leads_out(ground: &mut Ground<'_>, path: &str) -> FsError {
+    ground.scope.refuse(path, "its link leads out of the tree");
+    FsError::NotFound
+}
+
+/// The deepest directory above or at `cursor` that `names` pass through, and how many of them lead there.
+fn shared_line(base: &Arc<Node>, cursor: &Arc<Node>, names: &[&str]) -> (Arc<Node>, usize) {
+    let below = cursor.path.strip_prefix(base.path.as_str()).unwrap_or("");
+    let depth = below.split('/').filter(|n| !n.is_empty()).count();
+    let shared = below
+        .split('/')
+        .filter(|n| !n.is_empty())
+        .zip(names)
+        .take_while(|(a, b)| a == *b)
+        .count();
+    let mut node = cursor;
+    for _ in shared..depth {
+        match &node.parent {
+            Some(parent) => node = parent,
+            None => return (Arc::clone(base), 0),
+        }
+    }
+    (Arc::clone(node), shared)
+}

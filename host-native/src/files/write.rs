@@ -1,0 +1,170 @@
+//! Writing a file in one step.
+
+use std::{
+    io::{self, Read, Write},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, OpenOptions, Permissions};
+use sha2::{Digest, Sha256};
+
+use super::{
+    FsError, Reach, WriteOptions,
+    guest_path::GuestPath,
+    tree::open_for_reading,
+    walk::{Spot, Target},
+};
+
+impl Reach {
+    /// Replaces a file: readers see the old content or the new, never a part. A link is followed, its
+    /// target replaced; the permissions of a replaced file are kept.
+    ///
+    /// # Errors
+    /// [`FsError`]; the old content is untouched then.
+    pub fn write(
+        &mut self,
+        root: usize,
+        path: &str,
+        data: &[u8],
+        options: &WriteOptions,
+    ) -> Result<(), FsError> {
+        let (tree, scope) = self.tree(root)?;
+        let parsed = GuestPath::parse(path)?;
+        tree.forget();
+        if options.create_new {
+            // As with O_EXCL, a link counts as something that exists, wherever it points.
+            return tree.at_name(scope, &parsed, options.create_parents, |spot| {
+                may_write(spot)?;
+                if spot.node.dir.symlink_metadata(&spot.name).is_ok() {
+                    return Err(FsError::Exists);
+                }
+                put(spot, data, None, true)
+            });
+        }
+        tree.at(scope, &parsed, options.create_parents, |target| {
+            let Target::Leaf(spot) = target else {
+                return Err(FsError::IsDirectory);
+            };
+            replace(target, spot, data, options.expected_digest.as_deref())
+        })
+    }
+}
+
+fn replace(
+    target: &Target,
+    spot: &Spot,
+    data: &[u8],
+    expected: Option<&str>,
+) -> Result<(), FsError> {
+    let existing = match spot.node.dir.symlink_metadata(&spot.name) {
+        Ok(metadata) => Some(metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(metadata) = &existing {
+        if metadata.is_dir() {
+            return Err(FsError::IsDirectory);
+        }
+        // A link lands here too; it is followed because of the error.
+        if !metadata.is_file() {
+            return Err(FsError::Invalid);
+        }
+    }
+    may_write(spot)?;
+    if let Some(expected) = expected
+        && (existing.is_none() || digest(target)? != expected)
+    {
+        return Err(FsError::Changed);
+    }
+    put(spot, data, existing.map(|m| m.permissions()), false)
+}
+
+fn may_write(spot: &Spot) -> Result<(), FsError> {
+    if spot.permit.write {
+        Ok(())
+    } else if spot.permit.transit {
+        Err(FsError::NotFound)
+    } else {
+        Err(FsError::ReadOnly)
+    }
+}
+
+/// Writes beside the target and moves into place.
+fn put(
+    spot: &Spot,
+    data: &[u8],
+    permissions: Option<Permissions>,
+    create_new: bool,
+) -> Result<(), FsError> {
+    let dir = &spot.node.dir;
+    let beside = write_beside(dir, data, permissions)?;
+    let moved = if create_new {
+        move_to_free_name(dir, &beside, &spot.name)
+    } else {
+        dir.rename(&beside, dir, &spot.name)
+    };
+    if moved.is_err() {
+        // The first failure is the one to report; what is left is a file with a name of ours.
+        let _ = dir.remove_file(&beside);
+    }
+    Ok(moved?)
+}
+
+/// Moves a file to a name only if nothing has it, in one step where the file system knows hard links.
+fn move_to_free_name(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
+    match dir.hard_link(from, dir, to) {
+        Ok(()) => dir.remove_file(from),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        Err(_) if dir.symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => dir.rename(from, dir, to),
+    }
+}
+
+/// A finished file with the data, under a name nobody asked for.
+fn write_beside(dir: &Dir, data: &[u8], permissions: Option<Permissions>) -> io::Result<String> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create_new(true)
+        .follow(FollowSymlinks::No);
+    if permissions.is_some() {
+        // What was closed to others must not be open to them for a moment.
+        crate::os::owner_only(&mut options);
+    }
+    let (name, mut file) = loop {
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".windlass-{}-{count}.tmp", std::process::id());
+        match dir.open_with(&name, &options) {
+            Ok(file) => break (name, file),
+            // Left over by a process that had this id before.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    };
+    let written = file.write_all(data).and_then(|()| match permissions {
+        Some(permissions) => file.set_permissions(permissions),
+        None => Ok(()),
+    });
+    if let Err(error) = written {
+        // As above: the write's failure is the one to report.
+        let _ = dir.remove_file(&name);
+        return Err(error);
+    }
+    Ok(name)
+}
+
+/// The digest of a file's content as observations carry it.
+fn digest(target: &Target) -> Result<String, FsError> {
+    let mut file = open_for_reading(target)?;
+    let mut hash = Sha256::new();
+    let mut part = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut part)? {
+            0 => break,
+            n => hash.update(&part[..n]),
+        }
+    }
+    Ok(format!("sha256:{:x}", hash.finalize()))
+}

@@ -1,0 +1,95 @@
+//! What went wrong with an exchange, in words: what, where, what to do.
+
+use std::{error::Error, io, time::Duration};
+
+use windlass_core::effect::{HttpFailure, HttpFailureKind};
+
+/// Names the cause of a failed exchange.
+pub(super) fn of(error: &reqwest::Error, server: &str, idle: Duration) -> HttpFailure {
+    let cause = root_cause(error);
+    let (kind, message) = if let Some(tls) = find::<rustls::Error>(error) {
+        // The same certificate is refused the next time too.
+        (
+            HttpFailureKind::Refused,
+            format!(
+                "The server at {server} could not be trusted: {tls}. If its certificate was issued by an authority \
+                 of your own (a company proxy), name that authority's PEM file in NODE_EXTRA_CA_CERTS."
+            ),
+        )
+    } else if error.is_dns() {
+        (
+            HttpFailureKind::Connect,
+            format!(
+                "The name of the server {server} could not be resolved: {cause}. Check the address and the network."
+            ),
+        )
+    } else if error.is_connect() {
+        let advice = match find::<io::Error>(error).map(io::Error::kind) {
+            Some(io::ErrorKind::ConnectionRefused) => "Nothing listens there: is the server running, is the address right?",
+            _ if error.is_timeout() => "It did not answer in time. Check the address, the network and the proxy.",
+            _ => "Check the address, the network and the proxy (HTTPS_PROXY, NO_PROXY).",
+        };
+        (
+            HttpFailureKind::Connect,
+            format!("Could not connect to {server}: {cause}. {advice}"),
+        )
+    } else if error.is_timeout() {
+        (
+            HttpFailureKind::Interrupted,
+            format!(
+                "The server at {server} sent nothing for {} s, and the connection was given up.",
+                idle.as_secs()
+            ),
+        )
+    } else if error.is_builder() {
+        (
+            HttpFailureKind::Refused,
+            format!("The request to {server} cannot be sent: {cause}."),
+        )
+    } else {
+        (
+            HttpFailureKind::Interrupted,
+            format!(
+                "The exchange with {server} broke: {cause}. The server closed the connection or does not speak HTTP."
+            ),
+        )
+    };
+    HttpFailure { kind, message }
+}
+
+pub(super) fn too_large(server: &str, limit: usize) -> HttpFailure {
+    HttpFailure {
+        kind: HttpFailureKind::TooLarge,
+        message: format!(
+            "The response of {server} is longer than {limit} bytes, which is more than is taken. Is it a model server?"
+        ),
+    }
+}
+
+/// The innermost cause: what the outer layers say is said better here.
+pub(super) fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+/// A cause of a certain type, wherever it stands in the chain.
+fn find<'a, E: Error + 'static>(error: &'a reqwest::Error) -> Option<&'a E> {
+    let mut next: Option<&'a (dyn Error + 'static)> = error.source();
+    while let Some(cause) = next {
+        if let Some(found) = cause.downcast_ref::<E>() {
+            return Some(found);
+        }
+        // An I/O error shows what it carries only when asked for it.
+        let carried = cause
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        if let Some(found) = carried.and_then(|c| c.downcast_ref::<E>()) {
+            return Some(found);
+        }
+        next = cause.source();
+    }
+    None
+}

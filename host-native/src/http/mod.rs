@@ -1,0 +1,316 @@
+//! The way to a model server: requests of the core go out, its answers come back as they arrive.
+
+mod body;
+mod failure;
+mod tls;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use futures_util::{Stream, stream};
+use reqwest::{
+    Client, Method, RequestBuilder, Response, Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+use secrecy::{ExposeSecret, SecretString};
+use windlass_core::effect::{Answer, HttpFailure, HttpFailureKind, HttpRequest};
+
+use self::body::Pieces;
+
+/// The address of the Messages API when nothing else is said.
+pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
+
+/// How requests prove who they are from. Debug output never shows a key.
+#[derive(Debug, Clone)]
+pub enum Auth {
+    /// The header `x-api-key`.
+    ApiKey(SecretString),
+    /// The header `authorization: Bearer …`.
+    Bearer(SecretString),
+    /// Nothing, for servers that ask for nothing.
+    None,
+}
+
+/// Where the model server is and how it is spoken to.
+#[derive(Debug, Clone)]
+pub struct EndpointConfig {
+    /// `http://` or `https://` with a host, perhaps a port and the beginning of a path.
+    pub base_url: String,
+    /// The key.
+    pub auth: Auth,
+    /// Files of certificates in PEM form that are trusted beside those of the system.
+    pub extra_ca: Vec<PathBuf>,
+    /// How long a connection may take to be made.
+    pub connect_timeout: Duration,
+    /// How long the server may send nothing, before its answer or in the middle of it.
+    pub idle_timeout: Duration,
+    /// Bytes of the longest response that is taken.
+    pub max_response: usize,
+}
+
+impl EndpointConfig {
+    /// An endpoint with the usual limits: 30 s to connect, 10 minutes of silence, 64 MiB.
+    #[must_use]
+    pub fn new(base_url: impl Into<String>, auth: Auth) -> Self {
+        Self {
+            base_url: base_url.into(),
+            auth,
+            extra_ca: Vec::new(),
+            connect_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_mins(10),
+            max_response: 64 << 20,
+        }
+    }
+
+    /// Trusts what `NODE_EXTRA_CA_CERTS` names too. (`SSL_CERT_FILE` and `SSL_CERT_DIR` replace the
+    /// system's certificates by themselves.)
+    #[must_use]
+    pub fn with_extra_ca_of_environment(mut self) -> Self {
+        let named = std::env::var_os("NODE_EXTRA_CA_CERTS").filter(|v| !v.is_empty());
+        self.extra_ca.extend(named.map(PathBuf::from));
+        self
+    }
+}
+
+/// An endpoint that cannot be used as it is configured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// No address of a server.
+    #[error("the model endpoint `{url}` is not a usable address: {reason}; it looks like https://api.anthropic.com")]
+    Address {
+        /// As configured; without the password that made it unusable, if that was it.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A key that cannot stand in a header.
+    #[error("the key for the model endpoint contains characters that no key has (a line end?): check where it was copied from")]
+    Key,
+    /// A file of certificates that cannot be used.
+    #[error("the certificates in `{}` cannot be used: {reason}", .file.display())]
+    Certificates {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// TLS cannot be set up.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(String),
+    /// The HTTP client cannot be set up.
+    #[error("the HTTP client cannot be set up: {0}; check the proxy variables (HTTPS_PROXY, NO_PROXY)")]
+    Client(String),
+}
+
+/// A model server that requests can be sent to. Connections are kept and used again; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct ModelEndpoint {
+    client: Client,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// Without a slash at the end.
+    base: String,
+    /// What messages call the server: scheme, host and port.
+    server: String,
+    idle_timeout: Duration,
+    max_response: usize,
+}
+
+impl ModelEndpoint {
+    /// Checks the settings and prepares the client. Connects to nothing; reads the system's certificates
+    /// only for an `https` address.
+    ///
+    /// `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` hold, except for servers on this machine.
+    ///
+    /// # Errors
+    /// [`EndpointError`], which says what to change.
+    pub fn new(config: &EndpointConfig) -> Result<Self, EndpointError> {
+        let base = address(&config.base_url)?;
+        let tls = if base.scheme() == "https" || proxy_speaks_tls() {
+            tls::trusting(&config.extra_ca)?
+        } else {
+            tls::unused()?
+        };
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .default_headers(key_header(&config.auth)?)
+            .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
+            // A key is meant for the server that was named, not for where that one points.
+            .redirect(redirect::Policy::none())
+            .connect_timeout(config.connect_timeout)
+            .read_timeout(config.idle_timeout);
+        if is_this_machine(&base) {
+            builder = builder.no_proxy();
+        }
+        let client = builder
+            .build()
+            .map_err(|error| EndpointError::Client(failure::root_cause(&error)))?;
+        let shared = Shared {
+            base: base.as_str().trim_end_matches('/').to_owned(),
+            server: base.origin().ascii_serialization(),
+            idle_timeout: config.idle_timeout,
+            max_response: config.max_response,
+        };
+        Ok(Self {
+            client,
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The server's address as messages show it: scheme, host and port.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.shared.server
+    }
+
+    /// Sends a request. The stream gives the head, the body in pieces, and one end: [`Answer::HttpEnd`] or
+    /// [`Answer::HttpFailed`]. Dropping it closes the connection.
+    pub fn send(&self, request: HttpRequest) -> impl Stream<Item = Answer> + Send + use<> {
+        let shared = Arc::clone(&self.shared);
+        let first = match self.prepare(request) {
+            Ok(prepared) => Step::Send(prepared),
+            Err(failure) => Step::Fail(failure),
+        };
+        stream::unfold(first, move |step| {
+            let shared = Arc::clone(&shared);
+            async move { step.take(&shared).await }
+        })
+    }
+
+    fn prepare(&self, request: HttpRequest) -> Result<RequestBuilder, HttpFailure> {
+        let refused = |what: &str| {
+            let text = format!("The request to {} cannot be sent: {what}.", self.shared.server);
+            HttpFailure::new(HttpFailureKind::Refused, &text)
+        };
+        if !request.path.starts_with('/') {
+            return Err(refused("its path does not begin with a slash"));
+        }
+        let method = Method::from_bytes(request.method.as_bytes())
+            .map_err(|_| refused("its method is no HTTP method"))?;
+        let mut headers = HeaderMap::with_capacity(request.headers.len());
+        for (name, value) in &request.headers {
+            let name = HeaderName::from_bytes(name.as_bytes())
+                .map_err(|_| refused(&format!("the header name {name:?} is none")))?;
+            let value = HeaderValue::from_str(value)
+                .map_err(|_| refused(&format!("the value of the header `{name}` is none")))?;
+            headers.append(name, value);
+        }
+        let url = format!("{}{}", self.shared.base, request.path);
+        let prepared = self.client.request(method, url).headers(headers);
+        Ok(prepared.body(reqwest::Body::wrap(Pieces::new(request.body))))
+    }
+}
+
+/// Where an exchange stands.
+enum Step {
+    Fail(HttpFailure),
+    Send(RequestBuilder),
+    Receive { response: Response, received: usize },
+    Over,
+}
+
+impl Step {
+    async fn take(self, shared: &Shared) -> Option<(Answer, Self)> {
+        let failed = |failure| Some((Answer::HttpFailed(failure), Self::Over));
+        match self {
+            Self::Over => None,
+            Self::Fail(failure) => failed(failure),
+            Self::Send(request) => match request.send().await {
+                Ok(response) => Some((head(&response), Self::Receive { response, received: 0 })),
+                Err(error) => failed(failure::of(&error, &shared.server, shared.idle_timeout)),
+            },
+            Self::Receive {
+                mut response,
+                received,
+            } => match response.chunk().await {
+                Ok(Some(piece)) => {
+                    let received = received.saturating_add(piece.len());
+                    if received > shared.max_response {
+                        return failed(failure::too_large(&shared.server, shared.max_response));
+                    }
+                    Some((Answer::HttpBody(piece), Self::Receive { response, received }))
+                }
+                Ok(None) => Some((Answer::HttpEnd, Self::Over)),
+                Err(error) => failed(failure::of(&error, &shared.server, shared.idle_timeout)),
+            },
+        }
+    }
+}
+
+/// Status and the headers the core has a use for.
+fn head(response: &Response) -> Answer {
+    let wanted = |name: &str| {
+        matches!(name, "content-type" | "request-id" | "x-should-retry")
+            || name.starts_with("retry-after")
+            || name.starts_with("anthropic-")
+    };
+    Answer::HttpHead {
+        status: response.status().as_u16(),
+        headers: response
+            .headers()
+            .iter()
+            .filter(|(name, _)| wanted(name.as_str()))
+            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+            .collect(),
+    }
+}
+
+fn address(text: &str) -> Result<Url, EndpointError> {
+    let unusable = |shown: &str, reason: &str| EndpointError::Address {
+        url: shown.to_owned(),
+        reason: reason.to_owned(),
+    };
+    let mut url = Url::parse(text.trim()).map_err(|error| unusable(text, &error.to_string()))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        // Both setters fail only for addresses without a host, which have no user either.
+        let _ = url.set_password(None);
+        let _ = url.set_username("");
+        return Err(unusable(url.as_str(), "it contains a user name or password"));
+    }
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(unusable(text, "only http and https are spoken"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(unusable(text, "it has a query or a fragment, and paths are appended to it"));
+    }
+    Ok(url)
+}
+
+fn key_header(auth: &Auth) -> Result<HeaderMap, EndpointError> {
+    let (name, value) = match auth {
+        Auth::ApiKey(key) => ("x-api-key", key.expose_secret().to_owned()),
+        Auth::Bearer(token) => ("authorization", format!("Bearer {}", token.expose_secret())),
+        Auth::None => return Ok(HeaderMap::new()),
+    };
+    let mut value = HeaderValue::from_str(value.trim()).map_err(|_| EndpointError::Key)?;
+    // Keeps it out of debug output and out of HTTP/2 compression tables.
+    value.set_sensitive(true);
+    Ok(HeaderMap::from_iter([(
+        HeaderName::from_static(name),
+        value,
+    )]))
+}
+
+/// Whether the server is on this machine, where a proxy would look for it elsewhere.
+fn is_this_machine(url: &Url) -> bool {
+    let Some(host) = url.host_str() else {
+        return false;
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback())
+}
+
+/// Whether a proxy for plain HTTP is itself reached by TLS.
+fn proxy_speaks_tls() -> bool {
+    ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .any(|proxy| proxy.to_string_lossy().starts_with("https:"))
+}

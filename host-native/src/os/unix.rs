@@ -1,0 +1,87 @@
+//! The Unix-only code of the crate.
+
+use std::{
+    fs, io,
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
+    path::Path,
+    process::ExitStatus,
+};
+
+use cap_std::fs::{OpenOptions, OpenOptionsExt};
+use rustix::{
+    fs::OFlags,
+    process::{Pid, Signal, geteuid, kill_process_group},
+};
+
+/// Makes an open return at once for a pipe without a writer, which would otherwise wait for ever.
+pub(crate) fn open_without_waiting(options: &mut OpenOptions) {
+    options.custom_flags(OFlags::NONBLOCK.union(OFlags::NOCTTY).bits().cast_signed());
+}
+
+/// Creates files that only their owner can open, until their final mode is set.
+pub(crate) fn owner_only(options: &mut OpenOptions) {
+    options.mode(0o600);
+}
+
+/// Whether a relative path has a meaning of its own to the system (drive letters, device names): never here.
+pub(crate) fn is_special_path(_path: &str) -> bool {
+    false
+}
+
+/// Creates a directory with its parents, open to its owner alone.
+///
+/// # Errors
+/// What the system says; `PermissionDenied` when it exists and belongs to others or is open to them.
+pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)?;
+    if is_private(&fs::symlink_metadata(path)?) {
+        Ok(())
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it belongs to another user or is open to others",
+        ))
+    }
+}
+
+/// Whether a file or directory belongs to this user, is no link, and can be changed by nobody else.
+pub(crate) fn is_private(metadata: &fs::Metadata) -> bool {
+    !metadata.is_symlink()
+        && metadata.uid() == geteuid().as_raw()
+        && metadata.permissions().mode() & 0o022 == 0
+}
+
+/// The signals the Bash tool sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kill {
+    /// SIGTERM: please end.
+    Ask,
+    /// SIGKILL: end.
+    Force,
+}
+
+/// Signals every process of a group; false when none of it is left.
+pub(crate) fn signal_group(leader: u32, how: Kill) -> bool {
+    let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) else {
+        return false;
+    };
+    let signal = match how {
+        Kill::Ask => Signal::TERM,
+        Kill::Force => Signal::KILL,
+    };
+    // The only failures are "no such group" and "not yours": nothing is left to be done about either.
+    kill_process_group(group, signal).is_ok()
+}
+
+/// The signal that ended a process, if one did.
+pub(crate) fn ending_signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+/// Whether this process has the rights of the superuser.
+pub(crate) fn is_root() -> bool {
+    geteuid().is_root()
+}

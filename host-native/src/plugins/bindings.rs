@@ -1,0 +1,13 @@
+//! What wasmtime generates from `wit/`, with our own types for errors and resources.
+
+#![allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
+
+wasmtime::component::bindgen!({
+    path: ["wit/host", "wit/plugin"],
+    world: "windlass:plugin/tools",
+    imports: { default: trappable },
+    with: {
+        "windlass:host/filesystem.directory": super::host::Tree,
+        "windlass:host/http.body": super::host::NoBody,
+    },
+});

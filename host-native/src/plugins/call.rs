@@ -1,0 +1,215 @@
+//! One call: a store, an instance, a result.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use wasmtime::{Store, UpdateDeadline};
+use windlass_core::{
+    host::CancelSignal,
+    json::RawJson,
+    tool::{Observation, ResultBlock, ToolCall, ToolResult},
+};
+
+use super::{
+    CallLimits,
+    bindings::windlass::plugin::types as wit,
+    component::Plugin,
+    host::CallState,
+    limits::Meter,
+    outcome::{CallError, Stopped, Watch, trap_text},
+};
+
+/// Image formats the Messages API knows.
+const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+impl Plugin {
+    /// Runs a call to its end on this thread. Whatever goes wrong is an error result that says what.
+    ///
+    /// Blocks: for computation, and for files. On an async runtime use [`Plugin::call`].
+    #[must_use]
+    pub fn call_blocking(&self, call: &ToolCall, cancel: &CancelSignal) -> ToolResult {
+        self.run(call, cancel, &Arc::default())
+            .unwrap_or_else(|error| ToolResult::error(error.to_string()))
+    }
+
+    /// Runs a call on a thread of tokio's blocking pool. Dropping the future stops the call.
+    pub async fn call(&self, call: ToolCall, cancel: CancelSignal) -> ToolResult {
+        let abandon = AbandonOnDrop::default();
+        let abandoned = Arc::clone(&abandon.0);
+        let plugin = self.clone();
+        let done = tokio::task::spawn_blocking(move || plugin.run(&call, &cancel, &abandoned));
+        match done.await {
+            Ok(Ok(result)) => result,
+            Ok(Err(error)) => ToolResult::error(error.to_string()),
+            // The runtime is shutting down, or the host itself has a fault.
+            Err(error) => ToolResult::error(format!("The tool was not run to its end: {error}.")),
+        }
+    }
+
+    /// Compiles and links the component now instead of at its first call. Blocks.
+    ///
+    /// # Errors
+    /// Why the component cannot be run, in one sentence.
+    pub fn prepare(&self) -> Result<(), String> {
+        self.0.ready().map(drop).map_err(str::to_owned)
+    }
+
+    fn run(
+        &self,
+        call: &ToolCall,
+        cancel: &CancelSignal,
+        abandoned: &Arc<AtomicBool>,
+    ) -> Result<ToolResult, CallError> {
+        let unavailable = |reason: &str| CallError::Unavailable {
+            component: self.name().to_owned(),
+            reason: reason.to_owned(),
+        };
+        let ready = self.0.ready().map_err(unavailable)?;
+        let runtime = self.0.host.runtime().map_err(unavailable)?;
+        let config = &self.0.host.config;
+        let limits = &config.limits;
+        let time = call
+            .timeout_ms
+            .map_or(limits.time, |ms| Duration::from_millis(ms.into()));
+        let state = CallState {
+            meter: Meter::new(limits),
+            watch: Watch::new(time, cancel.clone(), Arc::clone(abandoned)),
+            reach: config.files.reach(&call.grant)?,
+            component: Arc::clone(&self.0.name),
+            log: config.log.clone(),
+            log_left: limits.log,
+            handles: 0,
+        };
+        let mut store = Store::new(&runtime.engine, state);
+        store.limiter(|state| &mut state.meter);
+        store.set_hostcall_fuel(limits.transfer);
+        store.epoch_deadline_callback(|store| {
+            store.data().watch.check()?;
+            Ok(UpdateDeadline::Continue(1))
+        });
+        store.set_epoch_deadline(1);
+        let ticking = runtime.ticker.ticking();
+        let done = ready
+            .instantiate(&mut store)
+            .and_then(|tools| tools.call_call(&mut store, &input(call)));
+        drop(ticking);
+        store.data().report_refusals();
+        match done {
+            Ok(result) => output(result, limits),
+            Err(error) => Err(failure(&error, store.data(), time, limits)),
+        }
+    }
+}
+
+/// Stops an abandoned call: nobody waits for it any more.
+#[derive(Default)]
+struct AbandonOnDrop(Arc<AtomicBool>);
+
+impl Drop for AbandonOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+fn input(call: &ToolCall) -> wit::ToolCall {
+    wit::ToolCall {
+        name: call.name.clone(),
+        input: call.input.get().to_owned(),
+        observed: call
+            .observed
+            .iter()
+            .map(|seen| wit::Observation {
+                path: seen.path.clone(),
+                digest: seen.digest.clone(),
+                whole: seen.whole,
+            })
+            .collect(),
+    }
+}
+
+/// The result in the core's form, within its limits.
+fn output(result: wit::ToolResult, limits: &CallLimits) -> Result<ToolResult, CallError> {
+    let size = result.content.iter().map(|block| match block {
+        wit::Content::Text(text) => text.len(),
+        wit::Content::Image(image) => image.data.len(),
+    });
+    within("result", size.sum(), "bytes", limits.content)?;
+    let structured = result.structured.as_ref().map_or(0, String::len);
+    within("structured output", structured, "bytes", limits.structured)?;
+    let observations = result.observed.len();
+    within("result", observations, "observations", limits.observations)?;
+
+    let structured = result.structured.map(RawJson::parse).transpose();
+    let structured = structured.map_err(|error| CallError::Malformed {
+        what: "structured output",
+        fault: format!("no JSON: {}", error.reason),
+    })?;
+    let content: Result<Vec<_>, _> = result.content.into_iter().map(block).collect();
+    Ok(ToolResult {
+        content: content?,
+        is_error: result.is_error,
+        structured,
+        observed: result
+            .observed
+            .into_iter()
+            .map(|seen| Observation {
+                path: seen.path,
+                digest: seen.digest,
+                whole: seen.whole,
+            })
+            .collect(),
+    })
+}
+
+fn within(
+    what: &'static str,
+    size: usize,
+    unit: &'static str,
+    limit: usize,
+) -> Result<(), CallError> {
+    if size <= limit {
+        return Ok(());
+    }
+    Err(CallError::TooLarge {
+        what,
+        size,
+        unit,
+        limit,
+    })
+}
+
+fn block(content: wit::Content) -> Result<ResultBlock, CallError> {
+    match content {
+        wit::Content::Text(text) => Ok(ResultBlock::Text { text }),
+        wit::Content::Image(image) if MEDIA_TYPES.contains(&image.media_type.as_str()) => Ok(
+            ResultBlock::image(&image.media_type, BASE64_STANDARD.encode(image.data)),
+        ),
+        wit::Content::Image(image) => Err(CallError::Malformed {
+            what: "image",
+            fault: format!("of the unknown type {:?}", image.media_type),
+        }),
+    }
+}
+
+/// Names the cause of a call that did not come to its end.
+fn failure(
+    error: &wasmtime::Error,
+    state: &CallState,
+    time: Duration,
+    limits: &CallLimits,
+) -> CallError {
+    match error.downcast_ref::<Stopped>() {
+        Some(Stopped::OutOfTime) => CallError::OutOfTime(time),
+        Some(Stopped::Cancelled) => CallError::Cancelled,
+        Some(Stopped::Handles) => CallError::Handles,
+        // A guest that is refused memory gives up in its own way, usually by `unreachable`.
+        None if state.meter.refused_memory => CallError::OutOfMemory(limits.memory),
+        None => CallError::Trap(trap_text(error)),
+    }
+}

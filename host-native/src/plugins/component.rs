@@ -1,0 +1,298 @@
+//! A component with tools: loading it without running it.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use bytes::Bytes;
+use serde::Deserialize;
+use wasmparser::{Parser, Payload};
+use windlass_builtin::DeclarationError;
+use windlass_core::tool::ToolDefinition;
+
+use super::{
+    CallLimits, LogSink,
+    bindings::ToolsPre,
+    cache::Cache,
+    engine::Runtime,
+    host::{CallState, LogLevel, LogLine},
+};
+use crate::files::Files;
+
+/// Bytes of the largest component that is loaded: a Python interpreter with its library has 18 MB.
+const MAX_COMPONENT: usize = 128 << 20;
+
+/// Tools one component may declare.
+const MAX_TOOLS: usize = 128;
+
+/// The interfaces a component may import, without their version.
+const IMPORTS: [&str; 5] = [
+    "windlass:host/types",
+    "windlass:host/filesystem",
+    "windlass:host/http",
+    "windlass:host/log",
+    "windlass:plugin/types",
+];
+
+/// The version of `wit/` this host speaks; patch versions are compatible.
+const WIT: &str = "0.1.";
+
+/// Settings shared by all components of a host.
+#[derive(Debug, Clone, Default)]
+pub struct PluginHostConfig {
+    /// Where compiled components are kept; none compiles anew in every process.
+    pub cache: Option<Cache>,
+    /// What one call may use.
+    pub limits: CallLimits,
+    /// The resolver of paths.
+    pub files: Arc<Files>,
+    /// Where log lines of components go, and refusals.
+    pub log: LogSink,
+}
+
+/// Loads components and runs their calls. Cheap to clone; wasmtime starts with the first call.
+#[derive(Clone)]
+pub struct PluginHost {
+    pub(super) config: Arc<PluginHostConfig>,
+    runtime: Arc<OnceLock<Result<Runtime, String>>>,
+}
+
+impl PluginHost {
+    /// A host that has not started anything.
+    #[must_use]
+    pub fn new(config: PluginHostConfig) -> Self {
+        Self {
+            config: Arc::new(config),
+            runtime: Arc::default(),
+        }
+    }
+
+    /// Reads a component's declaration and checks what it imports. Runs nothing.
+    ///
+    /// `name` is what messages call it.
+    ///
+    /// # Errors
+    /// [`LoadError`], which names the component and what is wrong with it.
+    pub fn load(&self, name: &str, bytes: impl Into<Bytes>) -> Result<Plugin, LoadError> {
+        let bytes = bytes.into();
+        let fault = |fault| LoadError {
+            component: name.to_owned(),
+            fault,
+        };
+        let tools = read(&bytes).map_err(fault)?;
+        Ok(Plugin(Arc::new(Loaded {
+            name: name.into(),
+            bytes,
+            tools,
+            host: self.clone(),
+            ready: OnceLock::new(),
+        })))
+    }
+
+    /// Whether wasmtime runs: it starts with the first call, not before.
+    #[must_use]
+    pub fn has_started(&self) -> bool {
+        self.runtime.get().is_some()
+    }
+
+    pub(super) fn runtime(&self) -> Result<&Runtime, &str> {
+        let started = self.runtime.get_or_init(|| {
+            Runtime::start().map_err(|error| format!("wasmtime does not start: {error:#}"))
+        });
+        started.as_ref().map_err(String::as_str)
+    }
+}
+
+impl fmt::Debug for PluginHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PluginHost")
+            .field("config", &self.config)
+            .field("has_started", &self.has_started())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A loaded component. Cheap to clone.
+#[derive(Clone)]
+pub struct Plugin(pub(super) Arc<Loaded>);
+
+/// What clones of a [`Plugin`] share.
+pub(super) struct Loaded {
+    pub(super) name: Arc<str>,
+    bytes: Bytes,
+    tools: Vec<ToolDefinition>,
+    pub(super) host: PluginHost,
+    ready: OnceLock<Result<ToolsPre<CallState>, String>>,
+}
+
+impl Plugin {
+    /// What messages call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The tools as declared.
+    #[must_use]
+    pub fn tools(&self) -> &[ToolDefinition] {
+        &self.0.tools
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plugin")
+            .field("name", &self.0.name)
+            .field("bytes", &self.0.bytes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Loaded {
+    /// The component compiled and linked, which happens once.
+    pub(super) fn ready(&self) -> Result<&ToolsPre<CallState>, &str> {
+        let ready = self.ready.get_or_init(|| self.link());
+        ready.as_ref().map_err(String::as_str)
+    }
+
+    fn link(&self) -> Result<ToolsPre<CallState>, String> {
+        let runtime = self.host.runtime()?;
+        let engine = &runtime.engine;
+        let component = match &self.host.config.cache {
+            Some(cache) => cache.component(engine, &self.bytes, |error| {
+                self.host.config.log.write(LogLine {
+                    component: &self.name,
+                    level: LogLevel::Warn,
+                    message: &error.to_string(),
+                    from_host: true,
+                });
+            }),
+            None => wasmtime::component::Component::from_binary(engine, &self.bytes),
+        };
+        component
+            .and_then(|component| runtime.linker.instantiate_pre(&component))
+            .and_then(ToolsPre::new)
+            .map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// A component that is not loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the component `{component}` cannot be loaded: {fault}")]
+pub struct LoadError {
+    /// The name it was to be loaded under.
+    pub component: String,
+    /// What is wrong with it.
+    pub fault: LoadFault,
+}
+
+/// What is wrong with a component.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadFault {
+    /// More bytes than are loaded.
+    #[error("it has {0} bytes, more than the limit of {MAX_COMPONENT}")]
+    TooLarge(usize),
+    /// No component, or none that declares tools.
+    #[error(transparent)]
+    Declaration(#[from] DeclarationError),
+    /// The declaration is not of its shape.
+    #[error("its declaration cannot be read: {0}")]
+    DeclarationShape(String),
+    /// Made for another version of the interfaces.
+    #[error("it was made for version {0} of the interfaces, this host speaks {WIT}x")]
+    Version(String),
+    /// A tool whose name the model could not call.
+    #[error("the tool name `{0}` is not made of 1 to 64 letters, digits, `_` and `-`")]
+    ToolName(String),
+    /// Two tools of one name.
+    #[error("it declares the tool `{0}` twice")]
+    RepeatedTool(String),
+    /// The schema of a tool is no JSON object.
+    #[error("the input schema of the tool `{0}` is not a JSON object")]
+    ToolSchema(String),
+    /// No tools, or too many.
+    #[error("it declares {0} tools; 1 to {MAX_TOOLS} are possible")]
+    ToolCount(usize),
+    /// Damaged after the declaration.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+    /// It wants something that is not handed out.
+    #[error("it imports `{0}`, which this host does not hand out; only windlass:host interfaces are there (no WASI)")]
+    Import(String),
+    /// It has nothing to call.
+    #[error("it does not export the function `call` of the world windlass:plugin/tools")]
+    NoCall,
+}
+
+/// The declaration, as far as the host needs it.
+#[derive(Deserialize)]
+struct Declaration {
+    wit: String,
+    tools: Vec<ToolDefinition>,
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<ToolDefinition>, LoadFault> {
+    if bytes.len() > MAX_COMPONENT {
+        return Err(LoadFault::TooLarge(bytes.len()));
+    }
+    let text = windlass_builtin::declaration(bytes)?;
+    let declaration: Declaration = serde_json::from_str(text)
+        .map_err(|error| LoadFault::DeclarationShape(error.to_string()))?;
+    if !declaration.wit.starts_with(WIT) {
+        return Err(LoadFault::Version(declaration.wit));
+    }
+    check_tools(&declaration.tools)?;
+    check_interfaces(bytes)?;
+    Ok(declaration.tools)
+}
+
+fn check_tools(tools: &[ToolDefinition]) -> Result<(), LoadFault> {
+    if !(1..=MAX_TOOLS).contains(&tools.len()) {
+        return Err(LoadFault::ToolCount(tools.len()));
+    }
+    for (index, tool) in tools.iter().enumerate() {
+        let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if !(1..=64).contains(&tool.name.len()) || !tool.name.chars().all(letters) {
+            return Err(LoadFault::ToolName(tool.name.clone()));
+        }
+        if tools[..index].iter().any(|t| t.name == tool.name) {
+            return Err(LoadFault::RepeatedTool(tool.name.clone()));
+        }
+        if !tool.input_schema.is_object() {
+            return Err(LoadFault::ToolSchema(tool.name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the outermost component's imports and exports by their names. wasmtime checks the types later.
+fn check_interfaces(bytes: &[u8]) -> Result<(), LoadFault> {
+    let damaged = |error: wasmparser::BinaryReaderError| LoadFault::Damaged(error.to_string());
+    let mut depth = 0_u32;
+    let mut calls = false;
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload.map_err(damaged)? {
+            // What is nested sees only what the outermost hands on.
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(imports) if depth == 0 => {
+                for import in imports {
+                    let name = import.map_err(damaged)?.name.name;
+                    let interface = name.split_once('@').map_or(name, |(i, _)| i);
+                    if !IMPORTS.contains(&interface) {
+                        return Err(LoadFault::Import(name.to_owned()));
+                    }
+                }
+            }
+            Payload::ComponentExportSection(exports) if depth == 0 => {
+                for export in exports {
+                    calls |= export.map_err(damaged)?.name.name == "call";
+                }
+            }
+            _ => {}
+        }
+    }
+    if calls { Ok(()) } else { Err(LoadFault::NoCall) }
+}

@@ -1,0 +1,35 @@
+//! The engine, which comes to life with the first call.
+
+use wasmtime::{
+    Config, Engine,
+    component::{HasSelf, Linker},
+};
+
+use super::{bindings, host::CallState, ticker::Ticker};
+
+/// wasmtime with what components may import.
+pub(super) struct Runtime {
+    pub(super) engine: Engine,
+    pub(super) linker: Linker<CallState>,
+    pub(super) ticker: Ticker,
+}
+
+impl Runtime {
+    pub(super) fn start() -> wasmtime::Result<Self> {
+        let mut config = Config::new();
+        config
+            .wasm_component_model(true)
+            .epoch_interruption(true)
+            // Traps are told in words; tables from machine code back to the source only cost space.
+            .generate_address_map(false);
+        let engine = Engine::new(&config)?;
+        let mut linker = Linker::new(&engine);
+        bindings::Tools::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
+        let ticker = Ticker::start(&engine)?;
+        Ok(Self {
+            engine,
+            linker,
+            ticker,
+        })
+    }
+}

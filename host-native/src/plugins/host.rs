@@ -1,0 +1,324 @@
+//! What a component may call: the interfaces of `windlass:host`, answered for one call.
+
+use std::{fmt, sync::Arc};
+
+use windlass_core::tool::Access;
+
+use super::{
+    bindings::windlass::{
+        host::{filesystem, http, log, types},
+        plugin,
+    },
+    limits::Meter,
+    outcome::{Stopped, Watch},
+};
+use crate::files::{self, EntryKind, FsError, Reach};
+
+/// Directory handles one call may take. Each costs the host a little memory, which is no linear memory.
+const MAX_HANDLES: u32 = 100_000;
+
+/// How much a log line matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// For whoever writes the component.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// Something is off.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+/// A line about a call.
+#[derive(Debug, Clone, Copy)]
+pub struct LogLine<'a> {
+    /// The component's name.
+    pub component: &'a str,
+    /// How much it matters.
+    pub level: LogLevel,
+    /// The text; control characters are the component's own, escape them for a terminal.
+    pub message: &'a str,
+    /// The host says this of the component: a refusal, for instance. Else the component says it.
+    pub from_host: bool,
+}
+
+/// Takes log lines; called on the thread of the call.
+#[derive(Clone)]
+pub struct LogSink(Arc<dyn Fn(LogLine<'_>) + Send + Sync>);
+
+impl LogSink {
+    /// A sink that hands every line to a function.
+    pub fn new(take: impl Fn(LogLine<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(take))
+    }
+
+    pub(super) fn write(&self, line: LogLine<'_>) {
+        (self.0)(line);
+    }
+}
+
+impl Default for LogSink {
+    /// Drops every line.
+    fn default() -> Self {
+        Self::new(|_| {})
+    }
+}
+
+impl fmt::Debug for LogSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LogSink")
+    }
+}
+
+/// Stands for the resource `directory`: a handle's number is the index of a tree in the call's reach.
+#[derive(Debug)]
+#[allow(unreachable_pub)] // The generated code re-exports it.
+pub struct Tree;
+
+/// Stands for the resource `body`: none is ever made, because no component is granted a network.
+#[derive(Debug)]
+#[allow(unreachable_pub)] // As above.
+pub enum NoBody {}
+
+/// What the store of one call holds.
+pub(super) struct CallState {
+    pub(super) meter: Meter,
+    pub(super) watch: Watch,
+    pub(super) reach: Reach,
+    pub(super) component: Arc<str>,
+    pub(super) log: LogSink,
+    /// Bytes of log messages still taken.
+    pub(super) log_left: usize,
+    pub(super) handles: u32,
+}
+
+type Handle = wasmtime::component::Resource<Tree>;
+type Answer<T> = wasmtime::Result<Result<T, types::ErrorCode>>;
+
+impl CallState {
+    /// A question about a file, with the number of its tree. Overdue or cancelled calls end here too: a
+    /// component that only asks never reaches the end of a loop.
+    fn ask<T>(
+        &mut self,
+        directory: &Handle,
+        question: impl FnOnce(&mut Reach, usize) -> Result<T, FsError>,
+    ) -> Answer<T> {
+        self.watch.check()?;
+        // An index that does not fit is no tree.
+        let tree = usize::try_from(directory.rep()).unwrap_or(usize::MAX);
+        Ok(question(&mut self.reach, tree).map_err(types::ErrorCode::from))
+    }
+
+    /// Tells the log what was refused during the call.
+    pub(super) fn report_refusals(&self) {
+        for refusal in self.reach.refusals() {
+            self.log.write(LogLine {
+                component: &self.component,
+                level: LogLevel::Info,
+                message: &format!("refused {}: {}", refusal.path, refusal.reason),
+                from_host: true,
+            });
+        }
+    }
+}
+
+impl types::Host for CallState {}
+impl plugin::types::Host for CallState {}
+
+impl filesystem::Host for CallState {
+    fn roots(&mut self) -> wasmtime::Result<Vec<filesystem::Root>> {
+        self.watch.check()?;
+        let handles = &mut self.handles;
+        self.reach
+            .roots()
+            .enumerate()
+            .map(|(index, root)| {
+                *handles += 1;
+                if *handles > MAX_HANDLES {
+                    return Err(Stopped::Handles.into());
+                }
+                Ok(filesystem::Root {
+                    path: root.path,
+                    access: match root.access {
+                        Access::Read => filesystem::Access::Read,
+                        Access::Write => filesystem::Access::Write,
+                    },
+                    // More roots than that would not fit into the grant's own message.
+                    directory: Handle::new_own(u32::try_from(index).unwrap_or(u32::MAX)),
+                })
+            })
+            .collect()
+    }
+
+    fn working_directory(&mut self) -> wasmtime::Result<String> {
+        self.watch.check()?;
+        Ok(self.reach.working_directory().to_owned())
+    }
+}
+
+impl filesystem::HostDirectory for CallState {
+    fn stat(&mut self, directory: Handle, path: String) -> Answer<filesystem::Stat> {
+        self.ask(&directory, |reach, tree| {
+            let stat = reach.stat(tree, &path)?;
+            Ok(filesystem::Stat {
+                kind: stat.kind.into(),
+                size: number(stat.size),
+                modified: stat.modified,
+            })
+        })
+    }
+
+    fn read(&mut self, directory: Handle, path: String, offset: f64, max: u32) -> Answer<Vec<u8>> {
+        self.ask(&directory, |reach, tree| {
+            let offset = whole(offset).ok_or(FsError::Invalid)?;
+            reach.read(tree, &path, offset, max)
+        })
+    }
+
+    fn list(
+        &mut self,
+        directory: Handle,
+        path: String,
+        cursor: Option<u32>,
+        details: bool,
+    ) -> Answer<filesystem::Page> {
+        self.ask(&directory, |reach, tree| {
+            let page = reach.list(tree, &path, cursor, details)?;
+            Ok(filesystem::Page {
+                entries: page.entries.into_iter().map(entry).collect(),
+                next: page.next,
+            })
+        })
+    }
+
+    fn write(
+        &mut self,
+        directory: Handle,
+        path: String,
+        data: Vec<u8>,
+        options: filesystem::WriteOptions,
+    ) -> Answer<()> {
+        let options = files::WriteOptions {
+            expected_digest: options.expected_digest,
+            create_new: options.create_new,
+            create_parents: options.create_parents,
+        };
+        self.ask(&directory, |reach, tree| {
+            reach.write(tree, &path, &data, &options)
+        })
+    }
+
+    fn create_directory(&mut self, directory: Handle, path: String) -> Answer<()> {
+        self.ask(&directory, |reach, tree| reach.create_directory(tree, &path))
+    }
+
+    fn remove(&mut self, directory: Handle, path: String) -> Answer<()> {
+        self.ask(&directory, |reach, tree| reach.remove(tree, &path))
+    }
+
+    fn drop(&mut self, _directory: Handle) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
+impl http::Host for CallState {
+    fn send(
+        &mut self,
+        _request: http::Request,
+    ) -> wasmtime::Result<Result<http::Response, http::Failure>> {
+        self.watch.check()?;
+        Ok(Err(http::Failure::Refused(
+            "this component was granted no network".to_owned(),
+        )))
+    }
+}
+
+impl http::HostBody for CallState {
+    fn read(
+        &mut self,
+        _body: wasmtime::component::Resource<NoBody>,
+        _max: u32,
+    ) -> wasmtime::Result<Result<Vec<u8>, http::Failure>> {
+        Err(Stopped::Handles.into())
+    }
+
+    fn drop(&mut self, _body: wasmtime::component::Resource<NoBody>) -> wasmtime::Result<()> {
+        Ok(())
+    }
+}
+
+impl log::Host for CallState {
+    fn log(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
+        self.watch.check()?;
+        let mut end = message.len().min(self.log_left);
+        while !message.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.log_left -= end;
+        if end > 0 {
+            self.log.write(LogLine {
+                component: &self.component,
+                level: match level {
+                    log::Level::Debug => LogLevel::Debug,
+                    log::Level::Info => LogLevel::Info,
+                    log::Level::Warn => LogLevel::Warn,
+                    log::Level::Error => LogLevel::Error,
+                },
+                message: &message[..end],
+                from_host: false,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl From<FsError> for types::ErrorCode {
+    fn from(error: FsError) -> Self {
+        match error {
+            FsError::NotFound => Self::NotFound,
+            FsError::Exists => Self::Exists,
+            FsError::NotDirectory => Self::NotDirectory,
+            FsError::IsDirectory => Self::IsDirectory,
+            FsError::ReadOnly => Self::ReadOnly,
+            FsError::Invalid => Self::Invalid,
+            FsError::TooLarge => Self::TooLarge,
+            FsError::Changed => Self::Changed,
+            FsError::Io => Self::Io,
+        }
+    }
+}
+
+impl From<EntryKind> for filesystem::EntryKind {
+    fn from(kind: EntryKind) -> Self {
+        match kind {
+            EntryKind::File => Self::File,
+            EntryKind::Directory => Self::Directory,
+            EntryKind::Symlink => Self::Symlink,
+            EntryKind::Other => Self::Other,
+        }
+    }
+}
+
+fn entry(entry: files::Entry) -> filesystem::Entry {
+    filesystem::Entry {
+        name: entry.name,
+        kind: entry.kind.into(),
+        size: number(entry.size),
+        modified: entry.modified,
+    }
+}
+
+/// A size as the interface carries it; exact up to 2^53, which no file reaches.
+#[allow(clippy::cast_precision_loss)]
+fn number(size: u64) -> f64 {
+    size as f64
+}
+
+/// A whole number below 2^53, as offsets are.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn whole(value: f64) -> Option<u64> {
+    const LIMIT: f64 = 9_007_199_254_740_992.0;
+    // In range and without fraction: the cast is exact.
+    ((0.0..LIMIT).contains(&value) && value.fract() == 0.0).then_some(value as u64)
+}

@@ -1,0 +1,89 @@
+//! How a call ends: the reasons to stop one, and what the model reads of a failure.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use windlass_core::host::CancelSignal;
+
+use crate::files::GrantError;
+
+/// Why the host ended a call. Travels through wasmtime as the reason of a trap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Stopped {
+    #[error("out of time")]
+    OutOfTime,
+    #[error("cancelled")]
+    Cancelled,
+    #[error("too many handles")]
+    Handles,
+}
+
+/// Looks whether a call has to end.
+#[derive(Debug)]
+pub(super) struct Watch {
+    deadline: Option<Instant>,
+    cancel: CancelSignal,
+    abandoned: Arc<AtomicBool>,
+}
+
+impl Watch {
+    pub(super) fn new(time: Duration, cancel: CancelSignal, abandoned: Arc<AtomicBool>) -> Self {
+        Self {
+            // A time too long to be expressed is no deadline.
+            deadline: Instant::now().checked_add(time),
+            cancel,
+            abandoned,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Stopped> {
+        if self.cancel.is_cancelled() || self.abandoned.load(Ordering::Acquire) {
+            return Err(Stopped::Cancelled);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(Stopped::OutOfTime),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A call that gave no result of its own.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CallError {
+    #[error("The tool's component `{component}` cannot be run: {reason}")]
+    Unavailable { component: String, reason: String },
+    #[error("The call was not started: {0}")]
+    Grant(#[from] GrantError),
+    #[error("The tool was stopped: it ran out of time after {} ms.", .0.as_millis())]
+    OutOfTime(Duration),
+    #[error("The tool was stopped: the call was cancelled.")]
+    Cancelled,
+    #[error("The tool failed: out of memory (its limit is {} MiB).", .0 >> 20)]
+    OutOfMemory(usize),
+    #[error("The tool failed: it took more handles than a call may.")]
+    Handles,
+    #[error("The tool failed: its component trapped ({0}).")]
+    Trap(String),
+    #[error("The tool failed: its {what} has {size} {unit}, the limit is {limit}.")]
+    TooLarge {
+        what: &'static str,
+        size: usize,
+        unit: &'static str,
+        limit: usize,
+    },
+    #[error("The tool failed: its {what} is {fault}.")]
+    Malformed { what: &'static str, fault: String },
+}
+
+/// The sentence of wasmtime about a trap, without a stack of addresses that nobody can use.
+pub(super) fn trap_text(error: &wasmtime::Error) -> String {
+    match error.downcast_ref::<wasmtime::Trap>() {
+        Some(trap) => trap.to_string(),
+        None => error.root_cause().to_string(),
+    }
+}

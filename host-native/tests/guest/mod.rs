@@ -1,0 +1,98 @@
+//! Components for tests, written by hand in the text format: a guest that misbehaves on purpose cannot be written
+//! in a language that helps against it.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+/// A declaration with one tool `t`.
+pub const DECLARATION: &str = r#"{
+    "name": "test", "version": "0.1.0", "wit": "0.1.0",
+    "tools": [{ "name": "t", "description": "A test.", "input_schema": { "type": "object" } }]
+}"#;
+
+/// What every guest begins with: an allocator, and `$text`, which makes a result of one text.
+///
+/// The result lies at 1024: content list, is-error at +8, structured at +12, observations at +24. Its one content
+/// block lies at 1056.
+const PRELUDE: &str = r#"
+    (import "windlass:host/filesystem@0.1.0" "roots" (func $roots (param i32)))
+    (import "windlass:host/filesystem@0.1.0" "[method]directory.read"
+        (func $read (param i32 i32 i32 f64 i32 i32)))
+    (import "windlass:host/filesystem@0.1.0" "[method]directory.write"
+        (func $write (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))
+    (import "windlass:host/http@0.1.0" "send" (func $send (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))
+    (import "windlass:host/log@0.1.0" "log" (func $log (param i32 i32 i32)))
+    (memory (export "memory") 2)
+    (global $heap (mut i32) (i32.const 8192))
+    (func $alloc (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+        (local $at i32)
+        (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 7)) (i32.const -8)))
+        (global.set $heap (i32.add (local.get $at) (local.get 3)))
+        (loop $more
+            (if (i32.gt_u (global.get $heap) (i32.mul (memory.size) (i32.const 65536)))
+                (then
+                    (if (i32.eq (memory.grow (i32.const 16)) (i32.const -1)) (then unreachable))
+                    (br $more))))
+        (local.get $at))
+    (func $text (param $at i32) (param $len i32) (result i32)
+        (i32.store (i32.const 1024) (i32.const 1056))
+        (i32.store (i32.const 1028) (i32.const 1))
+        (i32.store (i32.const 1060) (local.get $at))
+        (i32.store (i32.const 1064) (local.get $len))
+        (i32.const 1024))
+"#;
+
+/// A component whose `call` has this body. Parameters 2 and 3 are where the input is and its length.
+pub fn component(body: &str) -> Vec<u8> {
+    declared(DECLARATION, body)
+}
+
+/// The same with a declaration of one's own.
+pub fn declared(declaration: &str, body: &str) -> Vec<u8> {
+    let module = format!(
+        r#"(module {PRELUDE}
+            (func $again (param i32) (result i32) (i32.add (call $again (local.get 0)) (i32.const 1)))
+            (table $t 1 funcref)
+            (global $calls (mut i32) (i32.const 0))
+            (func (export "call") (param i32 i32 i32 i32 i32 i32) (result i32) {body}))"#
+    );
+    let mut module = wat::parse_str(module).unwrap();
+    let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("wit");
+    let mut resolve = Resolve::default();
+    resolve.push_dir(wit.join("host")).unwrap();
+    let (package, _) = resolve.push_dir(wit.join("plugin")).unwrap();
+    let world = resolve.select_world(&[package], Some("tools")).unwrap();
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
+    let encoder = ComponentEncoder::default().validate(true);
+    let mut component = encoder.module(&module).unwrap().encode().unwrap();
+    append_declaration(&mut component, declaration);
+    component
+}
+
+/// Adds the custom section that lists the tools.
+pub fn append_declaration(component: &mut Vec<u8>, declaration: &str) {
+    const NAME: &[u8] = b"windlass:plugin";
+    let mut content = leb128(NAME.len());
+    content.extend_from_slice(NAME);
+    content.extend_from_slice(declaration.as_bytes());
+    component.push(0);
+    component.extend(leb128(content.len()));
+    component.extend(content);
+}
+
+fn leb128(mut value: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let low = u8::try_from(value & 0x7f).unwrap();
+        value >>= 7;
+        if value == 0 {
+            bytes.push(low);
+            return bytes;
+        }
+        bytes.push(low | 0x80);
+    }
+}

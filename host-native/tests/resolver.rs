@@ -1,0 +1,611 @@
+//! The resolver, attacked: every way out of a directory tree that advisories of other sandboxes name, and a few more.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use windlass::files::{EntryKind, Files, FsError, Reach, WriteOptions, resolve};
+use windlass_core::tool::{Access, DenyPattern, FsGrant, GrantRoot};
+
+/// A temporary directory with `w` (granted) and `outside` (not).
+struct Ground {
+    dir: TempDir,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let ground = Self { dir };
+        ground.put("w/ok", "inside");
+        ground.put("w/sub/deep", "deep");
+        ground.put("outside/secret", "SECRET");
+        ground
+    }
+
+    fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(relative)
+    }
+
+    fn text(&self, relative: &str) -> String {
+        self.path(relative).to_str().unwrap().to_owned()
+    }
+
+    fn put(&self, relative: &str, content: &str) {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn link(&self, target: impl AsRef<Path>, at: &str) {
+        symlink(target, self.path(at)).unwrap();
+    }
+
+    fn content(&self, relative: &str) -> String {
+        fs::read_to_string(self.path(relative)).unwrap()
+    }
+
+    fn grant(&self, roots: &[(&str, Access)], deny: &[(&str, Access)]) -> FsGrant {
+        FsGrant {
+            cwd: self.text("w"),
+            roots: roots
+                .iter()
+                .map(|&(path, access)| GrantRoot {
+                    path: self.text(path),
+                    access,
+                })
+                .collect(),
+            deny: deny
+                .iter()
+                .map(|&(pattern, access)| DenyPattern {
+                    pattern: self.text(pattern),
+                    access,
+                })
+                .collect(),
+        }
+    }
+
+    fn reach(&self, roots: &[(&str, Access)], deny: &[(&str, Access)]) -> Reach {
+        Files::default().reach(&self.grant(roots, deny)).unwrap()
+    }
+
+    fn writable(&self) -> Reach {
+        self.reach(&[("w", Access::Write)], &[])
+    }
+}
+
+fn read(reach: &mut Reach, path: &str) -> Result<String, FsError> {
+    let bytes = reach.read(0, path, 0, 1 << 20)?;
+    Ok(String::from_utf8(bytes).unwrap())
+}
+
+fn write(reach: &mut Reach, path: &str) -> Result<(), FsError> {
+    reach.write(0, path, b"EVIL", &WriteOptions::default())
+}
+
+fn create_new(reach: &mut Reach, path: &str) -> Result<(), FsError> {
+    let options = WriteOptions {
+        create_new: true,
+        ..WriteOptions::default()
+    };
+    reach.write(0, path, b"EVIL", &options)
+}
+
+fn names(reach: &mut Reach, path: &str) -> Result<Vec<String>, FsError> {
+    let page = reach.list(0, path, None, false)?;
+    Ok(page.entries.into_iter().map(|e| e.name).collect())
+}
+
+#[test]
+fn card_3_what_was_granted_can_be_used() {
+    let ground = Ground::new();
+    let mut reach = ground.writable();
+    assert_eq!(read(&mut reach, "ok").unwrap(), "inside");
+    assert_eq!(read(&mut reach, "./sub//deep").unwrap(), "deep");
+    assert_eq!(names(&mut reach, "").unwrap(), ["ok", "sub"]);
+    assert_eq!(names(&mut reach, ".").unwrap(), ["ok", "sub"]);
+    reach.create_directory(0, "new/").unwrap();
+    write(&mut reach, "new/file").unwrap();
+    assert_eq!(ground.content("w/new/file"), "EVIL");
+    reach.remove(0, "new/file").unwrap();
+    reach.remove(0, "new").unwrap();
+    assert_eq!(names(&mut reach, "").unwrap(), ["ok", "sub"]);
+}
+
+#[test]
+fn card_3_no_path_and_no_link_leads_out_of_a_root() {
+    let ground = Ground::new();
+    ground.link("../outside/secret", "w/link");
+    ground.link(ground.path("outside/secret"), "w/absolute");
+    ground.link("../outside", "w/dir");
+    ground.link(ground.path("outside"), "w/absolute-dir");
+    ground.link("..", "w/up");
+    ground.link("sub/../../outside/secret", "w/winding");
+    ground.link("/", "w/slash");
+    ground.link("link", "w/link-to-link");
+    ground.link("../outside/new", "w/dangling");
+    ground.link("../outside/new/", "w/dangling-slash");
+    ground.link("/proc/self/root/etc/passwd", "w/magic");
+    ground.link("circle", "w/circle");
+    let outside = ground.text("outside/secret");
+    let paths = [
+        "..",
+        "../outside/secret",
+        "sub/../../outside/secret",
+        "./../outside/secret",
+        "sub/..",
+        "/etc/passwd",
+        &outside,
+        "link",
+        "link/",
+        "link/.",
+        "sub/../link/",
+        "link-to-link",
+        "absolute",
+        "absolute/",
+        "dir/secret",
+        "dir/",
+        "dir/.",
+        "dir",
+        "absolute-dir/secret",
+        "up/outside/secret",
+        "winding",
+        "slash/etc/passwd",
+        "dangling",
+        "dangling/",
+        "dangling/.",
+        "dangling/x",
+        "dangling-slash",
+        "dangling-slash/x",
+        "magic",
+        "circle",
+        "circle/x",
+    ];
+    for path in paths {
+        let mut reach = ground.writable();
+        assert!(read(&mut reach, path).is_err(), "read {path}");
+        assert!(names(&mut reach, path).is_err(), "list {path}");
+        assert!(reach.stat(0, path).is_err(), "stat {path}");
+        assert!(write(&mut reach, path).is_err(), "write {path}");
+        assert!(create_new(&mut reach, path).is_err(), "create {path}");
+        let parents = WriteOptions {
+            create_parents: true,
+            ..WriteOptions::default()
+        };
+        let below = format!("{path}/made/here");
+        assert!(
+            reach.write(0, &below, b"EVIL", &parents).is_err(),
+            "write with parents {below}"
+        );
+        assert!(reach.create_directory(0, path).is_err(), "make {path}");
+    }
+    assert_eq!(ground.content("outside/secret"), "SECRET");
+    let outside: Vec<_> = fs::read_dir(ground.path("outside")).unwrap().collect();
+    assert_eq!(outside.len(), 1, "nothing was made outside");
+}
+
+#[test]
+fn card_3_what_leads_out_looks_like_what_is_missing() {
+    let ground = Ground::new();
+    ground.link("../outside/secret", "w/link");
+    let mut reach = ground.reach(&[("w", Access::Read)], &[("w/ok", Access::Read)]);
+    for path in ["link", "ok", "missing", "../outside/secret", "/etc/passwd"] {
+        assert_eq!(read(&mut reach, path), Err(FsError::NotFound), "{path}");
+    }
+    let told: Vec<_> = reach.refusals().iter().map(|r| r.reason).collect();
+    assert_eq!(
+        told,
+        ["its link leads out of the tree", "a deny rule closes it"],
+        "the host knows the difference"
+    );
+}
+
+#[test]
+fn card_3_removing_a_link_leaves_what_it_points_to() {
+    let ground = Ground::new();
+    ground.link("../outside/secret", "w/link");
+    ground.link("../outside", "w/dir");
+    let mut reach = ground.writable();
+    reach.remove(0, "link").unwrap();
+    assert_eq!(reach.remove(0, "dir/"), Err(FsError::NotDirectory));
+    reach.remove(0, "dir").unwrap();
+    assert_eq!(ground.content("outside/secret"), "SECRET");
+}
+
+#[test]
+fn card_3_links_inside_a_root_are_followed() {
+    let ground = Ground::new();
+    ground.link("sub/deep", "w/link");
+    ground.link("../ok", "w/sub/up");
+    ground.link(ground.path("w/sub"), "w/absolute-dir");
+    let mut reach = ground.writable();
+    assert_eq!(read(&mut reach, "link").unwrap(), "deep");
+    assert_eq!(read(&mut reach, "sub/up").unwrap(), "inside");
+    assert_eq!(read(&mut reach, "absolute-dir/up").unwrap(), "inside");
+    // Writing goes to the file that the link names; the link stays.
+    write(&mut reach, "link").unwrap();
+    assert_eq!(ground.content("w/sub/deep"), "EVIL");
+    assert!(ground.path("w/link").is_symlink());
+}
+
+#[test]
+fn card_3_a_read_only_root_refuses_every_form_of_writing() {
+    let ground = Ground::new();
+    ground.link("ok", "w/link");
+    fs::create_dir(ground.path("w/empty")).unwrap();
+    let mut reach = ground.reach(&[("w", Access::Read)], &[]);
+    for path in ["ok", "link", "new", "sub/new", "sub/deep"] {
+        assert_eq!(write(&mut reach, path), Err(FsError::ReadOnly), "{path}");
+        let empty = reach.write(0, path, b"", &WriteOptions::default());
+        assert_eq!(empty, Err(FsError::ReadOnly), "truncate {path}");
+        assert!(create_new(&mut reach, path).is_err(), "create {path}");
+        assert!(reach.create_directory(0, path).is_err(), "make {path}");
+    }
+    for path in ["ok", "link", "empty", "sub/deep"] {
+        assert_eq!(reach.remove(0, path), Err(FsError::ReadOnly), "{path}");
+    }
+    let parents = WriteOptions {
+        create_parents: true,
+        ..WriteOptions::default()
+    };
+    assert!(reach.write(0, "a/b/c", b"x", &parents).is_err());
+    assert_eq!(names(&mut reach, "").unwrap(), ["empty", "link", "ok", "sub"]);
+    assert_eq!(ground.content("w/ok"), "inside");
+}
+
+#[test]
+fn card_3_a_read_only_root_stays_so_beside_a_writable_one() {
+    let ground = Ground::new();
+    ground.put("rw/file", "mine");
+    ground.link(ground.path("w/ok"), "rw/across");
+    ground.link("../w", "rw/across-dir");
+    let mut reach = ground.reach(&[("w", Access::Read), ("rw", Access::Write)], &[]);
+    let roots: Vec<_> = reach.roots().map(|r| (r.path, r.access)).collect();
+    assert_eq!(
+        roots,
+        [
+            (ground.text("w"), Access::Read),
+            (ground.text("rw"), Access::Write)
+        ]
+    );
+    let options = WriteOptions::default();
+    assert_eq!(reach.write(0, "ok", b"x", &options), Err(FsError::ReadOnly));
+    for path in ["across", "across-dir/ok", "across-dir/new", "../w/ok"] {
+        assert!(reach.write(1, path, b"x", &options).is_err(), "{path}");
+    }
+    reach.write(1, "file", b"yours", &options).unwrap();
+    assert_eq!(ground.content("w/ok"), "inside");
+    assert!(!ground.path("w/new").exists());
+    assert_eq!(reach.write(2, "ok", b"x", &options), Err(FsError::NotFound));
+}
+
+#[test]
+fn card_3_a_writable_root_inside_a_read_only_one_is_the_only_place_to_write() {
+    let ground = Ground::new();
+    let mut reach = ground.reach(&[("w", Access::Read), ("w/sub", Access::Write)], &[]);
+    let options = WriteOptions::default();
+    for tree in [0, 1] {
+        assert_eq!(reach.remove(tree, ""), Err(FsError::Invalid), "tree {tree}");
+    }
+    assert_eq!(reach.write(0, "ok", b"x", &options), Err(FsError::ReadOnly));
+    assert_eq!(reach.remove(0, "ok"), Err(FsError::ReadOnly));
+    reach.write(0, "sub/deep", b"x", &options).unwrap();
+    reach.write(1, "deep", b"y", &options).unwrap();
+    assert_eq!(ground.content("w/sub/deep"), "y");
+}
+
+#[test]
+fn card_3_denied_entries_are_hidden_and_unreachable() {
+    let ground = Ground::new();
+    ground.put("w/.env", "KEY=1");
+    ground.put("w/sub/.env", "KEY=2");
+    ground.put("w/secrets/deep/key", "KEY=3");
+    ground.link(".env", "w/harmless");
+    ground.link("secrets", "w/open");
+    ground.link("../secrets/deep/key", "w/sub/winding");
+    let deny = [("w/**/.env", Access::Read), ("w/secrets", Access::Read)];
+    let mut reach = ground.reach(&[("w", Access::Write)], &deny);
+    let hidden = [
+        ".env",
+        "sub/.env",
+        "harmless",
+        "secrets",
+        "secrets/deep/key",
+        "open/deep/key",
+        "sub/winding",
+        "./.env",
+        ".env/",
+    ];
+    for path in hidden {
+        assert_eq!(read(&mut reach, path), Err(FsError::NotFound), "{path}");
+        assert!(reach.stat(0, path).is_err(), "stat {path}");
+        assert!(write(&mut reach, path).is_err(), "write {path}");
+    }
+    assert_eq!(reach.remove(0, ".env"), Err(FsError::NotFound));
+    assert_eq!(reach.create_directory(0, "x/.env"), Err(FsError::NotFound));
+    assert!(create_new(&mut reach, "sub/.env").is_err());
+    assert_eq!(names(&mut reach, "").unwrap(), ["harmless", "ok", "open", "sub"]);
+    assert_eq!(names(&mut reach, "sub").unwrap(), ["deep", "winding"]);
+    assert!(names(&mut reach, "open").is_err());
+    assert_eq!(ground.content("w/.env"), "KEY=1");
+}
+
+#[test]
+fn card_3_a_denied_write_leaves_reading() {
+    let ground = Ground::new();
+    ground.link("sub/deep", "w/link");
+    let deny = [("w/sub", Access::Write), ("w/*.lock", Access::Write)];
+    let mut reach = ground.reach(&[("w", Access::Write)], &deny);
+    assert_eq!(read(&mut reach, "sub/deep").unwrap(), "deep");
+    for path in ["sub/deep", "sub/new", "link", "Cargo.lock"] {
+        assert_eq!(write(&mut reach, path), Err(FsError::ReadOnly), "{path}");
+    }
+    assert_eq!(reach.remove(0, "sub/deep"), Err(FsError::ReadOnly));
+    assert_eq!(reach.create_directory(0, "sub/x"), Err(FsError::ReadOnly));
+    write(&mut reach, "ok").unwrap();
+}
+
+#[test]
+fn card_3_a_denied_directory_stays_closed_when_a_root_lies_inside_it() {
+    let ground = Ground::new();
+    let inside = [("w/sub", Access::Write)];
+    let mut hidden = ground.reach(&inside, &[("w", Access::Read)]);
+    assert_eq!(hidden.roots().len(), 0);
+    assert_eq!(read(&mut hidden, "deep"), Err(FsError::NotFound));
+    let mut frozen = ground.reach(&inside, &[("w", Access::Write)]);
+    assert_eq!(read(&mut frozen, "deep").unwrap(), "deep");
+    assert_eq!(write(&mut frozen, "deep"), Err(FsError::ReadOnly));
+}
+
+#[test]
+fn card_3_a_pattern_through_a_link_closes_the_real_place_too() {
+    let ground = Ground::new();
+    ground.put("w/real/key", "KEY");
+    ground.link("real", "w/alias");
+    let deny = [("w/alias/**", Access::Read)];
+    let mut reach = ground.reach(&[("w", Access::Read)], &deny);
+    assert_eq!(read(&mut reach, "alias/key"), Err(FsError::NotFound));
+    assert_eq!(read(&mut reach, "real/key"), Err(FsError::NotFound));
+}
+
+#[test]
+fn card_3_a_root_granted_through_a_link_is_judged_by_both_its_names() {
+    let ground = Ground::new();
+    ground.link("w", "spelled");
+    ground.put("w/a", "a");
+    ground.put("w/b", "b");
+    let deny = [("spelled/a", Access::Read), ("w/b", Access::Read)];
+    let mut reach = ground.reach(&[("spelled", Access::Write)], &deny);
+    let shown: Vec<_> = reach.roots().map(|r| r.path).collect();
+    assert_eq!(shown, [ground.text("spelled")]);
+    assert_eq!(read(&mut reach, "ok").unwrap(), "inside");
+    for path in ["a", "b"] {
+        assert_eq!(read(&mut reach, path), Err(FsError::NotFound), "{path}");
+    }
+    assert_eq!(names(&mut reach, "").unwrap(), ["ok", "sub"]);
+}
+
+#[test]
+fn card_3_what_the_host_protects_is_never_handed_out() {
+    let ground = Ground::new();
+    ground.put("w/.cache/native.cwasm", "code");
+    ground.link(".cache", "w/way");
+    let files = Files::new([ground.path("w/.cache")]);
+    let reach = |root: &str| {
+        files
+            .reach(&ground.grant(&[(root, Access::Write)], &[]))
+            .unwrap()
+    };
+    let mut around = reach("w");
+    assert_eq!(names(&mut around, "").unwrap(), ["ok", "sub", "way"]);
+    for path in [".cache/native.cwasm", "way/native.cwasm"] {
+        assert_eq!(read(&mut around, path), Err(FsError::NotFound), "{path}");
+        assert!(write(&mut around, path).is_err(), "{path}");
+    }
+    for root in ["w/.cache", "w/.cache/native.cwasm", "w/way"] {
+        assert_eq!(reach(root).roots().len(), 0, "{root}");
+    }
+    assert_eq!(ground.content("w/.cache/native.cwasm"), "code");
+}
+
+#[test]
+fn card_3_a_granted_file_is_alone_in_its_directory() {
+    let ground = Ground::new();
+    let mut reach = ground.reach(&[("outside/secret", Access::Read)], &[]);
+    ground.put("outside/other", "no");
+    let roots: Vec<_> = reach.roots().map(|r| r.path).collect();
+    assert_eq!(roots, [ground.text("outside")]);
+    assert_eq!(names(&mut reach, "").unwrap(), ["secret"]);
+    assert_eq!(read(&mut reach, "secret").unwrap(), "SECRET");
+    assert_eq!(read(&mut reach, "other"), Err(FsError::NotFound));
+    assert_eq!(write(&mut reach, "secret"), Err(FsError::ReadOnly));
+    assert!(write(&mut reach, "new").is_err());
+}
+
+#[test]
+fn card_3_a_granted_file_that_does_not_exist_can_be_made_and_nothing_else() {
+    let ground = Ground::new();
+    let mut reach = ground.reach(&[("outside/a/b/new", Access::Write)], &[]);
+    let parents = WriteOptions {
+        create_parents: true,
+        ..WriteOptions::default()
+    };
+    for path in ["other", "a", "a/b", "a/other", "a/b/other", "secret"] {
+        assert!(reach.write(0, path, b"x", &parents).is_err(), "{path}");
+    }
+    reach.write(0, "a/b/new", b"made", &parents).unwrap();
+    assert_eq!(ground.content("outside/a/b/new"), "made");
+    assert_eq!(names(&mut reach, "").unwrap(), ["a"]);
+    assert!(reach.remove(0, "a").is_err());
+}
+
+#[test]
+fn card_3_malformed_paths_are_refused() {
+    let ground = Ground::new();
+    let mut reach = ground.writable();
+    let long = "x".repeat(300);
+    for path in ["a\0b", "ok\0", long.as_str()] {
+        assert_eq!(read(&mut reach, path), Err(FsError::Invalid), "{path:?}");
+        assert_eq!(write(&mut reach, path), Err(FsError::Invalid), "{path:?}");
+    }
+    assert_eq!(read(&mut reach, ""), Err(FsError::IsDirectory));
+    assert_eq!(write(&mut reach, ""), Err(FsError::IsDirectory));
+    assert_eq!(read(&mut reach, "sub"), Err(FsError::IsDirectory));
+    assert_eq!(read(&mut reach, "ok/"), Err(FsError::NotDirectory));
+    assert_eq!(read(&mut reach, "ok/x"), Err(FsError::NotDirectory));
+    assert_eq!(names(&mut reach, "ok"), Err(FsError::NotDirectory));
+}
+
+#[test]
+fn card_3_a_pipe_in_the_workspace_hangs_nothing() {
+    let ground = Ground::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(ground.path("w/pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(ground.path("w/socket")).unwrap();
+    let mut reach = ground.writable();
+    for path in ["pipe", "socket"] {
+        assert!(read(&mut reach, path).is_err(), "{path}");
+        assert_eq!(write(&mut reach, path), Err(FsError::Invalid), "{path}");
+        assert_eq!(reach.stat(0, path).unwrap().kind, EntryKind::Other);
+    }
+    assert_eq!(read(&mut reach, "pipe"), Err(FsError::Invalid));
+}
+
+#[test]
+fn card_3_writes_are_whole_keep_the_mode_and_leave_nothing_behind() {
+    let ground = Ground::new();
+    let script = ground.path("w/ok");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o750)).unwrap();
+    let before = fs::File::open(&script).unwrap();
+    let mut reach = ground.writable();
+    write(&mut reach, "ok").unwrap();
+    let mode = fs::metadata(&script).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o750);
+    // Whoever had the file open still sees the old content: it was replaced, not overwritten.
+    assert_eq!(std::io::read_to_string(before).unwrap(), "inside");
+    assert_eq!(names(&mut reach, "").unwrap(), ["ok", "sub"]);
+}
+
+#[test]
+fn card_3_an_expected_digest_guards_against_changes() {
+    let ground = Ground::new();
+    let mut reach = ground.writable();
+    let expecting = |content: &str| WriteOptions {
+        expected_digest: Some(format!("sha256:{:x}", Sha256::digest(content))),
+        ..WriteOptions::default()
+    };
+    let changed = Err(FsError::Changed);
+    assert_eq!(reach.write(0, "ok", b"x", &expecting("other")), changed);
+    assert_eq!(reach.write(0, "missing", b"x", &expecting("")), changed);
+    assert_eq!(ground.content("w/ok"), "inside");
+    reach.write(0, "ok", b"new", &expecting("inside")).unwrap();
+    assert_eq!(ground.content("w/ok"), "new");
+    assert_eq!(create_new(&mut reach, "ok"), Err(FsError::Exists));
+    assert_eq!(create_new(&mut reach, "sub"), Err(FsError::Exists));
+    create_new(&mut reach, "fresh").unwrap();
+    assert_eq!(ground.content("w/fresh"), "EVIL");
+}
+
+#[test]
+fn card_3_reading_in_parts_sees_one_content_and_sizes_are_capped() {
+    let ground = Ground::new();
+    ground.put("w/parts", "0123456789");
+    let mut reach = ground.writable();
+    assert_eq!(reach.read(0, "parts", 0, 4).unwrap(), b"0123");
+    // Replaced by somebody else between two parts of one reading.
+    fs::write(ground.path("w/other"), "abcdefghij").unwrap();
+    fs::rename(ground.path("w/other"), ground.path("w/parts")).unwrap();
+    assert_eq!(reach.read(0, "parts", 4, 4).unwrap(), b"4567");
+    assert_eq!(reach.read(0, "parts", 8, 4).unwrap(), b"89");
+    assert_eq!(reach.read(0, "parts", 10, 4).unwrap(), b"");
+    assert_eq!(reach.read(0, "parts", 99, 4).unwrap(), b"");
+    assert_eq!(reach.read(0, "parts", 0, u32::MAX).unwrap(), b"abcdefghij");
+    let large = fs::File::create(ground.path("w/large")).unwrap();
+    large.set_len(1 << 40).unwrap();
+    assert_eq!(reach.read(0, "large", 0, u32::MAX), Err(FsError::TooLarge));
+    assert_eq!(reach.read(0, "large", 1 << 39, 3).unwrap(), [0, 0, 0]);
+}
+
+#[test]
+fn card_3_listings_come_sorted_in_pages() {
+    let ground = Ground::new();
+    for i in 0..2500 {
+        ground.put(&format!("w/many/{i:04}"), "x");
+    }
+    let mut reach = ground.writable();
+    let mut all = Vec::new();
+    let mut cursor = None;
+    let mut pages = 0;
+    loop {
+        let page = reach.list(0, "many", cursor, true).unwrap();
+        pages += 1;
+        all.extend(page.entries);
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!((all.len(), pages), (2500, 3));
+    assert!(all.windows(2).all(|w| w[0].name < w[1].name));
+    assert!(all.iter().all(|e| e.size == 1 && e.modified > 0.0));
+    let beyond = reach.list(0, "many", Some(99_999), false).unwrap();
+    assert_eq!((beyond.entries.len(), beyond.next), (0, None));
+}
+
+#[test]
+fn card_3_a_grant_that_cannot_be_enforced_grants_nothing() {
+    let files = Files::default();
+    let grant = |root: &str, pattern: &str| FsGrant {
+        cwd: "/".into(),
+        roots: vec![GrantRoot {
+            path: root.into(),
+            access: Access::Write,
+        }],
+        deny: vec![DenyPattern {
+            pattern: pattern.into(),
+            access: Access::Read,
+        }],
+    };
+    for root in ["", "relative", "/tmp/../etc"] {
+        let refused = files.reach(&grant(root, "/x")).unwrap_err();
+        assert!(refused.to_string().contains(&format!("`{root}`")), "{refused}");
+    }
+    let refused = files.reach(&grant("/tmp", "/tmp/[")).unwrap_err();
+    assert!(refused.to_string().contains("`/tmp/[`"), "{refused}");
+}
+
+#[test]
+fn card_3_paths_are_made_absolute_and_real_before_they_are_judged() {
+    let ground = Ground::new();
+    ground.link("../outside", "w/dir");
+    ground.link("../outside/new", "w/dangling");
+    ground.link("circle", "w/circle");
+    let cwd = ground.text("w");
+    let cases = [
+        ("ok", "w/ok"),
+        ("./sub/../ok", "w/ok"),
+        ("sub/new/file", "w/sub/new/file"),
+        ("dir/secret", "outside/secret"),
+        ("dir/missing/x", "outside/missing/x"),
+        ("dangling", "outside/new"),
+        ("dangling/x", "outside/new/x"),
+        ("../outside/secret", "outside/secret"),
+    ];
+    for (path, expected) in cases {
+        assert_eq!(resolve(&cwd, path).unwrap(), ground.text(expected), "{path}");
+    }
+    assert_eq!(resolve(&cwd, "/../..").unwrap(), "/");
+    for path in ["", "a\0b", "circle", "circle/x"] {
+        let error = resolve(&cwd, path).unwrap_err();
+        assert_eq!(error.path, path);
+    }
+    assert!(resolve("relative", "x").is_err());
+}
