@@ -93,9 +93,7 @@ impl Rule {
         let specifier = match specifier {
             None | Some("*") => Specifier::Any,
             Some("") => return Err(fault("the parentheses are empty: leave them out")),
-            Some(inner) if COMMAND_TOOLS.contains(&tool) => {
-                command(inner).map_err(|problem| fault(problem))?
-            }
+            Some(inner) if COMMAND_TOOLS.contains(&tool) => command(inner).map_err(fault)?,
             Some(inner) if PATH_TOOLS.contains(&tool) => Specifier::Path(inner.to_owned()),
             Some(_) if matches!(tool, "Write" | "NotebookEdit") => {
                 return Err(fault("file rules for writing are spelled Edit(pattern)"));

@@ -19,7 +19,7 @@ use crate::{
     },
     provider::StopReason,
     schema,
-    tool::{FsGrant, GrantRoot, ToolCall, ToolDefinition, ToolResult},
+    tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition, ToolResult},
 };
 
 impl Session {
@@ -443,17 +443,26 @@ fn grant(spec: &crate::Spec, tool: &ToolDefinition, paths: &[PathFact]) -> FsGra
     }
     grant.deny = deny_patterns(&spec.permissions.rules, environment);
     for fact in paths {
-        let root = workspace_roots(environment)
+        // Reading may look around in the workspace; writing reaches what was judged and no further.
+        let workspace = workspace_roots(environment)
             .filter(|root| crate::permission::is_under(root, &fact.path))
-            .max_by_key(|root| root.len())
-            .unwrap_or(&fact.path);
-        match grant.roots.iter_mut().find(|known| known.path == root) {
-            Some(known) => known.access = known.access.max(fact.access),
-            None => grant.roots.push(GrantRoot {
-                path: root.to_owned(),
-                access: fact.access,
-            }),
+            .max_by_key(|root| root.len());
+        if let Some(root) = workspace {
+            add_root(&mut grant, root, Access::Read);
+        }
+        if workspace.is_none() || fact.access == Access::Write {
+            add_root(&mut grant, &fact.path, fact.access);
         }
     }
     grant
+}
+
+fn add_root(grant: &mut FsGrant, path: &str, access: Access) {
+    match grant.roots.iter_mut().find(|known| known.path == path) {
+        Some(known) => known.access = known.access.max(access),
+        None => grant.roots.push(GrantRoot {
+            path: path.to_owned(),
+            access,
+        }),
+    }
 }
