@@ -83,7 +83,7 @@ impl Bench {
 
     pub(crate) fn wait(&mut self, ms: u64) {
         self.now.mono = self.now.mono.after(ms);
-        self.now.wall = UnixMillis(self.now.wall.0 + ms);
+        self.now.wall = UnixMillis(self.now.wall.0.saturating_add(ms));
     }
 
     /// Moves the clock to the deadline and says so.

@@ -4,4 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod harness;
+mod loop_failures;
+mod loop_interrupts;
+mod loop_limits;
+mod loop_messages;
 mod simulation;
