@@ -1,2 +1,9 @@
-//! windlass
-fn main() {}
+//! `windlass`, the command.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -1,0 +1,1 @@
+"""Prices the orders of a bookshop."""

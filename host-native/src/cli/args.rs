@@ -1,0 +1,350 @@
+//! The command line: flags of the same names and meanings as those of Claude Code.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use windlass_core::{money::Usd, permission::Mode, spec::Effort};
+
+/// `0.1.0 (windlass)`.
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (windlass)");
+
+/// An AI agent whose tools are sandboxed WASM components.
+#[derive(Debug, Parser)]
+#[command(
+    name = "windlass",
+    disable_version_flag = true,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100,
+    after_help = "The API key is read from ANTHROPIC_API_KEY (or a bearer token from ANTHROPIC_AUTH_TOKEN), the address \
+                  from ANTHROPIC_BASE_URL. `windlass demo` needs neither.\n\
+                  Exit codes: 0 done, 1 the run ended in an error, 2 wrong usage, 3 it could not start, 130 interrupted."
+)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Watch the agent repair a small project, with a scripted model and no key.
+    Demo(DemoArgs),
+    /// Check what windlass needs on this machine.
+    Doctor(DoctorArgs),
+    /// A model for tests that says what a script tells it to.
+    #[command(subcommand)]
+    Model(ModelCommand),
+}
+
+/// A run of the agent.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What to do. Read from standard input if it is left out; what is piped in beside it is added.
+    pub(crate) prompt: Option<String>,
+
+    /// Print only the answer, and never ask: for scripts.
+    #[arg(short, long)]
+    pub(crate) print: bool,
+
+    /// How the answer is printed; a form of JSON implies --print.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT")]
+    pub(crate) output_format: OutputFormat,
+
+    /// Pass on the model's stream as it comes (stream-json).
+    #[arg(long)]
+    pub(crate) include_partial_messages: bool,
+
+    /// The model, exactly as the API names it.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// How much work goes into a response.
+    #[arg(long, value_enum, value_name = "EFFORT")]
+    pub(crate) effort: Option<EffortArg>,
+
+    /// Stop after so many rounds of tools.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_turns: Option<u32>,
+
+    /// Stop once so much is spent.
+    #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+    pub(crate) max_budget_usd: Option<Usd>,
+
+    /// What happens to calls that no rule decides: default, acceptEdits, plan, dontAsk, bypassPermissions.
+    #[arg(long, value_name = "MODE", value_parser = mode)]
+    pub(crate) permission_mode: Option<Mode>,
+
+    /// Run everything unasked but what a rule denies.
+    #[arg(long, conflicts_with = "permission_mode")]
+    pub(crate) dangerously_skip_permissions: bool,
+
+    /// Calls that run unasked: Edit "Bash(npm test:*)". Takes all the words that follow.
+    #[arg(long = "allowedTools", alias = "allowed-tools", value_name = "RULES", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) allowed_tools: Vec<String>,
+
+    /// Calls that never run, and tools the model is not even shown.
+    #[arg(long = "disallowedTools", alias = "disallowed-tools", value_name = "RULES", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) disallowed_tools: Vec<String>,
+
+    /// The built-in tools that are there at all: names, "default" for all, "" for none.
+    #[arg(long, value_name = "NAMES", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) tools: Option<Vec<String>>,
+
+    /// The system prompt, in place of the usual one.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) system_prompt: Option<String>,
+
+    /// Text added to the system prompt.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) append_system_prompt: Option<String>,
+
+    /// More directories the tools may work in.
+    #[arg(long, value_name = "DIR", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) add_dir: Vec<PathBuf>,
+
+    /// Beta features of the API, by name.
+    #[arg(long, value_name = "NAMES", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) betas: Vec<String>,
+
+    /// A file of model prices, added to the built-in ones.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+
+    /// Show more: the session, and with --print what happens, on standard error.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+
+    /// Write every message to standard error, one JSON object a line.
+    #[arg(long)]
+    pub(crate) debug: bool,
+
+    /// Print the version.
+    #[arg(short = 'v', long)]
+    pub(crate) version: bool,
+}
+
+/// How the model is reached.
+#[derive(Debug, Args)]
+pub(crate) struct ConnectionArgs {
+    /// The address of the Messages API; else ANTHROPIC_BASE_URL.
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+
+    /// Certificates to trust beside the system's, in PEM form; else NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Leave the repaired project where it is.
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Let the scripted model answer at once.
+    #[arg(long)]
+    pub(crate) fast: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// Serve a script on loopback until interrupted; the exit code tells whether it was followed.
+    Serve(ServeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The script (docs/scripted-model.md).
+    pub(crate) script: PathBuf,
+    /// The port; 0 takes any free one.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+    /// The value of one of the script's variables. Can be repeated.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// Text for people.
+    Text,
+    /// The result message, as JSON.
+    Json,
+    /// Every message as it comes, one JSON object a line.
+    StreamJson,
+}
+
+/// [`Effort`] as a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EffortArg {
+    Low,
+    Medium,
+    High,
+    Max,
+}
+
+impl From<EffortArg> for Effort {
+    fn from(arg: EffortArg) -> Self {
+        match arg {
+            EffortArg::Low => Self::Low,
+            EffortArg::Medium => Self::Medium,
+            EffortArg::High => Self::High,
+            EffortArg::Max => Self::Max,
+        }
+    }
+}
+
+fn mode(name: &str) -> Result<Mode, String> {
+    Mode::parse(name).ok_or_else(|| {
+        let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::name).collect();
+        format!("the modes are {}", names.join(", "))
+    })
+}
+
+fn dollars(text: &str) -> Result<Usd, String> {
+    Usd::parse(text).ok_or_else(|| "an amount in dollars is written like 0.25".to_owned())
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("a variable is set like cwd=/tmp/x")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Rules or names out of flag values: separated by commas or spaces, but not inside parentheses.
+pub(crate) fn list(values: &[String]) -> Vec<String> {
+    let mut items = Vec::new();
+    for value in values {
+        let mut depth = 0_usize;
+        let mut item = String::new();
+        for c in value.chars() {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 && (c == ',' || c.is_whitespace()) {
+                items.push(std::mem::take(&mut item));
+            } else {
+                item.push(c);
+            }
+        }
+        items.push(item);
+    }
+    items.retain(|item| !item.is_empty());
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<CommandLine, clap::Error> {
+        CommandLine::try_parse_from(["windlass"].iter().chain(words))
+    }
+
+    fn split(value: &str) -> Vec<String> {
+        list(&[value.to_owned()])
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory as _;
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn rules_are_split_outside_of_parentheses() {
+        assert_eq!(split("Read,Edit Bash"), ["Read", "Edit", "Bash"]);
+        assert_eq!(
+            split("Bash(git log:*), Bash(npm run a,b)"),
+            ["Bash(git log:*)", "Bash(npm run a,b)"]
+        );
+        assert_eq!(split("Bash(echo (a) b) Read"), ["Bash(echo (a) b)", "Read"]);
+        // What is never closed stays whole, so that the complaint about it shows all of it.
+        assert_eq!(split("Bash(echo Read, Edit"), ["Bash(echo Read, Edit"]);
+        assert_eq!(split(" , "), Vec::<String>::new());
+    }
+
+    #[test]
+    fn lists_may_be_repeated_and_take_several_words() {
+        let args = parse(&[
+            "-p",
+            "hi",
+            "--allowedTools",
+            "Read",
+            "Edit,Glob",
+            "--allowed-tools",
+            "Bash(a b)",
+        ]);
+        assert_eq!(
+            list(&args.unwrap().run.allowed_tools),
+            ["Read", "Edit", "Glob", "Bash(a b)"]
+        );
+    }
+
+    #[test]
+    fn empty_values_are_values() {
+        let args = parse(&[
+            "hi",
+            "--tools",
+            "",
+            "--allowedTools",
+            "",
+            "--system-prompt",
+            "",
+            "--model",
+            "",
+        ]);
+        let run = args.unwrap().run;
+        assert_eq!(run.tools.as_deref().map(list), Some(vec![]));
+        assert_eq!(run.system_prompt.as_deref(), Some(""));
+        assert_eq!(run.prompt.as_deref(), Some("hi"));
+        assert_eq!(parse(&["hi"]).unwrap().run.tools, None);
+    }
+
+    #[test]
+    fn a_prompt_may_look_like_anything_behind_two_dashes() {
+        assert_eq!(
+            parse(&["-p", "--", "doctor"])
+                .unwrap()
+                .run
+                .prompt
+                .as_deref(),
+            Some("doctor")
+        );
+        assert_eq!(
+            parse(&["--", "--help"]).unwrap().run.prompt.as_deref(),
+            Some("--help")
+        );
+        assert!(matches!(
+            parse(&["doctor"]).unwrap().command,
+            Some(Command::Doctor(_))
+        ));
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        for words in [
+            &["x", "--max-turns", "0"][..],
+            &["x", "--max-budget-usd", "-1"],
+            &["x", "--permission-mode", "yolo"],
+            &["x", "--output-format", "xml"],
+            &["x", "--no-such-flag"],
+            &["x", "y"],
+        ] {
+            assert!(parse(words).is_err(), "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! `windlass demo`: the agent repairs a small project. Only the model is scripted.
+
+mod project;
+
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use tokio::{process::Command, sync::mpsc};
+use windlass::{
+    Agent, BuildError,
+    core::{
+        permission::Mode,
+        testkit::{Script, script::Waits},
+    },
+    model_server::ModelServer,
+};
+
+use self::project::Project;
+use super::{
+    Exit,
+    args::DemoArgs,
+    plain::one_line,
+    report::Reporter,
+    run, signals,
+    start::{SYSTEM_PROMPT, StartError},
+    terminal::Stage,
+};
+
+const SCRIPT: &str = include_str!("../../demo/script.json");
+const PROMPT: &str = "Fix the failing tests";
+/// The test command; the agent may run it unasked, and nothing else.
+const TESTS: [&str; 4] = ["python3", "-m", "unittest", "-q"];
+/// The file with the bug.
+const FAULTY: &str = "shop/discounts.py";
+
+const DIM: Style = Style::new().dimmed();
+const BOLD: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+
+/// Runs the demonstration and says whether the bug is really gone.
+pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
+    require_python().await?;
+    let project = Project::copy().map_err(|error| {
+        StartError::Unable(format!(
+            "the project cannot be copied to a temporary folder: {error}"
+        ))
+    })?;
+    let server = ModelServer::start(script(project.root(), args.fast)?).map_err(|error| {
+        StartError::Unable(format!("the scripted model cannot be started: {error}"))
+    })?;
+    let stops = signals::watch().map_err(StartError::Runtime)?;
+    // Nothing in the script needs to be asked about; what did would be refused.
+    let (_, questions) = mpsc::unbounded_channel();
+
+    let mut stage = Stage::stdout();
+    if stage
+        .write(&introduction(project.root(), &server.url()))
+        .is_err()
+    {
+        return Ok(Exit::PipeClosed);
+    }
+    let agent = agent(project.root(), &server.url())?;
+    let mut reporter = Reporter::for_people(&agent.spec().environment.cwd);
+    let exit = run::run(
+        &agent,
+        PROMPT.to_owned(),
+        &mut reporter,
+        None,
+        questions,
+        stops,
+    )
+    .await?;
+    if matches!(exit, Exit::Signal(_) | Exit::PipeClosed) {
+        return Ok(exit);
+    }
+
+    let checks = [
+        tests(project.root()).await,
+        changes(&project),
+        conversation(&server),
+    ];
+    let fixed = exit == Exit::Done && checks.iter().all(Check::is_good);
+    let mut end = format!("\n{BOLD}Checked without the agent{BOLD:#}\n");
+    checks.iter().for_each(|check| end.push_str(&check.line()));
+    if args.keep {
+        end.push_str(&format!(
+            "\nThe project is in {}\n",
+            project.keep().display()
+        ));
+    }
+    if stage.write(&end).is_err() {
+        return Ok(Exit::PipeClosed);
+    }
+    Ok(if fixed { Exit::Done } else { Exit::Failed })
+}
+
+/// The script for a copy of the project.
+fn script(root: &Path, fast: bool) -> Result<Script, StartError> {
+    let Some(cwd) = root.to_str() else {
+        let reason = format!(
+            "the temporary folder {} has no name in UTF-8: set TMPDIR",
+            root.display()
+        );
+        return Err(StartError::Unable(reason));
+    };
+    let mut script = Script::parse_with(SCRIPT, &[("cwd", cwd)]).map_err(|error| {
+        StartError::Unable(format!("the demonstration's script is broken: {error}"))
+    })?;
+    if fast {
+        for exchange in &mut script.exchanges {
+            exchange.respond.waits = Waits::default();
+        }
+    }
+    Ok(script)
+}
+
+fn agent(root: &Path, model: &str) -> Result<Agent, BuildError> {
+    Agent::builder()
+        .base_url(model)
+        .system_prompt(SYSTEM_PROMPT.trim_end())
+        .builtin_tools()
+        .cwd(root)
+        .free_workspace_reads(true)
+        .permission_mode(Mode::AcceptEdits)
+        .allowed_tools([format!("Bash({})", TESTS.join(" "))])
+        .partial_messages(true)
+        .build()
+}
+
+fn introduction(root: &Path, model: &str) -> String {
+    format!(
+        "{BOLD}windlass demo{BOLD:#}: a project with failing tests, and an agent to repair it\n\
+         {DIM}project  {}\n\
+         model    scripted, behind {model}; requests, tools and files are real\n\
+         may      read and edit in the project, run `{}`{DIM:#}\n\n\
+         {BOLD}> {PROMPT}{BOLD:#}\n\n",
+        one_line(&root.to_string_lossy()),
+        TESTS.join(" "),
+    )
+}
+
+/// Something that was looked at after the run.
+struct Check {
+    fault: Option<String>,
+    found: String,
+}
+
+impl Check {
+    fn good(found: String) -> Self {
+        Self { fault: None, found }
+    }
+
+    fn bad(found: String, fault: impl Into<String>) -> Self {
+        Self {
+            fault: Some(fault.into()),
+            found,
+        }
+    }
+
+    fn is_good(&self) -> bool {
+        self.fault.is_none()
+    }
+
+    fn line(&self) -> String {
+        match &self.fault {
+            None => format!("  {GOOD}✓{GOOD:#} {}\n", self.found),
+            Some(fault) => format!(
+                "  {BAD}✗{BAD:#} {}\n    {}\n",
+                self.found,
+                fault.trim_end().replace('\n', "\n    ")
+            ),
+        }
+    }
+}
+
+/// Runs the tests again, without the agent.
+async fn tests(root: &Path) -> Check {
+    let command = TESTS.join(" ");
+    let output = Command::new(TESTS[0])
+        .args(&TESTS[1..])
+        .current_dir(root)
+        .output()
+        .await;
+    match output {
+        Err(error) => Check::bad(command, error.to_string()),
+        Ok(output) => {
+            // unittest reports on standard error: a count, and the verdict in the last line.
+            let said = String::from_utf8_lossy(&output.stderr);
+            let report: Vec<&str> = said
+                .lines()
+                .filter(|line| line.starts_with("Ran ") || line.starts_with("OK"))
+                .collect();
+            match output.status.success() {
+                true => Check::good(format!("{command} {DIM}·{DIM:#} {}", report.join(" · "))),
+                false => Check::bad(command, said),
+            }
+        }
+    }
+}
+
+/// Looks at what is different: a bug is not fixed by changing the tests.
+fn changes(project: &Project) -> Check {
+    match project.changed().as_slice() {
+        [FAULTY] => Check::good(format!("changed: {FAULTY}, nothing else")),
+        [] => Check::bad(
+            "changed: nothing".to_owned(),
+            format!("the bug is in {FAULTY}"),
+        ),
+        other => Check::bad(
+            format!("changed: {}", other.join(", ")),
+            format!("the bug is in {FAULTY} alone"),
+        ),
+    }
+}
+
+/// Asks the scripted model whether it was asked what it expected.
+fn conversation(server: &ModelServer) -> Check {
+    match server.verify() {
+        Ok(()) => Check::good("the model was asked what its script expects".to_owned()),
+        Err(unmet) => Check::bad(
+            "the model was not asked what its script expects".to_owned(),
+            unmet.to_string(),
+        ),
+    }
+}
+
+async fn require_python() -> Result<(), StartError> {
+    let unable = |what: String| {
+        StartError::Unable(format!(
+            "the demonstration tests its project with python3, but {what}. Install Python 3.7 or later."
+        ))
+    };
+    match Command::new(TESTS[0])
+        .args(["-c", "import dataclasses, unittest"])
+        .output()
+        .await
+    {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(unable(format!(
+                "it fails: {}",
+                one_line(said.lines().last().unwrap_or_default())
+            )))
+        }
+        Err(error) => Err(unable(format!("it cannot be run: {error}"))),
+    }
+}

@@ -1,0 +1,126 @@
+//! The project that the demonstration repairs.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+macro_rules! files {
+    ($($path:literal),+ $(,)?) => {
+        [$(($path, include_str!(concat!("../../../demo/project/", $path)))),+]
+    };
+}
+
+/// Its files with what is in them, in the order of their paths.
+const FILES: [(&str, &str); 11] = files![
+    ".gitignore",
+    "README.md",
+    "shop/__init__.py",
+    "shop/cart.py",
+    "shop/discounts.py",
+    "shop/money.py",
+    "shop/shipping.py",
+    "tests/__init__.py",
+    "tests/test_cart.py",
+    "tests/test_discounts.py",
+    "tests/test_money.py",
+];
+
+/// 2026-01-05 09:00 UTC, in seconds since 1970: the date of the first file. The others follow a
+/// minute apart, so that a list by time is the same wherever the demonstration runs.
+const FIRST_DATE: Duration = Duration::from_secs(1_767_603_600);
+const APART: Duration = Duration::from_secs(60);
+
+/// A copy of the project in a directory of its own, removed with this value.
+#[derive(Debug)]
+pub(super) struct Project {
+    directory: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Project {
+    /// Copies it into the system's temporary directory.
+    pub(super) fn copy() -> io::Result<Self> {
+        let directory = tempfile::Builder::new()
+            .prefix("windlass-demo-")
+            .tempdir()?;
+        // As the agent will see it: with links resolved.
+        let root = fs::canonicalize(directory.path())?;
+        let mut date = SystemTime::UNIX_EPOCH + FIRST_DATE;
+        for (path, content) in FILES {
+            let path = root.join(path);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(&path, content)?;
+            File::options()
+                .write(true)
+                .open(&path)?
+                .set_modified(date)?;
+            date += APART;
+        }
+        Ok(Self { directory, root })
+    }
+
+    /// Where it is: absolute, without links.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The files that are no longer as they were copied.
+    pub(super) fn changed(&self) -> Vec<&'static str> {
+        let is_changed = |(path, content): &(&str, &str)| {
+            fs::read(self.root.join(path)).ok().as_deref() != Some(content.as_bytes())
+        };
+        let changed = FILES.into_iter().filter(is_changed);
+        changed.map(|(path, _)| path).collect()
+    }
+
+    /// Leaves it where it is.
+    pub(super) fn keep(self) -> PathBuf {
+        self.directory.keep()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_is_the_folder_in_the_repository() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/project");
+        let mut found = Vec::new();
+        let mut folders = vec![source.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => found.push(
+                        path.strip_prefix(&source)
+                            .unwrap()
+                            .to_str()
+                            .unwrap()
+                            .to_owned(),
+                    ),
+                }
+            }
+        }
+        found.sort();
+        assert_eq!(found, FILES.map(|(path, _)| path));
+    }
+
+    #[test]
+    fn a_copy_knows_what_was_changed_and_goes_with_its_value() {
+        let project = Project::copy().unwrap();
+        let root = project.root().to_owned();
+        assert!(project.changed().is_empty());
+        fs::write(root.join("shop/money.py"), "").unwrap();
+        fs::remove_file(root.join("README.md")).unwrap();
+        assert_eq!(project.changed(), ["README.md", "shop/money.py"]);
+        drop(project);
+        assert!(!root.exists());
+    }
+}

@@ -1,0 +1,327 @@
+//! `windlass doctor`: whether this machine has what a run needs, and what to do where it has not.
+
+use std::{
+    env,
+    io::IsTerminal as _,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use anstyle::{AnsiColor, Style};
+use futures_util::StreamExt as _;
+use windlass::{
+    core::effect::{Answer, HttpRequest},
+    http::{Auth, ModelEndpoint},
+    plugins::{Cache, PluginHost, PluginHostConfig},
+};
+
+use super::{
+    Exit,
+    args::{ConnectionArgs, DoctorArgs, VERSION},
+    plain::{duration, one_line},
+    start::{self, StartError},
+    terminal::{Stage, columns},
+};
+
+/// How long the model server has to answer.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+const WARNING: Style = AnsiColor::Yellow.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+
+/// Checks everything, one line each. Fails when a run could not work.
+pub(crate) async fn doctor(args: DoctorArgs) -> Result<Exit, StartError> {
+    let mut stage = Stage::stdout();
+    let mut fails = false;
+    for area in [
+        program(),
+        key(&args.connection),
+        proxy(),
+        server(&args.connection).await,
+        components(),
+        cache(),
+        bash(),
+        terminal(),
+    ] {
+        fails |= area.verdict == Verdict::Fail;
+        if stage.write(&area.text()).is_err() {
+            return Ok(Exit::PipeClosed);
+        }
+    }
+    Ok(if fails { Exit::Failed } else { Exit::Done })
+}
+
+/// One thing that was looked at.
+struct Finding {
+    verdict: Verdict,
+    area: &'static str,
+    found: String,
+    remedy: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Ok,
+    /// A run works, but something in it may not.
+    Warn,
+    /// No run works.
+    Fail,
+}
+
+impl Finding {
+    fn ok(area: &'static str, found: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Ok,
+            area,
+            found: found.into(),
+            remedy: None,
+        }
+    }
+
+    fn warn(area: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Warn,
+            area,
+            found: found.into(),
+            remedy: Some(remedy.into()),
+        }
+    }
+
+    fn fail(area: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Fail,
+            ..Self::warn(area, found, remedy)
+        }
+    }
+
+    fn text(&self) -> String {
+        let (style, sign) = match self.verdict {
+            Verdict::Ok => (GOOD, "✓"),
+            Verdict::Warn => (WARNING, "!"),
+            Verdict::Fail => (BAD, "✗"),
+        };
+        let mut text = format!(
+            "{style}{sign}{style:#} {BOLD}{:<10}{BOLD:#} {}\n",
+            self.area,
+            one_line(&self.found)
+        );
+        if let Some(remedy) = &self.remedy {
+            text.push_str(&format!(
+                "  {DIM}{:<10}{DIM:#} → {}\n",
+                "",
+                one_line(remedy)
+            ));
+        }
+        text
+    }
+}
+
+fn program() -> Finding {
+    Finding::ok(
+        "program",
+        format!("{VERSION}, {} {}", env::consts::OS, env::consts::ARCH),
+    )
+}
+
+/// Whether a key is there. It is never shown, not even in part.
+fn key(args: &ConnectionArgs) -> Finding {
+    match (start::auth_from_environment(), start::endpoint(args)) {
+        (Auth::ApiKey(_), _) => Finding::ok("key", "ANTHROPIC_API_KEY is set"),
+        (Auth::Bearer(_), _) => Finding::ok("key", "ANTHROPIC_AUTH_TOKEN is set"),
+        (Auth::None, Ok(_)) => Finding::ok("key", "none, and a server on this machine needs none"),
+        (Auth::None, Err(_)) => Finding::fail(
+            "key",
+            "none",
+            "set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN for a bearer token",
+        ),
+    }
+}
+
+fn proxy() -> Finding {
+    let names = [
+        "HTTPS_PROXY",
+        "https_proxy",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+        "NO_PROXY",
+        "no_proxy",
+    ];
+    // Names only: a proxy's address may contain a password.
+    let set: Vec<&str> = names
+        .into_iter()
+        .filter(|name| env::var_os(name).is_some_and(|v| !v.is_empty()))
+        .collect();
+    match set.as_slice() {
+        [] => Finding::ok("proxy", "none"),
+        set => Finding::ok(
+            "proxy",
+            format!("{}; not used for servers on this machine", set.join(", ")),
+        ),
+    }
+}
+
+/// Whether the model server answers and knows the key. Costs nothing: models are listed, none is asked.
+async fn server(args: &ConnectionArgs) -> Finding {
+    const AREA: &str = "server";
+    let config = match start::endpoint(args) {
+        Ok(config) => config,
+        Err(StartError::MissingKey) => {
+            return Finding::warn(AREA, "not asked, for want of a key", "see above");
+        }
+        Err(error) => return Finding::fail(AREA, "cannot be asked", error.to_string()),
+    };
+    let trusted = match config.extra_ca.as_slice() {
+        [] => String::new(),
+        files => {
+            let files: Vec<String> = files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect();
+            format!(" (also trusted: {})", files.join(", "))
+        }
+    };
+    let endpoint = match ModelEndpoint::new(&config) {
+        Ok(endpoint) => endpoint,
+        Err(error) => return Finding::fail(AREA, "cannot be asked", error.to_string()),
+    };
+    let request = HttpRequest {
+        method: "GET",
+        path: "/v1/models?limit=1".to_owned(),
+        headers: vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())],
+        body: Vec::new(),
+    };
+    let started = Instant::now();
+    let mut answers = std::pin::pin!(endpoint.send(request));
+    let first = tokio::time::timeout(PATIENCE, answers.next()).await;
+    let server = format!("{}{trusted}", endpoint.server());
+    match first {
+        Ok(Some(Answer::HttpHead {
+            status: 401 | 403, ..
+        })) => Finding::fail(
+            AREA,
+            format!("{server} refuses the key"),
+            "check that the key is whole and still valid",
+        ),
+        Ok(Some(Answer::HttpHead { status, .. })) => {
+            let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let found = format!(
+                "{server} answers with status {status} in {}",
+                duration(took)
+            );
+            match status {
+                // Other servers of the same API need not list models.
+                200..=299 | 400 | 404 | 405 => Finding::ok(AREA, found),
+                _ => Finding::warn(
+                    AREA,
+                    found,
+                    "the server may be overloaded or something else than a model server",
+                ),
+            }
+        }
+        Ok(Some(Answer::HttpFailed(failure))) => {
+            Finding::fail(AREA, format!("{server} cannot be reached"), failure.message)
+        }
+        Ok(_) => Finding::fail(
+            AREA,
+            format!("{server} ended the exchange without an answer"),
+            "check the address",
+        ),
+        Err(_) => Finding::fail(
+            AREA,
+            format!("{server} does not answer within {} s", PATIENCE.as_secs()),
+            "check the address, the network and the proxy",
+        ),
+    }
+}
+
+/// Whether the built-in tools can be loaded and compiled here.
+fn components() -> Finding {
+    const AREA: &str = "tools";
+    let host = PluginHost::new(PluginHostConfig {
+        cache: Cache::of_user(),
+        ..PluginHostConfig::default()
+    });
+    let started = Instant::now();
+    let mut names = Vec::new();
+    for component in windlass_builtin::COMPONENTS {
+        let ready = match host.load(component.name, component.bytes) {
+            Ok(plugin) => plugin.prepare().map(|()| plugin),
+            Err(error) => Err(error.to_string()),
+        };
+        match ready {
+            Ok(plugin) => names.extend(plugin.tools().iter().map(|tool| tool.name.clone())),
+            Err(reason) => {
+                return Finding::fail(
+                    AREA,
+                    format!("the component `{}` does not load", component.name),
+                    reason,
+                );
+            }
+        }
+    }
+    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Finding::ok(
+        AREA,
+        format!(
+            "{} (components ready in {})",
+            names.join(", "),
+            duration(took)
+        ),
+    )
+}
+
+fn cache() -> Finding {
+    const AREA: &str = "cache";
+    let slow = "components are compiled anew in every process until it works";
+    let Some(cache) = Cache::of_user() else {
+        return Finding::warn(
+            AREA,
+            "no home directory, so no cache",
+            format!("set HOME or XDG_CACHE_HOME; {slow}"),
+        );
+    };
+    let directory = cache.directory();
+    // The components were loaded before, which makes the directory.
+    match tempfile::tempfile_in(directory) {
+        Ok(_) => Finding::ok(AREA, directory.display().to_string()),
+        Err(error) => {
+            let found = format!("{} cannot be written: {error}", directory.display());
+            Finding::warn(AREA, found, format!("make it a directory of yours; {slow}"))
+        }
+    }
+}
+
+fn bash() -> Finding {
+    const AREA: &str = "bash";
+    let remedy = "install bash; without it the Bash tool fails, the others work";
+    if !cfg!(unix) {
+        return Finding::warn(
+            AREA,
+            "there is no Bash tool on this system",
+            "the other tools work",
+        );
+    }
+    match Command::new("bash").arg("--version").output() {
+        Ok(output) if output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            Finding::ok(AREA, said.lines().next().unwrap_or_default())
+        }
+        Ok(output) => Finding::warn(AREA, format!("it ends with {}", output.status), remedy),
+        Err(error) => Finding::warn(AREA, format!("it cannot be run: {error}"), remedy),
+    }
+}
+
+fn terminal() -> Finding {
+    if !std::io::stdout().is_terminal() {
+        return Finding::ok(
+            "terminal",
+            "none: no colours, and questions are answered with no",
+        );
+    }
+    Finding::ok("terminal", format!("{} columns", columns()))
+}

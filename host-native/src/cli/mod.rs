@@ -1,0 +1,131 @@
+//! The command line: what is asked, how it is shown, and the exit code.
+
+mod args;
+mod call;
+mod demo;
+mod doctor;
+mod model;
+mod os;
+mod plain;
+mod prompt;
+mod question;
+mod render;
+mod report;
+mod run;
+mod signals;
+mod start;
+mod terminal;
+
+use std::{future::Future, io, process::ExitCode, time::Duration};
+
+use clap::{CommandFactory as _, Parser as _};
+
+use self::{
+    args::{Command, CommandLine, ModelCommand, RunArgs, VERSION},
+    signals::Signal,
+    start::StartError,
+};
+
+/// How long what still runs at the end has to be stopped.
+const LAST_WORK: Duration = Duration::from_secs(1);
+
+/// How the process ends. The codes are documented in `docs/cli.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// All is well.
+    Done,
+    /// The run ended in an error, or what was checked is not as it should be.
+    Failed,
+    /// The command line makes no sense.
+    Usage,
+    /// A file, a key or a setting that is needed cannot be used; nothing was started.
+    NotStarted,
+    /// A signal ended it.
+    Signal(Signal),
+    /// Nobody reads what it prints.
+    PipeClosed,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::NotStarted => 3,
+            Exit::Signal(signal) => signal.exit_code(),
+            Exit::PipeClosed => 141,
+        })
+    }
+}
+
+/// Reads the command line and does what it says.
+pub(crate) fn main() -> ExitCode {
+    let line = match CommandLine::try_parse() {
+        Ok(line) => line,
+        Err(error) => {
+            // Help was asked for, or usage is explained; a closed pipe changes neither.
+            let _ = error.print();
+            return match error.use_stderr() {
+                true => Exit::Usage.into(),
+                false => Exit::Done.into(),
+            };
+        }
+    };
+    let done = match line.command {
+        None if line.run.version => print_version(),
+        None => on_runtime(run_prompt(line.run)),
+        Some(Command::Demo(args)) => on_runtime(demo::demo(args)),
+        Some(Command::Doctor(args)) => on_runtime(doctor::doctor(args)),
+        Some(Command::Model(ModelCommand::Serve(args))) => on_runtime(model::serve(args)),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        Err(error) => complain(&error).into(),
+    }
+}
+
+fn print_version() -> Result<Exit, StartError> {
+    use std::io::Write as _;
+    Ok(match writeln!(io::stdout(), "{VERSION}") {
+        Ok(()) => Exit::Done,
+        Err(_) => Exit::PipeClosed,
+    })
+}
+
+/// Turns the work on a runtime of its own. What still runs at its end is stopped.
+fn on_runtime(work: impl Future<Output = Result<Exit, StartError>>) -> Result<Exit, StartError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(StartError::Runtime)?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_timeout(LAST_WORK);
+    done
+}
+
+/// `windlass "what to do"`.
+async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
+    let prompt = prompt::read(args.prompt.as_deref())?;
+    let stops = signals::watch().map_err(StartError::Runtime)?;
+    let form = report::Form::of(&args);
+    let (agent, questions) = start::agent(&args, form.wants_partial_messages(&args))?;
+    let cwd = &agent.spec().environment.cwd;
+    let mut reporter = report::Reporter::new(form, &args, cwd);
+    let person = (form == report::Form::People && terminal::has_person()).then(Default::default);
+    run::run(&agent, prompt, &mut reporter, person, questions, stops).await
+}
+
+/// Says why nothing was started.
+fn complain(error: &StartError) -> Exit {
+    if let StartError::Usage(problem) = error {
+        // In the same words as clap's own complaints, with the usage below.
+        let explained =
+            CommandLine::command().error(clap::error::ErrorKind::ValueValidation, problem);
+        let _ = explained.print(); // standard error is all there is to say it on
+        return Exit::Usage;
+    }
+    anstream::eprintln!("windlass: {error}");
+    Exit::NotStarted
+}

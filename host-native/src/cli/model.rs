@@ -1,0 +1,57 @@
+//! `windlass model serve`: the scripted model behind an address on loopback.
+
+use std::fs;
+
+use windlass::{
+    core::testkit::Script,
+    model_server::{ModelServer, ServeOptions},
+};
+
+use super::{
+    Exit,
+    args::ServeArgs,
+    signals::{self, Stop},
+    start::StartError,
+    terminal::Stage,
+};
+
+/// Serves until a signal comes; says then whether the script was followed to its end.
+pub(crate) async fn serve(args: ServeArgs) -> Result<Exit, StartError> {
+    let unusable = |reason: String| StartError::File {
+        what: "the script",
+        path: args.script.clone(),
+        reason,
+    };
+    let text = fs::read_to_string(&args.script).map_err(|error| unusable(error.to_string()))?;
+    let variables: Vec<(&str, &str)> = args
+        .variables
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let script =
+        Script::parse_with(&text, &variables).map_err(|error| unusable(error.to_string()))?;
+    let options = ServeOptions::default().port(args.port).record(false);
+    let server = ModelServer::start_with(script, options)
+        .map_err(|error| StartError::Unable(error.to_string()))?;
+    let mut stops = signals::watch().map_err(StartError::Runtime)?;
+    // For whoever started it: the address, and that it listens.
+    if Stage::stdout()
+        .plain(&format!("{}\n", server.url()))
+        .is_err()
+    {
+        return Ok(Exit::PipeClosed);
+    }
+    anstream::eprintln!(
+        "windlass: set ANTHROPIC_BASE_URL={}; Ctrl-C ends it",
+        server.url()
+    );
+    // The other end lives as long as the runtime.
+    let _ = stops.wait_for(|stop| *stop != Stop::No).await;
+    match server.verify() {
+        Ok(()) => Ok(Exit::Done),
+        Err(unmet) => {
+            anstream::eprintln!("{unmet}");
+            Ok(Exit::Failed)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Text from elsewhere, made safe to show on a terminal.
+//!
+//! What a model, a tool or a server says must not move the cursor, change colours, hide text or
+//! look like a question of ours.
+
+use std::{borrow::Cow, fmt::Write as _};
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Whether a character would do something to the terminal rather than stand in it.
+fn acts(c: char) -> bool {
+    let bidirectional = matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}');
+    let line_separator = matches!(c, '\u{2028}' | '\u{2029}');
+    (c.is_control() && c != '\n' && c != '\t') || bidirectional || line_separator
+}
+
+/// The text with line ends and tabs kept; other control characters become visible signs, carriage
+/// returns disappear.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\r' => {}
+            // U+2400 to U+241F are pictures of the control characters 0 to 31.
+            '\0'..='\u{1F}' if acts(c) => {
+                out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{FFFD}'));
+            }
+            '\u{7F}' => out.push('\u{2421}'),
+            c if acts(c) => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "<U+{:04X}>", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The text on one line: safe, and every run of white space is one space.
+pub(crate) fn one_line(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of a line that fits into so many columns; `…` stands for what is cut.
+pub(crate) fn fit(line: &str, columns: usize) -> Cow<'_, str> {
+    if line.width() <= columns {
+        return Cow::Borrowed(line);
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for c in line.chars() {
+        used += c.width().unwrap_or(0);
+        if used + 1 > columns {
+            break;
+        }
+        kept.push(c);
+    }
+    kept.push('…');
+    Cow::Owned(kept)
+}
+
+/// Milliseconds as people read them.
+pub(crate) fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
+/// A number with its thousands apart.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_do_nothing() {
+        assert_eq!(clean("a\tb\nc"), "a\tb\nc");
+        assert_eq!(clean("\x1b[2K\x07"), "␛[2K␇");
+        assert_eq!(clean("safe\rforged\r\n"), "safeforged\n");
+        assert_eq!(clean("\u{9b}31m"), "<U+009B>31m");
+        assert_eq!(clean("a\u{202E}b"), "a<U+202E>b");
+    }
+
+    #[test]
+    fn lines_are_cut_by_their_width_in_columns() {
+        assert_eq!(fit("short", 5), "short");
+        assert_eq!(fit("longer", 5), "long…");
+        assert_eq!(fit("日本語", 5), "日本…");
+        assert_eq!(fit("日本語", 6), "日本語");
+        assert_eq!(one_line("  a\n\tb  c\x1b "), "a b c␛");
+    }
+
+    #[test]
+    fn figures_are_written_for_people() {
+        assert_eq!(duration(999), "999 ms");
+        assert_eq!(duration(1_999), "1.9 s");
+        assert_eq!(duration(61_000), "1 min 1 s");
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

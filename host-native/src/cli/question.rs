@@ -1,0 +1,346 @@
+//! The question whether a call may run: y, n, or always in this session.
+//!
+//! What is asked about was written by a model. It is shown whole, wrapped and behind a bar, so that
+//! no text of it can pass for a line of the question.
+
+use std::{
+    collections::HashSet,
+    io::{self, BufRead as _, Write as _},
+    thread,
+};
+
+use anstream::eprint;
+use anstyle::{AnsiColor, Style};
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
+use unicode_width::UnicodeWidthChar as _;
+use windlass_core::effect::{PermissionRequest, PermissionResponse};
+
+use super::{
+    os,
+    plain::{clean, one_line},
+};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const ASKING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Lines of one field that are shown; commands are shown to their end.
+const SHOWN_LINES: usize = 30;
+
+/// A question on its way to the person, with the way back.
+#[derive(Debug)]
+pub(crate) struct Question {
+    request: PermissionRequest,
+    answer: oneshot::Sender<PermissionResponse>,
+}
+
+impl Question {
+    /// Puts a question and waits for the answer. Where nobody takes it, the answer is no.
+    pub(crate) async fn put(
+        questions: mpsc::UnboundedSender<Self>,
+        request: PermissionRequest,
+    ) -> PermissionResponse {
+        let (answer, answered) = oneshot::channel();
+        let otherwise = PermissionResponse::deny(refusal(&request));
+        if questions.send(Self { request, answer }).is_err() {
+            return otherwise;
+        }
+        answered.await.unwrap_or(otherwise)
+    }
+
+    /// Says no because nobody can be asked; gives the words.
+    pub(crate) fn refuse(self) -> String {
+        let words = refusal(&self.request);
+        // Whoever asked may have been interrupted meanwhile.
+        let _ = self.answer.send(PermissionResponse::deny(words.clone()));
+        words
+    }
+}
+
+/// The refusal where nobody can be asked. The model reads it, and so does the person afterwards.
+fn refusal(request: &PermissionRequest) -> String {
+    let rule = request
+        .suggested_rule
+        .as_deref()
+        .unwrap_or(&request.tool_name);
+    format!(
+        "{} needs permission ({}), and there is no terminal to ask at. It would run with --allowedTools {}.",
+        request.tool_name,
+        request.decision_reason,
+        shell_word(rule),
+    )
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The person at the terminal.
+#[derive(Debug, Default)]
+pub(crate) struct Person {
+    /// Lines that were typed; the thread that reads them is started by the first question.
+    lines: Option<mpsc::UnboundedReceiver<String>>,
+    /// Rules that were answered with "always".
+    always: HashSet<String>,
+}
+
+impl Person {
+    /// Asks and passes the answer on. A question that is dropped half-way is denied.
+    pub(crate) async fn ask(&mut self, question: Question, columns: usize) {
+        let Question {
+            request,
+            mut answer,
+        } = question;
+        if request
+            .suggested_rule
+            .as_ref()
+            .is_some_and(|rule| self.always.contains(rule))
+        {
+            // A rule need not match what it was suggested for (a command with quotes): asked once is enough.
+            let _ = answer.send(PermissionResponse::allow());
+            return;
+        }
+        eprint!("{}", text(&request, columns));
+        let lines = self.lines.get_or_insert_with(read_lines);
+        os::discard_typed_ahead();
+        while lines.try_recv().is_ok() {}
+        let response = loop {
+            eprint!("{}", choices(&request));
+            let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
+            let line = tokio::select! {
+                line = lines.recv() => line,
+                // The run was interrupted: nobody waits for the answer.
+                () = answer.closed() => {
+                    eprint!("\n");
+                    return;
+                }
+            };
+            match line.as_deref().map(|line| understand(line, &request)) {
+                Some(Some(response)) => break response,
+                Some(None) => eprint!("  Please answer with one of the letters.\n"),
+                None => {
+                    eprint!("\n");
+                    break PermissionResponse::deny(refusal(&request));
+                }
+            }
+        };
+        if let PermissionResponse::Allow { allow_rules, .. } = &response {
+            self.always.extend(allow_rules.iter().cloned());
+        }
+        // Whoever asked may be gone; then nothing runs.
+        let _ = answer.send(response);
+    }
+}
+
+/// What a typed line means; none if it means nothing.
+fn understand(line: &str, request: &PermissionRequest) -> Option<PermissionResponse> {
+    let (word, rest) = match line.trim().split_once(char::is_whitespace) {
+        Some((word, rest)) => (word, rest.trim()),
+        None => (line.trim(), ""),
+    };
+    match (word.to_ascii_lowercase().as_str(), rest) {
+        ("y" | "yes", "") => Some(PermissionResponse::allow()),
+        ("a" | "always", "") => Some(PermissionResponse::Allow {
+            updated_input: None,
+            allow_rules: vec![request.suggested_rule.clone()?],
+        }),
+        ("n" | "no", "") => Some(PermissionResponse::deny(format!(
+            "The user said no to this use of {}.",
+            request.tool_name
+        ))),
+        ("n" | "no", reason) => Some(PermissionResponse::deny(format!(
+            "The user said no to this use of {}: {reason}",
+            request.tool_name
+        ))),
+        _ => None,
+    }
+}
+
+/// The question, without the choices.
+fn text(request: &PermissionRequest, columns: usize) -> String {
+    let tool = one_line(&request.tool_name);
+    let mut out = format!(
+        "\n  {ASKING}?{ASKING:#} {BOLD}{tool}{BOLD:#} {DIM}({}){DIM:#}\n",
+        one_line(&request.decision_reason)
+    );
+    for line in details(request) {
+        for piece in wrap(&clean(&line), columns.saturating_sub(6).max(20)) {
+            out.push_str(&format!("    {DIM}│{DIM:#} {piece}\n"));
+        }
+    }
+    out
+}
+
+fn choices(request: &PermissionRequest) -> String {
+    let always = match &request.suggested_rule {
+        Some(rule) => format!(", {BOLD}a{BOLD:#} always this session: {}", one_line(rule)),
+        None => String::new(),
+    };
+    format!("  {BOLD}y{BOLD:#} yes, {BOLD}n{BOLD:#} no{always} {BOLD}>{BOLD:#} ")
+}
+
+/// The input, field by field. A command is all of it shown: what is approved must be seen.
+fn details(request: &PermissionRequest) -> Vec<String> {
+    let Ok(fields) = request.input.decode::<Map<String, Value>>() else {
+        return vec![request.input.get().to_owned()];
+    };
+    let mut lines = Vec::new();
+    for (name, value) in &fields {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        if name == "command" {
+            lines.extend(text.lines().map(str::to_owned));
+            continue;
+        }
+        let count = text.lines().count();
+        if count <= 1 {
+            lines.push(format!("{name}: {}", text.trim_end()));
+            continue;
+        }
+        lines.push(format!("{name}:"));
+        lines.extend(
+            text.lines()
+                .take(SHOWN_LINES)
+                .map(|line| format!("  {line}")),
+        );
+        if count > SHOWN_LINES {
+            lines.push(format!("  … and {} more lines", count - SHOWN_LINES));
+        }
+    }
+    lines
+}
+
+/// A line in pieces of at most so many columns.
+fn wrap(line: &str, columns: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut used = 0;
+    for c in line
+        .chars()
+        .map(|c| if c == '\t' || c == '\n' { ' ' } else { c })
+    {
+        let width = c.width().unwrap_or(0);
+        if used + width > columns {
+            pieces.push(String::new());
+            used = 0;
+        }
+        used += width;
+        if let Some(last) = pieces.last_mut() {
+            last.push(c);
+        }
+    }
+    pieces
+}
+
+/// Lines of standard input, from a thread of their own: a read cannot be taken back.
+fn read_lines() -> mpsc::UnboundedReceiver<String> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use anstream::adapter::strip_str;
+    use windlass_core::RawJson;
+
+    use super::*;
+
+    fn request(tool: &str, input: &str, rule: Option<&str>) -> PermissionRequest {
+        PermissionRequest {
+            tool_use_id: "toolu_1".to_owned(),
+            tool_name: tool.to_owned(),
+            input: RawJson::parse(input).unwrap(),
+            blocked_path: None,
+            decision_reason: "no permission rule covers it".to_owned(),
+            suggested_rule: rule.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn perm_7_a_refusal_without_a_terminal_names_the_flag_that_would_allow_it() {
+        let request = request(
+            "Bash",
+            r#"{"command": "echo 'a b'"}"#,
+            Some("Bash(echo 'a b')"),
+        );
+        let message = refusal(&request);
+        assert!(
+            message.contains(r"--allowedTools 'Bash(echo '\''a b'\'')'"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn no_text_of_the_model_can_pass_for_a_line_of_the_question() {
+        let forged = r#"{"command": "true\n  y yes, n no > y\r\u001b[1A\u001b[2K                              y yes, n no > "}"#;
+        let shown = strip_str(&text(&request("Bash", forged, None), 40)).to_string();
+        let body: Vec<&str> = shown.lines().skip(2).collect();
+        assert!(
+            body.iter().all(|line| line.starts_with("    │ ")),
+            "{shown}"
+        );
+        assert!(
+            body.iter().all(|line| line.chars().count() <= 40),
+            "{shown}"
+        );
+        assert!(!shown.contains('\x1b') && !shown.contains('\r'), "{shown}");
+    }
+
+    #[test]
+    fn a_command_is_shown_to_its_end_and_other_fields_to_a_limit() {
+        let command = vec!["x"; 100].join("\\n");
+        let all = details(&request(
+            "Bash",
+            &format!(r#"{{"command": "{command}"}}"#),
+            None,
+        ));
+        assert_eq!(all.len(), 100);
+        let cut = details(&request(
+            "Write",
+            &format!(r#"{{"content": "{command}"}}"#),
+            None,
+        ));
+        assert_eq!(cut.len(), 1 + SHOWN_LINES + 1);
+        assert_eq!(cut.last().unwrap(), "  … and 70 more lines");
+    }
+
+    #[test]
+    fn answers_are_understood() {
+        let request = request("Edit", "{}", Some("Edit"));
+        assert_eq!(
+            understand(" Y ", &request),
+            Some(PermissionResponse::allow())
+        );
+        assert!(matches!(
+            understand("a", &request),
+            Some(PermissionResponse::Allow { allow_rules, .. }) if allow_rules == ["Edit"]
+        ));
+        assert!(matches!(
+            understand("n use the other file", &request),
+            Some(PermissionResponse::Deny { message, .. }) if message.ends_with(": use the other file")
+        ));
+        for meaningless in ["", "yesterday", "y n", "1"] {
+            assert_eq!(understand(meaningless, &request), None, "{meaningless}");
+        }
+        let without_rule = PermissionRequest {
+            suggested_rule: None,
+            ..request
+        };
+        assert_eq!(understand("a", &without_rule), None);
+    }
+}

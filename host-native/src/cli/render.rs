@@ -1,0 +1,436 @@
+//! Messages as text for people: a pure function of the messages and the time they came.
+//!
+//! The text carries ANSI styles; whoever writes it strips them where they are not wanted.
+
+use std::{borrow::Cow, collections::BTreeMap, fmt::Write as _};
+
+use anstyle::{AnsiColor, Style};
+use serde::Deserialize;
+use windlass_core::{
+    Message, RawJson,
+    json::RawObject,
+    message::{
+        ApiRetry, AssistantMessage, Init, ResultMessage, ResultSubtype, SystemMessage, UserMessage,
+    },
+    money::Usd,
+};
+
+use super::{
+    call::{failure_in_short, input_in_short, outcome_in_short},
+    plain::{clean, duration, fit, grouped, one_line},
+};
+
+const DIM: Style = Style::new().dimmed();
+const BOLD: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// Frames of the sign that something is going on.
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/// Milliseconds a frame stands.
+const FRAME_MS: u64 = 100;
+
+/// What is on the screen and what is still to come.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    cwd: String,
+    columns: usize,
+    verbose: bool,
+    /// Calls without a result.
+    calls: Vec<Running>,
+    /// Whether the last character shown was not a line end.
+    inside_line: bool,
+    /// Whether lines about calls were shown last: text keeps a distance from them.
+    after_calls: bool,
+    /// The text of the response that is streaming.
+    stream: Stream,
+    /// When the model began to be waited for; none when it is not.
+    waiting_since: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Running {
+    id: String,
+    tool: String,
+    input: String,
+    since: u64,
+}
+
+/// Text blocks of a streaming response. Only one can be shown as it comes; if a server opens
+/// several at once the others wait for their turn.
+#[derive(Debug, Default)]
+struct Stream {
+    /// Whether any text of the response was shown.
+    shown: bool,
+    open: Option<u64>,
+    waiting: BTreeMap<u64, String>,
+    thinking: bool,
+}
+
+impl Screen {
+    /// A screen so many columns wide, for a session in this directory.
+    pub(crate) fn new(cwd: &str, columns: usize, verbose: bool) -> Self {
+        Self {
+            cwd: cwd.to_owned(),
+            columns: columns.max(20),
+            verbose,
+            calls: Vec::new(),
+            inside_line: false,
+            after_calls: false,
+            stream: Stream::default(),
+            waiting_since: None,
+        }
+    }
+
+    /// The text that a message adds; `at` is when it came, in milliseconds of any clock that only
+    /// goes forward.
+    pub(crate) fn show(&mut self, message: &Message, at: u64) -> String {
+        let mut out = String::new();
+        match message {
+            Message::System(SystemMessage::Init(init)) => {
+                self.waiting_since = Some(at);
+                if self.verbose {
+                    self.init(&mut out, init);
+                }
+            }
+            Message::System(SystemMessage::ApiRetry(retry)) => self.retry(&mut out, retry, at),
+            Message::StreamEvent(event) if event.parent_tool_use_id.is_none() => {
+                self.stream_event(&mut out, &event.event);
+            }
+            Message::Assistant(response) => self.response(&mut out, response, at),
+            Message::User(user) => self.tool_results(&mut out, user, at),
+            Message::Result(result) => self.result(&mut out, result),
+            _ => {}
+        }
+        out
+    }
+
+    /// What is going on right now, in one line without its end; nothing while text is coming in.
+    pub(crate) fn status(&self, at: u64) -> Option<String> {
+        if self.inside_line {
+            return None;
+        }
+        let (what, since) = match self.calls.as_slice() {
+            [] => {
+                let thinking = self.stream.thinking;
+                let what = if thinking {
+                    "thinking"
+                } else {
+                    "waiting for the model"
+                };
+                (what.to_owned(), self.waiting_since?)
+            }
+            [first, rest @ ..] => {
+                let more = match rest.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                (format!("{} {}{more}", first.tool, first.input), first.since)
+            }
+        };
+        let elapsed = at.saturating_sub(since);
+        // The remainder is below the number of frames, which fits any integer.
+        let frame = SPINNER[(at / FRAME_MS % SPINNER.len() as u64) as usize];
+        let what = fit(&what, self.columns.saturating_sub(16)).into_owned();
+        Some(format!(
+            "{DIM}  {frame} {what} · {} s{DIM:#}",
+            elapsed / 1_000
+        ))
+    }
+
+    /// Ends the line that text was left in, before something else is shown.
+    pub(crate) fn end_line(&mut self, out: &mut String) {
+        if self.inside_line {
+            out.push('\n');
+            self.inside_line = false;
+        }
+    }
+
+    fn init(&mut self, out: &mut String, init: &Init) {
+        self.line(
+            out,
+            &format!(
+                "{DIM}session {} · {} · mode {} · {}{DIM:#}",
+                init.session_id,
+                one_line(&init.model),
+                init.permission_mode.name(),
+                one_line(&init.cwd)
+            ),
+        );
+        self.line(
+            out,
+            &format!("{DIM}tools {}{DIM:#}", one_line(&init.tools.join(", "))),
+        );
+    }
+
+    fn retry(&mut self, out: &mut String, retry: &ApiRetry, at: u64) {
+        let partial = if self.stream.shown {
+            "; the partial answer does not count"
+        } else {
+            ""
+        };
+        self.end_line(out);
+        self.line(
+            out,
+            &format!(
+                "  {WARNING}↻{WARNING:#} {}{partial}. Asking again in {} ({} of {}).",
+                one_line(retry.message.trim_end_matches('.')),
+                duration(retry.retry_delay_ms),
+                retry.attempt,
+                retry.max_retries,
+            ),
+        );
+        self.after_calls = true;
+        self.stream = Stream::default();
+        self.waiting_since = Some(at);
+    }
+
+    fn stream_event(&mut self, out: &mut String, event: &RawJson) {
+        let Ok(event) = serde_json::from_str::<Event<'_>>(event.get()) else {
+            return; // of a kind that is not for people
+        };
+        match (event.kind.as_ref(), event.content_block, event.delta) {
+            ("message_start", ..) => self.stream = Stream::default(),
+            ("content_block_start", Some(block), _) if block.kind == "text" => {
+                match self.stream.open {
+                    None => {
+                        self.stream.open = Some(event.index);
+                        self.text(out, &block.text);
+                    }
+                    Some(_) => {
+                        self.stream
+                            .waiting
+                            .insert(event.index, block.text.into_owned());
+                    }
+                }
+            }
+            ("content_block_start", Some(block), _) => {
+                self.stream.thinking = block.kind == "thinking";
+            }
+            ("content_block_delta", _, Some(delta)) if !delta.text.is_empty() => {
+                if self.stream.open == Some(event.index) {
+                    self.text(out, &delta.text);
+                } else if let Some(waiting) = self.stream.waiting.get_mut(&event.index) {
+                    waiting.push_str(&delta.text);
+                }
+            }
+            ("content_block_stop", ..) if self.stream.open == Some(event.index) => {
+                self.end_line(out);
+                self.stream.open = None;
+                if let Some((index, text)) = self.stream.waiting.pop_first() {
+                    self.stream.open = Some(index);
+                    self.text(out, &text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, out: &mut String, text: &str) {
+        let text = if self.inside_line {
+            text
+        } else {
+            text.trim_start_matches('\n')
+        };
+        if text.is_empty() {
+            return;
+        }
+        if self.after_calls {
+            out.push('\n');
+            self.after_calls = false;
+        }
+        let text = clean(text);
+        self.inside_line = !text.ends_with('\n');
+        self.stream.shown = true;
+        out.push_str(&text);
+    }
+
+    fn response(&mut self, out: &mut String, response: &AssistantMessage, at: u64) {
+        if response.parent_tool_use_id.is_some() {
+            return;
+        }
+        // Blocks that never closed, as when the text was cut by the output limit.
+        for (_, text) in std::mem::take(&mut self.stream.waiting) {
+            self.end_line(out);
+            self.text(out, &text);
+        }
+        let streamed = std::mem::take(&mut self.stream).shown;
+        self.waiting_since = None;
+        let blocks = response.message.content.iter();
+        for block in blocks.filter_map(|block| RawObject::parse(block.get()).ok()) {
+            let string = |field: &str| block.get_string(field).unwrap_or_default();
+            match string("type").as_str() {
+                // A failed response says in its text what the result will say too.
+                "text" if !streamed && response.error.is_none() => {
+                    self.text(out, &string("text"));
+                    self.end_line(out);
+                }
+                "tool_use" => {
+                    let tool = one_line(&string("name"));
+                    let input = block
+                        .get("input")
+                        .map(|input| input_in_short(&tool, input, &self.cwd));
+                    self.calls.push(Running {
+                        id: string("id"),
+                        tool,
+                        input: input.unwrap_or_default(),
+                        since: at,
+                    });
+                }
+                _ => {}
+            }
+        }
+        self.end_line(out);
+    }
+
+    fn tool_results(&mut self, out: &mut String, user: &UserMessage, at: u64) {
+        let blocks = user.message.content.iter();
+        for block in blocks.filter_map(|block| RawObject::parse(block.get()).ok()) {
+            let id = block.get_string("tool_use_id");
+            let Some(place) = self
+                .calls
+                .iter()
+                .position(|call| Some(&call.id) == id.as_ref())
+            else {
+                continue;
+            };
+            let call = self.calls.remove(place);
+            let failed = block
+                .get("is_error")
+                .is_some_and(|flag| flag.get() == "true");
+            let output = user.tool_use_result.as_ref();
+            self.end_line(out);
+            if failed {
+                let text = block.get("content").map(result_text).unwrap_or_default();
+                let reason = failure_in_short(&call.tool, output, &text);
+                self.call_line(out, &call, false, None, at);
+                let reason = fit(&reason, self.columns.saturating_sub(4) * 4).into_owned();
+                self.line(out, &format!("    {BAD}{reason}{BAD:#}"));
+            } else {
+                let outcome = outcome_in_short(&call.tool, output);
+                self.call_line(out, &call, true, outcome, at);
+            }
+            self.after_calls = true;
+        }
+        if self.calls.is_empty() {
+            self.waiting_since = Some(at);
+        }
+    }
+
+    fn call_line(
+        &mut self,
+        out: &mut String,
+        call: &Running,
+        good: bool,
+        outcome: Option<String>,
+        at: u64,
+    ) {
+        let mut facts = String::new();
+        if let Some(outcome) = outcome.filter(|outcome| !outcome.is_empty()) {
+            let _ = write!(facts, " · {}", fit(&outcome, self.columns / 3)); // into a String: cannot fail
+        }
+        let _ = write!(facts, " · {}", duration(at.saturating_sub(call.since)));
+        let tool = fit(&call.tool, self.columns / 3);
+        let taken = 5 + tool.chars().count() + facts.chars().count();
+        let input = fit(&call.input, self.columns.saturating_sub(taken).max(12)).into_owned();
+        let (style, sign) = if good { (GOOD, '✓') } else { (BAD, '✗') };
+        let line =
+            format!("  {style}{sign}{style:#} {BOLD}{tool}{BOLD:#} {input}{DIM}{facts}{DIM:#}");
+        self.line(out, &line);
+    }
+
+    fn result(&mut self, out: &mut String, result: &ResultMessage) {
+        self.calls.clear();
+        self.waiting_since = None;
+        self.end_line(out);
+        out.push('\n');
+        let usage = &result.usage;
+        let (style, sign, verdict) = match result.subtype {
+            ResultSubtype::Success => (GOOD, '✓', Cow::Borrowed("done")),
+            _ => {
+                let errors = result.errors.as_deref().unwrap_or_default().join("; ");
+                (BAD, '✗', Cow::Owned(one_line(&errors)))
+            }
+        };
+        self.line(
+            out,
+            &format!("{style}{sign}{style:#} {BOLD}{verdict}{BOLD:#}"),
+        );
+        let turns = if result.num_turns == 1 {
+            "turn"
+        } else {
+            "turns"
+        };
+        let facts = format!(
+            "{} {turns} · {} in · {} out · {} cached · {} · {}",
+            result.num_turns,
+            grouped(
+                usage
+                    .input_tokens
+                    .saturating_add(usage.cache_creation_input_tokens)
+            ),
+            grouped(usage.output_tokens),
+            grouped(usage.cache_read_input_tokens),
+            cost(result),
+            duration(result.duration_ms),
+        );
+        self.line(out, &format!("  {DIM}{facts}{DIM:#}"));
+        self.after_calls = false;
+    }
+
+    fn line(&mut self, out: &mut String, line: &str) {
+        out.push_str(line);
+        out.push('\n');
+        self.inside_line = false;
+    }
+}
+
+/// The cost to a hundredth of a cent; a model without a price is not for free.
+fn cost(result: &ResultMessage) -> String {
+    if result.total_cost_usd == Usd::default() && result.usage.output_tokens > 0 {
+        return "cost unknown".to_owned();
+    }
+    let hundredths = (result.total_cost_usd.nanos + 50_000) / 100_000;
+    format!("${}.{:04}", hundredths / 10_000, hundredths % 10_000)
+}
+
+/// The text of a tool result: a string, or the text blocks of a list.
+fn result_text(content: &RawJson) -> String {
+    if let Ok(text) = content.decode::<String>() {
+        return text;
+    }
+    let blocks: Vec<RawObject> = content.decode().unwrap_or_default();
+    let texts = blocks.iter().filter_map(|block| block.get_string("text"));
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// What people see of a stream event.
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    index: u64,
+    #[serde(borrow, default)]
+    content_block: Option<BlockStart<'a>>,
+    #[serde(borrow, default)]
+    delta: Option<Delta<'a>>,
+}
+
+#[derive(Deserialize)]
+struct BlockStart<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    text: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    #[serde(borrow, default)]
+    text: Cow<'a, str>,
+}
+
+#[cfg(test)]
+mod tests;

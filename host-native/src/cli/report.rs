@@ -1,0 +1,185 @@
+//! What is printed of a run, in each of the output forms.
+
+use std::{
+    io::{self, Stderr, Stdout, Write as _},
+    time::Instant,
+};
+
+use windlass::core::{Message, message::ResultMessage};
+
+use super::{
+    args::{OutputFormat, RunArgs},
+    plain::{clean, one_line},
+    render::Screen,
+    terminal::{Stage, columns},
+};
+
+/// The forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Everything as it happens, for people.
+    People,
+    /// The final text alone.
+    Answer,
+    /// The result message.
+    Json,
+    /// Every message, one a line.
+    StreamJson,
+}
+
+impl Form {
+    /// The form that the flags ask for.
+    pub(crate) fn of(args: &RunArgs) -> Self {
+        match args.output_format {
+            OutputFormat::Text if args.print => Self::Answer,
+            OutputFormat::Text => Self::People,
+            OutputFormat::Json => Self::Json,
+            OutputFormat::StreamJson => Self::StreamJson,
+        }
+    }
+
+    /// Whether the model's stream is wanted as it comes.
+    pub(crate) fn wants_partial_messages(self, args: &RunArgs) -> bool {
+        match self {
+            Self::People => true,
+            Self::StreamJson => args.include_partial_messages,
+            Self::Answer | Self::Json => false,
+        }
+    }
+}
+
+/// Prints a run.
+#[derive(Debug)]
+pub(crate) struct Reporter {
+    form: Form,
+    debug: bool,
+    started: Instant,
+    out: Stage<Stdout>,
+    screen: Screen,
+    /// Where the run is shown beside an answer that is for a program.
+    aside: Option<Stage<Stderr>>,
+}
+
+impl Reporter {
+    /// A reporter for a run in this directory.
+    pub(crate) fn new(form: Form, args: &RunArgs, cwd: &str) -> Self {
+        Self {
+            form,
+            debug: args.debug,
+            started: Instant::now(),
+            out: Stage::stdout(),
+            screen: Screen::new(cwd, columns(), args.verbose),
+            aside: (args.verbose && form == Form::Answer).then(Stage::stderr),
+        }
+    }
+
+    /// A reporter for people, without anything else.
+    pub(crate) fn for_people(cwd: &str) -> Self {
+        Self {
+            form: Form::People,
+            debug: false,
+            started: Instant::now(),
+            out: Stage::stdout(),
+            screen: Screen::new(cwd, columns(), false),
+            aside: None,
+        }
+    }
+
+    /// Prints what a message is worth in this form.
+    ///
+    /// # Errors
+    /// When standard output cannot be written to; usually because nobody reads it.
+    pub(crate) fn message(&mut self, message: &Message) -> io::Result<()> {
+        if self.debug {
+            // A standard error that is gone is no reason to stop.
+            let _ = writeln!(io::stderr(), "{}", message.to_line());
+        }
+        let at = self.elapsed_ms();
+        match self.form {
+            Form::People => {
+                let text = self.screen.show(message, at);
+                if text.is_empty() {
+                    Ok(())
+                } else {
+                    self.out.write(&text)
+                }
+            }
+            Form::StreamJson => self.line(&message.to_line()),
+            Form::Json if matches!(message, Message::Result(_)) => self.line(&message.to_line()),
+            Form::Json => Ok(()),
+            Form::Answer => {
+                if let Some(aside) = &mut self.aside {
+                    let _ = aside.write(&self.screen.show(message, at)); // as above
+                }
+                match message {
+                    Message::Result(result) => self.answer(result),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Whether [`Reporter::tick`] shows anything.
+    pub(crate) fn is_animated(&self) -> bool {
+        self.form == Form::People && self.out.is_animated()
+    }
+
+    /// Shows that something is going on.
+    ///
+    /// # Errors
+    /// As [`Reporter::message`].
+    pub(crate) fn tick(&mut self) -> io::Result<()> {
+        let status = self.screen.status(self.elapsed_ms());
+        self.out.live(status)
+    }
+
+    /// Makes room for something else on the same terminal.
+    ///
+    /// # Errors
+    /// As [`Reporter::message`].
+    pub(crate) fn make_room(&mut self) -> io::Result<()> {
+        self.out.live(None)?;
+        let mut end = String::new();
+        self.screen.end_line(&mut end);
+        if end.is_empty() {
+            Ok(())
+        } else {
+            self.out.write(&end)
+        }
+    }
+
+    /// Says on standard error that a call was refused, where the run itself is not shown.
+    pub(crate) fn refused(&self, words: &str) {
+        if self.form != Form::People && self.aside.is_none() {
+            anstream::eprintln!("windlass: {}", one_line(words));
+        }
+    }
+
+    fn answer(&mut self, result: &ResultMessage) -> io::Result<()> {
+        match (&result.result, &result.errors) {
+            (Some(text), _) => {
+                let end = if text.ends_with('\n') { "" } else { "\n" };
+                // A pipe gets the bytes as they are, a terminal only what it can stand.
+                let text = if self.out.is_terminal() {
+                    clean(text)
+                } else {
+                    text.into()
+                };
+                self.out.plain(&format!("{text}{end}"))
+            }
+            (None, Some(errors)) => {
+                anstream::eprintln!("windlass: {}", one_line(&errors.join("; ")));
+                Ok(())
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        self.out.plain(&format!("{line}\n"))
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}

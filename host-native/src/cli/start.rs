@@ -1,0 +1,229 @@
+//! From flags and environment to an agent.
+
+use std::{env, io, path::PathBuf};
+
+use reqwest::Url;
+use tokio::sync::mpsc;
+use windlass::{
+    Agent, BuildError,
+    core::permission::{Mode, Rule},
+    http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
+};
+
+use super::{
+    args::{ConnectionArgs, RunArgs, list},
+    question::Question,
+};
+
+/// What the model is told unless `--system-prompt` says something else.
+pub(crate) const SYSTEM_PROMPT: &str = include_str!("system_prompt.md");
+
+/// Why nothing was started: what, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StartError {
+    /// The command line makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// No key for a server that surely wants one.
+    #[error(
+        "there is no API key: set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN for a bearer token). \
+         `windlass demo` shows the agent without one."
+    )]
+    MissingKey,
+    /// Standard input cannot be the prompt.
+    #[error("standard input cannot be used as the prompt: {0}")]
+    StandardInput(String),
+    /// A file cannot be used.
+    #[error("{what} `{}`: {reason}", .path.display())]
+    File {
+        /// What the file is for.
+        what: &'static str,
+        /// The file as it was named.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The agent cannot be built.
+    #[error(transparent)]
+    Build(BuildError),
+    /// The runtime or a signal handler cannot be set up.
+    #[error("the system refuses what the program needs to run: {0}")]
+    Runtime(io::Error),
+    /// Something this command needs does not work.
+    #[error("{0}")]
+    Unable(String),
+}
+
+impl From<BuildError> for StartError {
+    /// The builder speaks of its methods; people here know flags.
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::MissingKey | BuildError::NoKeyInEnvironment => Self::MissingKey,
+            BuildError::UnknownTool { name, known } => Self::Usage(format!(
+                "--tools: there is no built-in tool named `{name}`; there are {known}"
+            )),
+            BuildError::Directory { place: "add_dir", path, reason } => {
+                Self::File { what: "--add-dir", path, reason }
+            }
+            BuildError::Directory { path, reason, .. } => {
+                Self::File { what: "the working directory", path, reason }
+            }
+            BuildError::PriceFile { path, reason } => Self::File { what: "--prices", path, reason },
+            BuildError::PriceFileForm { path, error } => {
+                Self::File { what: "--prices", path, reason: error.to_string() }
+            }
+            BuildError::BypassAsRoot => Self::Usage(
+                "as root, nothing runs unasked: use another user, or allow what is needed with --allowedTools".to_owned(),
+            ),
+            other => Self::Build(other),
+        }
+    }
+}
+
+/// The agent that the flags describe, and the questions it will ask.
+pub(crate) fn agent(
+    args: &RunArgs,
+    partial_messages: bool,
+) -> Result<(Agent, mpsc::UnboundedReceiver<Question>), StartError> {
+    let (asking, questions) = mpsc::unbounded_channel();
+    let mut builder = Agent::builder()
+        .endpoint(endpoint(&args.connection)?)
+        .partial_messages(partial_messages)
+        .free_workspace_reads(true)
+        .allowed_tools(rules("--allowedTools", &args.allowed_tools)?)
+        .disallowed_tools(rules("--disallowedTools", &args.disallowed_tools)?)
+        .betas(list(&args.betas))
+        .system_prompt(
+            args.system_prompt
+                .as_deref()
+                .unwrap_or(SYSTEM_PROMPT.trim_end()),
+        )
+        .on_permission(move |request| Question::put(asking.clone(), request));
+    builder = match args.tools.as_deref().map(list) {
+        None => builder.builtin_tools(),
+        Some(names) if names == ["default"] => builder.builtin_tools(),
+        Some(names) => builder.tools(names),
+    };
+    let mode = match args.dangerously_skip_permissions {
+        true => Some(Mode::BypassPermissions),
+        false => args.permission_mode,
+    };
+    if let Some(mode) = mode {
+        // The mode by its name on the command line is as explicit as the flag.
+        let bypass = mode == Mode::BypassPermissions;
+        builder = builder
+            .permission_mode(mode)
+            .allow_dangerously_skip_permissions(bypass);
+    }
+    if let Some(model) = args.model.as_deref().filter(|model| !model.is_empty()) {
+        builder = builder.model(model);
+    }
+    if let Some(text) = args
+        .append_system_prompt
+        .as_deref()
+        .filter(|text| !text.is_empty())
+    {
+        builder = builder.append_system_prompt(text);
+    }
+    if let Some(effort) = args.effort {
+        builder = builder.effort(effort.into());
+    }
+    if let Some(rounds) = args.max_turns {
+        builder = builder.max_turns(rounds);
+    }
+    if let Some(amount) = args.max_budget_usd {
+        builder = builder.max_budget(amount);
+    }
+    for directory in &args.add_dir {
+        builder = builder.add_dir(directory);
+    }
+    if let Some(prices) = &args.prices {
+        builder = builder.prices_file(prices);
+    }
+    Ok((builder.build()?, questions))
+}
+
+/// Where the model is and who asks.
+pub(crate) fn endpoint(args: &ConnectionArgs) -> Result<EndpointConfig, StartError> {
+    let base_url = (args.base_url.clone().filter(|url| !url.is_empty()))
+        .or_else(|| variable("ANTHROPIC_BASE_URL"))
+        .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+    let auth = auth_from_environment();
+    if matches!(auth, Auth::None) && !is_on_this_machine(&base_url) {
+        return Err(StartError::MissingKey);
+    }
+    let mut endpoint = EndpointConfig::new(base_url, auth);
+    match &args.ca_file {
+        Some(file) => endpoint.extra_ca.push(file.clone()),
+        None => endpoint = endpoint.with_extra_ca_of_environment(),
+    }
+    Ok(endpoint)
+}
+
+/// The key, or the bearer token, or nothing.
+pub(crate) fn auth_from_environment() -> Auth {
+    let key = variable("ANTHROPIC_API_KEY").map(|key| Auth::ApiKey(key.into()));
+    let token = || variable("ANTHROPIC_AUTH_TOKEN").map(|token| Auth::Bearer(token.into()));
+    key.or_else(token).unwrap_or(Auth::None)
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Whether an address is on this machine: model servers there rarely ask for a key. An address that
+/// cannot be read is not; the endpoint will say what is wrong with it.
+fn is_on_this_machine(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else {
+        return false;
+    };
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback())
+}
+
+/// The rules of a flag. Each is read here, so that a complaint names the flag.
+fn rules(flag: &str, values: &[String]) -> Result<Vec<String>, StartError> {
+    let rules = list(values);
+    for rule in &rules {
+        Rule::parse(rule).map_err(|error| StartError::Usage(error.at(flag).to_string()))?;
+    }
+    Ok(rules)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_on_this_machine_are_told_by_their_address() {
+        for url in [
+            "http://127.0.0.1:8080",
+            "http://localhost",
+            "http://[::1]:9/x",
+            "https://127.1.2.3",
+        ] {
+            assert!(is_on_this_machine(url), "{url}");
+        }
+        for url in [
+            "https://api.anthropic.com",
+            "http://localhost.example.org",
+            "http://10.0.0.1",
+            "nonsense",
+        ] {
+            assert!(!is_on_this_machine(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_read_names_the_flag() {
+        let error = rules("--allowedTools", &["Read,Bash(ls".to_owned()]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "permission rule `Bash(ls`: the parenthesis is not closed at the end (from --allowedTools)"
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! Standard output and error as they are: a terminal with colours and a width, or a pipe.
+
+use std::io::{self, IsTerminal as _, Stderr, Stdout, Write};
+
+use anstream::{AutoStream, ColorChoice, adapter::strip_str, stream::RawStream};
+
+use super::os;
+
+/// Columns where there is no terminal to ask.
+const USUAL_COLUMNS: usize = 100;
+/// Goes to the start of the line and empties it.
+const ERASE_LINE: &str = "\r\x1b[2K";
+
+/// Text that stays, and below it at most one line that does not.
+#[derive(Debug)]
+pub(crate) struct Stage<S> {
+    out: S,
+    colours: bool,
+    /// Whether a passing line can be shown: a terminal that knows how to erase one.
+    animated: bool,
+    live: Option<String>,
+}
+
+impl Stage<Stdout> {
+    /// Standard output.
+    pub(crate) fn stdout() -> Self {
+        Self::new(io::stdout())
+    }
+}
+
+impl Stage<Stderr> {
+    /// Standard error.
+    pub(crate) fn stderr() -> Self {
+        Self::new(io::stderr())
+    }
+}
+
+impl<S: RawStream + Write> Stage<S> {
+    fn new(out: S) -> Self {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self {
+            // NO_COLOR, CLICOLOR and the like, as other programs read them.
+            colours: AutoStream::choice(&out) != ColorChoice::Never,
+            animated: out.is_terminal() && !dumb,
+            out,
+            live: None,
+        }
+    }
+
+    /// Whether [`Stage::live`] shows anything.
+    pub(crate) fn is_animated(&self) -> bool {
+        self.animated
+    }
+
+    /// Adds text that stays. Styles are taken out where they are not wanted.
+    ///
+    /// # Errors
+    /// What the system says; a broken pipe when nobody reads any more.
+    pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
+        self.erase()?;
+        self.styled(text)?;
+        self.out.flush()
+    }
+
+    /// Adds text as it is, styles or not.
+    ///
+    /// # Errors
+    /// As [`Stage::write`].
+    pub(crate) fn plain(&mut self, text: &str) -> io::Result<()> {
+        self.erase()?;
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Whether it is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.out.is_terminal()
+    }
+
+    /// Shows a line until something else is shown.
+    ///
+    /// # Errors
+    /// As [`Stage::write`].
+    pub(crate) fn live(&mut self, line: Option<String>) -> io::Result<()> {
+        if !self.animated || self.live == line {
+            return Ok(());
+        }
+        self.erase()?;
+        if let Some(line) = &line {
+            self.styled(line)?;
+        }
+        self.live = line;
+        self.out.flush()
+    }
+
+    fn erase(&mut self) -> io::Result<()> {
+        match self.live.take() {
+            Some(_) => self.out.write_all(ERASE_LINE.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    fn styled(&mut self, text: &str) -> io::Result<()> {
+        if self.colours {
+            self.out.write_all(text.as_bytes())
+        } else {
+            write!(self.out, "{}", strip_str(text))
+        }
+    }
+}
+
+/// How wide the terminal is.
+pub(crate) fn columns() -> usize {
+    os::columns().unwrap_or(USUAL_COLUMNS)
+}
+
+/// Whether a person can be asked: questions go to standard error, answers come from standard input.
+pub(crate) fn has_person() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
