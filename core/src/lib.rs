@@ -32,6 +32,7 @@ pub mod price;
 pub mod provider;
 pub mod schema;
 mod session;
+pub mod shell;
 pub mod spec;
 pub mod sse;
 pub mod task;

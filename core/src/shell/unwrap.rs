@@ -1,0 +1,203 @@
+//! Programs that run another program named in their arguments.
+
+use alloc::{string::String, vec::Vec};
+
+use super::{SimpleCommand, Unparsed, parse::collect, word::Word};
+
+/// Adds what a wrapper would run. The wrapper itself is added by the caller.
+pub(super) fn unwrap(
+    command: &SimpleCommand,
+    depth: u32,
+    found: &mut Vec<SimpleCommand>,
+) -> Result<(), Unparsed> {
+    let Some(program) = command.program() else {
+        return Ok(());
+    };
+    let arguments = &command.words[1..];
+    let wrapper = Wrapper { command, depth };
+    match program {
+        "command" | "builtin" | "nohup" | "setsid" => wrapper.runs(arguments, &[], 0, found),
+        "exec" => wrapper.runs(arguments, &["-a"], 0, found),
+        "time" => wrapper.runs(arguments, &["-f", "-o"], 0, found),
+        "nice" => wrapper.runs(arguments, &["-n"], 0, found),
+        "stdbuf" => wrapper.runs(arguments, &["-i", "-o", "-e"], 0, found),
+        "timeout" => wrapper.runs(arguments, &["-k", "-s"], 1, found),
+        "env" => wrapper.runs(arguments, &["-u", "-C"], 0, found),
+        "xargs" => wrapper.runs(arguments, &XARGS_VALUES, 0, found),
+        "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, depth, found),
+        "eval" => {
+            let mut line = String::new();
+            for word in arguments {
+                if !word.is_literal() {
+                    return Err(Unparsed::ComputedProgram);
+                }
+                line.push_str(word.text());
+                line.push(' ');
+            }
+            collect(&line, depth, found)
+        }
+        "sudo" | "doas" | "su" | "runuser" => Err(Unparsed::Unsupported("another user's rights")),
+        "source" | "." => Err(Unparsed::Unsupported("a sourced file")),
+        "alias" | "at" | "batch" | "busybox" | "chroot" | "chrt" | "flock" | "gdb" | "ionice"
+        | "ltrace" | "nsenter" | "parallel" | "script" | "ssh" | "strace" | "systemd-run"
+        | "taskset" | "toybox" | "trap" | "unbuffer" | "unshare" | "watch" => {
+            Err(Unparsed::Unsupported("a program that runs others"))
+        }
+        "find" | "fd" => match arguments.iter().find(|w| runs_commands(w.text())) {
+            Some(_) => Err(Unparsed::Unsupported("a search that runs commands")),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+fn is_assignment(word: &Word) -> bool {
+    word.is_literal() && !word.text().starts_with('-') && word.text().contains('=')
+}
+
+fn runs_commands(argument: &str) -> bool {
+    [
+        "-exec",
+        "-execdir",
+        "-ok",
+        "-okdir",
+        "-x",
+        "--exec",
+        "-X",
+        "--exec-batch",
+    ]
+    .contains(&argument)
+}
+
+/// Options of `xargs` that take a value.
+const XARGS_VALUES: [&str; 8] = ["-I", "-n", "-P", "-L", "-d", "-a", "-s", "-E"];
+
+struct Wrapper<'a> {
+    command: &'a SimpleCommand,
+    depth: u32,
+}
+
+impl Wrapper<'_> {
+    /// Adds the command behind options (some of which take a value), assignments and so many operands.
+    fn runs(
+        &self,
+        arguments: &[Word],
+        with_value: &[&str],
+        operands: usize,
+        found: &mut Vec<SimpleCommand>,
+    ) -> Result<(), Unparsed> {
+        let behind_options = skip_options(arguments, with_value)?;
+        let assignments = behind_options
+            .iter()
+            .take_while(|w| is_assignment(w))
+            .count();
+        let words = behind_options
+            .get(assignments + operands..)
+            .unwrap_or_default();
+        let Some(program) = words.first() else {
+            return Ok(());
+        };
+        if !program.is_literal() {
+            return Err(Unparsed::ComputedProgram);
+        }
+        let names = behind_options[..assignments]
+            .iter()
+            .filter_map(|w| w.text().split('=').next())
+            .map(String::from);
+        let inner = SimpleCommand {
+            assignments: self
+                .command
+                .assignments
+                .iter()
+                .cloned()
+                .chain(names)
+                .collect(),
+            words: words.to_vec(),
+            writes_file: self.command.writes_file,
+        };
+        let depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
+        unwrap(&inner, depth, found)?;
+        found.push(inner);
+        Ok(())
+    }
+}
+
+fn skip_options<'a>(arguments: &'a [Word], with_value: &[&str]) -> Result<&'a [Word], Unparsed> {
+    let mut rest = arguments;
+    while let [first, tail @ ..] = rest {
+        if !first.is_literal() {
+            return Err(Unparsed::ComputedProgram);
+        }
+        let option = first.text();
+        if option == "--" {
+            return Ok(tail);
+        }
+        if !option.starts_with('-') || option.len() == 1 {
+            return Ok(rest);
+        }
+        rest = if with_value.contains(&option) {
+            tail.get(1..).ok_or(Unparsed::Syntax)?
+        } else if is_plain_option(option, with_value) {
+            tail
+        } else {
+            return Err(Unparsed::Unsupported("an option of a wrapper"));
+        };
+    }
+    Ok(rest)
+}
+
+/// Whether an option surely takes no word behind it: one letter, or a value attached.
+/// `env -S` splits its value into a command line of its own.
+fn is_plain_option(option: &str, with_value: &[&str]) -> bool {
+    let attached = with_value.iter().any(|known| option.starts_with(known));
+    let long_with_value = option.starts_with("--") && option.contains('=');
+    !option.contains('S')
+        && !option.starts_with("--split")
+        && (option.len() == 2 || attached || long_with_value)
+}
+
+/// `sh -c TEXT`: the text is a command line; a script file or standard input is unknown.
+fn shell(arguments: &[Word], depth: u32, found: &mut Vec<SimpleCommand>) -> Result<(), Unparsed> {
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if !argument.is_literal() {
+            return Err(Unparsed::ComputedProgram);
+        }
+        match argument.text() {
+            "-c" | "-lc" | "-ec" | "-euc" => {
+                let text = arguments.next().ok_or(Unparsed::Syntax)?;
+                if !text.is_literal() {
+                    return Err(Unparsed::ComputedProgram);
+                }
+                return collect(text.text(), depth, found);
+            }
+            "--version" | "--help" => return Ok(()),
+            flag if flag.starts_with('-') && !flag.contains('c') && flag.len() <= 3 => {}
+            _ => return Err(Unparsed::Unsupported("a shell script")),
+        }
+    }
+    Err(Unparsed::Unsupported("a shell that reads commands"))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn a_wrapper_gives_itself_and_what_it_runs() {
+        let found = super::super::commands("timeout -k 5 10 npm test").unwrap();
+        let lines: Vec<Vec<&str>> = found
+            .iter()
+            .map(|c| c.words.iter().map(Word::text).collect())
+            .collect();
+        assert_eq!(
+            lines,
+            vec![
+                vec!["npm", "test"],
+                vec!["timeout", "-k", "5", "10", "npm", "test"]
+            ]
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! Which programs a shell line would start. The reference for what must never be missed are the complaints
+//! that users of string matching have: chains, substitutions, wrappers, quoting.
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use windlass_core::shell::{SimpleCommand, Unparsed, commands};
+
+fn show(command: &SimpleCommand) -> String {
+    let mut out: Vec<String> = command
+        .assignments
+        .iter()
+        .map(|a| format!("{a}="))
+        .collect();
+    for word in &command.words {
+        let mark = if word.is_literal() { "" } else { "~" };
+        out.push(format!("{mark}{}", word.text()));
+    }
+    if command.writes_file {
+        out.push(">".to_owned());
+    }
+    out.join(" ")
+}
+
+fn parsed(line: &str) -> Vec<String> {
+    let mut shown: Vec<String> = commands(line).unwrap().iter().map(show).collect();
+    shown.sort();
+    shown
+}
+
+#[track_caller]
+fn check(line: &str, expected: &[&str]) {
+    let mut expected: Vec<String> = expected.iter().map(|e| (*e).to_owned()).collect();
+    expected.sort();
+    assert_eq!(parsed(line), expected, "{line}");
+}
+
+#[test]
+fn perm_4_lists_and_pipelines_give_every_command() {
+    check("npm test", &["npm test"]);
+    check(
+        "a && b || c; d & e | f |& g",
+        &["a", "b", "c", "d", "e", "f", "g"],
+    );
+    check("cd x && python3 y", &["cd x", "python3 y"]);
+    check("echo x && rm -rf /", &["echo x", "rm -rf /"]);
+    check("a\nb # and c\n\nd", &["a", "b", "d"]);
+    check("a \\\n  b", &["a b"]);
+    check("! grep -q x f", &["grep -q x f"]);
+    check("", &[]);
+}
+
+#[test]
+fn perm_4_substitutions_are_commands() {
+    check("echo $(rm x)", &["echo ~", "rm x"]);
+    check("echo `rm x`", &["echo ~", "rm x"]);
+    check("echo \"a $(b \"$(c)\") d\"", &["echo ~a  d", "b ~", "c"]);
+    check("echo ${X:-$(rm x)}", &["echo ~", "rm x"]);
+    check("echo $((1 + $(rm x)))", &["echo ~", "rm x"]);
+    check("diff <(a b) >(c)", &["diff ~ ~", "a b", "c"]);
+    check("X=$(rm x)", &["X=", "rm x"]);
+    check("echo '$(rm x)' \"\\$(rm y)\"", &["echo $(rm x) $(rm y)"]);
+}
+
+#[test]
+fn perm_4_redirections_are_seen() {
+    check("echo x > f", &["echo x >"]);
+    check("echo x >> f 2>&1", &["echo x >"]);
+    check("echo x &> f", &["echo x >"]);
+    check("echo x >| f", &["echo x >"]);
+    check("echo x 2>/dev/null >&2 < in <<< word", &["echo x"]);
+    check("> f", &[" >".trim_start()]);
+    check("{ echo x; } > f", &["echo x", ">"]);
+    check("echo x >$F", &["echo x >"]);
+}
+
+#[test]
+fn perm_4_here_documents_are_no_commands_but_may_hold_some() {
+    check("cat <<EOF\nrm x\nEOF\nls", &["cat", "ls"]);
+    check("cat <<EOF\n$(rm x)\nEOF", &["cat", "rm x"]);
+    check("cat <<'EOF'\n$(rm x)\nEOF", &["cat"]);
+    check("cat <<-EOF && ls\n\tx\n\tEOF", &["cat", "ls"]);
+}
+
+#[test]
+fn perm_4_compound_commands_give_all_their_branches() {
+    check(
+        "if a; then b; elif c; then d; else e; fi",
+        &["a", "b", "c", "d", "e"],
+    );
+    check("for x in $(ls); do rm $x; done", &["ls", "rm ~"]);
+    check("while read l; do echo $l; done < f", &["read l", "echo ~"]);
+    check("(cd x; make) && { ls; }", &["cd x", "make", "ls"]);
+}
+
+#[test]
+fn perm_4_quoting_does_not_hide_a_program() {
+    check("\"rm\" x", &["rm x"]);
+    check("r''m x", &["rm x"]);
+    check("\\rm x", &["rm x"]);
+    check("grep 'a*b' f", &["grep a*b f"]);
+    check("grep a*b f", &["grep ~a*b f"]);
+}
+
+#[test]
+fn perm_4_wrappers_give_what_they_run() {
+    check("env -i A=1 rm x", &["A= rm x", "env -i A=1 rm x"]);
+    check("FOO=1 rm x", &["FOO= rm x"]);
+    check("sh -c 'a && rm x'", &["a", "rm x", "sh -c a && rm x"]);
+    check(
+        "nohup nice -n 5 rm x",
+        &["nice -n 5 rm x", "nohup nice -n 5 rm x", "rm x"],
+    );
+    check("find . | xargs -n 1 rm", &["find .", "rm", "xargs -n 1 rm"]);
+    check("eval 'rm x'", &["eval rm x", "rm x"]);
+    check("exec -a name rm x", &["exec -a name rm x", "rm x"]);
+    check(
+        "timeout 5 bash -c \"rm x\"",
+        &["bash -c rm x", "rm x", "timeout 5 bash -c rm x"],
+    );
+}
+
+#[test]
+fn perm_4_what_cannot_be_followed_is_refused() {
+    for (line, why) in [
+        ("echo 'x", Unparsed::Unclosed),
+        ("echo $(ls", Unparsed::Unclosed),
+        ("cat <<EOF\nx", Unparsed::Unclosed),
+        ("if a; then b", Unparsed::Unclosed),
+        ("a )", Unparsed::Syntax),
+        ("done", Unparsed::Syntax),
+        ("$X y", Unparsed::ComputedProgram),
+        ("$(echo rm) x", Unparsed::ComputedProgram),
+        ("/bin/r? x", Unparsed::ComputedProgram),
+        ("xargs $X", Unparsed::ComputedProgram),
+        ("sh -c \"$X\"", Unparsed::ComputedProgram),
+        ("a\0b", Unparsed::Syntax),
+    ] {
+        assert_eq!(commands(line), Err(why), "{line}");
+    }
+    for line in [
+        "sudo rm x",
+        "find . -exec rm {} +",
+        "find . -delete -exec sh -c x \\;",
+        "case x in y) z;; esac",
+        "f() { rm x; }; f",
+        "function f { rm x; }",
+        "source x",
+        ". x",
+        "env -S 'rm x'",
+        "bash script.sh",
+        "curl x | sh",
+        "$'rm' x",
+        "a=(1 2)",
+        "((x = 1))",
+        "[[ -f x ]]",
+        "busybox rm x",
+    ] {
+        assert!(commands(line).is_err(), "{line} gave {:?}", commands(line));
+    }
+}
+
+#[test]
+fn deep_nesting_ends_in_an_error_not_on_the_stack() {
+    let line = format!("{}x{}", "$(".repeat(5_000), ")".repeat(5_000));
+    assert!(commands(&format!("echo {line}")).is_err());
+    let evals = "eval ".repeat(1_000) + "x";
+    assert_eq!(commands(&evals), Err(Unparsed::TooDeep));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn any_text_is_parsed_or_refused(line in "[a-z \"'$(){}`;&|<>\\\\\n#=*!-]{0,60}") {
+        let _ = commands(&line);
+    }
+
+    /// However a removal is chained to something harmless, it is found or the line is refused.
+    #[test]
+    fn perm_4_a_chained_command_is_never_missed(
+        before in "[a-z]{1,6}( [a-z'\"$*{}-]{0,6}){0,3}",
+        joint in prop::sample::select(vec![" && ", " || ", "; ", " | ", " & ", "\n", " |& "]),
+    ) {
+        let line = format!("{before}{joint}rm -rf x");
+        if let Ok(found) = commands(&line) {
+            let quoted = before.matches('\'').count() % 2 == 1 || before.matches('"').count() % 2 == 1;
+            let seen = found.iter().any(|c| c.program() == Some("rm"));
+            prop_assert!(seen || quoted, "{line}");
+        }
+    }
+}
