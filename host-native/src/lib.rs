@@ -8,6 +8,7 @@ pub mod bash;
 pub mod files;
 pub mod host;
 pub mod http;
+pub mod model_server;
 mod os;
 pub mod plugins;
 

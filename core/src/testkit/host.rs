@@ -71,7 +71,7 @@ pub struct TestHost {
     model: RefCell<ScriptedModel>,
     http_failures: RefCell<VecDeque<HttpFailure>>,
     tools: RefCell<BTreeMap<String, Tool>>,
-    permission: RefCell<Box<dyn FnMut(&PermissionRequest) -> PermissionResponse>>,
+    permission: RefCell<Decide>,
     /// Whether the test said how to answer.
     decides: bool,
     resolved: BTreeMap<String, Result<String, String>>,
@@ -79,6 +79,9 @@ pub struct TestHost {
     inputs: Rc<RefCell<Inputs>>,
     seen: RefCell<Seen>,
 }
+
+/// How permission questions are answered.
+type Decide = Box<dyn FnMut(&PermissionRequest) -> PermissionResponse>;
 
 /// What a host was asked and told.
 #[derive(Debug, Default)]

@@ -18,12 +18,15 @@ use crate::{
     testkit::clock::{Sleep, VirtualClock},
 };
 
+/// Whether a message is the one that an input waits for.
+pub(super) type Fits = Box<dyn Fn(&Message) -> bool>;
+
 /// Inputs that are due now, at a moment, or after a message.
 pub(super) struct Inputs {
     clock: VirtualClock,
     due: VecDeque<Input>,
     timed: Vec<(Sleep, Input)>,
-    awaiting: Vec<(Box<dyn Fn(&Message) -> bool>, Input)>,
+    awaiting: Vec<(Fits, Input)>,
     waker: Option<Waker>,
 }
 
@@ -46,7 +49,7 @@ impl Inputs {
         self.timed.push((self.clock.sleep_until(at), input));
     }
 
-    pub(super) fn when(&mut self, fits: Box<dyn Fn(&Message) -> bool>, input: Input) {
+    pub(super) fn when(&mut self, fits: Fits, input: Input) {
         self.awaiting.push((fits, input));
     }
 
