@@ -1,0 +1,12 @@
+//! The Rust API from outside: agents with closure tools against a scripted model.
+
+#![allow(clippy::unwrap_used)]
+
+mod building;
+mod endings;
+mod examples;
+mod permissions;
+mod queries;
+mod sessions;
+mod support;
+mod tools;
