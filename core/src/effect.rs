@@ -2,14 +2,14 @@
 //!
 //! Every effect is answered to its end exactly once. [`Answer::is_last`] says which answers end one.
 
-use alloc::{borrow::ToOwned, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::{
     id::EffectId,
-    json::RawJson,
+    json::{self, RawJson},
     message::Message,
     permission::Mode,
     tool::{Access, ToolCall, ToolResult},
@@ -164,20 +164,16 @@ pub struct PermissionRequest {
 }
 
 /// The answer of whoever decides (seed 4, `PermissionResult`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase")]
 pub enum PermissionResponse {
     /// Run it.
     Allow {
         /// Run it with this input instead; it is validated again.
-        #[serde(
-            rename = "updatedInput",
-            default,
-            skip_serializing_if = "Option::is_none"
-        )]
+        #[serde(rename = "updatedInput", skip_serializing_if = "Option::is_none")]
         updated_input: Option<RawJson>,
         /// Allow rules that hold from now on, for this session.
-        #[serde(rename = "allowRules", default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(rename = "allowRules", skip_serializing_if = "Vec::is_empty")]
         allow_rules: Vec<String>,
     },
     /// Do not run it.
@@ -185,9 +181,43 @@ pub enum PermissionResponse {
         /// What the model reads.
         message: String,
         /// End the run too.
-        #[serde(default)]
         interrupt: bool,
     },
+}
+
+impl<'de> Deserialize<'de> for PermissionResponse {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Allow {
+            #[serde(default)]
+            updated_input: Option<RawJson>,
+            #[serde(default)]
+            allow_rules: Vec<String>,
+        }
+        #[derive(Deserialize)]
+        struct Deny {
+            message: String,
+            #[serde(default)]
+            interrupt: bool,
+        }
+        let (kind, raw) = json::tagged(deserializer, "behavior")?;
+        match kind.as_str() {
+            "allow" => raw.decode().map(|allow: Allow| Self::Allow {
+                updated_input: allow.updated_input,
+                allow_rules: allow.allow_rules,
+            }),
+            "deny" => raw.decode().map(|deny: Deny| Self::Deny {
+                message: deny.message,
+                interrupt: deny.interrupt,
+            }),
+            other => {
+                let problem = format!("the behavior is allow or deny, not {other}");
+                return Err(de::Error::custom(problem));
+            }
+        }
+        .map_err(de::Error::custom)
+    }
 }
 
 impl PermissionResponse {

@@ -4,7 +4,7 @@
 //! blocks, structured results) travels as [`RawJson`]: the text itself, checked once to be JSON.
 //! It is never rebuilt from a tree of values, so key order, number spelling and unknown fields stay.
 
-use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
+use alloc::{borrow::ToOwned, boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
@@ -21,8 +21,20 @@ impl RawJson {
     /// [`JsonError`] with the position of the first fault.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
         RawValue::from_string(text.into())
-            .map(|raw| Self(raw.into()))
+            .map(Self::on_one_line)
             .map_err(JsonError::from)
+    }
+
+    /// Messages, transcripts and snapshots are lines: line ends between the tokens of a value (in its
+    /// strings there are none) become blanks.
+    fn on_one_line(raw: Box<RawValue>) -> Self {
+        let text = raw.get();
+        if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
+            return Self(raw.into());
+        }
+        // Blanks in place of other white space: still the same value.
+        let line = RawValue::from_string(text.replace(['\n', '\r'], " "));
+        Self(line.unwrap_or(raw).into())
     }
 
     /// Encodes a value. Fails only for values that JSON cannot express (a map whose keys are not strings).
@@ -77,7 +89,7 @@ impl RawJson {
 
 impl From<&RawValue> for RawJson {
     fn from(raw: &RawValue) -> Self {
-        Self(raw.to_owned().into())
+        Self::on_one_line(raw.to_owned())
     }
 }
 
@@ -109,9 +121,25 @@ impl Serialize for RawJson {
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw: alloc::boxed::Box<RawValue> = Deserialize::deserialize(deserializer)?;
-        Ok(Self(raw.into()))
+        let raw: Box<RawValue> = Deserialize::deserialize(deserializer)?;
+        Ok(Self::on_one_line(raw))
     }
+}
+
+/// An object with the value of the field that tells its kind.
+///
+/// What serde derives for tagged enums reads into a tree first, and [`RawJson`] inside would not
+/// survive that.
+pub(crate) fn tagged<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    tag: &str,
+) -> Result<(String, RawJson), D::Error> {
+    let raw = RawJson::deserialize(deserializer)?;
+    let kind = RawObject::parse(raw.get())
+        .map_err(serde::de::Error::custom)?
+        .get_string(tag)
+        .ok_or_else(|| serde::de::Error::custom(alloc::format!("no text in the field `{tag}`")))?;
+    Ok((kind, raw))
 }
 
 /// Text that is not the JSON it was taken for.
@@ -209,5 +237,20 @@ impl<'de> Deserialize<'de> for RawObject {
             }
         }
         deserializer.deserialize_map(Fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RawJson;
+
+    #[test]
+    fn a_value_is_one_line_however_it_was_spelled() {
+        let spelled = "{\n  \"a\": [1,\r\n 2.50],\n  \"b\": \"x\\ny\"\n}";
+        let line = r#"{   "a": [1,   2.50],   "b": "x\ny" }"#;
+        assert_eq!(RawJson::parse(spelled).unwrap().get(), line);
+        let inside: alloc::vec::Vec<RawJson> =
+            serde_json::from_str(&alloc::format!("[{spelled}]")).unwrap();
+        assert_eq!(inside[0].get(), line);
     }
 }

@@ -2,20 +2,20 @@
 //!
 //! Field order is fixed by the types, so equal messages are equal bytes on every platform.
 
-use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, string::String, vec::Vec};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::{
     id::{SessionId, Uuid},
-    json::{RawJson, RawObject},
+    json::{self, RawJson, RawObject},
     money::Usd,
     permission::Mode,
     provider::{StopReason, Usage},
 };
 
 /// A message of the stream.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Message {
@@ -39,6 +39,22 @@ impl Message {
     pub fn to_line(&self) -> String {
         // Every field is a string, a number, raw JSON or a map with string keys: encoding cannot fail.
         serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (kind, raw) = json::tagged(deserializer, "type")?;
+        match kind.as_str() {
+            "system" => raw.decode().map(Self::System),
+            "assistant" => raw.decode().map(Self::Assistant),
+            "user" => raw.decode().map(Self::User),
+            "stream_event" => raw.decode().map(Self::StreamEvent),
+            "tool_progress" => raw.decode().map(Self::ToolProgress),
+            "result" => raw.decode().map(Self::Result),
+            other => return Err(de::Error::custom(format!("no message is of type {other}"))),
+        }
+        .map_err(de::Error::custom)
     }
 }
 

@@ -4,9 +4,9 @@
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::json::RawJson;
+use crate::json::{self, RawJson};
 
 /// A tool as it is offered to the model, with what the loop must know to schedule and judge it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -227,7 +227,7 @@ impl ToolResult {
 }
 
 /// A block of a tool result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ResultBlock {
     /// Text.
@@ -243,6 +243,27 @@ pub enum ResultBlock {
     /// Any other block of the Messages API, passed through as it is.
     #[serde(untagged)]
     Other(RawJson),
+}
+
+impl<'de> Deserialize<'de> for ResultBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Text {
+            text: String,
+        }
+        #[derive(Deserialize)]
+        struct Image {
+            source: ImageSource,
+        }
+        let (kind, raw) = json::tagged(deserializer, "type")?;
+        let known = match kind.as_str() {
+            "text" => raw.decode().ok().map(|t: Text| Self::Text { text: t.text }),
+            "image" => (raw.decode().ok()).map(|i: Image| Self::Image { source: i.source }),
+            _ => None,
+        };
+        // An image behind an address, for example.
+        Ok(known.unwrap_or(Self::Other(raw)))
+    }
 }
 
 impl ResultBlock {

@@ -3,9 +3,15 @@
 #![cfg(feature = "testkit")]
 #![allow(clippy::unwrap_used)]
 
+mod api;
+mod decoding;
 mod harness;
 mod loop_failures;
 mod loop_interrupts;
 mod loop_limits;
 mod loop_messages;
+mod loop_tools;
+mod permissions;
+mod requests;
+mod schemas;
 mod simulation;

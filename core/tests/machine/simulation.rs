@@ -40,17 +40,17 @@ fn runs(seeds: std::ops::Range<u64>) -> Rows {
 
 #[test]
 fn loop_13_whatever_is_interrupted_the_history_stays_valid_and_the_session_usable() {
-    runs(0..1500);
+    runs(0..1_000);
 }
 
 #[test]
 fn loop_5_every_prompt_has_exactly_one_result_and_it_is_last_whatever_happens() {
-    runs(10_000..11_500);
+    runs(10_000..11_000);
 }
 
 #[test]
 fn card_1_the_same_inputs_give_the_same_outputs_byte_for_byte() {
-    for seed in 20_000..20_400 {
+    for seed in 20_000..20_300 {
         let first = run(seed, &mut Rows::default());
         let second = run(seed, &mut Rows::default());
         assert_eq!(first, second, "seed {seed}");
@@ -60,7 +60,7 @@ fn card_1_the_same_inputs_give_the_same_outputs_byte_for_byte() {
 
 #[test]
 fn every_row_of_the_transition_table_is_taken() {
-    let taken = runs(30_000..31_000).taken;
+    let taken = runs(30_000..30_600).taken;
     let table: BTreeSet<String> = diagram()
         .lines()
         .filter(|line| line.contains(" : "))

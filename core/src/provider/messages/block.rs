@@ -1,6 +1,10 @@
 //! A content block while its deltas arrive.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{
+    borrow::{Cow, ToOwned},
+    string::String,
+    vec::Vec,
+};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -48,7 +52,7 @@ pub(super) enum Building {
     },
     /// A kind that is carried, not interpreted. Deltas of known kinds still find their field.
     Other {
-        object: RawObject,
+        raw: RawJson,
         input: String,
         text: String,
     },
@@ -73,8 +77,13 @@ impl Building {
                 given: call.input.ok(),
                 streamed: String::new(),
             },
+            Block::Other(raw) if !raw.is_object() => {
+                return Err(JsonError {
+                    reason: "a block is an object".to_owned(),
+                });
+            }
             Block::Other(raw) => Self::Other {
-                object: RawObject::parse(raw.get())?,
+                raw,
                 input: String::new(),
                 text: String::new(),
             },
@@ -138,11 +147,12 @@ impl Building {
                 name,
                 input: tool_input(given, streamed),
             }),
-            Self::Other {
-                mut object,
-                input,
-                text,
-            } => {
+            // Untouched, it stays as it came to the byte.
+            Self::Other { raw, input, text } if input.is_empty() && text.is_empty() => {
+                Block::Other(raw)
+            }
+            Self::Other { raw, input, text } => {
+                let mut object = RawObject::parse(raw.get()).unwrap_or_default();
                 if let Ok(input) = RawJson::parse(input) {
                     object.set("input", input);
                 }
