@@ -4,7 +4,7 @@
 //! took, and can be run again at any time.
 #![forbid(unsafe_code)]
 
-mod browser;
+mod artefacts;
 mod check;
 mod junit;
 mod libtest;
@@ -68,7 +68,7 @@ fn dispatch(arguments: Vec<OsString>) -> Result<ExitCode> {
         Some("bench") => bench(&workspace, parser.raw_args()?.collect()),
         Some("wasm") => {
             end_of_arguments(&mut parser)?;
-            browser::build(&workspace)?;
+            artefacts::build(&workspace)?;
             Ok(ExitCode::SUCCESS)
         }
         Some("package") => {

@@ -8,7 +8,7 @@ use std::process;
 
 use anyhow::{Context, Result, bail};
 
-use crate::browser;
+use crate::artefacts;
 use crate::process::{capture, run};
 use crate::progress;
 use crate::workspace::Workspace;
@@ -26,7 +26,7 @@ pub(crate) fn write(workspace: &Workspace, directory: &Path) -> Result<Vec<PathB
     progress::step("copy the sources and their built components", || {
         copy_sources(workspace, sources.path())?;
         let prebuilt = sources.path().join(PREBUILT);
-        browser::heavy(workspace, ["components".as_ref(), prebuilt.as_os_str()])
+        artefacts::heavy(workspace, ["components".as_ref(), prebuilt.as_os_str()])
     })?;
     progress::step("package", || {
         let mut cargo = workspace.cargo();
@@ -108,9 +108,7 @@ fn manifest_of_unpacked(ours: &toml::Table, members: &[String]) -> Result<String
     manifest.insert("workspace".into(), workspace.into());
     let mut patch = toml::Table::new();
     for member in members {
-        let (name, _version) = member
-            .rsplit_once('-')
-            .context("an unpacked crate without a version")?;
+        let name = crate_name(member).with_context(|| format!("`{member}` names no version"))?;
         let mut place = toml::Table::new();
         place.insert("path".into(), member.as_str().into());
         patch.insert(name.into(), place.into());
@@ -119,9 +117,27 @@ fn manifest_of_unpacked(ours: &toml::Table, members: &[String]) -> Result<String
     registries.insert("crates-io".into(), patch.into());
     manifest.insert("patch".into(), registries.into());
     if let Some(profiles) = ours.get("profile") {
-        manifest.insert("profile".into(), profiles.clone());
+        let mut profiles = profiles.clone();
+        for (_, profile) in profiles.as_table_mut().into_iter().flatten() {
+            // Settings for single packages are for those that only xtask uses.
+            if let Some(packages) = profile
+                .get_mut("package")
+                .and_then(toml::Value::as_table_mut)
+            {
+                packages.retain(|name, _| name == "*");
+            }
+        }
+        manifest.insert("profile".into(), profiles);
     }
     Ok(manifest.to_string())
+}
+
+/// The crate of a packaged directory, `name-version`: the version begins at the first dash before a digit.
+fn crate_name(directory: &str) -> Option<&str> {
+    let version = directory
+        .match_indices('-')
+        .find(|&(dash, _)| directory[dash + 1..].starts_with(|c: char| c.is_ascii_digit()));
+    version.map(|(dash, _)| &directory[..dash])
 }
 
 /// Copies the files that git knows or would take, not what builds have left behind.
@@ -176,5 +192,41 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed stays in the system's temporary directory; nothing depends on its going.
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unpacked_crates_find_each_other_and_keep_our_profiles() {
+        let ours = "
+            [profile.dev]
+            opt-level = 1
+            [profile.dev.package.\"*\"]
+            debug = false
+            [profile.dev.package.walrus]
+            opt-level = 0
+        ";
+        let members = [
+            "windlass-0.1.0".to_owned(),
+            "windlass-core-0.2.0-beta.1".to_owned(),
+        ];
+        let manifest =
+            manifest_of_unpacked(&ours.parse().expect("TOML"), &members).expect("a manifest");
+        let manifest: toml::Table = manifest.parse().expect("TOML");
+        assert_eq!(
+            manifest["patch"]["crates-io"]["windlass"]["path"].as_str(),
+            Some("windlass-0.1.0")
+        );
+        assert_eq!(
+            manifest["patch"]["crates-io"]["windlass-core"]["path"].as_str(),
+            Some("windlass-core-0.2.0-beta.1")
+        );
+        let dev = &manifest["profile"]["dev"];
+        assert_eq!(dev["opt-level"].as_integer(), Some(1));
+        assert_eq!(dev["package"]["*"]["debug"].as_bool(), Some(false));
+        assert!(dev["package"].get("walrus").is_none());
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::{Report, Run};
-use crate::browser;
+use crate::artefacts;
 use crate::junit::{self, Outcome};
 use crate::libtest;
 use crate::package as packaging;
@@ -42,27 +42,23 @@ pub(super) fn doc(run: &Run<'_>) -> Result<Report> {
     Ok(Report::Holds)
 }
 
-/// What ships as wasm32: the core by itself, the components, the browser module.
+/// What is built for wasm32: the core by itself, the components, the browser module.
 pub(super) fn wasm(run: &Run<'_>) -> Result<Report> {
-    process::run(
-        run.workspace
-            .wasm_cargo("build")?
-            .args(["--package", "windlass-core"]),
-    )?;
-    browser::build(run.workspace)?;
+    artefacts::build(run.workspace)?;
     Ok(Report::Holds)
 }
 
 /// Every unit and integration test, one process each.
 pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let workspace = run.workspace;
-    let browser = browser::build(workspace)?;
+    let artefacts = artefacts::build(workspace)?;
     let chromium = setup::chromium(workspace)?;
     let windlass = workspace.build_windlass()?;
     let mut cargo = workspace.native_cargo()?;
     cargo
         .env("WINDLASS_BIN", windlass)
-        .env("WINDLASS_BROWSER", browser)
+        .env("WINDLASS_WASM_CORE", artefacts.core)
+        .env("WINDLASS_BROWSER", artefacts.browser)
         .env("WINDLASS_CHROMIUM", chromium);
     let outcome = match tools::cargo_nextest(workspace) {
         Ok(nextest) => by_nextest(run, cargo, &nextest)?,

@@ -1,0 +1,128 @@
+//! What is made of WebAssembly for the tests and the browser host.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::process;
+use crate::progress;
+use crate::setup::{npm, wasm};
+use crate::workspace::Workspace;
+
+/// Transpiles one component into a directory, and writes its declaration there, which is lost on the way. Run by Node
+/// where `node_modules` is, so that it finds jco there.
+const TRANSPILE: &str = r"
+import { readFile, writeFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { transpileBytes, writeFiles } from '@bytecodealliance/jco-transpile';
+const [component, name, host, outDir] = process.argv.slice(1);
+const { declarationOf } = await import(pathToFileURL(`${host}/plugin.js`));
+const bytes = await readFile(component);
+const { files } = await transpileBytes(bytes, {
+  name,
+  instantiation: 'async',
+  nodejsCompat: false,
+  tlaCompat: false,
+});
+await writeFiles(files, { baseDir: outDir });
+await writeFile(`${outDir}/declaration.json`, JSON.stringify(declarationOf(bytes)));
+";
+
+/// Where the artefacts are.
+pub(crate) struct Artefacts {
+    /// The bare core as a module, to be shown free of imports.
+    pub(crate) core: PathBuf,
+    /// The npm package: the JavaScript of `host-browser/js`, `windlass_browser.js` with its module, `files/` with the
+    /// file tools for engines without components, and `demo/`, a page.
+    pub(crate) browser: PathBuf,
+}
+
+/// Builds all of them.
+pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
+    let browser = workspace.target.join("browser");
+    let host = workspace.root.join("host-browser");
+    copy(&host.join("js"), &browser)?;
+    copy(&host.join("demo"), &browser.join("demo"))?;
+    // One by one: together, the core would be compiled with what only the browser module asks of it.
+    for (package, features) in [
+        ("windlass-wasm-core", ""),
+        // The scripted model is what the tests and the page talk to.
+        ("windlass-browser", "testkit"),
+    ] {
+        process::run(
+            workspace
+                .wasm_cargo("build")?
+                .args(["--package", package, "--features", features]),
+        )?;
+    }
+    let modules = workspace.wasm_target().join(wasm::TARGET).join("wasm");
+    let module = modules.join("windlass_browser.wasm");
+    heavy(
+        workspace,
+        ["bindgen".as_ref(), module.as_os_str(), browser.as_os_str()],
+    )?;
+    transpile(workspace, &browser)?;
+    bundle_demo(workspace, &browser.join("demo"))?;
+    Ok(Artefacts {
+        core: modules.join("windlass_wasm_core.wasm"),
+        browser,
+    })
+}
+
+fn transpile(workspace: &Workspace, browser: &Path) -> Result<()> {
+    let components = workspace.target.join("components");
+    heavy(workspace, ["components".as_ref(), components.as_os_str()])?;
+    let packages = npm::packages(workspace)?;
+    progress::step("transpile the file tools to JavaScript", || {
+        process::run(
+            workspace
+                .command(npm::node()?)
+                .current_dir(packages)
+                .args(["--input-type=module", "--eval", TRANSPILE])
+                .arg(components.join("files.component.wasm"))
+                .arg("files")
+                .arg(browser)
+                .arg(browser.join("files")),
+        )
+    })
+}
+
+/// Puts the project and the script of the demonstration into one file, which the page loads.
+fn bundle_demo(workspace: &Workspace, page: &Path) -> Result<()> {
+    process::run(
+        workspace
+            .command(npm::node()?)
+            .arg(page.join("bundle.js"))
+            .arg(workspace.root.join("host-native/demo"))
+            .arg(page.join("bundle.json")),
+    )
+}
+
+/// Copies the files of a directory.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    let entries = fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let copy = to.join(entry.file_name());
+        fs::copy(entry.path(), &copy)
+            .with_context(|| format!("cannot write {}", copy.display()))?;
+    }
+    Ok(())
+}
+
+/// Builds and runs `xtask-wasm`; the whole workspace is selected so that it shares dependencies with the tests.
+pub(crate) fn heavy<'a>(
+    workspace: &Workspace,
+    arguments: impl IntoIterator<Item = &'a OsStr>,
+) -> Result<()> {
+    let mut cargo = workspace.native_cargo()?;
+    process::run(cargo.args(["build", "--workspace", "--bin", "xtask-wasm"]))?;
+    process::run(
+        workspace
+            .command(workspace.binary("xtask-wasm"))
+            .args(arguments),
+    )
+}
