@@ -1,1 +1,3 @@
-//! placeholder
+//! What the end-to-end tests share.
+
+pub mod artefacts;

@@ -1,0 +1,112 @@
+/** What a session is driven with: the object behind `WasmHost` of the core. */
+
+export class Host {
+  #parts;
+  #take;
+
+  /**
+   * @param {object} parts
+   * @param {object} parts.clock
+   * @param {import('./http.js').Endpoint} parts.endpoint
+   * @param {import('./memory-file-system.js').MemoryFileSystem} [parts.files]
+   * @param {string} parts.cwd
+   * @param {Map<string, object>} parts.tools by name: `{ plugin }` or what `tool` makes
+   * @param {Function} [parts.canUseTool]
+   * @param {number} parts.toolTimeoutMs
+   * @param {(line: string) => Promise<void>} take takes messages
+   */
+  constructor(parts, take) {
+    this.#parts = parts;
+    this.#take = take;
+  }
+
+  mono() {
+    return this.#parts.clock.mono();
+  }
+
+  wall() {
+    return this.#parts.clock.wall();
+  }
+
+  sleep(ms, signal) {
+    return this.#parts.clock.sleep(ms, signal);
+  }
+
+  send(path, headers, body, signal) {
+    return this.#parts.endpoint.send(path, headers, body, signal);
+  }
+
+  resolve(path) {
+    return absolute(this.#parts.cwd, path);
+  }
+
+  async callTool(effectId, callJson, input, signal, progress) {
+    const call = JSON.parse(callJson);
+    const found = this.#parts.tools.get(call.name);
+    if (found.plugin) return this.#callPlugin(found.plugin, call, input);
+    const limit = call.timeout_ms ?? this.#parts.toolTimeoutMs;
+    return JSON.stringify(await this.#within(limit, call.name, signal, (signal) => {
+      const report = (text) => {
+        // Afterwards nobody listens: the core has its result.
+        if (!signal.aborted) progress(String(text));
+      };
+      return found.call(call, { signal, progress: report, effectId });
+    }));
+  }
+
+  #callPlugin(plugin, call, input) {
+    const { files } = this.#parts;
+    if (!files) throw new Error(`${call.name} works on files, and this agent has none: give it \`files\``);
+    return plugin.call(call, input, { files: files.granted(call.grant) });
+  }
+
+  /** Runs work that may take so many milliseconds; its signal fires when it is cancelled, late or done. */
+  async #within(limit, name, cancelled, work) {
+    const over = new AbortController();
+    const stop = () => over.abort(cancelled.reason);
+    cancelled.addEventListener('abort', stop, { once: true });
+    try {
+      const late = this.#parts.clock.sleep(limit, over.signal).then(() => {
+        throw new Error(`${name} did not finish within ${limit} ms and was stopped.`);
+      });
+      return await Promise.race([work(over.signal), late]);
+    } finally {
+      cancelled.removeEventListener('abort', stop);
+      over.abort();
+    }
+  }
+
+  async askPermission(requestJson, signal) {
+    const request = JSON.parse(requestJson);
+    const { canUseTool } = this.#parts;
+    const decision = await canUseTool(request.tool_name, request.input, {
+      signal,
+      toolUseID: request.tool_use_id,
+      blockedPath: request.blocked_path ?? undefined,
+      decisionReason: request.decision_reason,
+      suggestedRule: request.suggested_rule ?? undefined,
+    });
+    return JSON.stringify(decision);
+  }
+
+  async persist() {}
+
+  message(line) {
+    return this.#take(line);
+  }
+}
+
+/**
+ * A path as rules judge it: absolute, without `.` and `..`. There are no links here, so that is the real one.
+ * @param {string} cwd
+ * @param {string} path
+ */
+export function absolute(cwd, path) {
+  if (path.includes('\0')) throw new Error(`the path ${JSON.stringify(path)} contains a NUL character`);
+  const names = [];
+  for (const name of (path.startsWith('/') ? path : `${cwd}/${path}`).split('/')) {
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  }
+  return `/${names.join('/')}`;
+}

@@ -1,0 +1,365 @@
+/** windlass in JavaScript: an agent inside a page, a Node program or an edge worker. */
+
+/** What an agent is made of. The names and meanings are those of the TypeScript Agent SDK where it has them. */
+export interface AgentOptions {
+  /** The model, exactly as the server knows it. */
+  model?: string;
+  /** The system prompt. Nothing is added to it. */
+  systemPrompt?: string;
+  /** Closures as tools: see {@link tool}. */
+  tools?: Tool[];
+  /** Components with tools: see {@link Plugin} and `windlass/files`. */
+  plugins?: Plugin[];
+  /** The files that the tools of plugins work on; an empty tree if left out. */
+  files?: MemoryFileSystem;
+  /** The working directory: absolute. */
+  cwd?: string;
+
+  /** Where the model server is; default `https://api.anthropic.com`. A server of yours that adds the key is best. */
+  baseUrl?: string;
+  /** Sent as `x-api-key`. Refused in a page unless `dangerouslyAllowBrowser` says otherwise. */
+  apiKey?: string;
+  /** The key in the page is the visitor's own. */
+  dangerouslyAllowBrowser?: boolean;
+  /** Further headers of every request. */
+  headers?: Record<string, string>;
+  /** In place of the platform's `fetch`. */
+  fetch?: typeof fetch;
+
+  /** Rules of what runs unasked: `Read`, `Bash(npm test:*)`, `Edit(src/**)`. */
+  allowedTools?: string[];
+  /** Rules of what is always asked about. */
+  askTools?: string[];
+  /** Rules of what never runs. */
+  disallowedTools?: string[];
+  permissionMode?: PermissionMode;
+  /** Whether reading tools run unasked inside the working directory. */
+  freeWorkspaceReads?: boolean;
+  /** Needed before the mode can be `bypassPermissions`. */
+  allowDangerouslySkipPermissions?: boolean;
+  /** Decides what nothing else decided. Without it, that is denied. */
+  canUseTool?: CanUseTool;
+
+  /** Tool rounds for one prompt. */
+  maxTurns?: number;
+  /** What a session may cost, in US dollars. */
+  maxBudgetUsd?: number;
+  /** The most tokens a response may hold. */
+  maxTokens?: number;
+  thinking?: { type: 'adaptive' } | { type: 'enabled'; budgetTokens?: number } | { type: 'disabled' };
+  effort?: 'low' | 'medium' | 'high' | 'max';
+  betas?: string[];
+  /** Whether responses are streamed; default yes. */
+  stream?: boolean;
+  /** Whether the raw events of the stream are messages too. */
+  includePartialMessages?: boolean;
+  /** How long a closure tool may take, in milliseconds; default two minutes. */
+  toolTimeoutMs?: number;
+  retry?: RetryPolicy;
+  /** A price file, for models that this version does not know. */
+  prices?: object;
+
+  /** 32 random bytes that the ids come from; fresh ones if left out. */
+  seed?: Uint8Array;
+  /** The session's id, a UUID. */
+  sessionId?: string;
+  clock?: Clock;
+  /** Further facts that the first message of a run reports. */
+  environment?: Record<string, unknown>;
+}
+
+export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions';
+
+/** When a failed model call is asked again. */
+export interface RetryPolicy {
+  /** Default 10. */
+  maxRetries?: number;
+  /** Milliseconds before the first retry, doubled for each further one; default 500. */
+  baseMs?: number;
+  /** The longest wait in milliseconds; default 32,000. */
+  maxMs?: number;
+  /** Up to so many percent are added at random; default 25. */
+  jitterPercent?: number;
+  /** Retry rate limits only. */
+  onlyRateLimits?: boolean;
+  /** Wait as long as the server asks for; default yes. */
+  honourRetryAfter?: boolean;
+}
+
+export type CanUseTool = (
+  toolName: string,
+  input: Record<string, unknown>,
+  context: {
+    /** Fires when nobody waits for the decision any more. */
+    signal: AbortSignal;
+    toolUseID: string;
+    /** The path outside the working directory that made it ask. */
+    blockedPath?: string;
+    decisionReason: string;
+    /** A rule that would answer the question for the rest of the session. */
+    suggestedRule?: string;
+  },
+) => PermissionResult | Promise<PermissionResult>;
+
+export type PermissionResult =
+  | { behavior: 'allow'; updatedInput?: Record<string, unknown>; allowRules?: string[] }
+  | { behavior: 'deny'; message: string; interrupt?: boolean };
+
+/** Time, in whole milliseconds. */
+export interface Clock {
+  /** Since any moment; never goes back. */
+  mono(): number;
+  /** Since 1970. */
+  wall(): number;
+  /** Resolves after so many milliseconds; when the signal fires, it need not resolve at all. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The time of the platform. */
+export class SystemClock implements Clock {
+  mono(): number;
+  wall(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** A text, or content blocks of the Messages API. */
+export type Prompt = string | Array<Record<string, unknown> & { type: string }>;
+
+/** What an agent is: made once, used for any number of prompts and sessions. */
+export class Agent {
+  constructor(options?: AgentOptions);
+  /** The files that the tools of its plugins work on. */
+  readonly files: MemoryFileSystem | undefined;
+  /** Asks in a session of its own; gives the messages as they come. */
+  query(prompt: Prompt, options?: { signal?: AbortSignal }): Run;
+  /** Asks in a session of its own; gives the result message. A run that failed has a result too. */
+  run(prompt: Prompt, options?: { signal?: AbortSignal }): Promise<ResultMessage>;
+  /** Starts a conversation: prompts that see what came before. */
+  session(): Session;
+}
+
+/** A conversation. Prompts are answered one after another. */
+export interface Session {
+  /** The session's id, a UUID. */
+  id(): Promise<string>;
+  /** The work begins at once, and waits when too many messages are not read. */
+  prompt(prompt: Prompt, options?: { signal?: AbortSignal }): Run;
+  /** Stops what is running. The session stays usable. */
+  interrupt(): Promise<void>;
+  setPermissionMode(mode: PermissionMode): Promise<void>;
+  /** Without a name it is the model of the agent again. */
+  setModel(model?: string): Promise<void>;
+}
+
+/**
+ * The messages of an answer. Leaving the loop stops the run; when the signal of the query fires, it is stopped and the
+ * loop throws the signal's reason.
+ */
+export interface Run extends AsyncIterableIterator<Message> {
+  next(): Promise<IteratorResult<Message>>;
+  return(): Promise<IteratorResult<Message>>;
+  /** Stops it: what remains are the messages of the interruption and the result. */
+  interrupt(): Promise<void>;
+  /** Reads everything and gives the result message. */
+  result(): Promise<ResultMessage>;
+  /** The messages as lines of JSON, byte for byte as the core wrote them. */
+  lines(): AsyncGenerator<string, void>;
+}
+
+/** A message of the stream: the types of the TypeScript Agent SDK. */
+export type Message =
+  | SystemMessage
+  | AssistantMessage
+  | UserMessage
+  | StreamEventMessage
+  | ToolProgressMessage
+  | ResultMessage;
+
+interface Common {
+  uuid: string;
+  session_id: string;
+}
+
+export type SystemMessage = InitMessage | ApiRetryMessage;
+
+export interface InitMessage extends Common {
+  type: 'system';
+  subtype: 'init';
+  cwd: string;
+  tools: string[];
+  model: string;
+  permissionMode: PermissionMode;
+  mcp_servers: { name: string; status: string }[];
+  slash_commands: string[];
+  apiKeySource: string;
+  claude_code_version: string;
+  output_style: string;
+  agents: string[];
+  skills: string[];
+  plugins: { name: string; path: string }[];
+  betas?: string[];
+}
+
+export interface ApiRetryMessage extends Common {
+  type: 'system';
+  subtype: 'api_retry';
+  attempt: number;
+  max_retries: number;
+  retry_delay_ms: number;
+  error_status: number | null;
+  error: string;
+  message: string;
+}
+
+export interface AssistantMessage extends Common {
+  type: 'assistant';
+  message: {
+    id: string;
+    type: 'message';
+    role: 'assistant';
+    model: string;
+    content: ContentBlock[];
+    stop_reason: string | null;
+    stop_sequence: string | null;
+    usage: Usage;
+  };
+  parent_tool_use_id: string | null;
+  error?: string;
+}
+
+export interface UserMessage extends Common {
+  type: 'user';
+  message: { role: 'user'; content: ContentBlock[] };
+  parent_tool_use_id: string | null;
+  tool_use_result?: unknown;
+  isSynthetic?: boolean;
+}
+
+export interface StreamEventMessage extends Common {
+  type: 'stream_event';
+  event: Record<string, unknown> & { type: string };
+  parent_tool_use_id: string | null;
+}
+
+export interface ToolProgressMessage extends Common {
+  type: 'tool_progress';
+  tool_use_id: string;
+  tool_name: string;
+  parent_tool_use_id: string | null;
+  elapsed_time_seconds: number;
+}
+
+export interface ResultMessage extends Common {
+  type: 'result';
+  subtype: 'success' | 'error_max_turns' | 'error_max_budget_usd' | 'error_during_execution';
+  is_error: boolean;
+  duration_ms: number;
+  duration_api_ms: number;
+  num_turns: number;
+  /** The final text; only on success. */
+  result?: string;
+  /** What went wrong; only on an error. */
+  errors?: string[];
+  stop_reason: string | null;
+  total_cost_usd: number;
+  usage: Usage;
+  modelUsage: Record<string, Record<string, number>>;
+  permission_denials: { tool_name: string; tool_use_id: string; tool_input: Record<string, unknown> }[];
+}
+
+/** A block of the Messages API; kinds that this version does not know are kept as they are. */
+export type ContentBlock = Record<string, unknown> & { type: string };
+
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_creation_input_tokens: number;
+  cache_read_input_tokens: number;
+  server_tool_use: { web_search_requests: number; web_fetch_requests: number };
+}
+
+/** A tool of the embedder. */
+export interface Tool {
+  readonly definition: ToolDefinition;
+}
+
+/** A tool as the core reads it. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  input_schema: object;
+  [field: string]: unknown;
+}
+
+export interface ToolContext {
+  /** Fires when the call is cancelled or out of time. */
+  signal: AbortSignal;
+  /** Says that the tool is alive. */
+  progress(text: string): void;
+  /** The same for a call that is made again: an idempotency key. */
+  effectId: string;
+}
+
+/** What a tool gives: a text, or this. */
+export interface ToolOutput {
+  content: string | ContentBlock[];
+  isError?: boolean;
+  /** The output for programs, in the message's `tool_use_result`. */
+  structured?: unknown;
+}
+
+export interface ToolExtras {
+  /** `readOnly` tools may run beside each other. */
+  annotations?: { readOnly?: boolean; destructive?: boolean; idempotent?: boolean; openWorld?: boolean };
+  /** Input fields that are file paths: rules for paths then hold for this tool. */
+  paths?: { field: string; access: 'read' | 'write'; defaultCwd?: boolean }[];
+  /** The input field that is a shell command: rules for commands then hold for it. */
+  commandParam?: string;
+  /** What may be done about a call whose outcome was lost. */
+  retry?: 'never' | 'run_again' | 'run_again_with_key';
+  timeoutMs?: number;
+}
+
+/** Makes a tool of a function. What the function throws is a failure that the model reads. */
+export function tool<Input = any>(
+  name: string,
+  description: string,
+  inputSchema: object,
+  handler: (input: Input, context: ToolContext) => string | ToolOutput | Promise<string | ToolOutput>,
+  extras?: ToolExtras,
+): Tool;
+
+/** A directory tree in memory. */
+export class MemoryFileSystem {
+  constructor(options?: { files?: Record<string, string | Uint8Array>; clock?: Pick<Clock, 'wall'> });
+  /** Puts a file in place, with the directories it needs. */
+  writeFile(path: string, content: string | Uint8Array, options?: { modified?: number }): void;
+  readFile(path: string): Uint8Array | undefined;
+  readText(path: string): string | undefined;
+  /** The absolute paths of all files, sorted. */
+  paths(): string[];
+}
+
+/** What a component says of itself. */
+export interface Declaration {
+  name: string;
+  tools: ToolDefinition[];
+  [field: string]: unknown;
+}
+
+/** The tools of a component that `jco transpile --instantiation async` turned into JavaScript. */
+export class Plugin {
+  constructor(
+    declaration: Declaration,
+    instantiate: (getCoreModule: (path: string) => Promise<WebAssembly.Module>, imports: any) => Promise<any>,
+    module: (path: string) => Promise<WebAssembly.Module>,
+  );
+  readonly name: string;
+  readonly tools: ToolDefinition[];
+}
+
+/** The declaration that a component carries in its custom section `windlass:plugin`. */
+export function declarationOf(component: Uint8Array): Declaration;
+
+/** Loads the core early, or from somewhere else than beside this module. */
+export function init(source?: WebAssembly.Module | BufferSource | Promise<BufferSource>): Promise<void>;

@@ -1,0 +1,3 @@
+/** For tests of agents: a model that follows a script, and a clock that jumps. */
+export { ScriptedModel } from './scripted-model.js';
+export { VirtualClock } from './clock.js';

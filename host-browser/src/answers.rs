@@ -1,0 +1,191 @@
+//! Promises of the JavaScript host as streams of answers.
+
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    future::Future,
+    pin::Pin,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::stream;
+use js_sys::{Promise, Reflect, Uint8Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use windlass_core::{
+    EffectId, RawJson,
+    effect::{Answer, HttpFailure, HttpFailureKind},
+    host::{CancelSignal, Cancelled},
+    tool::{ToolCall, ToolResult},
+};
+
+use crate::{
+    host::to_json,
+    imports::{Abort, Exchange, WasmHost, reason},
+};
+
+/// The answers to a request: head, body, end. Dropping the stream aborts the request.
+pub(crate) fn exchange(sent: Promise, abort: Abort) -> impl Stream<Item = Answer> {
+    enum State {
+        Sent(Promise),
+        Reading(Exchange),
+        Over,
+    }
+    stream::unfold((State::Sent(sent), abort), |(state, abort)| async move {
+        let (answer, state) = match state {
+            State::Sent(promise) => match JsFuture::from(promise).await {
+                Ok(value) => {
+                    let exchange: Exchange = value.unchecked_into();
+                    let head = Answer::HttpHead {
+                        status: exchange.status(),
+                        headers: pairs(exchange.headers()),
+                    };
+                    (head, State::Reading(exchange))
+                }
+                Err(exception) => (failed(&exception), State::Over),
+            },
+            State::Reading(exchange) => match JsFuture::from(exchange.read()).await {
+                Ok(piece) if piece.is_undefined() => (Answer::HttpEnd, State::Over),
+                Ok(piece) => {
+                    let bytes = Uint8Array::new(&piece).to_vec();
+                    (
+                        Answer::HttpBody(Bytes::from(bytes)),
+                        State::Reading(exchange),
+                    )
+                }
+                Err(exception) => (failed(&exception), State::Over),
+            },
+            State::Over => return None,
+        };
+        if answer.is_last() {
+            abort.disarm();
+        }
+        Some((answer, (state, abort)))
+    })
+}
+
+fn pairs(names_and_values: Vec<String>) -> Vec<(String, String)> {
+    let mut rest = names_and_values.into_iter();
+    let mut pairs = Vec::new();
+    while let (Some(name), Some(value)) = (rest.next(), rest.next()) {
+        pairs.push((name.to_ascii_lowercase(), value));
+    }
+    pairs
+}
+
+/// An exception whose `kind` may say what failed; without one, nothing was reached.
+fn failed(exception: &JsValue) -> Answer {
+    let kind = Reflect::get(exception, &JsValue::from_str("kind"))
+        .ok()
+        .and_then(|kind| kind.as_string());
+    let kind = match kind.as_deref() {
+        Some("interrupted") => HttpFailureKind::Interrupted,
+        Some("refused") => HttpFailureKind::Refused,
+        Some("too-large") => HttpFailureKind::TooLarge,
+        _ => HttpFailureKind::Connect,
+    };
+    Answer::HttpFailed(HttpFailure {
+        kind,
+        message: reason(exception),
+    })
+}
+
+/// The answers of a tool: what it reports, then its result.
+pub(crate) struct ToolAnswers {
+    result: JsFuture,
+    reports: Rc<RefCell<Reports>>,
+    cancelled: Option<Cancelled>,
+    abort: Abort,
+    /// JavaScript calls it as long as the tool runs.
+    _report: Closure<dyn FnMut(String)>,
+    done: bool,
+}
+
+#[derive(Default)]
+struct Reports {
+    texts: VecDeque<String>,
+    waker: Option<Waker>,
+}
+
+impl ToolAnswers {
+    pub(crate) fn start(
+        host: &WasmHost,
+        id: EffectId,
+        call: &ToolCall,
+        cancel: &CancelSignal,
+    ) -> Self {
+        let reports = Rc::new(RefCell::new(Reports::default()));
+        let for_tool = Rc::clone(&reports);
+        let report = Closure::new(move |text| {
+            let mut reports = for_tool.borrow_mut();
+            reports.texts.push_back(text);
+            if let Some(waker) = reports.waker.take() {
+                waker.wake();
+            }
+        });
+        let abort = Abort::new();
+        let result = host.call_tool(
+            &id.to_string(),
+            &to_json(call),
+            call.input.get(),
+            &abort.signal(),
+            report.as_ref().unchecked_ref(),
+        );
+        Self {
+            result: JsFuture::from(result),
+            reports,
+            cancelled: Some(cancel.cancelled()),
+            abort,
+            _report: report,
+            done: false,
+        }
+    }
+}
+
+impl Stream for ToolAnswers {
+    type Item = Answer;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Answer>> {
+        let this = &mut *self;
+        if this.done {
+            return Poll::Ready(None);
+        }
+        if let Some(cancelled) = &mut this.cancelled
+            && Pin::new(cancelled).poll(cx).is_ready()
+        {
+            this.abort.abort();
+            this.cancelled = None;
+        }
+        let mut reports = this.reports.borrow_mut();
+        if let Some(text) = reports.texts.pop_front() {
+            return Poll::Ready(Some(Answer::Progress(text)));
+        }
+        reports.waker = Some(cx.waker().clone());
+        drop(reports);
+        Pin::new(&mut this.result).poll(cx).map(|settled| {
+            this.done = true;
+            this.abort.disarm();
+            Some(Answer::Tool(result(settled)))
+        })
+    }
+}
+
+/// A tool that throws has failed, and its exception says how.
+fn result(settled: Result<JsValue, JsValue>) -> ToolResult {
+    match settled {
+        Ok(value) => value
+            .as_string()
+            .ok_or_else(|| "it is no text".to_owned())
+            .and_then(|json| RawJson::parse(json).map_err(|error| error.to_string()))
+            .and_then(|json| json.decode().map_err(|error| error.to_string()))
+            .unwrap_or_else(|error| {
+                ToolResult::error(format!(
+                    "The tool gave a result that cannot be used: {error}"
+                ))
+            }),
+        Err(exception) => ToolResult::error(reason(&exception)),
+    }
+}

@@ -1,0 +1,147 @@
+//! The effects of the core as calls of the JavaScript host.
+
+use std::rc::Rc;
+
+use futures_core::Stream;
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
+use windlass_core::{
+    EffectId, Host, Message, Millis, Now, RawJson, UnixMillis,
+    effect::{
+        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
+        ResolvedPath,
+    },
+    host::CancelSignal,
+    tool::ToolCall,
+};
+
+use crate::{
+    answers::{ToolAnswers, exchange},
+    imports::{Abort, WasmHost, reason},
+    inputs::Inputs,
+};
+
+/// A host in one thread.
+#[derive(Debug)]
+pub(crate) struct BrowserHost {
+    js: WasmHost,
+    inputs: Rc<Inputs>,
+}
+
+impl BrowserHost {
+    pub(crate) fn new(js: WasmHost, inputs: Rc<Inputs>) -> Self {
+        Self { js, inputs }
+    }
+}
+
+impl Host for BrowserHost {
+    fn now(&self) -> Now {
+        // Whole milliseconds, far below 2^53; what is negative or no number becomes 0.
+        Now {
+            mono: Millis(self.js.mono() as u64),
+            wall: UnixMillis(self.js.wall() as u64),
+        }
+    }
+
+    async fn sleep(&self, until: Millis) {
+        let abort = Abort::new();
+        let ms = until.since(self.now().mono);
+        // A clock that fails must not turn the driver into a busy loop: such a sleep never ends.
+        let slept = JsFuture::from(self.js.sleep(ms as f64, &abort.signal())).await;
+        abort.disarm();
+        if slept.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn http(&self, _: EffectId, request: HttpRequest) -> impl Stream<Item = Answer> {
+        let headers: Array = request
+            .headers
+            .iter()
+            .flat_map(|(name, value)| [JsValue::from_str(name), JsValue::from_str(value)])
+            .collect();
+        let body = Uint8Array::from(request.body_bytes().as_slice());
+        let abort = Abort::new();
+        let sent = self
+            .js
+            .send(&request.path, &headers, &body, &abort.signal());
+        exchange(sent, abort)
+    }
+
+    async fn resolve(
+        &self,
+        _: EffectId,
+        paths: Vec<ResolvePath>,
+    ) -> Vec<Result<ResolvedPath, String>> {
+        let resolve = |asked: &ResolvePath| match self.js.resolve(&asked.path) {
+            Ok(path) => Ok(ResolvedPath { path }),
+            Err(exception) => Err(reason(&exception)),
+        };
+        paths.iter().map(resolve).collect()
+    }
+
+    fn call_tool(
+        &self,
+        id: EffectId,
+        call: ToolCall,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        ToolAnswers::start(&self.js, id, &call, &cancel)
+    }
+
+    async fn ask_permission(&self, _: EffectId, request: PermissionRequest) -> PermissionResponse {
+        let abort = Abort::new();
+        let asked = to_json(&request);
+        let decided = JsFuture::from(self.js.ask_permission(&asked, &abort.signal())).await;
+        abort.disarm();
+        let response = match decided {
+            Ok(answer) => answer
+                .as_string()
+                .and_then(|json| RawJson::parse(json).ok())
+                .and_then(|json| json.decode().ok()),
+            Err(exception) => Some(PermissionResponse::deny(format!(
+                "asking for permission failed: {}",
+                reason(&exception)
+            ))),
+        };
+        response.unwrap_or_else(|| {
+            PermissionResponse::deny("the answer to the permission question could not be read")
+        })
+    }
+
+    async fn persist(&self, _: EffectId, entries: Vec<Entry>) -> Result<(), String> {
+        let written = JsFuture::from(self.js.persist(&to_json(&entries))).await;
+        written.map(|_| ()).map_err(|exception| reason(&exception))
+    }
+
+    async fn message(&self, message: Message) {
+        // Whoever does not want the message does not stop the session.
+        let _ = JsFuture::from(self.js.message(&message.to_line())).await;
+        self.inputs.seen(&message);
+    }
+}
+
+/// JSON of the core's own types, whose keys are strings: encoding cannot fail.
+pub(crate) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// The claim of the design page: the driver asks nothing of its host that a single thread could not give.
+#[cfg(test)]
+mod tests {
+    use super::BrowserHost;
+
+    /// Ambiguous, and so no program, if `T` were `Send`.
+    trait NotSend<A> {
+        fn holds() {}
+    }
+    struct Sendable;
+    impl<T: ?Sized> NotSend<()> for T {}
+    impl<T: ?Sized + Send> NotSend<Sendable> for T {}
+
+    #[test]
+    fn the_driver_compiles_for_a_host_that_is_not_send() {
+        <BrowserHost as NotSend<_>>::holds();
+    }
+}

@@ -1,0 +1,142 @@
+//! The JavaScript object that a session is driven with. Its shape is `WasmHost` in `js/host.js`.
+
+use std::cell::Cell;
+
+use js_sys::{Function, Promise, Uint8Array};
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen]
+extern "C" {
+    /// Everything only a platform can do.
+    #[derive(Debug, Clone)]
+    pub type WasmHost;
+
+    /// Milliseconds of a monotonic clock.
+    #[wasm_bindgen(method)]
+    pub(crate) fn mono(this: &WasmHost) -> f64;
+
+    /// Milliseconds since 1970.
+    #[wasm_bindgen(method)]
+    pub(crate) fn wall(this: &WasmHost) -> f64;
+
+    /// Resolves after so many milliseconds; the signal says that nobody waits any more.
+    #[wasm_bindgen(method)]
+    pub(crate) fn sleep(this: &WasmHost, ms: f64, signal: &JsValue) -> Promise;
+
+    /// Sends a request to the model; resolves to an [`Exchange`] once its head is there.
+    #[wasm_bindgen(method)]
+    pub(crate) fn send(
+        this: &WasmHost,
+        path: &str,
+        headers: &js_sys::Array,
+        body: &Uint8Array,
+        signal: &JsValue,
+    ) -> Promise;
+
+    /// The real path of a path, or an exception that says why there is none.
+    #[wasm_bindgen(method, catch)]
+    pub(crate) fn resolve(this: &WasmHost, path: &str) -> Result<String, JsValue>;
+
+    /// Runs a tool; the call and what it resolves to are JSON. The input, which is in the call too, is given as
+    /// the model spelled it.
+    #[wasm_bindgen(method, js_name = callTool)]
+    pub(crate) fn call_tool(
+        this: &WasmHost,
+        effect: &str,
+        call: &str,
+        input: &str,
+        signal: &JsValue,
+        progress: &Function,
+    ) -> Promise;
+
+    /// Asks whoever decides; request and response are JSON.
+    #[wasm_bindgen(method, js_name = askPermission)]
+    pub(crate) fn ask_permission(this: &WasmHost, request: &str, signal: &JsValue) -> Promise;
+
+    /// Writes transcript entries, a JSON array; rejects with the reason if it cannot.
+    #[wasm_bindgen(method)]
+    pub(crate) fn persist(this: &WasmHost, entries: &str) -> Promise;
+
+    /// Takes a message, one line of JSON; resolves when there is room for the next.
+    #[wasm_bindgen(method)]
+    pub(crate) fn message(this: &WasmHost, line: &str) -> Promise;
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// An answer of the model that is arriving.
+    pub(crate) type Exchange;
+
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn status(this: &Exchange) -> u16;
+
+    /// Names and values in turns.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn headers(this: &Exchange) -> Vec<String>;
+
+    /// The next piece of the body as a `Uint8Array`, or `undefined` at the end.
+    #[wasm_bindgen(method)]
+    pub(crate) fn read(this: &Exchange) -> Promise;
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// The platform's own.
+    pub(crate) type AbortController;
+
+    #[wasm_bindgen(constructor)]
+    fn create() -> AbortController;
+
+    #[wasm_bindgen(method, getter)]
+    fn signal(this: &AbortController) -> JsValue;
+
+    #[wasm_bindgen(method)]
+    fn abort(this: &AbortController);
+}
+
+/// Tells JavaScript that its work is no longer wanted: when it is said so, and when this is dropped
+/// before the work was done.
+pub(crate) struct Abort {
+    controller: AbortController,
+    done: Cell<bool>,
+}
+
+impl Abort {
+    pub(crate) fn new() -> Self {
+        Self {
+            controller: AbortController::create(),
+            done: Cell::new(false),
+        }
+    }
+
+    pub(crate) fn signal(&self) -> JsValue {
+        self.controller.signal()
+    }
+
+    /// The work is done: there is nothing left to abort.
+    pub(crate) fn disarm(&self) {
+        self.done.set(true);
+    }
+
+    pub(crate) fn abort(&self) {
+        if !self.done.replace(true) {
+            self.controller.abort();
+        }
+    }
+}
+
+impl Drop for Abort {
+    fn drop(&mut self) {
+        self.abort();
+    }
+}
+
+/// What an exception says, in one line.
+pub(crate) fn reason(exception: &JsValue) -> String {
+    if let Some(error) = exception.dyn_ref::<js_sys::Error>() {
+        return String::from(error.message());
+    }
+    exception
+        .as_string()
+        .unwrap_or_else(|| String::from(js_sys::Object::from(exception.clone()).to_string()))
+}

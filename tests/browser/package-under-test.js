@@ -1,0 +1,9 @@
+/** The npm package as it was built: `$WINDLASS_BROWSER`, else where `cargo xtask wasm` puts it. */
+import { pathToFileURL } from 'node:url';
+
+const directory = process.env.WINDLASS_BROWSER ?? new URL('../../target/browser', import.meta.url).pathname;
+const load = (file) => import(new URL(file, pathToFileURL(`${directory}/`)));
+
+export const windlass = await load('index.js');
+export const files = await load('files.js');
+export const testkit = await load('testkit.js');

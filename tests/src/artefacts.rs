@@ -1,0 +1,75 @@
+//! What tests find ready-made: `cargo xtask wasm` builds it, and `cargo xtask test` does that first.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+/// The directory of the npm package: the browser module, its JavaScript, the transpiled file tools.
+///
+/// `$WINDLASS_BROWSER`, else `browser` in the target directory.
+///
+/// # Panics
+/// When it was not built, with the command that does.
+#[must_use]
+pub fn browser_package() -> PathBuf {
+    let directory = env::var_os("WINDLASS_BROWSER")
+        .map_or_else(|| target_directory().join("browser"), PathBuf::from);
+    built(directory.join("windlass_browser_bg.wasm"));
+    directory
+}
+
+/// The bare core as a module for wasm32: `$WINDLASS_WASM_CORE`, else where cargo put it.
+///
+/// # Panics
+/// When it was not built, with the command that does.
+#[must_use]
+pub fn bare_core() -> PathBuf {
+    let usual = "wasm/wasm32-unknown-unknown/wasm/windlass_wasm_core.wasm";
+    built(
+        env::var_os("WINDLASS_WASM_CORE")
+            .map_or_else(|| target_directory().join(usual), PathBuf::from),
+    )
+}
+
+/// A Chromium: `$WINDLASS_CHROMIUM`, else the first one on `PATH`.
+///
+/// # Panics
+/// When there is none, with what to do.
+#[must_use]
+pub fn chromium() -> PathBuf {
+    if let Some(chosen) = env::var_os("WINDLASS_CHROMIUM") {
+        return chosen.into();
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    env::split_paths(&path)
+        .flat_map(|directory| names.map(|name| directory.join(name)))
+        .find(|file| file.is_file())
+        .expect("no Chromium on PATH: run `cargo xtask setup`, or name one in $WINDLASS_CHROMIUM")
+}
+
+/// The root of the repository.
+#[must_use]
+pub fn repository() -> &'static Path {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().unwrap_or(tests)
+}
+
+/// Cargo's target directory: the one that this program runs from.
+fn target_directory() -> PathBuf {
+    let program = env::current_exe().expect("a test knows its own path");
+    let marked = program
+        .ancestors()
+        .find(|directory| directory.join("CACHEDIR.TAG").is_file());
+    marked.map_or_else(|| repository().join("target"), Path::to_owned)
+}
+
+fn built(file: PathBuf) -> PathBuf {
+    assert!(
+        file.is_file(),
+        "{} is missing: run `cargo xtask wasm` first",
+        file.display()
+    );
+    file
+}

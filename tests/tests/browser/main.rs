@@ -1,0 +1,139 @@
+//! The agent in JavaScript engines: the same core, the same component, the same bytes.
+#![allow(clippy::unwrap_used)]
+
+mod chromium;
+mod facts;
+mod native;
+mod node;
+
+use std::{fs, io::Write as _, path::Path};
+
+use serde_json::Value;
+use windlass_tests::artefacts;
+
+use self::facts::Facts;
+
+#[test]
+fn card_1_the_messages_of_the_demo_are_byte_for_byte_those_of_the_native_host_in_node() {
+    let facts = Facts::of_the_demo();
+    let there = split_outcome(&node::run(&facts));
+    compare(&facts, &there);
+}
+
+#[test]
+fn card_1_the_messages_of_the_demo_are_byte_for_byte_those_of_the_native_host_in_chromium() {
+    let facts = Facts::of_the_demo();
+    let there = split_outcome(&chromium::report_of("/tests/page.html", &facts));
+    compare(&facts, &there);
+}
+
+#[test]
+fn card_3_the_page_of_the_demo_repairs_the_project_with_the_file_component() {
+    let facts = Facts::of_the_demo();
+    let report = chromium::report_of("/package/demo/index.html?fast", &facts);
+    let seen: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(seen["errors"], Value::Array(Vec::new()), "{report}");
+    assert!(
+        seen["summary"]
+            .as_str()
+            .unwrap()
+            .starts_with("done · 6 turns"),
+        "{report}"
+    );
+    let calls: Vec<String> = seen["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| format!("{} {}", call["name"].as_str().unwrap(), call["outcome"]))
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            r#"Bash "call failed""#,
+            r#"Read "call done""#,
+            r#"Grep "call done""#,
+            r#"Glob "call done""#,
+            r#"Read "call done""#,
+            r#"Read "call done""#,
+            r#"Edit "call done""#,
+            r#"Bash "call done""#,
+        ]
+    );
+}
+
+#[test]
+fn card_3_a_component_in_javascript_reaches_only_what_its_call_was_granted() {
+    node::test("files.test.js");
+}
+
+#[test]
+fn card_1_the_javascript_api_keeps_its_promises() {
+    node::test("agent.test.js");
+}
+
+#[test]
+fn the_size_of_the_browser_package_is_known() {
+    let package = artefacts::browser_package();
+    println!("{:<28} {:>10} {:>10}", "file", "bytes", "gzip");
+    for file in [
+        "windlass_browser_bg.wasm",
+        "windlass_browser.js",
+        "files/files.core.wasm",
+        "files/files.js",
+    ] {
+        let bytes = fs::read(package.join(file)).unwrap();
+        println!("{file:<28} {:>10} {:>10}", bytes.len(), gzipped(&bytes));
+    }
+    // A page should not load more than this before the agent can speak.
+    let module = fs::read(package.join("windlass_browser_bg.wasm")).unwrap();
+    assert!(gzipped(&module) < 512 << 10, "{} bytes", gzipped(&module));
+}
+
+/// The messages of a run elsewhere, and what it said at the end.
+struct Elsewhere {
+    messages: String,
+    outcome: Value,
+}
+
+fn split_outcome(report: &str) -> Elsewhere {
+    let (messages, outcome) = report
+        .trim_end()
+        .rsplit_once('\n')
+        .unwrap_or(("", report.trim_end()));
+    Elsewhere {
+        messages: format!("{messages}\n"),
+        outcome: serde_json::from_str(outcome).unwrap(),
+    }
+}
+
+fn compare(facts: &Facts, there: &Elsewhere) {
+    assert_eq!(there.outcome["ok"], true, "{}", there.outcome);
+    let here = native::run(facts);
+    for (number, (native, other)) in here
+        .messages
+        .lines()
+        .zip(there.messages.lines())
+        .enumerate()
+    {
+        assert_eq!(native, other, "message {number} differs");
+    }
+    assert_eq!(here.messages, there.messages);
+    assert!(here.messages.lines().count() > 15, "{}", here.messages);
+    // The files are the same too, and the bug is gone.
+    let repaired = format!("{}/shop/discounts.py", facts.cwd());
+    let content = there.outcome["files"][&repaired].as_str().unwrap();
+    assert_eq!(content, fs::read_to_string(Path::new(&repaired)).unwrap());
+    assert!(content.contains("bisect_right"), "{content}");
+    println!(
+        "{} messages, {} bytes, equal; {} ms there",
+        here.messages.lines().count(),
+        here.messages.len(),
+        there.outcome["ms"]
+    );
+}
+
+fn gzipped(bytes: &[u8]) -> usize {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap().len()
+}

@@ -1,0 +1,72 @@
+//! Programs in Node.
+
+use std::{
+    io::Read,
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use windlass_tests::artefacts;
+
+use crate::facts::Facts;
+
+/// Longer than any of them takes on a busy machine: past it something hangs.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Runs the demonstration; gives the messages and, as the last line, the outcome.
+pub(crate) fn run(facts: &Facts) -> String {
+    let mut node = command("node.js");
+    node.arg(artefacts::browser_package())
+        .arg(facts.bundle_file());
+    output(node)
+}
+
+/// Runs a file of tests by Node's own runner.
+pub(crate) fn test(file: &str) {
+    let mut node = Command::new("node");
+    let tests = artefacts::repository().join("tests/browser");
+    node.arg("--test")
+        .arg(tests.join(file))
+        .env("WINDLASS_BROWSER", artefacts::browser_package());
+    print!("{}", output(node));
+}
+
+fn command(file: &str) -> Command {
+    let mut node = Command::new("node");
+    node.arg(artefacts::repository().join("tests/browser").join(file));
+    node
+}
+
+/// What a program says, once it has ended well.
+fn output(mut program: Command) -> String {
+    let mut child = program
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("Node is on PATH");
+    let text = read_to_end(&mut child);
+    let status = child.wait().unwrap();
+    assert!(status.success(), "{program:?}: {status}\n{text}");
+    text
+}
+
+fn read_to_end(child: &mut Child) -> String {
+    let mut stdout = child.stdout.take().unwrap();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = String::new();
+        let read = stdout.read_to_string(&mut text);
+        // Nobody listens any more after the time limit.
+        let _ = sender.send(read.map(|_| text));
+    });
+    match receiver.recv_timeout(LIMIT) {
+        Ok(text) => text.unwrap(),
+        Err(_) => {
+            child.kill().unwrap();
+            panic!("Node did not end within {LIMIT:?}");
+        }
+    }
+}
