@@ -51,11 +51,14 @@ impl Session {
             class: None,
             message: format!("the transcript could not be written: {reason}"),
         };
-        if self.phase == Phase::SavingEnd {
-            self.run.outcome = Some(outcome);
-            self.transit(now, Event::Interrupt);
-        } else {
-            self.interrupt(now, outcome);
+        match self.phase {
+            Phase::SavingEnd => {
+                self.run.outcome = Some(outcome);
+                self.transit(now, Event::Interrupt);
+            }
+            // It is being stopped already; why it really ends is this.
+            Phase::Stopping => self.run.outcome = Some(outcome),
+            _ => self.interrupt(now, outcome),
         }
     }
 

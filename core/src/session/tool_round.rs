@@ -148,7 +148,17 @@ impl Session {
             }
             _ => Vec::new(),
         };
-        let answers: Result<Vec<ResolvedPath>, String> = answers.into_iter().collect();
+        let answers: Result<Vec<ResolvedPath>, String> = answers
+            .into_iter()
+            .map(|answer| match answer {
+                // What is judged must be where the path leads, not how it was written.
+                Ok(real) if real.path.split('/').any(|name| name == "..") => Err(format!(
+                    "The host resolved a path to {}, which is not a real path.",
+                    real.path
+                )),
+                answer => answer,
+            })
+            .collect();
         match answers {
             Ok(real) if real.len() == asked.len() => {
                 call.paths = real

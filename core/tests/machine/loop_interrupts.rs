@@ -307,3 +307,14 @@ fn a_write_that_the_host_drops_does_not_count_as_written() {
     assert!(bench.requests().is_empty());
     assert!(bench.result().is_error);
 }
+
+#[test]
+fn a_transcript_that_breaks_while_the_run_is_stopped_is_not_passed_over() {
+    let mut bench = Bench::new(spec());
+    bench.prompt("go");
+    bench.interrupt();
+    let (id, _) = bench.of(Stage::SavePrompt);
+    bench.answer(id, Answer::PersistFailed("the disk is full".into()));
+    let errors = bench.result().errors.as_ref().unwrap();
+    assert!(errors[0].contains("the disk is full"), "{errors:?}");
+}

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Output, Seeded, Spec,
-    effect::{Answer, Effect, PermissionResponse},
+    effect::{Answer, Effect, PermissionResponse, ResolvedPath},
     id::Stage,
     tool::{Access, Observation, ResultBlock, ToolResult},
 };
@@ -141,6 +141,12 @@ fn loop_14_a_path_that_cannot_be_resolved_is_an_error() {
             "no such disk",
         ),
         (Answer::Resolved(vec![]), "another number of paths"),
+        (
+            Answer::Resolved(vec![Ok(ResolvedPath {
+                path: "/work/../etc/passwd".into(),
+            })]),
+            "not a real path",
+        ),
     ] {
         let mut bench = Bench::new(spec_with(vec![file_tool("Read", Access::Read)]));
         bench.prompt("go");
