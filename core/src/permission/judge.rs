@@ -7,7 +7,11 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Mode, Rule, Rules, Specifier, glob};
+use super::{
+    Mode, Rule, Rules, Specifier,
+    command::{CommandLine, Concern},
+    glob,
+};
 use crate::{
     spec::Environment,
     tool::{Access, DenyPattern, ToolDefinition},
@@ -78,7 +82,7 @@ impl Cause {
         match self {
             Self::Rule(rule) => format!("the rule {rule} says so"),
             Self::UnreadableCommand => {
-                "the command is more than plain words, so no rule for commands can be applied"
+                "the command cannot be taken apart, so no rule for commands can be applied"
                     .to_owned()
             }
             Self::Mode(mode) => format!("permission mode is {}", mode.name()),
@@ -100,22 +104,25 @@ pub fn judge(
     call: CallFacts<'_>,
 ) -> Decision {
     let decide = |verdict, cause| Decision { verdict, cause };
-    let first_match = |rules: &[Rule]| {
-        rules
-            .iter()
-            .find(|rule| applies(rule, environment, call, Quantifier::Any))
-            .map(|rule| Cause::Rule(rule.to_string()))
-    };
-    if let Some(cause) = first_match(&rules.deny) {
-        return decide(Verdict::Deny, cause);
+    let line = call.command.map(CommandLine::new);
+    let cause = |rule: &Rule| Cause::Rule(rule.to_string());
+    let concern = |rule: &&Rule| concern(rule, environment, call, line.as_ref());
+    if let Some(rule) = rules.deny.iter().find(|r| concern(r) == Concern::Yes) {
+        return decide(Verdict::Deny, cause(rule));
     }
     if mode == Mode::Plan && !call.tool.annotations.read_only {
         return decide(Verdict::Deny, Cause::Mode(mode));
     }
-    let ask = first_match(&rules.ask).or_else(|| {
-        let guards = rules.deny.iter().chain(&rules.ask);
-        unreadable_under(guards, call).then_some(Cause::UnreadableCommand)
-    });
+    let mut guards = rules.ask.iter().chain(&rules.deny);
+    let ask = guards
+        .clone()
+        .find(|r| concern(r) != Concern::No)
+        .map(cause)
+        .or_else(|| {
+            let hidden = line.as_ref().is_some_and(|line| !line.is_readable())
+                && guards.any(|rule| is_about_commands(rule, call.tool));
+            hidden.then_some(Cause::UnreadableCommand)
+        });
     if let Some(cause) = ask {
         // A rule that asks is stronger than a mode that does not; but whoever never asks, denies.
         let verdict = if mode == Mode::DontAsk {
@@ -125,13 +132,9 @@ pub fn judge(
         };
         return decide(verdict, cause);
     }
-    let allow = rules
-        .allow
-        .iter()
-        .chain(session_allow)
-        .find(|rule| applies(rule, environment, call, Quantifier::All));
-    if let Some(rule) = allow {
-        return decide(Verdict::Allow, Cause::Rule(rule.to_string()));
+    let allow: Vec<&Rule> = rules.allow.iter().chain(session_allow).collect();
+    if let Some(rules) = allowed_by(&allow, environment, call, line.as_ref()) {
+        return decide(Verdict::Allow, Cause::Rule(rules));
     }
     by_mode(mode, free_reads, environment, call)
 }
@@ -164,83 +167,70 @@ fn by_mode(
     }
 }
 
-/// A deny rule needs one path to match; an allow rule must cover them all.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quantifier {
-    Any,
-    All,
-}
-
-fn applies(
+/// Whether a rule that denies or asks is about a call: one path or one command is enough.
+fn concern(
     rule: &Rule,
     environment: &Environment,
     call: CallFacts<'_>,
-    quantifier: Quantifier,
-) -> bool {
+    line: Option<&CommandLine<'_>>,
+) -> Concern {
+    let sure = |yes| if yes { Concern::Yes } else { Concern::No };
     match &rule.specifier {
-        Specifier::Any => rule.names_tool(&call.tool.name),
+        Specifier::Any => sure(rule.names_tool(&call.tool.name)),
         Specifier::Path(pattern) => {
             let pattern = absolute_pattern(pattern, environment);
-            let hit = |fact: &PathFact| {
-                // Denied or allowed reading says nothing about writing, but a file that must not
-                // be read must not be written either.
-                let concerned = match (rule.is_edit(), fact.access) {
-                    (true, Access::Write) | (false, Access::Read) => true,
-                    (false, Access::Write) => quantifier == Quantifier::Any,
-                    (true, Access::Read) => false,
-                };
-                concerned && glob::covers(&pattern, &fact.path)
-            };
-            match quantifier {
-                Quantifier::Any => call.paths.iter().any(hit),
-                Quantifier::All => !call.paths.is_empty() && call.paths.iter().all(hit),
-            }
+            // A file that must not be read must not be written either.
+            sure(call.paths.iter().any(|fact| {
+                (fact.access == Access::Write || !rule.is_edit())
+                    && glob::covers(&pattern, &fact.path)
+            }))
         }
-        Specifier::CommandExact(text) => {
-            rule.names_tool(&call.tool.name)
-                && call.command.is_some_and(|c| c.trim() == text)
-                && (quantifier == Quantifier::Any || call.command.is_some_and(is_plain))
-        }
-        Specifier::CommandPrefix(prefix) => {
-            let begins = |command: &str| {
-                let mut words = command.split_whitespace();
-                prefix.iter().all(|word| words.next() == Some(word))
-            };
-            // How a command begins is enough to deny it; to allow it, nothing may hide in the rest.
-            rule.names_tool(&call.tool.name)
-                && call.command.is_some_and(begins)
-                && (quantifier == Quantifier::Any || call.command.is_some_and(is_plain))
-        }
+        Specifier::CommandExact(_) | Specifier::CommandPrefix(_) => match line {
+            Some(line) if rule.names_tool(&call.tool.name) => line.concern(rule),
+            _ => Concern::No,
+        },
     }
 }
 
-/// Whether a command could hide what one of these rules is about.
-fn unreadable_under<'a>(mut rules: impl Iterator<Item = &'a Rule>, call: CallFacts<'_>) -> bool {
-    let about_commands = rules.any(|rule| {
-        rule.names_tool(&call.tool.name)
-            && matches!(
-                rule.specifier,
-                Specifier::CommandExact(_) | Specifier::CommandPrefix(_)
-            )
-    });
-    about_commands && call.command.is_some_and(|c| !is_plain(c))
+/// The rules that allow a call: all its paths, or all its commands, must be covered.
+fn allowed_by(
+    rules: &[&Rule],
+    environment: &Environment,
+    call: CallFacts<'_>,
+    line: Option<&CommandLine<'_>>,
+) -> Option<String> {
+    let covers = |rule: &&&Rule| match &rule.specifier {
+        Specifier::Any => rule.names_tool(&call.tool.name),
+        Specifier::Path(pattern) => {
+            let pattern = absolute_pattern(pattern, environment);
+            let wanted = if rule.is_edit() {
+                Access::Write
+            } else {
+                Access::Read
+            };
+            let covered =
+                |fact: &PathFact| fact.access == wanted && glob::covers(&pattern, &fact.path);
+            !call.paths.is_empty() && call.paths.iter().all(covered)
+        }
+        Specifier::CommandExact(_) | Specifier::CommandPrefix(_) => false,
+    };
+    if let Some(rule) = rules.iter().find(covers) {
+        return Some(rule.to_string());
+    }
+    let about_commands: Vec<&Rule> = rules
+        .iter()
+        .copied()
+        .filter(|rule| is_about_commands(rule, call.tool))
+        .collect();
+    line?.allowed_by(&about_commands, environment)
 }
 
-/// Programs that run another program named in their arguments.
-const WRAPPERS: [&str; 20] = [
-    "bash", "builtin", "command", "dash", "doas", "env", "eval", "exec", "find", "nice", "nohup",
-    "parallel", "sh", "source", "stdbuf", "sudo", "time", "timeout", "xargs", "zsh",
-];
-
-/// Whether a command is nothing but words: no quoting, expansion, redirection, chaining, assignment or
-/// wrapper. Anything else cannot be compared word by word.
-pub(crate) fn is_plain(command: &str) -> bool {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b" _-./:=@%+,".contains(&b);
-    let Some(program) = command.split_whitespace().next() else {
-        return false;
-    };
-    let name = program.rsplit('/').next().unwrap_or(program);
-    command.bytes().all(plain) && !program.contains('=') && !WRAPPERS.contains(&name) && name != "."
+fn is_about_commands(rule: &Rule, tool: &ToolDefinition) -> bool {
+    rule.names_tool(&tool.name)
+        && matches!(
+            rule.specifier,
+            Specifier::CommandExact(_) | Specifier::CommandPrefix(_)
+        )
 }
 
 /// The workspace: the working directory and the additional ones.

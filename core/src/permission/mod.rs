@@ -1,5 +1,6 @@
 //! May this call run? Rules, modes, and the cause of every decision.
 
+mod command;
 mod glob;
 mod judge;
 mod reach;
@@ -8,7 +9,7 @@ mod rule;
 pub use judge::{CallFacts, Cause, Decision, PathFact, Verdict, judge};
 pub use rule::{Rule, RuleError, Rules, Specifier};
 
-pub(crate) use judge::{deny_patterns, is_plain, is_under, workspace_roots};
+pub(crate) use judge::{deny_patterns, is_under, workspace_roots};
 
 use serde::{Deserialize, Serialize};
 

@@ -14,8 +14,7 @@ use crate::{
     json::{RawJson, RawObject},
     message::{Message, PermissionDenial, ToolProgress, UserContent, UserMessage},
     permission::{
-        CallFacts, Cause, Mode, PathFact, Rule, Verdict, deny_patterns, is_plain, judge,
-        workspace_roots,
+        CallFacts, Cause, Mode, PathFact, Rule, Verdict, deny_patterns, judge, workspace_roots,
     },
     provider::StopReason,
     schema,
@@ -435,7 +434,11 @@ fn denial(tool: &ToolDefinition, cause: &Cause, mode: Mode) -> String {
 /// A rule that would allow such calls; none for a command that no rule can describe.
 fn suggestion(tool: &ToolDefinition, command: Option<&str>) -> Option<String> {
     match command {
-        Some(command) => is_plain(command).then(|| format!("{}({})", tool.name, command.trim())),
+        // Only what can be read back as a rule is worth suggesting.
+        Some(command) => {
+            let rule = format!("{}({})", tool.name, command.trim());
+            Rule::parse(&rule).is_ok().then_some(rule)
+        }
         None => Some(tool.name.clone()),
     }
 }

@@ -25,6 +25,8 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// Whether a redirection creates or writes a file (not `/dev/null`, not another descriptor).
     pub writes_file: bool,
+    /// Whether all it does is to run another command, which is listed too (`timeout`, `sh -c`).
+    pub wraps: bool,
 }
 
 impl SimpleCommand {

@@ -39,8 +39,8 @@ pub(super) fn collect(
         found: Vec::new(),
     };
     parser.lines()?;
-    for command in parser.found {
-        unwrap(&command, depth, found)?;
+    for mut command in parser.found {
+        command.wraps = unwrap(&command, depth, found)?;
         found.push(command);
     }
     for inner in parser.scanner.nested {

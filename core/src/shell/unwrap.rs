@@ -4,14 +4,14 @@ use alloc::{string::String, vec::Vec};
 
 use super::{SimpleCommand, Unparsed, parse::collect, word::Word};
 
-/// Adds what a wrapper would run. The wrapper itself is added by the caller.
+/// Adds what a wrapper would run and says whether it is one. The wrapper itself is added by the caller.
 pub(super) fn unwrap(
     command: &SimpleCommand,
     depth: u32,
     found: &mut Vec<SimpleCommand>,
-) -> Result<(), Unparsed> {
+) -> Result<bool, Unparsed> {
     let Some(program) = command.program() else {
-        return Ok(());
+        return Ok(false);
     };
     let arguments = &command.words[1..];
     let wrapper = Wrapper { command, depth };
@@ -23,7 +23,12 @@ pub(super) fn unwrap(
         "stdbuf" => wrapper.runs(arguments, &["-i", "-o", "-e"], 0, found),
         "timeout" => wrapper.runs(arguments, &["-k", "-s"], 1, found),
         "env" => wrapper.runs(arguments, &["-u", "-C"], 0, found),
-        "xargs" => wrapper.runs(arguments, &XARGS_VALUES, 0, found),
+        "xargs" => {
+            // What it reads becomes further words.
+            let mut arguments = arguments.to_vec();
+            arguments.push(Word::unknown());
+            wrapper.runs(&arguments, &XARGS_VALUES, 0, found)
+        }
         "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, depth, found),
         "eval" => {
             let mut line = String::new();
@@ -34,7 +39,8 @@ pub(super) fn unwrap(
                 line.push_str(word.text());
                 line.push(' ');
             }
-            collect(&line, depth, found)
+            collect(&line, depth, found)?;
+            Ok(true)
         }
         "sudo" | "doas" | "su" | "runuser" => Err(Unparsed::Unsupported("another user's rights")),
         "source" | "." => Err(Unparsed::Unsupported("a sourced file")),
@@ -45,9 +51,9 @@ pub(super) fn unwrap(
         }
         "find" | "fd" => match arguments.iter().find(|w| runs_commands(w.text())) {
             Some(_) => Err(Unparsed::Unsupported("a search that runs commands")),
-            None => Ok(()),
+            None => Ok(false),
         },
-        _ => Ok(()),
+        _ => Ok(false),
     }
 }
 
@@ -85,7 +91,7 @@ impl Wrapper<'_> {
         with_value: &[&str],
         operands: usize,
         found: &mut Vec<SimpleCommand>,
-    ) -> Result<(), Unparsed> {
+    ) -> Result<bool, Unparsed> {
         let behind_options = skip_options(arguments, with_value)?;
         let assignments = behind_options
             .iter()
@@ -95,7 +101,7 @@ impl Wrapper<'_> {
             .get(assignments + operands..)
             .unwrap_or_default();
         let Some(program) = words.first() else {
-            return Ok(());
+            return Ok(false);
         };
         if !program.is_literal() {
             return Err(Unparsed::ComputedProgram);
@@ -104,7 +110,7 @@ impl Wrapper<'_> {
             .iter()
             .filter_map(|w| w.text().split('=').next())
             .map(String::from);
-        let inner = SimpleCommand {
+        let mut inner = SimpleCommand {
             assignments: self
                 .command
                 .assignments
@@ -114,11 +120,12 @@ impl Wrapper<'_> {
                 .collect(),
             words: words.to_vec(),
             writes_file: self.command.writes_file,
+            wraps: false,
         };
         let depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
-        unwrap(&inner, depth, found)?;
+        inner.wraps = unwrap(&inner, depth, found)?;
         found.push(inner);
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -126,7 +133,7 @@ fn skip_options<'a>(arguments: &'a [Word], with_value: &[&str]) -> Result<&'a [W
     let mut rest = arguments;
     while let [first, tail @ ..] = rest {
         if !first.is_literal() {
-            return Err(Unparsed::ComputedProgram);
+            return Ok(rest); // the program itself: whoever looks at it will see that
         }
         let option = first.text();
         if option == "--" {
@@ -157,7 +164,7 @@ fn is_plain_option(option: &str, with_value: &[&str]) -> bool {
 }
 
 /// `sh -c TEXT`: the text is a command line; a script file or standard input is unknown.
-fn shell(arguments: &[Word], depth: u32, found: &mut Vec<SimpleCommand>) -> Result<(), Unparsed> {
+fn shell(arguments: &[Word], depth: u32, found: &mut Vec<SimpleCommand>) -> Result<bool, Unparsed> {
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         if !argument.is_literal() {
@@ -169,9 +176,10 @@ fn shell(arguments: &[Word], depth: u32, found: &mut Vec<SimpleCommand>) -> Resu
                 if !text.is_literal() {
                     return Err(Unparsed::ComputedProgram);
                 }
-                return collect(text.text(), depth, found);
+                collect(text.text(), depth, found)?;
+                return Ok(true);
             }
-            "--version" | "--help" => return Ok(()),
+            "--version" | "--help" => return Ok(false),
             flag if flag.starts_with('-') && !flag.contains('c') && flag.len() <= 3 => {}
             _ => return Err(Unparsed::Unsupported("a shell script")),
         }

@@ -13,6 +13,14 @@ pub struct Word {
 }
 
 impl Word {
+    /// Words that nobody can know beforehand.
+    pub(super) fn unknown() -> Self {
+        Self {
+            computed: true,
+            ..Self::default()
+        }
+    }
+
     /// The text; of what is computed only the part that is written out.
     #[must_use]
     pub fn text(&self) -> &str {

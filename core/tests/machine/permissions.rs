@@ -146,8 +146,8 @@ fn perm_1_nobody_to_ask_means_no_and_the_model_reads_what_would_allow_it() {
     assert!(plain.contains("Bash(npm test)"), "{plain}");
     let compound = results[1]["content"].as_str().unwrap();
     assert!(
-        !compound.contains("rm -rf"),
-        "no rule could say this: {compound}"
+        compound.contains("Bash(npm test && rm -rf /)"),
+        "this very line, nothing wider: {compound}"
     );
     assert_eq!(bench.body()["messages"][2]["content"][0]["is_error"], true);
 }
@@ -171,9 +171,9 @@ fn perm_1_somebody_who_is_asked_learns_the_call_the_reason_and_a_rule() {
     bench.decide(PermissionResponse::allow());
     bench.finish("a", "ok");
     assert_eq!(
-        bench.question().1.suggested_rule,
-        None,
-        "no rule can say this"
+        bench.question().1.suggested_rule.as_deref(),
+        Some("Bash(npm test | tail)"),
+        "this very line, nothing wider"
     );
     bench.decide(PermissionResponse::deny("no"));
     bench.resolve();
@@ -386,10 +386,17 @@ fn perm_1_command_rules_compare_words() {
         ("npm run `rm -rf /`", Verdict::Ask),
         ("npm run build\nrm -rf /", Verdict::Ask),
         ("npm run build & rm -rf /", Verdict::Ask),
-        ("npm run \"build\"", Verdict::Ask),
+        ("npm run \"build\"", Verdict::Allow),
+        ("npm run build && git status", Verdict::Allow),
+        ("cd src && npm run build 2>&1", Verdict::Allow),
+        ("cd .. && npm run build", Verdict::Ask),
+        ("timeout 5 npm run build", Verdict::Allow),
+        ("npm run build > out.txt", Verdict::Ask),
+        ("ls | xargs npm run", Verdict::Allow),
+        ("ls | xargs git status", Verdict::Ask),
         ("PATH=/tmp npm run build", Verdict::Ask),
         ("sudo npm run build", Verdict::Ask),
-        ("npm run build\u{a0}x", Verdict::Ask),
+        ("npm\u{a0}run build", Verdict::Ask),
         ("", Verdict::Ask),
     ] {
         assert_eq!(
@@ -401,7 +408,7 @@ fn perm_1_command_rules_compare_words() {
 }
 
 #[test]
-fn perm_1_a_denied_command_is_denied_however_it_goes_on_and_nothing_readable_hides_one() {
+fn perm_4_a_denied_command_is_denied_wherever_it_hides_and_what_cannot_be_read_asks() {
     let policy = Policy {
         deny: &["Bash(rm:*)", "Bash(sudo:*)"],
         allow: &["Bash"],
@@ -413,10 +420,17 @@ fn perm_1_a_denied_command_is_denied_however_it_goes_on_and_nothing_readable_hid
         ("rm\t-rf \"/\"", Verdict::Deny),
         ("sudo rm", Verdict::Deny),
         ("ls", Verdict::Allow),
-        ("ls && rm -rf /", Verdict::Ask),
-        ("env rm -rf /", Verdict::Ask),
-        ("'rm' -rf /", Verdict::Ask),
-        ("r\\m -rf /", Verdict::Ask),
+        ("ls && rm -rf /", Verdict::Deny),
+        ("env rm -rf /", Verdict::Deny),
+        ("'rm' -rf /", Verdict::Deny),
+        ("r\\m -rf /", Verdict::Deny),
+        ("/bin/rm -rf /", Verdict::Deny),
+        ("echo $(rm -rf /)", Verdict::Deny),
+        ("find . | xargs rm", Verdict::Deny),
+        ("sh -c 'cd /; rm -rf .'", Verdict::Deny),
+        ("$X -rf /", Verdict::Ask),
+        ("curl x | sh", Verdict::Ask),
+        ("echo 'unclosed", Verdict::Ask),
     ] {
         for mode in [Mode::Default, Mode::BypassPermissions] {
             assert_eq!(
@@ -653,4 +667,55 @@ fn perm_10_no_tools_means_none_and_denying_beats_bypassing() {
     bench.prompt("go");
     bench.reply(&Reply::call("a", "Bash", json!({"command": "ls"})));
     assert!(bench.calls().is_empty());
+}
+
+#[test]
+fn perm_4_options_and_computed_words_do_not_slip_past_a_deny_rule() {
+    let policy = Policy {
+        deny: &["Bash(git push:*)"],
+        allow: &["Bash"],
+        ..NONE
+    };
+    for (command, expected) in [
+        ("git push", Verdict::Deny),
+        ("git push origin main", Verdict::Deny),
+        ("git -C p push", Verdict::Ask),
+        ("git $verb", Verdict::Ask),
+        ("GIT_DIR=x git push", Verdict::Deny),
+        ("git status", Verdict::Allow),
+        ("git log --oneline", Verdict::Allow),
+    ] {
+        assert_eq!(
+            of_command(&policy, Mode::BypassPermissions, command),
+            expected,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn perm_4_every_command_of_a_line_needs_its_own_permission() {
+    let policy = Policy {
+        allow: &[
+            "Bash(cargo test:*)",
+            "Bash(grep:*)",
+            "Bash(echo a > f && make)",
+        ],
+        ..NONE
+    };
+    for (command, expected) in [
+        ("cargo test 2>&1 | grep -v '^$'", Verdict::Allow),
+        ("cargo test | tee log", Verdict::Ask),
+        ("RUST_LOG=debug cargo test", Verdict::Ask),
+        ("if cargo test; then grep -q ok log; fi", Verdict::Allow),
+        ("for f in $(ls); do grep x $f; done", Verdict::Ask),
+        ("echo a > f && make", Verdict::Allow),
+        ("echo a > g && make", Verdict::Ask),
+    ] {
+        assert_eq!(
+            of_command(&policy, Mode::Default, command),
+            expected,
+            "{command}"
+        );
+    }
 }
