@@ -71,6 +71,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     pub(crate) max_budget_usd: Option<Usd>,
 
+    /// How often a model call that failed for the moment is asked again; 10 if not said.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_retries: Option<u32>,
+
     /// What happens to calls that no rule decides: default, acceptEdits, plan, dontAsk, bypassPermissions.
     #[arg(long, value_name = "MODE", value_parser = mode)]
     pub(crate) permission_mode: Option<Mode>,

@@ -2,7 +2,7 @@
 
 mod project;
 
-use std::path::Path;
+use std::{io::Stdout, path::Path};
 
 use anstyle::{AnsiColor, Style};
 use tokio::{process::Command, sync::mpsc};
@@ -13,6 +13,7 @@ use windlass::{
         testkit::{Script, script::Waits},
     },
     model_server::ModelServer,
+    plugins::{Cache, PluginHost, PluginHostConfig},
 };
 
 use self::project::Project;
@@ -60,6 +61,7 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
     {
         return Ok(Exit::PipeClosed);
     }
+    prepare_tools(&mut stage).await?;
     let agent = agent(project.root(), &server.url())?;
     let mut reporter = Reporter::for_people(&agent.spec().environment.cwd);
     let exit = run::run(
@@ -93,6 +95,35 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
         return Ok(Exit::PipeClosed);
     }
     Ok(if fixed { Exit::Done } else { Exit::Failed })
+}
+
+/// Compiles the components before they are called, which takes a while the first time: a call that was
+/// shown to take seconds would give a wrong idea of what calls cost.
+async fn prepare_tools(stage: &mut Stage<Stdout>) -> Result<(), StartError> {
+    let Some(cache) = Cache::of_user() else {
+        return Ok(()); // nothing would be kept for the agent to find
+    };
+    // Where it cannot be shown, it need not be.
+    let _ = stage.live(Some(format!(
+        "{DIM}  compiling the tools, the first time only{DIM:#}"
+    )));
+    let compiling = tokio::task::spawn_blocking(move || {
+        let host = PluginHost::new(PluginHostConfig {
+            cache: Some(cache),
+            ..PluginHostConfig::default()
+        });
+        windlass_builtin::COMPONENTS
+            .iter()
+            .try_for_each(|component| {
+                let plugin = host.load(component.name, component.bytes);
+                plugin.map_err(|error| error.to_string())?.prepare()
+            })
+    });
+    let compiled = compiling.await.map_err(|error| error.to_string());
+    let _ = stage.live(None); // as above
+    compiled
+        .and_then(|compiled| compiled)
+        .map_err(|reason| StartError::Unable(format!("the tools cannot be compiled: {reason}")))
 }
 
 /// The script for a copy of the project.

@@ -7,6 +7,7 @@ use std::{
     collections::HashSet,
     io::{self, BufRead as _, Write as _},
     thread,
+    time::Instant,
 };
 
 use anstream::eprint;
@@ -85,7 +86,7 @@ fn shell_word(word: &str) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Person {
     /// Lines that were typed; the thread that reads them is started by the first question.
-    lines: Option<mpsc::UnboundedReceiver<String>>,
+    lines: Option<mpsc::UnboundedReceiver<(Instant, String)>>,
     /// Rules that were answered with "always".
     always: HashSet<String>,
 }
@@ -107,14 +108,14 @@ impl Person {
             return;
         }
         eprint!("{}", text(&request, columns));
-        let lines = self.lines.get_or_insert_with(read_lines);
         os::discard_typed_ahead();
-        while lines.try_recv().is_ok() {}
+        let asked_at = Instant::now();
+        let lines = self.lines.get_or_insert_with(read_lines);
         let response = loop {
             eprint!("{}", choices(&request));
             let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
             let line = tokio::select! {
-                line = lines.recv() => line,
+                line = answer_after(asked_at, lines) => line,
                 // The run was interrupted: nobody waits for the answer.
                 () = answer.closed() => {
                     eprint!("\n");
@@ -239,13 +240,27 @@ fn wrap(line: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
-/// Lines of standard input, from a thread of their own: a read cannot be taken back.
-fn read_lines() -> mpsc::UnboundedReceiver<String> {
+/// The next line that was typed after the question was put; none at the end of input.
+async fn answer_after(
+    asked_at: Instant,
+    lines: &mut mpsc::UnboundedReceiver<(Instant, String)>,
+) -> Option<String> {
+    loop {
+        let (read_at, line) = lines.recv().await?;
+        if read_at >= asked_at {
+            return Some(line);
+        }
+    }
+}
+
+/// Lines of standard input with the time they were read, from a thread of their own: a read cannot be
+/// taken back.
+fn read_lines() -> mpsc::UnboundedReceiver<(Instant, String)> {
     let (sender, receiver) = mpsc::unbounded_channel();
     thread::spawn(move || {
         for line in io::stdin().lock().lines() {
             let Ok(line) = line else { break };
-            if sender.send(line).is_err() {
+            if sender.send((Instant::now(), line)).is_err() {
                 break;
             }
         }

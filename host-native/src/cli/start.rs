@@ -6,7 +6,10 @@ use reqwest::Url;
 use tokio::sync::mpsc;
 use windlass::{
     Agent, BuildError,
-    core::permission::{Mode, Rule},
+    core::{
+        permission::{Mode, Rule},
+        spec::RetryPolicy,
+    },
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
 };
 
@@ -133,6 +136,12 @@ pub(crate) fn agent(
     }
     if let Some(amount) = args.max_budget_usd {
         builder = builder.max_budget(amount);
+    }
+    if let Some(max_retries) = args.max_retries {
+        builder = builder.retry(RetryPolicy {
+            max_retries,
+            ..RetryPolicy::default()
+        });
     }
     for directory in &args.add_dir {
         builder = builder.add_dir(directory);

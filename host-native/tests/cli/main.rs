@@ -1,0 +1,11 @@
+//! The command, run as a person or a program runs it: real processes, a real socket, a real terminal.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+mod bad_input;
+mod demo;
+mod output;
+mod permission;
+mod signals;
+mod support;
+mod usage;

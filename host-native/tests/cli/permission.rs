@@ -1,0 +1,254 @@
+//! Calls that need permission: refused without a terminal, asked about at one.
+
+use std::{
+    fs::File,
+    io::{Read as _, Write as _},
+    os::fd::OwnedFd,
+    process::{Child, Stdio},
+};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::json;
+use windlass::model_server::ModelServer;
+
+use crate::support::{Windlass, calling, model};
+
+/// A model that makes a file by a command, twice.
+fn toucher() -> ModelServer {
+    let touch = json!({"type": "tool_use", "name": "Bash", "input": {"command": "touch made"}});
+    let script = json!({"exchanges": [
+        {"respond": {"content": [touch]}},
+        {"respond": {"content": [touch]}},
+        {"respond": "Both done."},
+    ]});
+    model(&script.to_string())
+}
+
+#[test]
+fn perm_7_without_a_terminal_a_call_is_denied_and_the_flag_is_named() {
+    let server = calling(
+        "Bash",
+        &json!({"command": "touch made"}),
+        "I was not allowed to.",
+    );
+    let windlass = Windlass::asking(&server);
+    let done = windlass.run(&["-p", "Make it"]);
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (Some(0), "I was not allowed to.\n")
+    );
+    assert!(
+        done.stderr
+            .contains("It would run with --allowedTools 'Bash(touch made)'"),
+        "{done:?}"
+    );
+    assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+    assert!(!windlass.workspace.path().join("made").exists());
+    // The model read the same.
+    let body = server.requests()[1].body.clone();
+    assert!(
+        String::from_utf8_lossy(&body).contains("--allowedTools"),
+        "{body:?}"
+    );
+}
+
+#[test]
+fn perm_7_denied_calls_are_listed_in_the_result() {
+    let server = calling(
+        "Write",
+        &json!({"file_path": "a.txt", "content": "x"}),
+        "No.",
+    );
+    let done = Windlass::asking(&server).run(&["Write it", "--output-format", "json"]);
+    let [result] = done.lines().try_into().unwrap();
+    assert_eq!(result["permission_denials"][0]["tool_name"], "Write");
+    assert_eq!(
+        result["permission_denials"][0]["tool_input"]["content"],
+        "x"
+    );
+}
+
+#[test]
+fn perm_1_the_flag_that_was_named_allows_it() {
+    let server = calling("Bash", &json!({"command": "touch made"}), "Done.");
+    let windlass = Windlass::asking(&server);
+    let done = windlass.run(&["-p", "Make it", "--allowedTools", "Bash(touch made)"]);
+    assert_eq!(
+        (done.stdout.as_str(), done.stderr.as_str()),
+        ("Done.\n", "")
+    );
+    assert!(windlass.workspace.path().join("made").exists());
+}
+
+#[test]
+fn perm_1_a_deny_rule_beats_every_mode_and_permission() {
+    let server = calling("Bash", &json!({"command": "touch made"}), "No.");
+    let windlass = Windlass::asking(&server);
+    let args = [
+        "-p",
+        "Make it",
+        "--allowedTools",
+        "Bash",
+        "--disallowedTools",
+        "Bash(touch:*)",
+    ];
+    assert_eq!(windlass.run(&args).code, Some(0));
+    assert!(!windlass.workspace.path().join("made").exists());
+}
+
+#[test]
+fn perm_1_edits_run_unasked_where_the_mode_says_so() {
+    let server = calling(
+        "Write",
+        &json!({"file_path": "a.txt", "content": "x"}),
+        "Written.",
+    );
+    let windlass = Windlass::asking(&server);
+    windlass.run(&["-p", "Write it", "--permission-mode", "acceptEdits"]);
+    assert_eq!(windlass.file("a.txt"), "x");
+}
+
+/// The command at a terminal of its own.
+struct Terminal {
+    controller: File,
+    child: Child,
+    seen: String,
+}
+
+impl Terminal {
+    fn run(windlass: &Windlass, args: &[&str]) -> Self {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let open = || -> OwnedFd {
+            File::options()
+                .read(true)
+                .write(true)
+                .open(name.to_str().unwrap())
+                .unwrap()
+                .into()
+        };
+        let child = (windlass.command(args))
+            .env("TERM", "xterm")
+            .stdin(Stdio::from(open()))
+            .stdout(Stdio::from(open()))
+            .stderr(Stdio::from(open()))
+            .spawn()
+            .unwrap();
+        Self {
+            controller: controller.into(),
+            child,
+            seen: String::new(),
+        }
+    }
+
+    /// Reads until these words have come since the last time.
+    #[track_caller]
+    fn wait_for(&mut self, words: &str) -> String {
+        let mut piece = [0; 4096];
+        loop {
+            if let Some(place) = self.seen.find(words) {
+                let rest = self.seen.split_off(place + words.len());
+                return std::mem::replace(&mut self.seen, rest);
+            }
+            // Linux reports the end of a terminal as an error.
+            let count = self.controller.read(&mut piece).unwrap_or(0);
+            assert!(count > 0, "it ended before {words:?} came: {:?}", self.seen);
+            self.seen
+                .push_str(&String::from_utf8_lossy(&piece[..count]));
+        }
+    }
+
+    fn type_in(&mut self, text: &str) {
+        self.controller.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn exit_code(mut self) -> Option<i32> {
+        // Read on, or a full terminal would hold it up.
+        let mut rest = Vec::new();
+        let _ = self.controller.read_to_end(&mut rest);
+        self.child.wait().unwrap().code()
+    }
+}
+
+#[test]
+fn perm_7_at_a_terminal_yes_runs_the_call_and_no_does_not() {
+    let server = toucher();
+    let windlass = Windlass::asking(&server);
+    let mut terminal = Terminal::run(&windlass, &["Make it"]);
+    let question = terminal.wait_for("> ");
+    assert!(question.contains("touch made"), "{question:?}");
+    assert!(
+        question.contains("no permission rule covers it"),
+        "{question:?}"
+    );
+    assert!(
+        question.contains("always this session: Bash(touch made)"),
+        "{question:?}"
+    );
+    terminal.type_in("n not now\n");
+    terminal.wait_for("✗");
+    terminal.wait_for("> ");
+    assert!(
+        !windlass.workspace.path().join("made").exists(),
+        "it was denied"
+    );
+    terminal.type_in("what?\n");
+    terminal.wait_for("Please answer with one of the letters");
+    terminal.wait_for("> ");
+    terminal.type_in("y\n");
+    terminal.wait_for("Both done.");
+    assert_eq!(terminal.exit_code(), Some(0));
+    assert!(windlass.workspace.path().join("made").exists());
+    let first = String::from_utf8_lossy(&server.requests()[1].body).into_owned();
+    assert!(
+        first.contains("The user said no to this use of Bash: not now"),
+        "{first}"
+    );
+}
+
+#[test]
+fn perm_7_always_holds_for_the_rest_of_the_session() {
+    let server = toucher();
+    let windlass = Windlass::asking(&server);
+    let mut terminal = Terminal::run(&windlass, &["Make it"]);
+    terminal.wait_for("> ");
+    terminal.type_in("a\n");
+    let rest = terminal.wait_for("Both done.");
+    assert!(
+        !rest.contains("always this session"),
+        "it asked again: {rest:?}"
+    );
+    assert_eq!(terminal.exit_code(), Some(0));
+}
+
+#[test]
+fn perm_7_what_was_typed_before_the_question_is_no_answer_to_it() {
+    let server = toucher();
+    let windlass = Windlass::asking(&server);
+    let mut terminal = Terminal::run(&windlass, &["Make it"]);
+    // Before anything is shown.
+    terminal.type_in("y\ny\ny\n");
+    terminal.wait_for("> ");
+    terminal.type_in("n\n");
+    terminal.wait_for("✗");
+    terminal.wait_for("> ");
+    terminal.type_in("n\n");
+    terminal.wait_for("Both done.");
+    assert_eq!(terminal.exit_code(), Some(0));
+    assert!(!windlass.workspace.path().join("made").exists());
+}
+
+#[test]
+fn perm_7_the_end_of_input_is_a_no() {
+    let server = toucher();
+    let windlass = Windlass::asking(&server);
+    let mut terminal = Terminal::run(&windlass, &["Make it"]);
+    terminal.wait_for("> ");
+    terminal.type_in("\x04");
+    terminal.wait_for("there is no terminal to ask at");
+    terminal.wait_for("Both done.");
+    assert_eq!(terminal.exit_code(), Some(0));
+    assert!(!windlass.workspace.path().join("made").exists());
+}

@@ -1,0 +1,188 @@
+//! What is refused before anything starts, and what is answered without a model.
+
+use crate::support::{Done, Windlass, saying};
+
+/// Runs it without a server or a key.
+fn alone(args: &[&str]) -> Done {
+    Windlass::new().run(args)
+}
+
+/// It must be refused as wrong usage, with these words.
+#[track_caller]
+fn refused(args: &[&str], words: &str) {
+    let done = alone(args);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert_eq!(done.stdout, "", "{done:?}");
+    assert!(done.stderr.starts_with("error: "), "{done:?}");
+    assert!(done.stderr.contains(words), "{done:?}");
+}
+
+#[test]
+fn the_version_names_the_program() {
+    for flag in ["--version", "-v"] {
+        let done = alone(&[flag]);
+        assert_eq!(
+            done.stdout,
+            concat!(env!("CARGO_PKG_VERSION"), " (windlass)\n")
+        );
+        assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn help_is_an_answer_not_an_error() {
+    let done = alone(&["--help"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    for word in [
+        "--allowedTools",
+        "--output-format",
+        "doctor",
+        "ANTHROPIC_API_KEY",
+        "Exit codes",
+    ] {
+        assert!(done.stdout.contains(word), "{word} is missing");
+    }
+}
+
+#[test]
+fn wrong_usage_is_explained() {
+    refused(&["-p", "hi", "--no-such-flag"], "'--no-such-flag'");
+    refused(&["-p"], "there is no prompt");
+    refused(&["-p", "  "], "there is no prompt");
+    refused(&["-p", "hi", "--max-turns", "none"], "--max-turns");
+    refused(&["-p", "hi", "--permission-mode", "yolo"], "acceptEdits");
+    refused(&["-p", "hi", "--output-format", "xml"], "stream-json");
+    refused(&["doctor", "--no-such-flag"], "--no-such-flag");
+}
+
+#[test]
+fn rules_and_tools_that_do_not_exist_are_refused_by_the_flag_that_names_them() {
+    let server = saying([]);
+    let windlass = Windlass::asking(&server);
+    for (flag, value, words) in [
+        (
+            "--allowedTools",
+            "Bash(ls",
+            "the parenthesis is not closed at the end (from --allowedTools)",
+        ),
+        (
+            "--disallowedTools",
+            "Glob(*.rs)",
+            "spelled Read(pattern) (from --disallowedTools)",
+        ),
+        (
+            "--tools",
+            "Read,Teleport",
+            "--tools: there is no built-in tool named `Teleport`",
+        ),
+    ] {
+        let done = windlass.run(&["-p", "hi", flag, value]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains(words), "{done:?}");
+    }
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    let done = alone(&["-p", "hi"]);
+    assert!(
+        done.complaint(3).contains("set ANTHROPIC_API_KEY"),
+        "{done:?}"
+    );
+    // An empty variable is no key either.
+    let windlass = Windlass::new();
+    let output = windlass
+        .command(&["-p", "hi"])
+        .env("ANTHROPIC_API_KEY", "")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let server = saying([]);
+    let windlass = Windlass::asking(&server);
+    windlass.write("prices.json", "{\"models\": 5}");
+    for (args, words) in [
+        (
+            ["--prices", "no-such.json"],
+            "--prices `no-such.json`: No such file",
+        ),
+        (
+            ["--prices", "prices.json"],
+            "--prices `prices.json`: the price file is not of the documented form",
+        ),
+        (
+            ["--add-dir", "no-such-dir"],
+            "--add-dir `no-such-dir`: No such file",
+        ),
+        (
+            ["--add-dir", "prices.json"],
+            "--add-dir `prices.json`: it is not a directory",
+        ),
+        (
+            ["--base-url", "ftp://127.0.0.1"],
+            "only http and https are spoken",
+        ),
+    ] {
+        let done = windlass.run(&["-p", "hi", args[0], args[1]]);
+        assert!(done.complaint(3).contains(words), "{done:?}");
+    }
+}
+
+#[test]
+fn certificates_that_cannot_be_read_are_named() {
+    let windlass = Windlass::new();
+    windlass.write("empty.pem", "");
+    for (file, words) in [
+        ("no-such.pem", "no-such.pem"),
+        ("empty.pem", "there is none in it"),
+    ] {
+        let args = [
+            "-p",
+            "hi",
+            "--base-url",
+            "https://127.0.0.1:1",
+            "--ca-file",
+            file,
+        ];
+        let done = windlass.run(&args);
+        assert!(done.complaint(3).contains(words), "{done:?}");
+        // The variable that other programs read means the same.
+        let args = &args[..4];
+        let output = windlass
+            .command(args)
+            .env("NODE_EXTRA_CA_CERTS", file)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(3));
+    }
+}
+
+#[test]
+fn doctor_reports_and_its_exit_code_tells() {
+    let server =
+        crate::support::model(r#"{"validate": false, "exchanges": [{"respond": "unused"}]}"#);
+    let done = Windlass::asking(&server).run(&["doctor"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for line in ["✓ server", "✓ tools", "✓ cache", "✓ bash", "needs none"] {
+        assert!(done.stdout.contains(line), "{line}: {done:?}");
+    }
+
+    let windlass = Windlass::new();
+    let secret = "sk-ant-a-secret-nobody-may-see";
+    let done = windlass
+        .command(&["doctor", "--base-url", "http://127.0.0.1:1"])
+        .env("ANTHROPIC_API_KEY", secret)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(done.status.code(), Some(1), "{shown}");
+    assert!(shown.contains("✓ key"), "{shown}");
+    assert!(
+        shown.contains("✗ server") && shown.contains("Connection refused"),
+        "{shown}"
+    );
+    assert!(!shown.contains("secret"), "{shown}");
+}
