@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File},
+    os::unix::process::CommandExt as _,
     path::Path,
     process::{Child, Command, Stdio},
     sync::{Arc, mpsc},
@@ -9,13 +10,14 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use tiny_http::{Header, Method, Request, Response, Server};
 use windlass_tests::artefacts;
 
 use crate::facts::Facts;
 
 /// Longer than a page takes on a busy machine: past it something hangs.
-const LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Opens a page and gives what it posts to `/report`.
 pub(crate) fn report_of(page: &str, facts: &Facts) -> String {
@@ -31,9 +33,9 @@ pub(crate) fn report_of(page: &str, facts: &Facts) -> String {
         })
     };
     let profile = tempfile::tempdir().unwrap();
-    let mut browser = Browser::open(&format!("http://{address}{page}"), profile.path());
+    let browser = Browser::open(&format!("http://{address}{page}"), profile.path());
     let report = reported.recv_timeout(LIMIT);
-    browser.close();
+    drop(browser);
     server.unblock();
     serving.join().unwrap();
     report.unwrap_or_else(|_| {
@@ -42,7 +44,7 @@ pub(crate) fn report_of(page: &str, facts: &Facts) -> String {
     })
 }
 
-/// A Chromium of our own; nothing of it stays.
+/// A Chromium of our own, in a process group of its own; nothing of it stays.
 struct Browser(Child);
 
 impl Browser {
@@ -61,10 +63,10 @@ impl Browser {
                 "--disable-component-update",
                 "--disable-extensions",
                 "--disable-sync",
-                "--remote-debugging-port=0",
             ])
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(url)
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(said)
@@ -72,18 +74,15 @@ impl Browser {
             .unwrap();
         Self(child)
     }
-
-    /// Ends it; its own processes follow, because they have lost their parent.
-    fn close(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 impl Drop for Browser {
+    /// Ends it and every process it started.
     fn drop(&mut self) {
-        self.close();
+        let group = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
+        // It may have ended by itself.
+        let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+        let _ = self.0.wait();
     }
 }
 
