@@ -104,7 +104,7 @@ fn build(guest: &Guest, here: &Path, out: &Path) -> Result<Vec<u8>, Box<dyn Erro
     let target = target_directory(out).join("wasm");
     let status = nested_cargo()?
         .current_dir(workspace)
-        .args(["build", "--locked", "--package", guest.package])
+        .args(["build", "--package", guest.package])
         .args(["--target", TARGET, "--profile", PROFILE])
         .arg("--target-dir")
         .arg(&target)

@@ -7,7 +7,7 @@ use std::{
 
 use bytes::Bytes;
 use serde::Deserialize;
-use wasmparser::{Parser, Payload};
+use wasmparser::{ComponentTypeRef, Parser, Payload};
 use windlass_builtin::DeclarationError;
 use windlass_core::tool::ToolDefinition;
 
@@ -279,7 +279,12 @@ fn check_interfaces(bytes: &[u8]) -> Result<(), LoadFault> {
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(imports) if depth == 0 => {
                 for import in imports {
-                    let name = import.map_err(damaged)?.name.name;
+                    let import = import.map_err(damaged)?;
+                    if matches!(import.ty, ComponentTypeRef::Type(_)) {
+                        // A type that the world uses by its name: nothing to call.
+                        continue;
+                    }
+                    let name = import.name.name;
                     let interface = name.split_once('@').map_or(name, |(i, _)| i);
                     if !IMPORTS.contains(&interface) {
                         return Err(LoadFault::Import(name.to_owned()));
