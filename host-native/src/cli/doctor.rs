@@ -2,7 +2,6 @@
 
 use std::{
     env,
-    io::IsTerminal as _,
     process::Command,
     time::{Duration, Instant},
 };
@@ -20,7 +19,7 @@ use super::{
     args::{ConnectionArgs, DoctorArgs, VERSION},
     plain::{duration, one_line},
     start::{self, StartError},
-    terminal::{Stage, columns},
+    terminal::Stage,
 };
 
 /// How long the model server has to answer.
@@ -317,11 +316,13 @@ fn bash() -> Finding {
 }
 
 fn terminal() -> Finding {
-    if !std::io::stdout().is_terminal() {
-        return Finding::ok(
+    let out = Stage::stdout();
+    match (out.is_terminal(), out.columns()) {
+        (false, _) => Finding::ok(
             "terminal",
             "none: no colours, and questions are answered with no",
-        );
+        ),
+        (true, Some(columns)) => Finding::ok("terminal", format!("{columns} columns")),
+        (true, None) => Finding::ok("terminal", "of unknown width"),
     }
-    Finding::ok("terminal", format!("{} columns", columns()))
 }

@@ -4,6 +4,7 @@ mod args;
 mod call;
 mod demo;
 mod doctor;
+mod flow;
 mod model;
 mod os;
 mod plain;

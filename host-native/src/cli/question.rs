@@ -20,12 +20,15 @@ use windlass_core::effect::{PermissionRequest, PermissionResponse};
 use super::{
     os,
     plain::{clean, one_line},
+    terminal::Stage,
 };
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const ASKING: Style = AnsiColor::Yellow.on_default().bold();
 
+/// Columns of a terminal that does not tell.
+const USUAL_COLUMNS: usize = 80;
 /// Lines of one field that are shown; commands are shown to their end.
 const SHOWN_LINES: usize = 30;
 
@@ -93,7 +96,7 @@ pub(crate) struct Person {
 
 impl Person {
     /// Asks and passes the answer on. A question that is dropped half-way is denied.
-    pub(crate) async fn ask(&mut self, question: Question, columns: usize) {
+    pub(crate) async fn ask(&mut self, question: Question) {
         let Question {
             request,
             mut answer,
@@ -107,6 +110,7 @@ impl Person {
             let _ = answer.send(PermissionResponse::allow());
             return;
         }
+        let columns = Stage::stderr().columns().unwrap_or(USUAL_COLUMNS);
         eprint!("{}", text(&request, columns));
         os::discard_typed_ahead();
         let asked_at = Instant::now();

@@ -17,6 +17,7 @@ use windlass_core::{
 
 use super::{
     call::{failure_in_short, input_in_short, outcome_in_short},
+    flow::Flow,
     plain::{clean, duration, fit, grouped, one_line},
 };
 
@@ -30,6 +31,8 @@ const WARNING: Style = AnsiColor::Yellow.on_default();
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 /// Milliseconds a frame stands.
 const FRAME_MS: u64 = 100;
+/// Columns where there is no terminal to ask.
+const USUAL_COLUMNS: usize = 100;
 
 /// What is on the screen and what is still to come.
 #[derive(Debug)]
@@ -39,8 +42,8 @@ pub(crate) struct Screen {
     verbose: bool,
     /// Calls without a result.
     calls: Vec<Running>,
-    /// Whether the last character shown was not a line end.
-    inside_line: bool,
+    /// The text of the model, line by line.
+    flow: Flow,
     /// Whether lines about calls were shown last: text keeps a distance from them.
     after_calls: bool,
     /// The text of the response that is streaming.
@@ -69,14 +72,16 @@ struct Stream {
 }
 
 impl Screen {
-    /// A screen so many columns wide, for a session in this directory.
-    pub(crate) fn new(cwd: &str, columns: usize, verbose: bool) -> Self {
+    /// A screen for a session in this directory. Without a width, text is not broken into lines and
+    /// calls get lines of the usual length.
+    pub(crate) fn new(cwd: &str, columns: Option<usize>, verbose: bool) -> Self {
+        let wide_enough = |columns: usize| columns.max(20);
         Self {
             cwd: cwd.to_owned(),
-            columns: columns.max(20),
+            columns: columns.map_or(USUAL_COLUMNS, wide_enough),
             verbose,
             calls: Vec::new(),
-            inside_line: false,
+            flow: Flow::new(columns.map(wide_enough)),
             after_calls: false,
             stream: Stream::default(),
             waiting_since: None,
@@ -108,7 +113,7 @@ impl Screen {
 
     /// What is going on right now, in one line without its end; nothing while text is coming in.
     pub(crate) fn status(&self, at: u64) -> Option<String> {
-        if self.inside_line {
+        if self.flow.is_inside_line() {
             return None;
         }
         let (what, since) = match self.calls.as_slice() {
@@ -141,10 +146,7 @@ impl Screen {
 
     /// Ends the line that text was left in, before something else is shown.
     pub(crate) fn end_line(&mut self, out: &mut String) {
-        if self.inside_line {
-            out.push('\n');
-            self.inside_line = false;
-        }
+        self.flow.end_line(out);
     }
 
     fn init(&mut self, out: &mut String, init: &Init) {
@@ -228,7 +230,7 @@ impl Screen {
     }
 
     fn text(&mut self, out: &mut String, text: &str) {
-        let text = if self.inside_line {
+        let text = if self.flow.is_inside_line() {
             text
         } else {
             text.trim_start_matches('\n')
@@ -240,10 +242,8 @@ impl Screen {
             out.push('\n');
             self.after_calls = false;
         }
-        let text = clean(text);
-        self.inside_line = !text.ends_with('\n');
         self.stream.shown = true;
-        out.push_str(&text);
+        self.flow.push(&clean(text), out);
     }
 
     fn response(&mut self, out: &mut String, response: &AssistantMessage, at: u64) {
@@ -379,10 +379,9 @@ impl Screen {
         self.after_calls = false;
     }
 
-    fn line(&mut self, out: &mut String, line: &str) {
+    fn line(&self, out: &mut String, line: &str) {
         out.push_str(line);
         out.push('\n');
-        self.inside_line = false;
     }
 }
 

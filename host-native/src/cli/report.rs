@@ -11,7 +11,7 @@ use super::{
     args::{OutputFormat, RunArgs},
     plain::{clean, one_line},
     render::Screen,
-    terminal::{Stage, columns},
+    terminal::Stage,
 };
 
 /// The forms.
@@ -63,24 +63,28 @@ pub(crate) struct Reporter {
 impl Reporter {
     /// A reporter for a run in this directory.
     pub(crate) fn new(form: Form, args: &RunArgs, cwd: &str) -> Self {
+        let out = Stage::stdout();
+        let aside = (args.verbose && form == Form::Answer).then(Stage::stderr);
+        let columns = aside.as_ref().map_or(out.columns(), Stage::columns);
         Self {
             form,
             debug: args.debug,
             started: Instant::now(),
-            out: Stage::stdout(),
-            screen: Screen::new(cwd, columns(), args.verbose),
-            aside: (args.verbose && form == Form::Answer).then(Stage::stderr),
+            screen: Screen::new(cwd, columns, args.verbose),
+            out,
+            aside,
         }
     }
 
     /// A reporter for people, without anything else.
     pub(crate) fn for_people(cwd: &str) -> Self {
+        let out = Stage::stdout();
         Self {
             form: Form::People,
             debug: false,
             started: Instant::now(),
-            out: Stage::stdout(),
-            screen: Screen::new(cwd, columns(), false),
+            screen: Screen::new(cwd, out.columns(), false),
+            out,
             aside: None,
         }
     }

@@ -11,7 +11,6 @@ use super::{
     report::Reporter,
     signals::Stop,
     start::StartError,
-    terminal::columns,
 };
 
 /// How often the line that says what is going on is drawn.
@@ -55,7 +54,7 @@ pub(crate) async fn run(
                                 return Ok(exit);
                             }
                         }
-                        () = person.ask(question, columns()) => {}
+                        () = person.ask(question) => {}
                     }
                     made_room
                 }

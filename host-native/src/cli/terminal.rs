@@ -6,8 +6,6 @@ use anstream::{AutoStream, ColorChoice, adapter::strip_str, stream::RawStream};
 
 use super::os;
 
-/// Columns where there is no terminal to ask.
-const USUAL_COLUMNS: usize = 100;
 /// Goes to the start of the line and empties it.
 const ERASE_LINE: &str = "\r\x1b[2K";
 
@@ -72,6 +70,11 @@ impl<S: RawStream + Write> Stage<S> {
         self.out.flush()
     }
 
+    /// How wide the terminal is; none if it is not one.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        self.out.is_terminal().then(os::columns).flatten()
+    }
+
     /// Whether it is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.out.is_terminal()
@@ -107,11 +110,6 @@ impl<S: RawStream + Write> Stage<S> {
             write!(self.out, "{}", strip_str(text))
         }
     }
-}
-
-/// How wide the terminal is.
-pub(crate) fn columns() -> usize {
-    os::columns().unwrap_or(USUAL_COLUMNS)
 }
 
 /// Whether a person can be asked: questions go to standard error, answers come from standard input.

@@ -79,7 +79,7 @@ fn result(fields: Value) -> Message {
 
 /// What a screen 60 columns wide shows of messages that come 100 ms apart.
 fn shown(messages: &[Message]) -> String {
-    let mut screen = Screen::new("/work", 60, false);
+    let mut screen = Screen::new("/work", Some(60), false);
     (0..)
         .step_by(100)
         .zip(messages)
@@ -154,6 +154,15 @@ fn styles_are_in_the_text_and_only_there() {
         shown(&messages),
         "  \x1b[32m✓\x1b[0m \x1b[1mGlob\x1b[0m *.py\x1b[2m · 1 file · 100 ms\x1b[0m\n"
     );
+}
+
+#[test]
+fn text_is_broken_into_lines_between_words() {
+    let words = "word ".repeat(20);
+    let messages = [response(json!([{"type": "text", "text": words}]))];
+    let shown = plain(&messages);
+    assert_eq!(shown.lines().count(), 2, "{shown}");
+    assert!(shown.lines().all(|line| line.len() <= 60), "{shown}");
 }
 
 #[test]
@@ -266,7 +275,7 @@ fn a_model_without_a_price_is_not_for_free() {
 
 #[test]
 fn the_passing_line_says_what_is_going_on() {
-    let mut screen = Screen::new("/work", 60, false);
+    let mut screen = Screen::new("/work", Some(60), false);
     let status = |screen: &Screen, at| screen.status(at).map(|line| strip_str(&line).to_string());
     assert_eq!(status(&screen, 0), None);
     let calls = json!([
