@@ -358,3 +358,30 @@ fn a_broken_connection_after_the_last_event_loses_nothing() {
     bench.reply(&reply);
     assert_eq!(bench.result().result.as_deref(), Some("Hi."));
 }
+
+#[test]
+fn loop_11_a_stream_that_is_closed_in_good_order_but_too_early_is_cut_too() {
+    let whole = Reply::message(&[
+        json!({"type": "text", "text": "Let me."}),
+        tool_use("a", "Note", json!({"text": "x"})),
+    ]);
+    let text = String::from_utf8(whole.body.clone()).unwrap();
+    // Some servers leave the last event out; with a stop reason nothing is missing.
+    let told = text.find("event: message_stop").unwrap();
+    for at in (0..told).step_by(3).chain([told - 1]) {
+        let mut bench = Bench::new(spec());
+        bench.prompt("go");
+        let mut reply = whole.clone();
+        reply.body.truncate(at);
+        bench.reply(&reply);
+        assert_eq!(bench.retries().len(), 1, "ends at {at}");
+        assert_eq!(bench.history().len(), 1);
+    }
+    let mut bench = Bench::new(spec());
+    bench.prompt("go");
+    let mut reply = whole;
+    reply.body.truncate(told);
+    bench.reply(&reply);
+    assert_eq!(bench.retries().len(), 0);
+    assert_eq!(bench.calls().len(), 1);
+}
