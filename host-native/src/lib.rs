@@ -1,4 +1,58 @@
-//! The native host of windlass: an AI agent that runs sandboxed WASM tools.
+//! An AI agent that runs inside your program: the native host of windlass, as a library.
+//!
+//! The loop itself (prompt, response, tool calls, results, until done) is a state machine in
+//! [`windlass_core`], re-exported as [`core`]. This crate does what the machine asks for: HTTP, files,
+//! processes, and tools that are sandboxed WASM components.
+//!
+//! ```
+//! use windlass::{Agent, Tool};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Add { a: i64, b: i64 }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let script = r#"{ "exchanges": [
+//! #     { "respond": { "content": [{ "type": "tool_use", "name": "add", "input": { "a": 17, "b": 25 } }] } },
+//! #     { "respond": "42" }
+//! # ] }"#;
+//! # let model = windlass::model_server::ModelServer::start(windlass::core::testkit::Script::parse(script)?)?;
+//! # let url = model.url();
+//! let add = Tool::new("add", "Adds two numbers", |input: Add| async move { input.a + input.b });
+//! let agent = Agent::builder()
+//!     .base_url(url) // or `.api_key_from_env()?`
+//!     .tool(add)
+//!     .allowed_tools(["add"])
+//!     .build()?;
+//! let result = agent.run("What is 17 + 25?").await?;
+//! assert_eq!(result.result.as_deref(), Some("42"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where to look
+//!
+//! | for | see |
+//! |---|---|
+//! | what an agent can be told | [`AgentBuilder`] |
+//! | messages as they come, and how a run ends | [`Run`] |
+//! | conversations | [`Session`] |
+//! | tools of your own | [`Tool`] for closures, [`AgentBuilder::plugin`] for component files |
+//! | who decides what may run | [`AgentBuilder::allowed_tools`], [`AgentBuilder::on_permission`] |
+//! | stopping | [`Session::interrupt`] in good order, [`AbortHandle`] at once |
+//! | another way to the model, another wire format | [`Transport`], [`core::provider::Provider`] |
+//! | a host of your own | [`core::Host`] and [`core::drive`]; [`Agent::host`] gives the native one to build on |
+//! | tests without a network | [`model_server`] and [`core::testkit`] |
+//!
+//! The `examples` folder shows each of these and needs neither network nor key.
+//!
+//! # What it needs
+//!
+//! A tokio runtime with its timer and its IO on. Nothing is read from settings files, nothing is written but compiled
+//! components in the user's cache directory, and no tool runs that was not allowed. wasmtime starts with the first call
+//! of a component; an agent without components never pays for it.
+//!
+//! Linux is tested, macOS is expected to work, Windows has everything but the Bash tool.
 
 #![deny(unsafe_code)]
 

@@ -19,9 +19,11 @@
 //! # }
 //! ```
 
+mod build;
 mod build_error;
 mod builder;
 mod builtin;
+mod closure;
 mod input;
 mod output;
 mod prompt_queue;
@@ -38,11 +40,12 @@ use windlass_core::{Message, Seeded, SessionId, Spec, message::ResultMessage};
 pub use self::{
     build_error::BuildError,
     builder::AgentBuilder,
+    closure::ToolContext,
     input::UserInput,
     output::{IntoToolResult, Json},
     run::{AbortHandle, Run, RunError},
     session::{BypassNotAllowed, Session},
-    tool::{NoInput, Tool, ToolContext},
+    tool::{NoInput, Tool},
 };
 use crate::host::{MessageSink, NativeHost, PermissionCallback, RunTool, Transport};
 

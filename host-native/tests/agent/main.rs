@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod building;
+mod components;
 mod endings;
 mod examples;
 mod permissions;

@@ -4,7 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use windlass::{Message, NoInput, RunError, Tool, UserInput, core::message::SystemMessage};
+use windlass::{
+    Message, NoInput, RunError, Tool, UserInput,
+    core::{
+        message::SystemMessage,
+        spec::{Effort, RetryPolicy, Thinking},
+    },
+};
 
 use crate::support::{Model, calls, kinds, messages, text};
 
@@ -204,5 +210,76 @@ async fn system_prompt_and_what_is_appended_to_it_go_out_as_they_are() {
     model.verify();
     let model = Model::of(json!([{ "expect": { "absent": ["/system"] }, "respond": "Hi." }]));
     model.agent().build().unwrap().run("hi").await.unwrap();
+    model.verify();
+}
+
+#[tokio::test]
+async fn loop_10_and_betas_go_out_as_they_were_set() {
+    let model = Model::of(json!([{
+        "expect": {
+            "model": "claude-opus-4-6",
+            "stream": true,
+            "fields": {
+                "/max_tokens": 9000,
+                "/thinking": { "type": "enabled", "budget_tokens": 2048 },
+                "/output_config/effort": "low"
+            },
+            "headers": { "anthropic-beta": "context-1m-2025-08-07,other-beta", "x-api-key": "sk-test" }
+        },
+        "respond": "ok"
+    }]));
+    let agent = model
+        .agent()
+        .model("claude-opus-4-6")
+        .max_tokens(9000)
+        .thinking(Thinking::Enabled {
+            budget_tokens: Some(2048),
+        })
+        .effort(Effort::Low)
+        .betas(["context-1m-2025-08-07"])
+        .betas(["other-beta"])
+        .build()
+        .unwrap();
+    let messages = messages(&mut agent.query("hi")).await;
+    let Some(Message::System(SystemMessage::Init(init))) = messages.first() else {
+        panic!("{messages:?}");
+    };
+    assert_eq!(init.betas, ["context-1m-2025-08-07", "other-beta"]);
+    model.verify();
+}
+
+#[tokio::test]
+async fn without_streaming_the_whole_response_comes_at_once() {
+    let model = Model::of(json!([{ "expect": { "stream": false }, "respond": "Hello." }]));
+    let agent = model.agent().stream(false).build().unwrap();
+    assert_eq!(text(agent.run("hi").await.unwrap()), "Hello.");
+    model.verify();
+}
+
+#[tokio::test]
+async fn loop_11_a_call_that_failed_is_announced_and_made_again_as_the_policy_says() {
+    let overloaded =
+        json!({ "respond": { "error": { "type": "overloaded_error", "message": "busy" } } });
+    let cut = json!({ "respond": { "text": "Half of it", "faults": [{ "after_events": 3, "cut": true }] } });
+    let model = Model::of(json!([overloaded, cut, { "respond": "At last." }]));
+    let policy = RetryPolicy {
+        base_ms: 1,
+        max_ms: 1,
+        ..RetryPolicy::default()
+    };
+    let agent = model.agent().retry(policy).build().unwrap();
+    let mut run = agent.query("hi");
+    let retries: Vec<Option<u16>> = messages(&mut run)
+        .await
+        .iter()
+        .filter_map(|message| match message {
+            Message::System(SystemMessage::ApiRetry(retry)) => Some(retry.error_status),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(retries, [Some(529), None]);
+    let result = run.result().await.unwrap();
+    assert_eq!(result.num_turns, 1);
+    assert_eq!(text(result), "At last.");
     model.verify();
 }

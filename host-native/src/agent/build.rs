@@ -1,0 +1,226 @@
+//! From what was said to an agent: everything is checked here, and nothing is started.
+
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+
+use windlass_core::{
+    message::PluginInfo,
+    money::Usd,
+    permission::{Mode, Rule, Rules},
+    price::Catalogue,
+    spec::{Environment, PermissionPolicy},
+};
+
+use super::{
+    Agent, AgentBuilder, BuildError, Parts,
+    builtin::{Offered, Selection, default_plugin_host, of_plugin},
+};
+use crate::{
+    host::{RunTool, Transport},
+    http::{Auth, DEFAULT_BASE_URL, EndpointConfig, ModelEndpoint},
+    os,
+};
+
+impl AgentBuilder {
+    /// Checks everything and makes the agent. Connects to nothing and starts nothing.
+    ///
+    /// # Errors
+    /// [`BuildError`]: the first thing that is wrong.
+    pub fn build(mut self) -> Result<Agent, BuildError> {
+        let (transport, key_source) = self.reach_model()?;
+        let mut spec = std::mem::take(&mut self.spec);
+        spec.permissions = self.permission_policy(spec.permissions)?;
+        spec.catalogue = self.prices(spec.catalogue)?;
+        if let Some(given) = self.budget {
+            spec.limits.max_budget = Some(dollars(given)?);
+        }
+        spec.system = self.system(spec.system);
+        let (offered, plugins) = self.offered()?;
+        spec.environment = Environment {
+            plugins,
+            api_key_source: key_source.to_owned(),
+            ..self.environment()?
+        };
+        let mut tools = BTreeMap::new();
+        for tool in offered {
+            let name = tool.definition.name.clone();
+            if !is_tool_name(&name) {
+                return Err(BuildError::ToolName { name });
+            }
+            if tools.insert(name.clone(), tool.runner).is_some() {
+                return Err(BuildError::DuplicateTool { name });
+            }
+            spec.tools.push(tool.definition);
+        }
+        Ok(Agent {
+            parts: Arc::new(Parts {
+                spec: Arc::new(spec),
+                transport,
+                tools: Arc::new(tools),
+                permission: self.permission,
+                on_message: self.on_message,
+                session_id: self.session_id,
+                seed: self.seed,
+            }),
+        })
+    }
+
+    /// The way to the model, and what `system/init` says about the key.
+    fn reach_model(&mut self) -> Result<(Arc<dyn Transport>, &'static str), BuildError> {
+        if let Some(transport) = self.transport.take() {
+            return Ok((transport, "none"));
+        }
+        let is_elsewhere = self.base_url.is_some() || self.endpoint.is_some();
+        let mut config = self.endpoint.take().unwrap_or_else(|| {
+            EndpointConfig::new(DEFAULT_BASE_URL, Auth::None).with_extra_ca_of_environment()
+        });
+        if let Some(url) = self.base_url.take() {
+            config.base_url = url;
+        }
+        if let Some(auth) = self.auth.take() {
+            config.auth = auth;
+        }
+        let has_key = !matches!(config.auth, Auth::None);
+        if !has_key && !is_elsewhere {
+            return Err(BuildError::MissingKey);
+        }
+        let endpoint = ModelEndpoint::new(&config)?;
+        Ok((Arc::new(endpoint), if has_key { "user" } else { "none" }))
+    }
+
+    fn permission_policy(&self, policy: PermissionPolicy) -> Result<PermissionPolicy, BuildError> {
+        let as_root = os::is_root();
+        if policy.mode == Mode::BypassPermissions {
+            if !self.bypass {
+                return Err(BuildError::BypassNotAllowed);
+            }
+            if as_root {
+                return Err(BuildError::BypassAsRoot);
+            }
+        }
+        Ok(PermissionPolicy {
+            rules: Rules {
+                allow: rules("allowed_tools", &self.allow)?,
+                ask: rules("ask_tools", &self.ask)?,
+                deny: rules("disallowed_tools", &self.deny)?,
+            },
+            can_ask: self.permission.is_some(),
+            allow_bypass: self.bypass && !as_root,
+            ..policy
+        })
+    }
+
+    fn prices(&self, mut catalogue: Catalogue) -> Result<Catalogue, BuildError> {
+        for path in &self.price_files {
+            let text = fs::read_to_string(path).map_err(|error| BuildError::PriceFile {
+                path: path.clone(),
+                reason: error.to_string(),
+            })?;
+            catalogue = catalogue
+                .with_file(&text)
+                .map_err(|error| BuildError::PriceFileForm {
+                    path: path.clone(),
+                    error,
+                })?;
+        }
+        Ok(catalogue)
+    }
+
+    fn system(&mut self, prompt: Option<String>) -> Option<String> {
+        let mut parts: Vec<String> = prompt.into_iter().collect();
+        parts.append(&mut self.append_system);
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    }
+
+    /// Every tool there is, and the plugins that some of them come from.
+    fn offered(&mut self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+        let host = self.plugin_host.take().unwrap_or_else(default_plugin_host);
+        let builtin = std::mem::replace(&mut self.builtin, Selection::None);
+        let mut offered = builtin.take(&host)?;
+        let mut plugins = Vec::new();
+        for path in &self.plugins {
+            let bytes = fs::read(path).map_err(|error| BuildError::PluginFile {
+                path: path.clone(),
+                reason: error.to_string(),
+            })?;
+            let plugin = host.load(&plugin_name(path), bytes)?;
+            offered.extend(of_plugin(&plugin));
+            plugins.push(PluginInfo {
+                name: plugin.name().to_owned(),
+                path: path.display().to_string(),
+            });
+        }
+        let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
+        for tool in std::mem::take(&mut self.tools) {
+            let mut definition = tool.definition;
+            if let Some(problem) = tool.fault {
+                let tool = definition.name;
+                return Err(BuildError::ToolInput { tool, problem });
+            }
+            definition.timeout_ms.get_or_insert(default_ms);
+            let runner: Arc<dyn RunTool> = tool.handler;
+            offered.push(Offered { definition, runner });
+        }
+        Ok((offered, plugins))
+    }
+
+    fn environment(&self) -> Result<Environment, BuildError> {
+        let cwd = self.cwd.as_deref().unwrap_or(Path::new("."));
+        let directories: Result<Vec<String>, BuildError> = self
+            .directories
+            .iter()
+            .map(|path| real_directory("add_dir", path))
+            .collect();
+        // Rules name files by their real paths, so `~` must be one too.
+        let home = etcetera::home_dir().ok().map(|home| {
+            let real = fs::canonicalize(&home).unwrap_or(home);
+            real.display().to_string()
+        });
+        Ok(Environment {
+            cwd: real_directory("cwd", cwd)?,
+            home,
+            additional_directories: directories?,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            output_style: "default".to_owned(),
+            ..Environment::default()
+        })
+    }
+}
+
+fn rules(place: &str, texts: &[String]) -> Result<Vec<Rule>, BuildError> {
+    texts
+        .iter()
+        .map(|text| Rule::parse(text).map_err(|error| BuildError::Rule(error.at(place))))
+        .collect()
+}
+
+fn dollars(given: f64) -> Result<Usd, BuildError> {
+    // Through decimal digits, which also refuses what is negative, infinite or no number.
+    Usd::parse(&format!("{given:.9}")).ok_or(BuildError::Budget { given })
+}
+
+/// What the Messages API takes as a tool's name.
+fn is_tool_name(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+    (1..=64).contains(&name.len()) && name.bytes().all(plain)
+}
+
+fn plugin_name(path: &Path) -> String {
+    let name = path.file_stem().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn real_directory(place: &'static str, path: &Path) -> Result<String, BuildError> {
+    let unusable = |reason: String| BuildError::Directory {
+        place,
+        path: path.to_path_buf(),
+        reason,
+    };
+    let real = fs::canonicalize(path).map_err(|error| unusable(error.to_string()))?;
+    if !real.is_dir() {
+        return Err(unusable("it is not a directory".to_owned()));
+    }
+    match real.into_os_string().into_string() {
+        Ok(real) => Ok(real),
+        Err(_) => Err(unusable("its name is not UTF-8".to_owned())),
+    }
+}
