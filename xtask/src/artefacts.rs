@@ -51,11 +51,12 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
         // The scripted model is what the tests and the page talk to.
         ("windlass-browser", "testkit"),
     ] {
-        process::run(
-            workspace
-                .wasm_cargo("build")?
-                .args(["--package", package, "--features", features]),
-        )?;
+        process::run(workspace.wasm_cargo("build")?.args([
+            "--package",
+            package,
+            "--features",
+            features,
+        ]))?;
     }
     let modules = workspace.wasm_target().join(wasm::TARGET).join("wasm");
     let module = modules.join("windlass_browser.wasm");

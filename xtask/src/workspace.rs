@@ -126,13 +126,10 @@ impl Workspace {
     }
 
     fn wasm_toolchain(&self) -> Result<&WasmToolchain> {
-        if self.wasm.get().is_none() {
-            let ready = wasm::ensure(self)?;
-            // Nobody else can have filled the cell: it is not shared between threads.
-            let _ = self.wasm.set(ready);
+        if let Some(ready) = self.wasm.get() {
+            return Ok(ready);
         }
-        self.wasm
-            .get()
-            .context("the wasm toolchain was just made ready")
+        let ready = wasm::ensure(self)?;
+        Ok(self.wasm.get_or_init(|| ready))
     }
 }

@@ -3,11 +3,13 @@
 mod deny;
 mod steps;
 
+use std::cell::OnceCell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use crate::artefacts::{self, Artefacts};
 use crate::junit::Outcome;
 use crate::progress;
 use crate::workspace::Workspace;
@@ -33,6 +35,18 @@ struct Run<'a> {
     options: &'a Options,
     /// The tests of the steps before.
     tests: Outcome,
+    artefacts: OnceCell<Artefacts>,
+}
+
+impl Run<'_> {
+    /// What is built for wasm32, which more than one step needs.
+    fn artefacts(&self) -> Result<&Artefacts> {
+        if let Some(built) = self.artefacts.get() {
+            return Ok(built);
+        }
+        let built = artefacts::build(self.workspace)?;
+        Ok(self.artefacts.get_or_init(|| built))
+    }
 }
 
 /// How a step ended, when nothing went wrong with the checking itself.
@@ -106,6 +120,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> 
         workspace,
         options,
         tests: Outcome::default(),
+        artefacts: OnceCell::new(),
     };
     let mut summary = Vec::new();
     let (mut passed, mut failed) = (0, 0);

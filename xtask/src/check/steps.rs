@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::{Report, Run};
-use crate::artefacts;
 use crate::junit::{self, Outcome};
 use crate::libtest;
 use crate::package as packaging;
@@ -44,21 +43,19 @@ pub(super) fn doc(run: &Run<'_>) -> Result<Report> {
 
 /// What is built for wasm32: the core by itself, the components, the browser module.
 pub(super) fn wasm(run: &Run<'_>) -> Result<Report> {
-    artefacts::build(run.workspace)?;
+    run.artefacts()?;
     Ok(Report::Holds)
 }
 
 /// Every unit and integration test, one process each.
 pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let workspace = run.workspace;
-    let artefacts = artefacts::build(workspace)?;
+    let artefacts = run.artefacts()?;
     let chromium = setup::chromium(workspace)?;
-    let windlass = workspace.build_windlass()?;
     let mut cargo = workspace.native_cargo()?;
     cargo
-        .env("WINDLASS_BIN", windlass)
-        .env("WINDLASS_WASM_CORE", artefacts.core)
-        .env("WINDLASS_BROWSER", artefacts.browser)
+        .env("WINDLASS_WASM_CORE", &artefacts.core)
+        .env("WINDLASS_BROWSER", &artefacts.browser)
         .env("WINDLASS_CHROMIUM", chromium);
     let outcome = match tools::cargo_nextest(workspace) {
         Ok(nextest) => by_nextest(run, cargo, &nextest)?,

@@ -37,6 +37,9 @@ fn bindgen(module: &Path, directory: &Path) -> Result<()> {
         .input_path(module)
         .web(true)?
         .typescript(true)
+        // An eighth of the module, and of use only to who debugs it.
+        .remove_name_section(true)
+        .remove_producers_section(true)
         .generate(directory)
         .with_context(|| format!("wasm-bindgen failed on {}", module.display()))
 }
