@@ -32,7 +32,7 @@ struct Guest {
     package: &'static str,
     /// The cdylib that cargo makes of it.
     module: &'static str,
-    /// Sources, relative to the root of the workspace.
+    /// Its own sources, relative to the root of the workspace.
     sources: &'static [&'static str],
 }
 
@@ -40,7 +40,15 @@ const FILES: Guest = Guest {
     name: "files",
     package: "windlass-files",
     module: "windlass_files.wasm",
-    sources: &["plugins/files", "plugins/sdk", "wit/host", "wit/plugin"],
+    sources: &[
+        "plugins/files/Cargo.toml",
+        "plugins/files/plugin.json",
+        "plugins/files/src",
+        "plugins/sdk/Cargo.toml",
+        "plugins/sdk/src",
+        "wit/host",
+        "wit/plugin",
+    ],
 };
 
 const AGENT: Guest = Guest {
@@ -48,45 +56,53 @@ const AGENT: Guest = Guest {
     package: "windlass-agent",
     module: "windlass_agent.wasm",
     sources: &[
-        "plugins/agent",
-        "plugins/files",
-        "plugins/sdk",
-        "core",
-        "wit/host",
-        "wit/plugin",
+        "plugins/agent/Cargo.toml",
+        "plugins/agent/src",
+        "core/Cargo.toml",
+        "core/src",
         "wit/agent",
     ],
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/section.rs");
+    // The whole package, so that a `prebuilt` that appears later is noticed. Naming a file that does not exist would
+    // run this script at every build.
+    println!("cargo::rerun-if-changed=.");
     println!("cargo::rerun-if-env-changed={TOOLCHAIN_VARIABLE}");
-    provide(&FILES)?;
+    provide(&FILES, FILES.sources)?;
     if env::var_os("CARGO_FEATURE_AGENT").is_some() {
-        provide(&AGENT)?;
+        // The agent takes the file tools in.
+        provide(&AGENT, &[FILES.sources, AGENT.sources].concat())?;
     }
     Ok(())
 }
 
-fn provide(guest: &Guest) -> Result<(), Box<dyn Error>> {
+fn provide(guest: &Guest, sources: &[&str]) -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(variable("OUT_DIR")?);
     let file = format!("{}.component.wasm", guest.name);
     let prebuilt = here.join("prebuilt").join(&file);
-    println!("cargo::rerun-if-changed=prebuilt");
     let component = if prebuilt.is_file() {
         fs::read(prebuilt)?
     } else {
-        let module = build(guest, &here, &out)?;
+        let module = build(guest, sources, &here, &out)?;
         componentize(&module)?
     };
-    fs::write(out.join(file), component)?;
+    // What did not change is left alone, so that nothing that depends on it is built again.
+    let file = out.join(file);
+    if fs::read(&file).ok().as_ref() != Some(&component) {
+        fs::write(file, component)?;
+    }
     Ok(())
 }
 
 /// Compiles the guest and returns its core module.
-fn build(guest: &Guest, here: &Path, out: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+fn build(
+    guest: &Guest,
+    sources: &[&str],
+    here: &Path,
+    out: &Path,
+) -> Result<Vec<u8>, Box<dyn Error>> {
     let workspace = here
         .ancestors()
         .nth(2)
@@ -94,7 +110,7 @@ fn build(guest: &Guest, here: &Path, out: &Path) -> Result<Vec<u8>, Box<dyn Erro
         .ok_or(
             "this package carries no prebuilt components and is not in the windlass workspace",
         )?;
-    for source in guest.sources.iter().chain(&["Cargo.toml", "Cargo.lock"]) {
+    for source in sources.iter().chain(&["Cargo.toml", "Cargo.lock"]) {
         println!(
             "cargo::rerun-if-changed={}",
             workspace.join(source).display()
@@ -104,7 +120,16 @@ fn build(guest: &Guest, here: &Path, out: &Path) -> Result<Vec<u8>, Box<dyn Erro
     let target = target_directory(out).join("wasm");
     let status = nested_cargo()?
         .current_dir(workspace)
-        .args(["build", "--package", guest.package])
+        // The crate type is asked for here and not in the manifest: as a dependency of the agent the file tools would
+        // be built as a cdylib too, without their exports, and take the place of the real one.
+        .args([
+            "rustc",
+            "--lib",
+            "--crate-type",
+            "cdylib",
+            "--package",
+            guest.package,
+        ])
         .args(["--target", TARGET, "--profile", PROFILE])
         .arg("--target-dir")
         .arg(&target)
@@ -240,10 +265,11 @@ fn componentize(module: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut declaration = Vec::new();
     for section in section::sections(module)? {
         let section = section?;
-        if section.name == Some(DECLARATION_SECTION) {
-            declaration.extend_from_slice(section.raw);
-        } else {
-            inner.extend_from_slice(section.raw);
+        match section.name {
+            Some(DECLARATION_SECTION) => declaration.extend_from_slice(section.raw),
+            // Names of functions, for debuggers: a tenth of the file.
+            Some("name") => {}
+            _ => inner.extend_from_slice(section.raw),
         }
     }
     let mut component = ComponentEncoder::default()

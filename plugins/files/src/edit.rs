@@ -205,6 +205,9 @@ fn report(path: &str, change: &Change) -> String {
         return format!("Changed {} places in {path}.", change.count);
     }
     let content = &change.content;
+    if content.is_empty() {
+        return format!("Changed {path}. It is empty now.");
+    }
     let line_of = |position: usize| memchr::memchr_iter(b'\n', &content[..position]).count();
     let first = line_of(change.first.start).saturating_sub(AROUND);
     let last = line_of(change.first.end) + AROUND;

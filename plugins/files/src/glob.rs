@@ -32,69 +32,89 @@ pub(crate) fn run<T: Tree>(
     let input: Input = call.parse_input()?;
     let directory = workspace.resolve(input.path.as_deref().unwrap_or("."))?;
     let (prefix, pattern) = split_pattern(&input.pattern);
-    let mut found = if prefix.is_empty() {
-        find(&directory, pattern)?.ok_or_else(|| {
-            ToolError::new(format!("There is no directory {}.", directory.absolute))
-        })?
-    } else {
-        if input.path.is_some() {
+    let base = match prefix {
+        "" => directory,
+        absolute if absolute.starts_with('/') => workspace.resolve(absolute)?,
+        relative => {
             // A misspelt directory is an error; a pattern that leads nowhere finds nothing.
             directory
                 .tree
                 .stat(&directory.relative)
                 .map_err(|code| directory.explain(code))?;
+            workspace.resolve(&format!("{}/{relative}", directory.absolute))?
         }
-        let base = match prefix.starts_with('/') {
-            true => workspace.resolve(prefix)?,
-            false => workspace.resolve(&format!("{}/{prefix}", directory.absolute))?,
-        };
-        find(&base, pattern)?.unwrap_or_default()
     };
-    // Of the same age by name, so that the answer is always the same.
-    found.sort_by(|a, b| {
-        b.modified
-            .total_cmp(&a.modified)
-            .then_with(|| a.path.cmp(&b.path))
-    });
-    let total = found.len();
-    let filenames: Vec<String> = found
+    let matches = match find(&base, pattern)? {
+        Some(matches) => matches,
+        None if prefix.is_empty() => {
+            return Err(ToolError::new(format!(
+                "There is no directory {}.",
+                base.absolute
+            )));
+        }
+        None => Matches::default(),
+    };
+    let filenames: Vec<String> = matches
+        .files
         .iter()
         .take(LIMIT)
-        .map(|file| workspace.shortened(&file.path).to_owned())
+        .map(|file| {
+            workspace
+                .shortened(&base.absolute_of(&file.path))
+                .to_owned()
+        })
         .collect();
     let output = Output {
         duration_ms: 0,
         num_files: filenames.len(),
         filenames: &filenames,
-        truncated: total > LIMIT,
+        truncated: matches.files.len() > LIMIT,
     };
-    ToolResult::text(report(&filenames, total)).with_structured(&output)
+    ToolResult::text(report(&filenames, &matches)).with_structured(&output)
+}
+
+/// What a search found.
+#[derive(Default)]
+struct Matches {
+    /// The newest first.
+    files: Vec<File>,
+    /// What to say about the search.
+    note: String,
 }
 
 /// A file that matched.
 struct File {
-    /// Absolute.
+    /// Relative to the tree.
     path: String,
     /// Milliseconds since 1970.
     modified: f64,
 }
 
 /// The files below a directory that match; none if there is no such directory.
-fn find<T: Tree>(base: &Place<'_, T>, pattern: &str) -> Result<Option<Vec<File>>, ToolError> {
+fn find<T: Tree>(base: &Place<'_, T>, pattern: &str) -> Result<Option<Matches>, ToolError> {
     let filter = Filter::new(&base.relative, [pattern], None)?;
     let mut walk = match Walk::new(base.tree, &base.relative, &filter, true) {
         Ok(walk) => walk,
         Err(ErrorCode::NotFound | ErrorCode::NotDirectory) => return Ok(None),
         Err(code) => return Err(base.explain(code)),
     };
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     while let Some(file) = walk.next() {
-        found.push(File {
-            path: base.absolute_of(file.path),
+        files.push(File {
+            path: file.path.to_owned(),
             modified: file.modified,
         });
     }
-    Ok(Some(found))
+    // Of the same age by name, so that the answer is always the same.
+    files.sort_unstable_by(|a, b| {
+        b.modified
+            .total_cmp(&a.modified)
+            .then_with(|| a.path.cmp(&b.path))
+    });
+    Ok(Some(Matches {
+        files,
+        note: walk.note(),
+    }))
 }
 
 /// The directory that a pattern starts with by name, and the rest, which starts with a slash then. Searching there
@@ -113,17 +133,19 @@ fn split_pattern(pattern: &str) -> (&str, &str) {
     }
 }
 
-fn report(filenames: &[String], total: usize) -> String {
+fn report(filenames: &[String], matches: &Matches) -> String {
+    let Matches { files, note } = matches;
     if filenames.is_empty() {
-        return "No files found.".to_owned();
+        return format!("No files found.{note}");
     }
     let mut text = filenames.join("\n");
-    if total > LIMIT {
+    if files.len() > LIMIT {
         text.push_str(&format!(
-            "\n[The newest {LIMIT} of {total} files are shown. A narrower pattern or path shows others.]"
+            "\n[The newest {LIMIT} of {} files are shown. A narrower pattern or path shows others.]",
+            files.len()
         ));
     }
-    text
+    text + note
 }
 
 #[cfg(test)]

@@ -131,19 +131,19 @@ pub(crate) fn run<T: Tree>(
     let globs = split_globs(input.glob.as_deref().unwrap_or_default());
     let filter = Filter::new(&base.relative, globs, input.file_type.as_deref())?;
     let search = Search::new(&input)?;
-    let files = Files::below(&base, &filter)?;
+    let mut files = Files::below(&base, &filter)?;
     let window = Window::of(&input);
     let (text, output) = match input.output_mode {
-        Mode::FilesWithMatches => list(workspace, &base, files, search, window),
-        Mode::Count => count(workspace, &base, files, search, window),
+        Mode::FilesWithMatches => list(workspace, &base, &mut files, search, window),
+        Mode::Count => count(workspace, &base, &mut files, search, window),
         Mode::Content => {
             let numbers = input.line_numbers.unwrap_or(true);
             let grouped = input.lines_before() + input.lines_after() > 0;
             let lines = Lines::new(window, numbers, grouped);
-            content(workspace, &base, files, search, lines)
+            content(workspace, &base, &mut files, search, lines)
         }
     };
-    ToolResult::text(text).with_structured(&output)
+    ToolResult::text(text + &files.note()).with_structured(&output)
 }
 
 /// The files to search: one by name, or those below a directory.
@@ -173,13 +173,21 @@ impl<'a, T: Tree> Files<'a, T> {
             Self::Below(walk) => walk.next().map(|file| file.path),
         }
     }
+
+    /// What to say about directories that were left out.
+    fn note(&self) -> String {
+        match self {
+            Self::One(_) => String::new(),
+            Self::Below(walk) => walk.note(),
+        }
+    }
 }
 
 /// The files with matches, newest first.
 fn list<T: Tree>(
     workspace: &Workspace<T>,
     base: &Place<'_, T>,
-    mut files: Files<'_, T>,
+    files: &mut Files<'_, T>,
     mut search: Search,
     window: Window,
 ) -> (String, Output) {
@@ -191,7 +199,7 @@ fn list<T: Tree>(
             found.push((modified, base.absolute_of(path)));
         }
     }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let left_out = found.len() > window.end();
     let filenames: Vec<String> = found
         .iter()
@@ -225,7 +233,7 @@ fn list<T: Tree>(
 fn count<T: Tree>(
     workspace: &Workspace<T>,
     base: &Place<'_, T>,
-    mut files: Files<'_, T>,
+    files: &mut Files<'_, T>,
     mut search: Search,
     window: Window,
 ) -> (String, Output) {
@@ -280,7 +288,7 @@ fn count<T: Tree>(
 fn content<T: Tree>(
     workspace: &Workspace<T>,
     base: &Place<'_, T>,
-    mut files: Files<'_, T>,
+    files: &mut Files<'_, T>,
     mut search: Search,
     mut lines: Lines,
 ) -> (String, Output) {

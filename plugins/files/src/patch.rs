@@ -1,7 +1,8 @@
 //! The difference between two versions of a file, as hunks (`structuredPatch`).
 
 use serde::Serialize;
-use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{DiffTag, group_diff_ops};
 
 /// A run of changed lines with the lines around it, as in a unified diff.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -26,9 +27,11 @@ const NO_LINE_END: &str = "\\ No newline at end of file";
 pub(crate) fn structured_patch(old: &str, new: &str) -> Vec<Hunk> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
-    // This Myers is bounded: on unlike inputs it settles for a longer script instead of searching on.
-    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
-    group_diff_ops(operations, CONTEXT)
+    let mut script = Compact::new(Replace::new(Capture::new()), &old[..], &new[..]);
+    // This Myers is bounded: on unlike inputs it settles for a longer script instead of searching on. It is called by
+    // name, so that the other algorithms stay out of the component.
+    let Ok(()) = myers::diff(&mut script, &old[..], 0..old.len(), &new[..], 0..new.len());
+    group_diff_ops(script.into_inner().into_inner().into_ops(), CONTEXT)
         .iter()
         .filter_map(|group| {
             let (first, last) = (group.first()?, group.last()?);

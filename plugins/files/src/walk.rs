@@ -17,6 +17,8 @@ pub(crate) struct Walk<'a, T> {
     /// The current path, with a slash in front.
     path: String,
     levels: Vec<Level>,
+    /// Directories that could not be listed.
+    unlisted: usize,
 }
 
 /// A directory that is being gone through.
@@ -57,6 +59,7 @@ impl<'a, T: Tree> Walk<'a, T> {
                 base => format!("/{base}"),
             },
             levels: Vec::new(),
+            unlisted: 0,
         };
         walk.enter(listed);
         Ok(walk)
@@ -89,10 +92,21 @@ impl<'a, T: Tree> Walk<'a, T> {
                     modified: entry.modified,
                 });
             }
-            // A directory that vanished or may not be listed holds nothing to be found.
-            if let Ok(listed) = entries(self.tree, &self.path[1..], self.details) {
-                self.enter(listed);
+            match entries(self.tree, &self.path[1..], self.details) {
+                Ok(listed) => self.enter(listed),
+                // It vanished, or was never there for this call.
+                Err(ErrorCode::NotFound) => {}
+                Err(_) => self.unlisted += 1,
             }
+        }
+    }
+
+    /// What to say about directories that could not be listed.
+    pub(crate) fn note(&self) -> String {
+        match self.unlisted {
+            0 => String::new(),
+            1 => "\n[1 directory could not be listed and was left out.]".to_owned(),
+            several => format!("\n[{several} directories could not be listed and were left out.]"),
         }
     }
 

@@ -83,6 +83,8 @@ impl Search {
     /// A file that cannot be read, or not to its end, matches as far as it was read: a search over thousands of files
     /// does not fail for one of them.
     fn search<T: Tree, S: Sink<Error = io::Error>>(&mut self, tree: &T, path: &str, sink: S) {
+        // Behind one type, so that the searcher is compiled once and not for every sink.
+        let sink: Box<dyn Sink<Error = io::Error> + '_> = Box::new(sink);
         let Ok(head) = tree.read(path, 0, PIECE) else {
             return;
         };

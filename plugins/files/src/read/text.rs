@@ -32,10 +32,20 @@ struct File<'a> {
     total_lines: usize,
 }
 
-/// Appends a line as Read shows it: the number, a tab, the line.
-pub(crate) fn numbered(out: &mut String, number: usize, line: &str) {
-    // Writing to a String cannot fail.
-    let _ = write!(out, "{number}\t{line}");
+/// Appends a line as Read shows it: the number, a tab, the line, cut if it is too long. Says whether it is whole.
+pub(crate) fn numbered(out: &mut String, number: usize, line: &str) -> bool {
+    // Writing to a String cannot fail, here and below.
+    let Some((end, _)) = line.char_indices().nth(LONGEST_LINE) else {
+        let _ = write!(out, "{number}\t{line}");
+        return true;
+    };
+    let _ = write!(
+        out,
+        "{number}\t{} [the line goes on for {} more characters]",
+        &line[..end],
+        line[end..].chars().count()
+    );
+    false
 }
 
 /// Shows lines of a text whose first piece was read already. The whole file passes through here, for its digest and
@@ -46,7 +56,10 @@ pub(super) fn show<T: Tree>(
     offset: Option<usize>,
     limit: Option<usize>,
 ) -> Result<ToolResult, ToolError> {
-    let mut window = Window::new(offset.unwrap_or(1).max(1), limit.unwrap_or(DEFAULT_LINES));
+    let mut window = Window::new(
+        offset.unwrap_or(1).max(1),
+        limit.unwrap_or(DEFAULT_LINES).max(1),
+    );
     let mut digest = ContentDigest::default();
     let mut size = 0_u64;
     let mut piece = head;
@@ -169,18 +182,8 @@ impl Window {
             self.display.push('\n');
         }
         self.content.push_str(line);
-        match line.char_indices().nth(LONGEST_LINE) {
-            None => numbered(&mut self.display, self.line, line),
-            Some((end, _)) => {
-                self.cut += 1;
-                numbered(&mut self.display, self.line, &line[..end]);
-                // Writing to a String cannot fail.
-                let _ = write!(
-                    self.display,
-                    " [the line goes on for {} more characters]",
-                    line[end..].chars().count()
-                );
-            }
+        if !numbered(&mut self.display, self.line, line) {
+            self.cut += 1;
         }
         self.shown += 1;
         self.full = self.display.len() >= LONGEST_TEXT;

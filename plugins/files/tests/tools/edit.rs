@@ -161,3 +161,17 @@ fn tool_22_edit_reports_changes_that_lie_apart_as_hunks() {
     assert_eq!(hunks[1]["oldStart"], 42);
     assert_eq!(hunks[1]["lines"][3], "-45 x");
 }
+
+#[test]
+fn tool_3_edit_keeps_its_answer_short() {
+    let mut session = session(&format!(
+        "{}needle{}",
+        "x".repeat(50_000),
+        "y".repeat(50_000)
+    ));
+    let (text, _) = session.ok("Edit", edit("needle", "pin"));
+    assert!(text.len() < 3000, "{}", text.len());
+    let content = session.content("a.txt");
+    let (text, _) = session.ok("Edit", edit(&content, ""));
+    assert!(text.contains("empty now"), "{text}");
+}

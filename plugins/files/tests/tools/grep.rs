@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use windlass_plugin::testing::MemoryTree;
 
-use crate::Session;
+use crate::refusing::Refusing;
+use crate::{Session, call};
 
 fn session() -> Session {
     Session::new(
@@ -284,4 +285,21 @@ fn tool_5_grep_cuts_long_lines() {
     );
     assert!(text.len() < 600, "{}", text.len());
     assert!(text.ends_with("[the line goes on]"), "{text}");
+}
+
+#[test]
+fn tool_4_tool_5_glob_and_grep_say_what_they_could_not_search() {
+    let tree = MemoryTree::new()
+        .with_file("a.txt", "work")
+        .with_file("closed/b.txt", "work");
+    let workspace = Refusing::new(tree).into_workspace();
+    for (tool, pattern) in [("Glob", "*.txt"), ("Grep", "work")] {
+        let result =
+            windlass_files::call(&call(tool, &json!({"pattern": pattern})), &workspace).unwrap();
+        let text = crate::text(&result);
+        assert!(
+            text.contains("a.txt\n[1 directory could not be listed"),
+            "{text}"
+        );
+    }
 }

@@ -8,6 +8,7 @@ mod edit;
 mod glob;
 mod grep;
 mod read;
+mod refusing;
 mod write;
 
 use serde_json::Value;
@@ -53,13 +54,20 @@ impl Session {
 
     fn run(&mut self, tool: &str, input: &Value) -> ToolResult {
         let call = ToolCall {
-            name: tool.to_owned(),
-            input: input.to_string(),
             observed: self.observed.clone(),
+            ..call(tool, input)
         };
         let result = windlass_files::call(&call, &self.workspace).unwrap_or_else(ToolResult::from);
         self.observed.extend(result.observed.iter().cloned());
         result
+    }
+}
+
+fn call(tool: &str, input: &Value) -> ToolCall {
+    ToolCall {
+        name: tool.to_owned(),
+        input: input.to_string(),
+        observed: Vec::new(),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use windlass_plugin::testing::MemoryTree;
-use windlass_plugin::{Access, Root, Workspace};
 
-use crate::{Session, sha256};
+use crate::refusing::Refusing;
+use crate::{Session, call, sha256};
 
 #[test]
 fn tool_2_write_creates_a_file_and_its_directories() {
@@ -82,53 +82,8 @@ fn tool_2_write_refuses_directories_and_paths_through_files() {
 
 #[test]
 fn tool_2_write_says_that_a_tree_may_only_be_read() {
-    /// A tree in which every write is refused by the host.
-    struct ReadOnly(MemoryTree);
-    impl windlass_plugin::Tree for ReadOnly {
-        fn stat(&self, path: &str) -> Result<windlass_plugin::Stat, windlass_plugin::ErrorCode> {
-            self.0.stat(path)
-        }
-        fn read(
-            &self,
-            path: &str,
-            offset: u64,
-            max: u32,
-        ) -> Result<Vec<u8>, windlass_plugin::ErrorCode> {
-            self.0.read(path, offset, max)
-        }
-        fn list(
-            &self,
-            path: &str,
-            cursor: Option<u32>,
-            details: bool,
-        ) -> Result<windlass_plugin::Page, windlass_plugin::ErrorCode> {
-            self.0.list(path, cursor, details)
-        }
-        fn write(
-            &self,
-            _: &str,
-            _: &[u8],
-            _: &windlass_plugin::WriteOptions,
-        ) -> Result<(), windlass_plugin::ErrorCode> {
-            Err(windlass_plugin::ErrorCode::ReadOnly)
-        }
-        fn create_directory(&self, path: &str) -> Result<(), windlass_plugin::ErrorCode> {
-            self.0.create_directory(path)
-        }
-        fn remove(&self, path: &str) -> Result<(), windlass_plugin::ErrorCode> {
-            self.0.remove(path)
-        }
-    }
-    let root = Root {
-        path: "/work".to_owned(),
-        access: Access::Read,
-        tree: ReadOnly(MemoryTree::new()),
-    };
-    let call = windlass_plugin::ToolCall {
-        name: "Write".to_owned(),
-        input: json!({"file_path": "a.txt", "content": "x"}).to_string(),
-        observed: Vec::new(),
-    };
-    let error = windlass_files::call(&call, &Workspace::new(vec![root], "/work")).unwrap_err();
+    let workspace = Refusing::new(MemoryTree::new()).into_workspace();
+    let input = json!({"file_path": "a.txt", "content": "x"});
+    let error = windlass_files::call(&call("Write", &input), &workspace).unwrap_err();
     assert!(error.to_string().contains("may only be read"), "{error}");
 }
