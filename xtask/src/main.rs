@@ -39,6 +39,13 @@ Usage: cargo xtask COMMAND
                    (default target/package)
   setup            do all of the set-up now
 
+Environment:
+  WINDLASS_WASM_TOOLCHAIN=debian
+                   take the wasm32 toolchain from Debian's packages without asking rustup first
+  WINDLASS_WASM_CARGO_TOOLCHAIN
+                   a toolchain known to rustup that builds for wasm32, instead of looking for one
+  CHROME           the Chromium or Chrome to run browser tests in
+
 Steps of `test`, in order: ";
 
 fn main() -> ExitCode {

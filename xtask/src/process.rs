@@ -116,3 +116,56 @@ fn could_not_start(command: &Command) -> String {
         command.get_program().display()
     )
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_failure_names_the_command_and_how_it_ended() {
+        let error = run(&mut shell("exit 3"))
+            .expect_err("it exits with 3")
+            .to_string();
+        assert!(
+            error.contains("sh -c 'exit 3'") && error.contains("exit status: 3"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_program_is_named_with_what_to_do() {
+        let error = run(&mut Command::new("no-such-program-here"))
+            .expect_err("it cannot start")
+            .to_string();
+        assert!(
+            error.contains("`no-such-program-here`") && error.contains("PATH"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_is_killed() {
+        let error = run_within(&mut shell("exec sleep 600"), Duration::from_millis(1))
+            .expect_err("it is killed");
+        assert!(
+            error.to_string().contains("did not finish within"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn output_is_given_line_by_line_and_the_exit_code_kept() {
+        let mut lines = Vec::new();
+        let status = tee(&mut shell("echo one; printf two; exit 4"), |line| {
+            lines.push(line.to_owned())
+        });
+        assert_eq!(status.expect("it runs").code(), Some(4));
+        assert_eq!(lines, ["one", "two"]);
+    }
+}

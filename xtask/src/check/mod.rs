@@ -185,3 +185,51 @@ fn print_summary(steps: &[(&str, Duration, String)], total: Duration, failed_tes
         println!("failed: {test}");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(only: &[&str], filter: Option<&str>) -> Vec<&'static str> {
+        let options = Options {
+            only: only.iter().map(|&name| name.to_owned()).collect(),
+            filter: filter.map(str::to_owned),
+        };
+        step_names()
+            .into_iter()
+            .filter(|name| options.includes(name))
+            .collect()
+    }
+
+    #[test]
+    fn without_options_every_step_runs_in_order() {
+        assert_eq!(chosen(&[], None), step_names());
+    }
+
+    #[test]
+    fn only_and_filter_choose_steps() {
+        assert_eq!(chosen(&["doc", "fmt"], None), ["fmt", "doc"]);
+        assert_eq!(chosen(&[], Some("loop_7")), ["tests"]);
+        assert_eq!(
+            chosen(&["wasm", "tests"], Some("loop_7")),
+            ["wasm", "tests"]
+        );
+    }
+
+    #[test]
+    fn the_count_never_hides_a_failure() {
+        assert_eq!(
+            judge(&Err(anyhow::anyhow!("no"))),
+            ("failed".to_owned(), 0, 1)
+        );
+        let tests = Outcome {
+            passed: vec!["a".into(), "b".into()],
+            failed: vec!["c".into()],
+        };
+        assert_eq!(
+            judge(&Ok(Report::Tests(tests))),
+            ("2 passed, 1 failed".to_owned(), 2, 1)
+        );
+        assert_eq!(judge(&Ok(Report::Holds)), ("ok".to_owned(), 1, 0));
+    }
+}
