@@ -1,6 +1,6 @@
 //! Virtual time, and a loop that turns a future in it.
 
-use alloc::{collections::BTreeMap, rc::Rc, sync::Arc, task::Wake};
+use alloc::{collections::BTreeMap, rc::Rc, sync::Arc, task::Wake, vec::Vec};
 use core::{
     cell::RefCell,
     future::Future,
@@ -50,7 +50,7 @@ impl VirtualClock {
         let ms = self.0.borrow().now;
         Now {
             mono: Millis(ms),
-            wall: UnixMillis(START + ms),
+            wall: UnixMillis(START.saturating_add(ms)),
         }
     }
 
@@ -101,10 +101,15 @@ impl VirtualClock {
             return false;
         };
         timers.now = timers.now.max(until);
-        let later = timers.waiting.split_off(&(until.saturating_add(1), 0));
-        let due = core::mem::replace(&mut timers.waiting, later);
+        let mut due = Vec::new();
+        while let Some(first) = timers.waiting.first_entry()
+            && first.key().0 <= until
+        {
+            due.push(first.remove());
+        }
+        // Whoever is woken may look at the clock.
         drop(timers);
-        due.into_values().for_each(Waker::wake);
+        due.into_iter().for_each(Waker::wake);
         true
     }
 }

@@ -275,6 +275,9 @@ fn virtual_time_passes_in_the_order_of_deadlines() {
     };
     clock.block_on(all).expect("all timers are set");
     assert_eq!(*order.borrow(), [10, 20, 30]);
+    // The end of time is a moment like any other.
+    clock.block_on(clock.sleep(u64::MAX)).expect("it comes");
+    assert_eq!(clock.now().mono.0, u64::MAX);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Reading scripts: what is refused, and how the refusal reads.
 
+use proptest::prelude::*;
+
 use super::{body_text, hello, post};
 use windlass_core::testkit::{Script, ScriptError, ScriptedModel};
 
@@ -110,6 +112,16 @@ fn everything_that_makes_no_sense_is_refused_at_its_place() {
             "respond.faults[0]",
         ),
         (
+            r#"{"exchanges": [{"respond": {"body": {"text": "12", "repeat": 4294967295}}}]}"#,
+            Some(1),
+            "respond.body.repeat",
+        ),
+        (
+            r#"{"exchanges": [{"respond": {"content": [{"type": "text", "text": "12", "repeat": 4294967295}]}}]}"#,
+            Some(1),
+            "respond.content[0].repeat",
+        ),
+        (
             r#"{"exchanges": [{"repeat": 0, "respond": "x"}]}"#,
             Some(1),
             "repeat",
@@ -167,4 +179,24 @@ fn declared_variables_are_replaced_and_others_stay() {
 
     let unknown = Script::parse_with(script, &[("cwd", "/"), ("cdw", "/")]).expect_err("unknown");
     assert!(unknown.to_string().contains("declares no variable `cdw`"));
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_is_read_panics(at in 0usize..400, with in ".{0,6}") {
+        const SCRIPT: &str = r#"{"variables": {"v": "x"}, "match": "any", "exchanges": [{"name": "${v}", "repeat": 2,
+            "expect": {"headers": {"a": true}, "fields": {"/a": 1}, "tool_results": [{"id": "x"}]},
+            "respond": {"content": ["t", {"type": "tool_use", "name": "T", "input_text": "{"}],
+            "chunks": {"bytes": 3}, "faults": [{"after_bytes": 9, "insert": {"hex": "ff"}}]}}]}"#;
+        let mut script = SCRIPT.to_string();
+        let at = at.min(script.len() - 1);
+        script.replace_range(at..=at, &with);
+        match Script::parse(&script) {
+            Ok(script) => {
+                let answer = post(&mut ScriptedModel::new(script), &hello());
+                prop_assert!(!answer.is_empty());
+            }
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
 }

@@ -16,7 +16,8 @@ const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/demo");
 
 #[test]
 fn loop_6_the_demonstration_repairs_its_project() {
-    let done = Windlass::new().run(&["demo", "--fast", "--keep"]);
+    let windlass = Windlass::new();
+    let done = windlass.run(&["demo", "--fast", "--keep"]);
     assert_eq!(
         (done.code, done.stderr.as_str()),
         (Some(0), ""),

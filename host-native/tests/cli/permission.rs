@@ -117,7 +117,9 @@ struct Terminal {
 
 impl Terminal {
     fn run(windlass: &Windlass, args: &[&str]) -> Self {
-        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        // Held by the command too, it would keep the terminal alive that the command waits for.
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let controller = openpt(flags).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
         let name = ptsname(&controller, Vec::new()).unwrap();
@@ -169,6 +171,14 @@ impl Terminal {
         let mut rest = Vec::new();
         let _ = self.controller.read_to_end(&mut rest);
         self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // A test that failed half-way leaves nobody behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -6,9 +6,12 @@ use serde::{Deserialize, Deserializer};
 
 use super::{
     ScriptError, stray,
-    value::{TextForm, text_or_object},
+    value::{TextForm, text_or_object, too_large},
 };
 use crate::json::RawJson;
+
+/// The longest text of a block, in bytes: 16 MiB, all of it in memory and cut into deltas.
+const MAX_TEXT: u64 = 16 << 20;
 
 /// A content block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,7 +147,12 @@ impl BlockFields {
         Ok(match self.kind {
             BlockKind::Text => {
                 let text = needed(self.text, "text", "a text block")?;
-                BlockScript::Text(text.repeat(self.repeat.unwrap_or(1) as usize))
+                let times = self.repeat.unwrap_or(1);
+                if text.len() as u64 * u64::from(times) > MAX_TEXT {
+                    return Err(too_large("repeat", MAX_TEXT));
+                }
+                // At most MAX_TEXT times, or the text is empty.
+                BlockScript::Text(text.repeat(times as usize))
             }
             BlockKind::Thinking => BlockScript::Thinking {
                 thinking: needed(self.thinking, "thinking", "a thinking block")?,

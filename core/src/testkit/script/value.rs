@@ -68,6 +68,9 @@ where
     deserializer.deserialize_any(TextOrObject(PhantomData))
 }
 
+/// The largest payload, in bytes: 4 GiB, sent from one small piece of memory.
+const MAX_PAYLOAD: u64 = 4 << 30;
+
 /// Bytes written as text or in hexadecimal, repeated so many times.
 ///
 /// A large payload costs no memory: it is sent as the same small piece again and again.
@@ -141,11 +144,23 @@ impl PayloadForm {
                 ));
             }
         };
+        if unit.len() as u64 * u64::from(self.0.repeat) > MAX_PAYLOAD {
+            return Err(too_large("repeat", MAX_PAYLOAD));
+        }
         Ok(Payload {
             unit,
             repeat: self.0.repeat,
         })
     }
+}
+
+/// A size that would exhaust the machine that plays the script.
+pub(super) fn too_large(field: &str, most: u64) -> ScriptError {
+    ScriptError::new(
+        field,
+        &format!("that is more than {most} bytes in all"),
+        "repeat it less often",
+    )
 }
 
 fn bytes_of_hex(hex: &str) -> Result<Vec<u8>, ScriptError> {

@@ -1,0 +1,35 @@
+(component
+  (core module $m
+    (memory (export "memory") 1)
+    (global $next (mut i32) (i32.const 4096))
+    (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+      (local $at i32)
+      ;; A bump allocator: every call has an instance of its own.
+      (local.set $at (i32.and (i32.add (global.get $next) (i32.const 7)) (i32.const -8)))
+      (global.set $next (i32.add (local.get $at) (local.get 3)))
+      (local.get $at))
+    (func (export "call") (param i32 i32 i32 i32 i32 i32) (result i32)
+      (i32.const 32))
+    ;; tool-result: one content block at 64, no error, nothing structured, nothing observed
+    (data (i32.const 32) "\40\00\00\00\01\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00")
+    ;; content: the text of four bytes at 128
+    (data (i32.const 64) "\00\00\00\00\80\00\00\00\04\00\00\00\00\00\00\00\00\00\00\00")
+    (data (i32.const 128) "echo"))
+  (core instance $i (instantiate $m))
+  (type $observation' (record (field "path" string) (field "digest" string) (field "whole" bool)))
+  (export $observation "observation" (type $observation'))
+  (type $tool-call' (record (field "name" string) (field "input" string) (field "observed" (list $observation))))
+  (export $tool-call "tool-call" (type $tool-call'))
+  (type $image' (record (field "media-type" string) (field "data" (list u8))))
+  (export $image "image" (type $image'))
+  (type $content' (variant (case "text" string) (case "image" $image)))
+  (export $content "content" (type $content'))
+  (type $tool-result' (record
+    (field "content" (list $content))
+    (field "is-error" bool)
+    (field "structured" (option string))
+    (field "observed" (list $observation))))
+  (export $tool-result "tool-result" (type $tool-result'))
+  (func $call (param "call" $tool-call) (result $tool-result)
+    (canon lift (core func $i "call") (memory $i "memory") (realloc (func $i "cabi_realloc"))))
+  (export "call" (func $call)))
