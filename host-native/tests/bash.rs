@@ -107,7 +107,9 @@ async fn tool_23_a_command_stops_at_its_time_limit_with_its_children() {
 #[tokio::test]
 async fn tool_23_the_time_limit_is_ten_minutes_at_most() {
     let schema: Value = Bash::definition().input_schema.decode().unwrap();
-    let told = schema["properties"]["timeout"]["description"].as_str().unwrap();
+    let told = schema["properties"]["timeout"]["description"]
+        .as_str()
+        .unwrap();
     assert!(told.contains("120000") && told.contains("600000"));
     let directory = TempDir::new().unwrap();
     let input = json!({ "command": "sleep 1000", "timeout": 1e12 });
@@ -150,7 +152,7 @@ async fn a_command_that_is_asked_to_end_can_tidy_up() {
         written(&pid_file).await;
         cancel.cancel();
     });
-    assert!(result.joined_text().ends_with("tidied"), "{result:?}");
+    assert_eq!(structured(&result)["stdout"], "tidied\n");
 }
 
 #[tokio::test]
@@ -175,7 +177,10 @@ async fn what_is_left_in_the_background_ends_with_the_command_and_holds_nothing_
     let command = "sleep 1000 & echo $! > pid; echo done";
     let call = call(directory.path(), &json!({ "command": command }));
     let result = Bash::new().call(&call, CancelSignal::new()).await;
-    assert_eq!((result.is_error, result.joined_text().as_str()), (false, "done"));
+    assert_eq!(
+        (result.is_error, result.joined_text().as_str()),
+        (false, "done")
+    );
     gone(&written(&directory.path().join("pid")).await).await;
 }
 
@@ -213,7 +218,10 @@ async fn standard_input_is_empty_and_keys_are_not_in_the_environment() {
     assert_eq!(run("cat; echo end").await.joined_text(), "end");
     assert_eq!(run("true").await.joined_text(), "(no output)");
     let directory = TempDir::new().unwrap();
-    let call = call(directory.path(), &json!({ "command": "echo $CARGO_PKG_NAME-$PATH" }));
+    let call = call(
+        directory.path(),
+        &json!({ "command": "echo $CARGO_PKG_NAME-$PATH" }),
+    );
     let bash = Bash::new().hiding(["CARGO_PKG_NAME"]);
     let text = bash.call(&call, CancelSignal::new()).await.joined_text();
     assert!(text.starts_with("-/"), "{text}");
@@ -237,7 +245,10 @@ async fn commands_run_in_the_working_directory_of_the_call() {
 async fn inputs_that_cannot_be_done_are_refused_with_a_reason() {
     let directory = TempDir::new().unwrap();
     let background = json!({ "command": "touch ran", "run_in_background": true });
-    for (input, reason) in [(background, "background"), (json!({ "command": 3 }), "JSON")] {
+    for (input, reason) in [
+        (background, "background"),
+        (json!({ "command": 3 }), "JSON"),
+    ] {
         let call = call(directory.path(), &input);
         let result = Bash::new().call(&call, CancelSignal::new()).await;
         assert!(result.is_error);

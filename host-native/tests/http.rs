@@ -2,14 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::pki_types::PrivatePkcs8KeyDer;
 use secrecy::SecretString;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
     task::JoinHandle,
 };
 use windlass::http::{Auth, EndpointConfig, EndpointError, ModelEndpoint};
@@ -26,7 +28,10 @@ fn request(pieces: &[&'static str]) -> HttpRequest {
         method: "POST",
         path: "/v1/messages".into(),
         headers: vec![("content-type".into(), "application/json".into())],
-        body: pieces.iter().map(|p| Bytes::from_static(p.as_bytes())).collect(),
+        body: pieces
+            .iter()
+            .map(|p| Bytes::from_static(p.as_bytes()))
+            .collect(),
     }
 }
 
@@ -48,7 +53,7 @@ async fn failure(endpoint: &ModelEndpoint) -> HttpFailure {
 }
 
 /// Reads one request: head and body as they came.
-async fn read_request(socket: &mut TcpStream) -> String {
+async fn read_request(socket: &mut (impl AsyncRead + Unpin)) -> String {
     let mut text = String::new();
     loop {
         let mut part = vec![0; 4096];
@@ -90,7 +95,10 @@ async fn a_request_goes_out_in_pieces_and_comes_back_in_answers() {
     let endpoint = ModelEndpoint::new(&config(format!("{url}/base/"))).unwrap();
     let all = answers(&endpoint, request(&["{\"a\":", "", "1", "}"])).await;
     let sent = served.await.unwrap();
-    assert!(sent.starts_with("POST /base/v1/messages HTTP/1.1\r\n"), "{sent}");
+    assert!(
+        sent.starts_with("POST /base/v1/messages HTTP/1.1\r\n"),
+        "{sent}"
+    );
     assert!(sent.contains("\r\nx-api-key: sk-canary-1234\r\n"), "{sent}");
     assert!(sent.contains("\r\ncontent-length: 7\r\n"), "{sent}");
     assert!(sent.ends_with("\r\n\r\n{\"a\":1}"), "{sent}");
@@ -121,7 +129,10 @@ async fn a_bearer_token_goes_into_its_own_header() {
     let endpoint = ModelEndpoint::new(&EndpointConfig::new(url, auth)).unwrap();
     answers(&endpoint, request(&["{}"])).await;
     let sent = served.await.unwrap();
-    assert!(sent.contains("\r\nauthorization: Bearer token\r\n"), "{sent}");
+    assert!(
+        sent.contains("\r\nauthorization: Bearer token\r\n"),
+        "{sent}"
+    );
     assert!(!sent.contains("x-api-key"), "{sent}");
 }
 
@@ -134,7 +145,14 @@ async fn an_error_status_is_an_answer_not_a_failure() {
         status: 529,
         headers: vec![("retry-after".into(), "3".into())],
     };
-    assert_eq!(all, [head, Answer::HttpBody(Bytes::from_static(b"{}")), Answer::HttpEnd]);
+    assert_eq!(
+        all,
+        [
+            head,
+            Answer::HttpBody(Bytes::from_static(b"{}")),
+            Answer::HttpEnd
+        ]
+    );
 }
 
 #[tokio::test]
@@ -142,7 +160,10 @@ async fn a_redirect_is_not_followed_with_the_key() {
     let reply = b"HTTP/1.1 307 T\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
     let (url, _served) = server(reply.to_vec()).await;
     let all = answers(&ModelEndpoint::new(&config(url)).unwrap(), request(&["{}"])).await;
-    assert!(matches!(all[0], Answer::HttpHead { status: 307, .. }), "{all:?}");
+    assert!(
+        matches!(all[0], Answer::HttpHead { status: 307, .. }),
+        "{all:?}"
+    );
 }
 
 #[tokio::test]
@@ -155,7 +176,11 @@ async fn a_refused_connection_names_the_address() {
     assert_eq!(failure.kind, HttpFailureKind::Connect);
     assert!(failure.message.contains(&address), "{}", failure.message);
     assert!(failure.message.contains("refused"), "{}", failure.message);
-    assert!(failure.message.contains("is the server running"), "{}", failure.message);
+    assert!(
+        failure.message.contains("is the server running"),
+        "{}",
+        failure.message
+    );
 }
 
 #[tokio::test]
@@ -180,7 +205,11 @@ async fn garbage_is_an_interruption() {
         let (url, _served) = server(garbage).await;
         let failure = failure(&ModelEndpoint::new(&config(&url)).unwrap()).await;
         assert_eq!(failure.kind, HttpFailureKind::Interrupted);
-        assert!(failure.message.contains("does not speak HTTP"), "{}", failure.message);
+        assert!(
+            failure.message.contains("does not speak HTTP"),
+            "{}",
+            failure.message
+        );
     }
 }
 
@@ -195,7 +224,11 @@ async fn a_response_that_does_not_end_is_too_large() {
     };
     let failure = failure(&ModelEndpoint::new(&settings).unwrap()).await;
     assert_eq!(failure.kind, HttpFailureKind::TooLarge);
-    assert!(failure.message.contains("50000 bytes"), "{}", failure.message);
+    assert!(
+        failure.message.contains("50000 bytes"),
+        "{}",
+        failure.message
+    );
 }
 
 #[tokio::test]
@@ -211,12 +244,17 @@ async fn a_silent_server_is_given_up() {
         let (failure, _socket) = tokio::join!(failure(&endpoint), async {
             let (mut socket, _) = listener.accept().await.unwrap();
             if let Some(head) = head {
+                read_request(&mut socket).await;
                 socket.write_all(head.as_bytes()).await.unwrap();
             }
             socket
         });
         assert_eq!(failure.kind, HttpFailureKind::Interrupted);
-        assert!(failure.message.contains("sent nothing"), "{}", failure.message);
+        assert!(
+            failure.message.contains("sent nothing"),
+            "{}",
+            failure.message
+        );
     }
 }
 
@@ -254,7 +292,10 @@ async fn connections_are_used_again() {
         }
     });
     for _ in 0..3 {
-        assert_eq!(answers(&endpoint, request(&["{}"])).await.last(), Some(&Answer::HttpEnd));
+        assert_eq!(
+            answers(&endpoint, request(&["{}"])).await.last(),
+            Some(&Answer::HttpEnd)
+        );
     }
     served.await.unwrap();
 }
@@ -283,30 +324,98 @@ async fn what_cannot_be_sent_is_refused() {
         let Some(Answer::HttpFailed(failure)) = answers(&endpoint, request).await.pop() else {
             panic!("it was sent");
         };
-        assert_eq!(failure.kind, HttpFailureKind::Refused, "{}", failure.message);
+        assert_eq!(
+            failure.kind,
+            HttpFailureKind::Refused,
+            "{}",
+            failure.message
+        );
     }
 }
 
-#[tokio::test]
-async fn an_untrusted_certificate_is_refused_and_told() {
-    // Whatever answers a TLS greeting with no TLS cannot be trusted either.
-    let (url, _served) = server_of_any(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
-    let endpoint = ModelEndpoint::new(&config(url.replace("http:", "https:"))).unwrap();
-    let failure = failure(&endpoint).await;
-    assert_eq!(failure.kind, HttpFailureKind::Refused);
-    assert!(failure.message.contains("could not be trusted"), "{}", failure.message);
+/// A TLS server for `127.0.0.1` that answers one request, and the authority that vouches for it.
+async fn tls_server() -> (String, String, JoinHandle<()>) {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(vec!["127.0.0.1".to_owned()])
+        .unwrap()
+        .signed_by(&key, &authority)
+        .unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der());
+    let settings = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key.into())
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(settings));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let served = tokio::spawn(async move {
+        let (socket, _) = listener.accept().await.unwrap();
+        // A client that does not trust the certificate ends the handshake.
+        if let Ok(mut socket) = acceptor.accept(socket).await {
+            read_request(&mut socket).await;
+            let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+            socket.write_all(reply).await.unwrap();
+        }
+    });
+    (url, authority.pem(), served)
 }
 
-/// A server that answers the first bytes it gets, whatever they are.
-async fn server_of_any(reply: &'static [u8]) -> (String, JoinHandle<()>) {
+#[tokio::test]
+async fn a_certificate_of_an_unknown_authority_is_refused_and_one_of_a_named_authority_is_not() {
+    let (url, _authority, _served) = tls_server().await;
+    let failure = failure(&ModelEndpoint::new(&config(&url)).unwrap()).await;
+    assert_eq!(failure.kind, HttpFailureKind::Refused);
+    assert!(
+        failure.message.contains("could not be trusted"),
+        "{}",
+        failure.message
+    );
+    assert!(
+        failure.message.contains("NODE_EXTRA_CA_CERTS"),
+        "{}",
+        failure.message
+    );
+
+    let (url, authority, _served) = tls_server().await;
+    let directory = tempfile::TempDir::new().unwrap();
+    let file = directory.path().join("authority.pem");
+    std::fs::write(&file, authority).unwrap();
+    let settings = EndpointConfig {
+        extra_ca: vec![file],
+        ..config(&url)
+    };
+    let all = answers(&ModelEndpoint::new(&settings).unwrap(), request(&["{}"])).await;
+    assert!(
+        matches!(all[0], Answer::HttpHead { status: 200, .. }),
+        "{all:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_no_tls_is_told() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let url = format!("https://{}", listener.local_addr().unwrap());
     let served = tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
-        let _ = socket.read(&mut [0; 4096]).await;
-        let _ = socket.write_all(reply).await;
+        socket.read(&mut [0; 4096]).await.unwrap();
+        let reply = b"HTTP/1.1 400 Bad Request\r\n\r\n";
+        socket.write_all(reply).await.unwrap();
     });
-    (url, served)
+    let failure = failure(&ModelEndpoint::new(&config(&url)).unwrap()).await;
+    served.await.unwrap();
+    assert_eq!(failure.kind, HttpFailureKind::Connect);
+    assert!(
+        failure.message.contains("does it speak TLS"),
+        "{}",
+        failure.message
+    );
+    assert!(failure.message.contains(&url), "{}", failure.message);
 }
 
 #[test]

@@ -255,7 +255,10 @@ fn card_3_a_read_only_root_refuses_every_form_of_writing() {
         ..WriteOptions::default()
     };
     assert!(reach.write(0, "a/b/c", b"x", &parents).is_err());
-    assert_eq!(names(&mut reach, "").unwrap(), ["empty", "link", "ok", "sub"]);
+    assert_eq!(
+        names(&mut reach, "").unwrap(),
+        ["empty", "link", "ok", "sub"]
+    );
     assert_eq!(ground.content("w/ok"), "inside");
 }
 
@@ -330,7 +333,10 @@ fn card_3_denied_entries_are_hidden_and_unreachable() {
     assert_eq!(reach.remove(0, ".env"), Err(FsError::NotFound));
     assert_eq!(reach.create_directory(0, "x/.env"), Err(FsError::NotFound));
     assert!(create_new(&mut reach, "sub/.env").is_err());
-    assert_eq!(names(&mut reach, "").unwrap(), ["harmless", "ok", "open", "sub"]);
+    assert_eq!(
+        names(&mut reach, "").unwrap(),
+        ["harmless", "ok", "open", "sub"]
+    );
     assert_eq!(names(&mut reach, "sub").unwrap(), ["deep", "winding"]);
     assert!(names(&mut reach, "open").is_err());
     assert_eq!(ground.content("w/.env"), "KEY=1");
@@ -576,7 +582,10 @@ fn card_3_a_grant_that_cannot_be_enforced_grants_nothing() {
     };
     for root in ["", "relative", "/tmp/../etc"] {
         let refused = files.reach(&grant(root, "/x")).unwrap_err();
-        assert!(refused.to_string().contains(&format!("`{root}`")), "{refused}");
+        assert!(
+            refused.to_string().contains(&format!("`{root}`")),
+            "{refused}"
+        );
     }
     let refused = files.reach(&grant("/tmp", "/tmp/[")).unwrap_err();
     assert!(refused.to_string().contains("`/tmp/[`"), "{refused}");
@@ -600,7 +609,11 @@ fn card_3_paths_are_made_absolute_and_real_before_they_are_judged() {
         ("../outside/secret", "outside/secret"),
     ];
     for (path, expected) in cases {
-        assert_eq!(resolve(&cwd, path).unwrap(), ground.text(expected), "{path}");
+        assert_eq!(
+            resolve(&cwd, path).unwrap(),
+            ground.text(expected),
+            "{path}"
+        );
     }
     assert_eq!(resolve(&cwd, "/../..").unwrap(), "/");
     for path in ["", "a\0b", "circle", "circle/x"] {

@@ -52,7 +52,8 @@ impl Capture {
         // A character that the cut split belongs to neither side.
         let head = trim_split_end(&self.head);
         let tail = trim_split_start(&tail);
-        let cut = self.dropped + (self.head.len() - head.len()) as u64
+        let cut = self.dropped
+            + (self.head.len() - head.len()) as u64
             + (self.tail.len() - tail.len()) as u64;
         format!(
             "{}\n\n[{cut} bytes of output are not shown]\n\n{}",

@@ -68,7 +68,11 @@ mod tests {
     fn an_answer_is_told_from_a_failure() {
         let answers = [
             ("grep x file", 1, Some("No matches found")),
-            ("cat f | /usr/bin/grep -c 'a;b'", 1, Some("No matches found")),
+            (
+                "cat f | /usr/bin/grep -c 'a;b'",
+                1,
+                Some("No matches found"),
+            ),
             ("cd a && diff x y", 1, Some("Files differ")),
             ("[ -f x ]", 1, Some("Condition is false")),
             ("grep x file", 2, None),

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 use windlass_core::tool::{Access, FsGrant};
 
 use super::reach::Reach;
@@ -72,7 +72,9 @@ impl Files {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrantError {
     /// A root that is not an absolute path without `..`.
-    #[error("the granted root `{path}` is not an absolute path: grant the real path of a directory or file")]
+    #[error(
+        "the granted root `{path}` is not an absolute path: grant the real path of a directory or file"
+    )]
     Root {
         /// The root as granted.
         path: String,
@@ -120,10 +122,13 @@ impl Grant {
         if self.protected.iter().any(|p| is_within(path, p)) {
             return Some(Access::Read);
         }
-        let as_path = Path::new(path);
-        if self.hidden.is_match(as_path) {
+        if self.hidden.is_empty() && self.frozen.is_empty() {
+            return None;
+        }
+        let candidate = Candidate::new(path);
+        if self.hidden.is_match_candidate(&candidate) {
             Some(Access::Read)
-        } else if self.frozen.is_match(as_path) {
+        } else if self.frozen.is_match_candidate(&candidate) {
             Some(Access::Write)
         } else {
             None

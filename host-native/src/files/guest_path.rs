@@ -52,7 +52,10 @@ mod tests {
     #[test]
     fn paths_are_split_and_trailing_slashes_remembered() {
         let path = GuestPath::parse("a/./b//c").expect("a path");
-        assert_eq!((path.names, path.wants_directory), (vec!["a", "b", "c"], false));
+        assert_eq!(
+            (path.names, path.wants_directory),
+            (vec!["a", "b", "c"], false)
+        );
         for text in ["a/", "a/.", "a//"] {
             let path = GuestPath::parse(text).expect("a path");
             assert_eq!((path.names, path.wants_directory), (vec!["a"], true));

@@ -150,16 +150,17 @@ impl Reach {
             }
         }
         for area in self.scope.areas.clone() {
-            if let Some(known) = self.trees.iter_mut().find(|t| t.real == area.base) {
-                known.access = known.access.max(area.access);
-                continue;
-            }
             // The path as granted names the tree, unless the tree is a parent of what was granted.
             let shown = if area.base == area.real {
                 area.granted.clone()
             } else {
                 area.base.clone()
             };
+            let same = |tree: &&mut Tree| tree.real == area.base && tree.shown == shown;
+            if let Some(known) = self.trees.iter_mut().find(same) {
+                known.access = known.access.max(area.access);
+                continue;
+            }
             match Tree::open(shown, area.base.clone(), area.access, &self.scope) {
                 Ok(tree) => self.trees.push(tree),
                 Err(_) => self.scope.refuse(&area.granted, "it cannot be opened"),

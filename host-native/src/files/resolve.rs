@@ -25,7 +25,9 @@ pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
     }
     let joined = Path::new(cwd).join(path);
     if !joined.is_absolute() {
-        return Err(fault(format!("the working directory `{cwd}` is not absolute")));
+        return Err(fault(format!(
+            "the working directory `{cwd}` is not absolute"
+        )));
     }
     real_path(&joined).map_err(fault)
 }

@@ -336,7 +336,10 @@ fn read_part(file: &mut File, offset: u64, max: u32) -> Result<Vec<u8>, FsError>
 }
 
 fn stat_of(metadata: &Metadata) -> Stat {
-    let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
+    let modified = metadata
+        .modified()
+        .ok()
+        .map(cap_std::time::SystemTime::into_std);
     let since = modified.and_then(|t: SystemTime| t.duration_since(UNIX_EPOCH).ok());
     Stat {
         kind: kind_of(metadata.file_type()),

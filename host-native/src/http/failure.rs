@@ -8,14 +8,23 @@ use windlass_core::effect::{HttpFailure, HttpFailureKind};
 pub(super) fn of(error: &reqwest::Error, server: &str, idle: Duration) -> HttpFailure {
     let cause = root_cause(error);
     let (kind, message) = if let Some(tls) = find::<rustls::Error>(error) {
-        // The same certificate is refused the next time too.
-        (
-            HttpFailureKind::Refused,
-            format!(
-                "The server at {server} could not be trusted: {tls}. If its certificate was issued by an authority \
-                 of your own (a company proxy), name that authority's PEM file in NODE_EXTRA_CA_CERTS."
-            ),
-        )
+        if let rustls::Error::InvalidCertificate(fault) = tls {
+            // The same certificate is refused the next time too.
+            (
+                HttpFailureKind::Refused,
+                format!(
+                    "The server at {server} could not be trusted: {fault}. If its certificate was issued by an \
+                     authority of your own (a company proxy), name that authority's PEM file in NODE_EXTRA_CA_CERTS."
+                ),
+            )
+        } else {
+            (
+                HttpFailureKind::Connect,
+                format!(
+                    "No secure connection with {server}: {tls}. Is the address right, does it speak TLS?"
+                ),
+            )
+        }
     } else if error.is_dns() {
         (
             HttpFailureKind::Connect,
@@ -25,8 +34,12 @@ pub(super) fn of(error: &reqwest::Error, server: &str, idle: Duration) -> HttpFa
         )
     } else if error.is_connect() {
         let advice = match find::<io::Error>(error).map(io::Error::kind) {
-            Some(io::ErrorKind::ConnectionRefused) => "Nothing listens there: is the server running, is the address right?",
-            _ if error.is_timeout() => "It did not answer in time. Check the address, the network and the proxy.",
+            Some(io::ErrorKind::ConnectionRefused) => {
+                "Nothing listens there: is the server running, is the address right?"
+            }
+            _ if error.is_timeout() => {
+                "It did not answer in time. Check the address, the network and the proxy."
+            }
             _ => "Check the address, the network and the proxy (HTTPS_PROXY, NO_PROXY).",
         };
         (
@@ -82,14 +95,14 @@ fn find<'a, E: Error + 'static>(error: &'a reqwest::Error) -> Option<&'a E> {
         if let Some(found) = cause.downcast_ref::<E>() {
             return Some(found);
         }
-        // An I/O error shows what it carries only when asked for it.
+        // The source of an I/O error is the source of what it carries, not that itself.
         let carried = cause
             .downcast_ref::<io::Error>()
             .and_then(io::Error::get_ref);
-        if let Some(found) = carried.and_then(|c| c.downcast_ref::<E>()) {
-            return Some(found);
-        }
-        next = cause.source();
+        next = match carried {
+            Some(carried) => Some(carried),
+            None => cause.source(),
+        };
     }
     None
 }

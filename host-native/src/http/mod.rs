@@ -77,7 +77,9 @@ impl EndpointConfig {
 #[non_exhaustive]
 pub enum EndpointError {
     /// No address of a server.
-    #[error("the model endpoint `{url}` is not a usable address: {reason}; it looks like https://api.anthropic.com")]
+    #[error(
+        "the model endpoint `{url}` is not a usable address: {reason}; it looks like https://api.anthropic.com"
+    )]
     Address {
         /// As configured; without the password that made it unusable, if that was it.
         url: String,
@@ -85,7 +87,9 @@ pub enum EndpointError {
         reason: String,
     },
     /// A key that cannot stand in a header.
-    #[error("the key for the model endpoint contains characters that no key has (a line end?): check where it was copied from")]
+    #[error(
+        "the key for the model endpoint contains characters that no key has (a line end?): check where it was copied from"
+    )]
     Key,
     /// A file of certificates that cannot be used.
     #[error("the certificates in `{}` cannot be used: {reason}", .file.display())]
@@ -99,7 +103,9 @@ pub enum EndpointError {
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
     /// The HTTP client cannot be set up.
-    #[error("the HTTP client cannot be set up: {0}; check the proxy variables (HTTPS_PROXY, NO_PROXY)")]
+    #[error(
+        "the HTTP client cannot be set up: {0}; check the proxy variables (HTTPS_PROXY, NO_PROXY)"
+    )]
     Client(String),
 }
 
@@ -183,7 +189,10 @@ impl ModelEndpoint {
 
     fn prepare(&self, request: HttpRequest) -> Result<RequestBuilder, HttpFailure> {
         let refused = |what: &str| {
-            let text = format!("The request to {} cannot be sent: {what}.", self.shared.server);
+            let text = format!(
+                "The request to {} cannot be sent: {what}.",
+                self.shared.server
+            );
             HttpFailure::new(HttpFailureKind::Refused, &text)
         };
         if !request.path.starts_with('/') {
@@ -220,7 +229,13 @@ impl Step {
             Self::Over => None,
             Self::Fail(failure) => failed(failure),
             Self::Send(request) => match request.send().await {
-                Ok(response) => Some((head(&response), Self::Receive { response, received: 0 })),
+                Ok(response) => Some((
+                    head(&response),
+                    Self::Receive {
+                        response,
+                        received: 0,
+                    },
+                )),
                 Err(error) => failed(failure::of(&error, &shared.server, shared.idle_timeout)),
             },
             Self::Receive {
@@ -232,7 +247,10 @@ impl Step {
                     if received > shared.max_response {
                         return failed(failure::too_large(&shared.server, shared.max_response));
                     }
-                    Some((Answer::HttpBody(piece), Self::Receive { response, received }))
+                    Some((
+                        Answer::HttpBody(piece),
+                        Self::Receive { response, received },
+                    ))
                 }
                 Ok(None) => Some((Answer::HttpEnd, Self::Over)),
                 Err(error) => failed(failure::of(&error, &shared.server, shared.idle_timeout)),
@@ -269,13 +287,19 @@ fn address(text: &str) -> Result<Url, EndpointError> {
         // Both setters fail only for addresses without a host, which have no user either.
         let _ = url.set_password(None);
         let _ = url.set_username("");
-        return Err(unusable(url.as_str(), "it contains a user name or password"));
+        return Err(unusable(
+            url.as_str(),
+            "it contains a user name or password",
+        ));
     }
     if !matches!(url.scheme(), "http" | "https") {
         return Err(unusable(text, "only http and https are spoken"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(unusable(text, "it has a query or a fragment, and paths are appended to it"));
+        return Err(unusable(
+            text,
+            "it has a query or a fragment, and paths are appended to it",
+        ));
     }
     Ok(url)
 }

@@ -26,7 +26,9 @@ pub(super) fn trusting(extra: &[PathBuf]) -> Result<ClientConfig, EndpointError>
             roots.push(certificate.map_err(|error| unusable(error.to_string()))?);
         }
         if roots.len() == before {
-            return Err(unusable("there is none in it; it must be in PEM form".to_owned()));
+            return Err(unusable(
+                "there is none in it; it must be in PEM form".to_owned(),
+            ));
         }
     }
     let tls = |error: rustls::Error| EndpointError::Tls(error.to_string());

@@ -5,6 +5,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
     time::{Duration, SystemTime},
 };
 
@@ -90,7 +91,9 @@ impl Cache {
 
     /// Writes a file in one step and removes what nobody used for long.
     fn keep(&self, file: &Path, compiled: &[u8]) -> io::Result<()> {
-        let beside = file.with_extension(format!("{}.tmp", std::process::id()));
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let beside = file.with_extension(format!("{}-{count}.tmp", std::process::id()));
         let written = File::create_new(&beside)
             .and_then(|mut f| f.write_all(compiled))
             .and_then(|()| fs::rename(&beside, file));
@@ -108,7 +111,9 @@ impl Cache {
         };
         for entry in entries.flatten() {
             let modified = entry.metadata().and_then(|m| m.modified());
-            let age = modified.ok().and_then(|m| SystemTime::now().duration_since(m).ok());
+            let age = modified
+                .ok()
+                .and_then(|m| SystemTime::now().duration_since(m).ok());
             if age.is_some_and(|age| age > KEEP) {
                 // A file that stays is no harm: it is found again the next time.
                 let _ = fs::remove_file(entry.path());
@@ -133,5 +138,9 @@ fn load(engine: &Engine, file: &Path) -> Option<Component> {
 fn file_name(engine: &Engine, bytes: &[u8]) -> String {
     let mut settings = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut settings);
-    format!("{:x}-{:016x}.cwasm", Sha256::digest(bytes), settings.finish())
+    format!(
+        "{:x}-{:016x}.cwasm",
+        Sha256::digest(bytes),
+        settings.finish()
+    )
 }

@@ -219,7 +219,9 @@ pub enum LoadFault {
     #[error("it is damaged: {0}")]
     Damaged(String),
     /// It wants something that is not handed out.
-    #[error("it imports `{0}`, which this host does not hand out; only windlass:host interfaces are there (no WASI)")]
+    #[error(
+        "it imports `{0}`, which this host does not hand out; only windlass:host interfaces are there (no WASI)"
+    )]
     Import(String),
     /// It has nothing to call.
     #[error("it does not export the function `call` of the world windlass:plugin/tools")]
@@ -299,5 +301,9 @@ fn check_interfaces(bytes: &[u8]) -> Result<(), LoadFault> {
             _ => {}
         }
     }
-    if calls { Ok(()) } else { Err(LoadFault::NoCall) }
+    if calls {
+        Ok(())
+    } else {
+        Err(LoadFault::NoCall)
+    }
 }

@@ -20,6 +20,8 @@ impl Runtime {
         config
             .wasm_component_model(true)
             .epoch_interruption(true)
+            // The same component gives the same result on every machine.
+            .wasm_relaxed_simd(false)
             // Traps are told in words; tables from machine code back to the source only cost space.
             .generate_address_map(false);
         let engine = Engine::new(&config)?;

@@ -210,7 +210,9 @@ impl filesystem::HostDirectory for CallState {
     }
 
     fn create_directory(&mut self, directory: Handle, path: String) -> Answer<()> {
-        self.ask(&directory, |reach, tree| reach.create_directory(tree, &path))
+        self.ask(&directory, |reach, tree| {
+            reach.create_directory(tree, &path)
+        })
     }
 
     fn remove(&mut self, directory: Handle, path: String) -> Answer<()> {

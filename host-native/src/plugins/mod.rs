@@ -7,8 +7,8 @@
 mod bindings;
 mod cache;
 mod call;
-mod component;
 mod compiled;
+mod component;
 mod engine;
 mod host;
 mod limits;

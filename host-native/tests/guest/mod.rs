@@ -9,7 +9,7 @@ use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
 /// A declaration with one tool `t`.
-pub const DECLARATION: &str = r#"{
+pub(crate) const DECLARATION: &str = r#"{
     "name": "test", "version": "0.1.0", "wit": "0.1.0",
     "tools": [{ "name": "t", "description": "A test.", "input_schema": { "type": "object" } }]
 }"#;
@@ -47,12 +47,12 @@ const PRELUDE: &str = r#"
 "#;
 
 /// A component whose `call` has this body. Parameters 2 and 3 are where the input is and its length.
-pub fn component(body: &str) -> Vec<u8> {
+pub(crate) fn component(body: &str) -> Vec<u8> {
     declared(DECLARATION, body)
 }
 
 /// The same with a declaration of one's own.
-pub fn declared(declaration: &str, body: &str) -> Vec<u8> {
+pub(crate) fn declared(declaration: &str, body: &str) -> Vec<u8> {
     let module = format!(
         r#"(module {PRELUDE}
             (func $again (param i32) (result i32) (i32.add (call $again (local.get 0)) (i32.const 1)))
@@ -66,15 +66,16 @@ pub fn declared(declaration: &str, body: &str) -> Vec<u8> {
     resolve.push_dir(wit.join("host")).unwrap();
     let (package, _) = resolve.push_dir(wit.join("plugin")).unwrap();
     let world = resolve.select_world(&[package], Some("tools")).unwrap();
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
-    let encoder = ComponentEncoder::default().validate(true);
-    let mut component = encoder.module(&module).unwrap().encode().unwrap();
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).unwrap();
+    let mut encoder = ComponentEncoder::default();
+    let encoder = encoder.module(&module).unwrap();
+    let mut component = encoder.encode().unwrap();
     append_declaration(&mut component, declaration);
     component
 }
 
 /// Adds the custom section that lists the tools.
-pub fn append_declaration(component: &mut Vec<u8>, declaration: &str) {
+pub(crate) fn append_declaration(component: &mut Vec<u8>, declaration: &str) {
     const NAME: &[u8] = b"windlass:plugin";
     let mut content = leb128(NAME.len());
     content.extend_from_slice(NAME);
