@@ -74,7 +74,6 @@ struct Parts {
 
 impl Agent {
     /// Says what the agent is, step by step.
-    #[must_use]
     pub fn builder() -> AgentBuilder {
         AgentBuilder::new()
     }
