@@ -63,7 +63,7 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
     }
     prepare_tools(&mut stage).await?;
     let agent = agent(project.root(), &server.url())?;
-    let mut reporter = Reporter::for_people(&agent.spec().environment.cwd);
+    let mut reporter = Reporter::for_people(&agent.spec());
     let exit = run::run(
         &agent,
         PROMPT.to_owned(),

@@ -112,8 +112,7 @@ async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
     let stops = signals::watch().map_err(StartError::Runtime)?;
     let form = report::Form::of(&args);
     let (agent, questions) = start::agent(&args, form.wants_partial_messages(&args))?;
-    let cwd = &agent.spec().environment.cwd;
-    let mut reporter = report::Reporter::new(form, &args, cwd);
+    let mut reporter = report::Reporter::new(form, &args, &agent.spec());
     let person = (form == report::Form::People && terminal::has_person()).then(Default::default);
     run::run(&agent, prompt, &mut reporter, person, questions, stops).await
 }

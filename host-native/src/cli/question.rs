@@ -32,6 +32,9 @@ const USUAL_COLUMNS: usize = 80;
 /// Lines of one field that are shown; commands are shown to their end.
 const SHOWN_LINES: usize = 30;
 
+/// Fields that are shown first, in this order: a change reads from old to new.
+const FIELD_ORDER: [&str; 4] = ["command", "file_path", "old_string", "new_string"];
+
 /// A question on its way to the person, with the way back.
 #[derive(Debug)]
 pub(crate) struct Question {
@@ -51,6 +54,11 @@ impl Question {
             return otherwise;
         }
         answered.await.unwrap_or(otherwise)
+    }
+
+    /// The model's id of the call.
+    pub(crate) fn tool_use_id(&self) -> &str {
+        &self.request.tool_use_id
     }
 
     /// Says no because nobody can be asked; gives the words.
@@ -183,11 +191,18 @@ fn text(request: &PermissionRequest, columns: usize) -> String {
 }
 
 fn choices(request: &PermissionRequest) -> String {
-    let always = match &request.suggested_rule {
-        Some(rule) => format!(", {BOLD}a{BOLD:#} always this session: {}", one_line(rule)),
+    let always = match request.suggested_rule.as_deref() {
         None => String::new(),
+        // What stands in the parentheses is the model's: it was shown above and has no place here.
+        Some(rule) if rule.contains('(') => {
+            format!(", {BOLD}a{BOLD:#} always this, in this session")
+        }
+        Some(rule) => format!(
+            ", {BOLD}a{BOLD:#} always {}, in this session",
+            one_line(rule)
+        ),
     };
-    format!("  {BOLD}y{BOLD:#} yes, {BOLD}n{BOLD:#} no{always} {BOLD}>{BOLD:#} ")
+    format!("  {BOLD}y{BOLD:#} yes, {BOLD}n{BOLD:#} no{always} > ")
 }
 
 /// The input, field by field. A command is all of it shown: what is approved must be seen.
@@ -195,8 +210,15 @@ fn details(request: &PermissionRequest) -> Vec<String> {
     let Ok(fields) = request.input.decode::<Map<String, Value>>() else {
         return vec![request.input.get().to_owned()];
     };
+    let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
+    fields.sort_by_key(|(name, _)| {
+        FIELD_ORDER
+            .iter()
+            .position(|first| first == name)
+            .unwrap_or(usize::MAX)
+    });
     let mut lines = Vec::new();
-    for (name, value) in &fields {
+    for (name, value) in fields {
         let text = match value {
             Value::String(text) => text.clone(),
             other => other.to_string(),

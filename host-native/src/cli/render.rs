@@ -2,12 +2,16 @@
 //!
 //! The text carries ANSI styles; whoever writes it strips them where they are not wanted.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt::Write as _};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use anstyle::{AnsiColor, Style};
 use serde::Deserialize;
 use windlass_core::{
-    Message, RawJson,
+    Message, RawJson, Spec,
     json::RawObject,
     message::{
         ApiRetry, AssistantMessage, Init, ResultMessage, ResultSubtype, SystemMessage, UserMessage,
@@ -38,9 +42,11 @@ const USUAL_COLUMNS: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Screen {
     cwd: String,
+    /// Tools that only read: their calls run side by side.
+    reading: BTreeSet<String>,
     columns: usize,
     verbose: bool,
-    /// Calls without a result.
+    /// Calls without a result, in their order.
     calls: Vec<Running>,
     /// The text of the model, line by line.
     flow: Flow,
@@ -57,7 +63,8 @@ struct Running {
     id: String,
     tool: String,
     input: String,
-    since: u64,
+    /// When it began; none while it waits for those before it.
+    since: Option<u64>,
 }
 
 /// Text blocks of a streaming response. Only one can be shown as it comes; if a server opens
@@ -72,12 +79,14 @@ struct Stream {
 }
 
 impl Screen {
-    /// A screen for a session in this directory. Without a width, text is not broken into lines and
-    /// calls get lines of the usual length.
-    pub(crate) fn new(cwd: &str, columns: Option<usize>, verbose: bool) -> Self {
+    /// A screen for a session of this kind. Without a width, text is not broken into lines and calls get
+    /// lines of the usual length.
+    pub(crate) fn new(spec: &Spec, columns: Option<usize>, verbose: bool) -> Self {
         let wide_enough = |columns: usize| columns.max(20);
+        let reading = spec.tools.iter().filter(|tool| tool.annotations.read_only);
         Self {
-            cwd: cwd.to_owned(),
+            cwd: spec.environment.cwd.clone(),
+            reading: reading.map(|tool| tool.name.clone()).collect(),
             columns: columns.map_or(USUAL_COLUMNS, wide_enough),
             verbose,
             calls: Vec::new(),
@@ -116,23 +125,18 @@ impl Screen {
         if self.flow.is_inside_line() {
             return None;
         }
-        let (what, since) = match self.calls.as_slice() {
-            [] => {
-                let thinking = self.stream.thinking;
-                let what = if thinking {
-                    "thinking"
-                } else {
-                    "waiting for the model"
-                };
-                (what.to_owned(), self.waiting_since?)
-            }
-            [first, rest @ ..] => {
-                let more = match rest.len() {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                (format!("{} {}{more}", first.tool, first.input), first.since)
-            }
+        let mut running = self
+            .calls
+            .iter()
+            .filter_map(|call| Some((call, call.since?)));
+        let (what, since) = match (running.next(), running.count()) {
+            (None, _) if self.stream.thinking => ("thinking".to_owned(), self.waiting_since?),
+            (None, _) => ("waiting for the model".to_owned(), self.waiting_since?),
+            (Some((call, since)), 0) => (format!("{} {}", call.tool, call.input), since),
+            (Some((call, since)), more) => (
+                format!("{} {} and {more} more", call.tool, call.input),
+                since,
+            ),
         };
         let elapsed = at.saturating_sub(since);
         // The remainder is below the number of frames, which fits any integer.
@@ -142,6 +146,27 @@ impl Screen {
             "{DIM}  {frame} {what} · {} s{DIM:#}",
             elapsed / 1_000
         ))
+    }
+
+    /// Somebody was asked about a call and has answered: from now on it runs.
+    pub(crate) fn answered(&mut self, tool_use_id: &str, at: u64) {
+        let call = self.calls.iter_mut().find(|call| call.id == tool_use_id);
+        if let Some(call) = call {
+            call.since = Some(at);
+        }
+    }
+
+    /// Begins the calls whose turn it is, by the rule of the loop: readers run side by side, the others
+    /// one after another.
+    fn begin_calls(&mut self, at: u64) {
+        let mut only_reading = true;
+        for (index, call) in self.calls.iter_mut().enumerate() {
+            let reads = self.reading.contains(&call.tool);
+            if call.since.is_none() && (index == 0 || reads && only_reading) {
+                call.since = Some(at);
+            }
+            only_reading &= reads;
+        }
     }
 
     /// Ends the line that text was left in, before something else is shown.
@@ -275,12 +300,13 @@ impl Screen {
                         id: string("id"),
                         tool,
                         input: input.unwrap_or_default(),
-                        since: at,
+                        since: None,
                     });
                 }
                 _ => {}
             }
         }
+        self.begin_calls(at);
         self.end_line(out);
     }
 
@@ -316,6 +342,7 @@ impl Screen {
         if self.calls.is_empty() {
             self.waiting_since = Some(at);
         }
+        self.begin_calls(at);
     }
 
     fn call_line(
@@ -330,13 +357,18 @@ impl Screen {
         if let Some(outcome) = outcome.filter(|outcome| !outcome.is_empty()) {
             let _ = write!(facts, " · {}", fit(&outcome, self.columns / 3)); // into a String: cannot fail
         }
-        let _ = write!(facts, " · {}", duration(at.saturating_sub(call.since)));
+        let _ = write!(
+            facts,
+            " · {}",
+            duration(at.saturating_sub(call.since.unwrap_or(at)))
+        );
         let tool = fit(&call.tool, self.columns / 3);
         let taken = 5 + tool.chars().count() + facts.chars().count();
         let input = fit(&call.input, self.columns.saturating_sub(taken).max(12)).into_owned();
+        let gap = if input.is_empty() { "" } else { " " };
         let (style, sign) = if good { (GOOD, '✓') } else { (BAD, '✗') };
         let line =
-            format!("  {style}{sign}{style:#} {BOLD}{tool}{BOLD:#} {input}{DIM}{facts}{DIM:#}");
+            format!("  {style}{sign}{style:#} {BOLD}{tool}{BOLD:#}{gap}{input}{DIM}{facts}{DIM:#}");
         self.line(out, &line);
     }
 

@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use windlass::core::{Message, message::ResultMessage};
+use windlass::core::{Message, Spec, message::ResultMessage};
 
 use super::{
     args::{OutputFormat, RunArgs},
@@ -61,8 +61,8 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// A reporter for a run in this directory.
-    pub(crate) fn new(form: Form, args: &RunArgs, cwd: &str) -> Self {
+    /// A reporter for a run of this kind.
+    pub(crate) fn new(form: Form, args: &RunArgs, spec: &Spec) -> Self {
         let out = Stage::stdout();
         let aside = (args.verbose && form == Form::Answer).then(Stage::stderr);
         let columns = aside.as_ref().map_or(out.columns(), Stage::columns);
@@ -70,20 +70,20 @@ impl Reporter {
             form,
             debug: args.debug,
             started: Instant::now(),
-            screen: Screen::new(cwd, columns, args.verbose),
+            screen: Screen::new(spec, columns, args.verbose),
             out,
             aside,
         }
     }
 
     /// A reporter for people, without anything else.
-    pub(crate) fn for_people(cwd: &str) -> Self {
+    pub(crate) fn for_people(spec: &Spec) -> Self {
         let out = Stage::stdout();
         Self {
             form: Form::People,
             debug: false,
             started: Instant::now(),
-            screen: Screen::new(cwd, out.columns(), false),
+            screen: Screen::new(spec, out.columns(), false),
             out,
             aside: None,
         }
@@ -150,6 +150,12 @@ impl Reporter {
         } else {
             self.out.write(&end)
         }
+    }
+
+    /// Takes note that somebody has answered the question about a call.
+    pub(crate) fn answered(&mut self, tool_use_id: &str) {
+        let at = self.elapsed_ms();
+        self.screen.answered(tool_use_id, at);
     }
 
     /// Says on standard error that a call was refused, where the run itself is not shown.

@@ -46,6 +46,7 @@ pub(crate) async fn run(
                 }
                 Some(person) => {
                     let made_room = reporter.make_room();
+                    let call = question.tool_use_id().to_owned();
                     tokio::select! {
                         biased;
                         Ok(()) = stops.changed() => {
@@ -56,6 +57,7 @@ pub(crate) async fn run(
                         }
                         () = person.ask(question) => {}
                     }
+                    reporter.answered(&call);
                     made_room
                 }
             },

@@ -194,7 +194,7 @@ fn perm_7_at_a_terminal_yes_runs_the_call_and_no_does_not() {
         "{question:?}"
     );
     assert!(
-        question.contains("always this session: Bash(touch made)"),
+        question.contains("always this, in this session"),
         "{question:?}"
     );
     terminal.type_in("n not now\n");
@@ -227,7 +227,7 @@ fn perm_7_always_holds_for_the_rest_of_the_session() {
     terminal.type_in("a\n");
     let rest = terminal.wait_for("Both done.");
     assert!(
-        !rest.contains("always this session"),
+        !rest.contains("always this, in this session"),
         "it asked again: {rest:?}"
     );
     assert_eq!(terminal.exit_code(), Some(0));

@@ -1,6 +1,6 @@
 use anstream::adapter::strip_str;
 use serde_json::{Value, json};
-use windlass_core::{Message, message::SystemMessage};
+use windlass_core::{Message, RawJson, Spec, message::SystemMessage, tool::ToolDefinition};
 
 use super::Screen;
 
@@ -77,9 +77,23 @@ fn result(fields: Value) -> Message {
     message(all)
 }
 
+/// A screen 60 columns wide, for a session in `/work` whose Read and Glob only read.
+fn screen() -> Screen {
+    let tool = |name: &str| ToolDefinition::new(name, "", RawJson::empty_object());
+    let mut spec = Spec::default();
+    spec.environment.cwd = "/work".to_owned();
+    spec.tools = vec![
+        tool("Read").read_only(),
+        tool("Glob").read_only(),
+        tool("Bash"),
+        tool("Edit"),
+    ];
+    Screen::new(&spec, Some(60), false)
+}
+
 /// What a screen 60 columns wide shows of messages that come 100 ms apart.
 fn shown(messages: &[Message]) -> String {
-    let mut screen = Screen::new("/work", Some(60), false);
+    let mut screen = screen();
     (0..)
         .step_by(100)
         .zip(messages)
@@ -133,9 +147,9 @@ fn a_run_reads_like_a_story() {
     insta::assert_snapshot!(plain(&messages), @r"
     I'll look.
       ✓ Read shop/cart.py · 42 lines · 100 ms
-      ✗ Bash python3 -m unittest -q · 200 ms
+      ✗ Bash python3 -m unittest -q · 100 ms
         FAILED (failures=2)
-      ✓ Edit a.py · -1 +1 · 300 ms
+      ✓ Edit a.py · -1 +1 · 100 ms
 
     Done.
 
@@ -274,8 +288,32 @@ fn a_model_without_a_price_is_not_for_free() {
 }
 
 #[test]
+fn a_call_counts_from_when_it_runs() {
+    let mut screen = screen();
+    let calls = json!([
+        call("a", "Read", json!({})),
+        call("b", "Read", json!({})),
+        call("c", "Bash", json!({})),
+        call("d", "Bash", json!({})),
+    ]);
+    let mut shown = screen.show(&response(calls), 0);
+    shown += &screen.show(&tool_result("b", "", false, Value::Null), 10);
+    shown += &screen.show(&tool_result("a", "", false, Value::Null), 20);
+    shown += &screen.show(&tool_result("c", "", false, Value::Null), 50);
+    // A person was asked about this one, and took a while.
+    screen.answered("d", 9_000);
+    shown += &screen.show(&tool_result("d", "", false, Value::Null), 9_040);
+    insta::assert_snapshot!(strip_str(&shown).to_string(), @r"
+    ✓ Read · 10 ms
+    ✓ Read · 20 ms
+    ✓ Bash · 30 ms
+    ✓ Bash · 40 ms
+    ");
+}
+
+#[test]
 fn the_passing_line_says_what_is_going_on() {
-    let mut screen = Screen::new("/work", Some(60), false);
+    let mut screen = screen();
     let status = |screen: &Screen, at| screen.status(at).map(|line| strip_str(&line).to_string());
     assert_eq!(status(&screen, 0), None);
     let calls = json!([
