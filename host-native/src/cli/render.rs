@@ -2,14 +2,11 @@
 //!
 //! The text carries ANSI styles; whoever writes it strips them where they are not wanted.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+mod stream;
+
+use std::{borrow::Cow, collections::BTreeSet, fmt::Write as _};
 
 use anstyle::{AnsiColor, Style};
-use serde::Deserialize;
 use windlass_core::{
     Message, RawJson, Spec,
     json::RawObject,
@@ -19,6 +16,7 @@ use windlass_core::{
     money::Usd,
 };
 
+use self::stream::{Piece, TextStream};
 use super::{
     call::{failure_in_short, input_in_short, outcome_in_short},
     flow::Flow,
@@ -53,7 +51,9 @@ pub(crate) struct Screen {
     /// Whether lines about calls were shown last: text keeps a distance from them.
     after_calls: bool,
     /// The text of the response that is streaming.
-    stream: Stream,
+    stream: TextStream,
+    /// Whether the open text block has shown anything: empty lines before it are left out.
+    inside_block: bool,
     /// When the model began to be waited for; none when it is not.
     waiting_since: Option<u64>,
 }
@@ -65,17 +65,6 @@ struct Running {
     input: String,
     /// When it began; none while it waits for those before it.
     since: Option<u64>,
-}
-
-/// Text blocks of a streaming response. Only one can be shown as it comes; if a server opens
-/// several at once the others wait for their turn.
-#[derive(Debug, Default)]
-struct Stream {
-    /// Whether any text of the response was shown.
-    shown: bool,
-    open: Option<u64>,
-    waiting: BTreeMap<u64, String>,
-    thinking: bool,
 }
 
 impl Screen {
@@ -92,7 +81,8 @@ impl Screen {
             calls: Vec::new(),
             flow: Flow::new(columns.map(wide_enough)),
             after_calls: false,
-            stream: Stream::default(),
+            stream: TextStream::default(),
+            inside_block: false,
             waiting_since: None,
         }
     }
@@ -110,7 +100,8 @@ impl Screen {
             }
             Message::System(SystemMessage::ApiRetry(retry)) => self.retry(&mut out, retry, at),
             Message::StreamEvent(event) if event.parent_tool_use_id.is_none() => {
-                self.stream_event(&mut out, &event.event);
+                let pieces = self.stream.take(&event.event);
+                self.pieces(&mut out, pieces);
             }
             Message::Assistant(response) => self.response(&mut out, response, at),
             Message::User(user) => self.tool_results(&mut out, user, at),
@@ -130,7 +121,7 @@ impl Screen {
             .iter()
             .filter_map(|call| Some((call, call.since?)));
         let (what, since) = match (running.next(), running.count()) {
-            (None, _) if self.stream.thinking => ("thinking".to_owned(), self.waiting_since?),
+            (None, _) if self.stream.is_thinking => ("thinking".to_owned(), self.waiting_since?),
             (None, _) => ("waiting for the model".to_owned(), self.waiting_since?),
             (Some((call, since)), 0) => (format!("{} {}", call.tool, call.input), since),
             (Some((call, since)), more) => (
@@ -171,6 +162,7 @@ impl Screen {
 
     /// Ends the line that text was left in, before something else is shown.
     pub(crate) fn end_line(&mut self, out: &mut String) {
+        self.inside_block = false;
         self.flow.end_line(out);
     }
 
@@ -192,7 +184,7 @@ impl Screen {
     }
 
     fn retry(&mut self, out: &mut String, retry: &ApiRetry, at: u64) {
-        let partial = if self.stream.shown {
+        let partial = if self.stream.has_text {
             "; the partial answer does not count"
         } else {
             ""
@@ -209,65 +201,32 @@ impl Screen {
             ),
         );
         self.after_calls = true;
-        self.stream = Stream::default();
+        self.stream = TextStream::default();
         self.waiting_since = Some(at);
     }
 
-    fn stream_event(&mut self, out: &mut String, event: &RawJson) {
-        let Ok(event) = serde_json::from_str::<Event<'_>>(event.get()) else {
-            return; // of a kind that is not for people
-        };
-        match (event.kind.as_ref(), event.content_block, event.delta) {
-            ("message_start", ..) => self.stream = Stream::default(),
-            ("content_block_start", Some(block), _) if block.kind == "text" => {
-                match self.stream.open {
-                    None => {
-                        self.stream.open = Some(event.index);
-                        self.text(out, &block.text);
-                    }
-                    Some(_) => {
-                        self.stream
-                            .waiting
-                            .insert(event.index, block.text.into_owned());
-                    }
-                }
+    fn pieces(&mut self, out: &mut String, pieces: Vec<Piece>) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => self.text(out, &text),
+                Piece::End => self.end_line(out),
             }
-            ("content_block_start", Some(block), _) => {
-                self.stream.thinking = block.kind == "thinking";
-            }
-            ("content_block_delta", _, Some(delta)) if !delta.text.is_empty() => {
-                if self.stream.open == Some(event.index) {
-                    self.text(out, &delta.text);
-                } else if let Some(waiting) = self.stream.waiting.get_mut(&event.index) {
-                    waiting.push_str(&delta.text);
-                }
-            }
-            ("content_block_stop", ..) if self.stream.open == Some(event.index) => {
-                self.end_line(out);
-                self.stream.open = None;
-                if let Some((index, text)) = self.stream.waiting.pop_first() {
-                    self.stream.open = Some(index);
-                    self.text(out, &text);
-                }
-            }
-            _ => {}
         }
     }
 
     fn text(&mut self, out: &mut String, text: &str) {
-        let text = if self.flow.is_inside_line() {
-            text
-        } else {
-            text.trim_start_matches('\n')
+        let text = match self.inside_block {
+            true => text,
+            false => text.trim_start_matches('\n'),
         };
         if text.is_empty() {
             return;
         }
+        self.inside_block = true;
         if self.after_calls {
             out.push('\n');
             self.after_calls = false;
         }
-        self.stream.shown = true;
         self.flow.push(&clean(text), out);
     }
 
@@ -275,12 +234,9 @@ impl Screen {
         if response.parent_tool_use_id.is_some() {
             return;
         }
-        // Blocks that never closed, as when the text was cut by the output limit.
-        for (_, text) in std::mem::take(&mut self.stream.waiting) {
-            self.end_line(out);
-            self.text(out, &text);
-        }
-        let streamed = std::mem::take(&mut self.stream).shown;
+        let rest = self.stream.finish();
+        self.pieces(out, rest);
+        let streamed = std::mem::take(&mut self.stream).has_text;
         self.waiting_since = None;
         let blocks = response.message.content.iter();
         for block in blocks.filter_map(|block| RawObject::parse(block.get()).ok()) {
@@ -434,33 +390,6 @@ fn result_text(content: &RawJson) -> String {
     let blocks: Vec<RawObject> = content.decode().unwrap_or_default();
     let texts = blocks.iter().filter_map(|block| block.get_string("text"));
     texts.collect::<Vec<_>>().join("\n")
-}
-
-/// What people see of a stream event.
-#[derive(Deserialize)]
-struct Event<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    #[serde(default)]
-    index: u64,
-    #[serde(borrow, default)]
-    content_block: Option<BlockStart<'a>>,
-    #[serde(borrow, default)]
-    delta: Option<Delta<'a>>,
-}
-
-#[derive(Deserialize)]
-struct BlockStart<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    text: Cow<'a, str>,
-}
-
-#[derive(Deserialize)]
-struct Delta<'a> {
-    #[serde(borrow, default)]
-    text: Cow<'a, str>,
 }
 
 #[cfg(test)]

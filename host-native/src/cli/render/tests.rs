@@ -186,6 +186,21 @@ fn text_that_was_not_streamed_is_shown_when_it_is_whole() {
 }
 
 #[test]
+fn paragraphs_stay_apart_wherever_the_pieces_are_cut() {
+    let messages = [
+        block(0, "text"),
+        delta(0, "\n"),
+        delta(0, "One.\n"),
+        delta(0, "\nTwo.\n"),
+        block_stop(0),
+        block(1, "text"),
+        delta(1, "\nThree."),
+        block_stop(1),
+    ];
+    assert_eq!(plain(&messages), "One.\n\nTwo.\nThree.\n");
+}
+
+#[test]
 fn blocks_that_stream_at_once_are_shown_one_after_the_other() {
     let messages = [
         block(0, "text"),
