@@ -97,10 +97,10 @@ export class Session {
    * when too many messages are not read.
    */
   prompt(prompt, { signal } = {}) {
-    const run = new Run(() => this.interrupt(), signal);
+    const run = new Run((stopped) => this.#stop(stopped), signal);
     const turn = async () => {
       const core = await this.#core;
-      if (signal?.aborted) throw signal.reason;
+      if (run[STOPPED]) return; // before its turn came
       core.prompt(JSON.stringify(prompt));
       this.#running = run;
       try {
@@ -120,6 +120,11 @@ export class Session {
     (await this.#core).interrupt();
   }
 
+  /** Stops this run, and no other that has its turn now. */
+  async #stop(run) {
+    if (this.#running === run) await this.interrupt();
+  }
+
   /** Changes the permission mode: `default`, `acceptEdits`, `plan`, `dontAsk` or `bypassPermissions`. */
   async setPermissionMode(mode) {
     (await this.#core).setPermissionMode(mode);
@@ -133,31 +138,34 @@ export class Session {
 
 const TAKE = Symbol('take');
 const FOLLOW = Symbol('follow');
+const STOPPED = Symbol('stopped');
 
 /** The messages of an answer, an async iterable. Leaving the loop stops the run. */
 export class Run {
-  #interrupt;
-  #signal;
+  #stop;
   #lines = [];
-  /** Who waits for a message: `{ resolve, reject }`. */
-  #reader;
+  /** Those who wait for a message: `{ resolve, reject }`. */
+  #readers = [];
   /** Who waits for room. */
   #writer;
   /** `{ error }` or `{}` once there will be no more. */
   #over;
+  #stopped = false;
   #abandoned = false;
   #done;
 
   /** @private */
-  constructor(interrupt, signal) {
-    this.#interrupt = interrupt;
-    this.#signal = signal;
-    signal?.addEventListener('abort', () => this.#abandon({ error: signal.reason }), { once: true });
+  constructor(stop, signal) {
+    this.#stop = stop;
+    const abort = () => this.#abandon({ error: signal.reason });
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
   }
 
   /** Stops it: what remains are the messages of the interruption. */
   interrupt() {
-    return this.#interrupt();
+    this.#stopped = true;
+    return this.#stop(this);
   }
 
   /** Reads everything and gives the result message. */
@@ -201,9 +209,9 @@ export class Run {
   /** @private Takes a line; resolves when there is room for the next. */
   [TAKE](line) {
     if (this.#abandoned) return Promise.resolve();
-    if (this.#reader) {
-      this.#reader.resolve(line);
-      this.#reader = undefined;
+    const reader = this.#readers.shift();
+    if (reader) {
+      reader.resolve(line);
       return Promise.resolve();
     }
     this.#lines.push(line);
@@ -221,7 +229,7 @@ export class Run {
     }
     if (this.#over) return this.#ended();
     return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject };
+      this.#readers.push({ resolve, reject });
     });
   }
 
@@ -233,10 +241,7 @@ export class Run {
 
   #end(over) {
     this.#over ??= over;
-    if (!this.#reader) return;
-    const { resolve, reject } = this.#reader;
-    this.#reader = undefined;
-    this.#ended().then(resolve, reject);
+    for (const { resolve, reject } of this.#readers.splice(0)) this.#ended().then(resolve, reject);
   }
 
   /** Nobody reads any further: stops the work and drops its messages. */
@@ -246,7 +251,12 @@ export class Run {
     this.#lines = [];
     this.#makeRoom();
     this.#end(over);
-    this.#interrupt().catch(() => {});
+    this.interrupt().catch(() => {});
+  }
+
+  /** @private Whether nobody wants it any more. */
+  get [STOPPED]() {
+    return this.#stopped;
   }
 
   #makeRoom() {

@@ -189,6 +189,30 @@ test('an aborted query throws the reason, and closes its connection', async () =
   await assert.rejects(agent.run('Too late.', { signal: AbortSignal.abort(new Error('before it began')) }), /before it began/);
 });
 
+test('a query that is aborted before its turn disturbs no other', async () => {
+  const { agent, model } = await agentOf([{ respond: 'One.' }, { expect: { messages: 3 }, respond: 'Three.' }]);
+  const session = agent.session();
+  const controller = new AbortController();
+  const one = session.prompt('1');
+  const two = session.prompt('2', { signal: controller.signal });
+  const three = session.prompt('3');
+  controller.abort(new Error('not that one'));
+  assert.equal((await one.result()).result, 'One.');
+  await assert.rejects(two.result(), /not that one/);
+  assert.equal((await three.result()).result, 'Three.');
+  model.verify();
+});
+
+test('messages asked for at once come in order', async () => {
+  const { agent } = await agentOf([{ respond: 'Hello.' }]);
+  const run = agent.query('Hi.');
+  const types = await Promise.all([run.next(), run.next(), run.next(), run.next()]);
+  assert.deepEqual(
+    types.map(({ value }) => value?.type),
+    ['system', 'assistant', 'result', undefined],
+  );
+});
+
 test('leaving the loop stops the run', async () => {
   const { agent } = await agentOf([{ respond: { text: 'Never.', faults: [{ after_events: 2, hang: true }] } }, { respond: 'Again.' }]);
   const session = agent.session();

@@ -22,7 +22,9 @@ mod tools;
 
 pub use conversation::Conversation;
 
-// The calling convention of components needs `unsafe`, and its functions are exported whatever Rust calls public.
+// The calling convention of components needs `unsafe`, and its functions are exported whatever Rust calls public. Only
+// for wasm: the names of the exports are no names for a native linker.
+#[cfg(target_family = "wasm")]
 #[allow(unsafe_code, unreachable_pub)]
 mod exports {
     use crate::bindings;

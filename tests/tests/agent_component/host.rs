@@ -1,12 +1,12 @@
 //! A host for the agent component: files by the resolver of the native host, HTTP by a scripted model, time that
 //! passes only when it is waited for.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::OnceLock};
 
 use bytes::Bytes;
 use serde_json::Value;
 use wasmtime::{
-    Engine, Store,
+    Config, Engine, OptLevel, RegallocAlgorithm, Store,
     component::{Component, HasSelf, Linker, Resource, ResourceAny, ResourceTable},
 };
 use windlass::files::{self, EntryKind, Files, FsError, Reach};
@@ -32,10 +32,12 @@ mod bindings {
 use bindings::windlass::host::{clock, filesystem, http, log, types};
 
 /// Stands for a directory: a handle's number is the index of a tree of the reach.
-pub(crate) struct Tree;
+#[allow(unreachable_pub)] // The generated code re-exports it.
+pub struct Tree;
 
 /// The rest of an answer.
-pub(crate) struct Exchange {
+#[allow(unreachable_pub)] // As above.
+pub struct Exchange {
     pieces: VecDeque<Piece>,
     /// What of a piece did not fit the last read.
     left: Bytes,
@@ -48,6 +50,18 @@ struct HostState {
     now: u64,
 }
 
+/// The component, compiled once, and quickly: it does little here.
+pub(crate) fn component() -> &'static Component {
+    static COMPILED: OnceLock<Component> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let mut config = Config::new();
+        config
+            .cranelift_opt_level(OptLevel::None)
+            .cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
+        Component::new(&Engine::new(&config).unwrap(), windlass_builtin::AGENT).unwrap()
+    })
+}
+
 /// The component, started once, with the sessions in it.
 pub(crate) struct Agent {
     store: Store<HostState>,
@@ -56,9 +70,9 @@ pub(crate) struct Agent {
 
 impl Agent {
     pub(crate) fn with_script(grant: FsGrant, script: Script) -> Self {
-        let engine = Engine::default();
-        let component = Component::new(&engine, windlass_builtin::AGENT).unwrap();
-        let mut linker = Linker::new(&engine);
+        let component = component();
+        let engine = component.engine();
+        let mut linker = Linker::new(engine);
         bindings::Agent::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state)
             .unwrap();
         let state = HostState {
@@ -67,8 +81,8 @@ impl Agent {
             bodies: ResourceTable::new(),
             now: 0,
         };
-        let mut store = Store::new(&engine, state);
-        let bindings = bindings::Agent::instantiate(&mut store, &component, &linker).unwrap();
+        let mut store = Store::new(engine, state);
+        let bindings = bindings::Agent::instantiate(&mut store, component, &linker).unwrap();
         Self { store, bindings }
     }
 

@@ -26,7 +26,7 @@ impl Facts {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
         bundle["cwd"] = json!(root);
-        bundle["seed"] = json!([SEED; 32]);
+        bundle["seed"] = json!(vec![SEED; 32]);
         bundle["options"] = json!({"includePartialMessages": true});
         for file in bundle["files"].as_array().unwrap() {
             let path = root.join(file["path"].as_str().unwrap());
