@@ -5,7 +5,7 @@
 //! from [`ScriptedModel`]; here they meet real connections, real waiting and real breaks.
 
 use std::{
-    io::{self, IsTerminal as _, Read as _},
+    io,
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
@@ -96,9 +96,6 @@ pub enum ModelServerError {
     /// The system gives no thread or no event queue.
     #[error("cannot start the thread of the model server: {0}; the system is out of resources")]
     Start(io::Error),
-    /// Ctrl-C cannot be listened to.
-    #[error("cannot listen to Ctrl-C: {0}")]
-    Signal(io::Error),
 }
 
 /// A scripted model behind an address. Stops when it is dropped; open connections break.
@@ -220,44 +217,6 @@ impl Drop for ModelServer {
             let _ = thread.join();
         }
     }
-}
-
-/// Serves a script until Ctrl-C or, when standard input is no terminal, until that ends: for
-/// `windlass model serve`. `announce` gets the base address once the server listens. The server is
-/// given back, still up, so that the caller can report [`ModelServer::verify`].
-///
-/// # Errors
-/// [`ModelServerError`] when the server cannot be started or Ctrl-C cannot be listened to.
-pub async fn serve(
-    script: Script,
-    options: ServeOptions,
-    announce: impl FnOnce(&str),
-) -> Result<ModelServer, ModelServerError> {
-    let server = ModelServer::start_with(script, options)?;
-    announce(&server.url());
-    let closed = stdin_closed();
-    tokio::select! {
-        signal = tokio::signal::ctrl_c() => signal.map_err(ModelServerError::Signal)?,
-        Ok(()) = closed => {}
-    }
-    Ok(server)
-}
-
-/// Fires when standard input ends. Never fires on a terminal: reading there would take the
-/// keyboard from a program in the foreground.
-fn stdin_closed() -> oneshot::Receiver<()> {
-    let (closed, wait) = oneshot::channel();
-    let mut input = io::stdin();
-    if !input.is_terminal() {
-        // A thread of its own, not the runtime's: a runtime waits for its blocking threads when
-        // it ends, and this one may be reading for ever. Without it Ctrl-C still works.
-        let _ = thread::Builder::new().spawn(move || {
-            let mut discarded = [0; 1024];
-            while input.read(&mut discarded).is_ok_and(|n| n > 0) {}
-            let _ = closed.send(());
-        });
-    }
-    wait
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -199,7 +199,7 @@ async fn a_process_that_left_the_group_cannot_hold_the_result_back() {
 }
 
 #[tokio::test]
-async fn tool_6_long_output_is_cut_in_the_middle() {
+async fn long_output_is_cut_in_the_middle() {
     let result = run("echo first; head -c 5000000 /dev/zero | tr '\\0' x; echo; echo last").await;
     let text = result.joined_text();
     assert!(text.len() < MAX_STDOUT + 200, "{}", text.len());

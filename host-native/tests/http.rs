@@ -403,7 +403,8 @@ async fn a_server_that_speaks_no_tls_is_told() {
     let url = format!("https://{}", listener.local_addr().unwrap());
     let served = tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
-        socket.read(&mut [0; 4096]).await.unwrap();
+        let begun = socket.read(&mut [0; 4096]).await.unwrap();
+        assert!(begun > 0, "a request came");
         let reply = b"HTTP/1.1 400 Bad Request\r\n\r\n";
         socket.write_all(reply).await.unwrap();
     });

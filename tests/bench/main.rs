@@ -34,8 +34,11 @@ fn main() -> ExitCode {
     }
 }
 
+/// A group of figures: its name, and what measures it.
+type Part = (&'static str, fn(&mut Table));
+
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [(&str, fn(&mut Table)); 6] = [
+    let parts: [Part; 6] = [
         ("session", session::measure),
         ("decode", decode::measure),
         ("component", component::measure),

@@ -35,6 +35,8 @@
 //! Logic that is generic over [`Tree`] can be tested natively with [`testing::MemoryTree`] (feature `testing`).
 
 #![deny(unsafe_code)]
+// A test that cannot go on says so by panicking.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 // The generated export macro names this crate by its path, here as in the crates that use it.
 extern crate self as windlass_plugin;

@@ -28,12 +28,15 @@ fn card_2_the_agent_component_imports_no_function_but_those_of_the_host() {
     let (engine, shape) = (component.engine(), component.component_type());
     let mut with_functions = BTreeSet::new();
     for (name, item) in shape.imports(engine) {
-        let ComponentItem::ComponentInstance(interface) = item else {
+        let ComponentItem::ComponentInstance(interface) = item.ty else {
             panic!("{name} is imported, which is no interface");
         };
         // Interfaces of types alone give a component nothing to call.
         let is_function = |item| matches!(item, ComponentItem::ComponentFunc(_));
-        if interface.exports(engine).any(|(_, item)| is_function(item)) {
+        if interface
+            .exports(engine)
+            .any(|(_, item)| is_function(item.ty))
+        {
             with_functions.insert(name);
         }
     }
