@@ -31,5 +31,5 @@
     (field "observed" (list $observation))))
   (export $tool-result "tool-result" (type $tool-result'))
   (func $call (param "call" $tool-call) (result $tool-result)
-    (canon lift (core func $i "call") (memory $i "memory") (realloc (func $i "cabi_realloc"))))
+    (canon lift (core func $i "call") (memory (core memory $i "memory")) (realloc (core func $i "cabi_realloc"))))
   (export "call" (func $call)))

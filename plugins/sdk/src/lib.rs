@@ -32,7 +32,7 @@
 //! custom section [`DECLARATION_SECTION`], so that one digest covers code and declaration and a host can list the tools
 //! without running anything.
 //!
-//! Logic that is generic over [`Tree`] can be tested natively with [`testing::MemoryTree`] (feature `testing`).
+//! Logic that is generic over [`Tree`] can be tested natively with `testing::MemoryTree` (feature `testing`).
 
 #![deny(unsafe_code)]
 // A test that cannot go on says so by panicking.

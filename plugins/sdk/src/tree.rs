@@ -5,7 +5,7 @@ use crate::{Entry, ErrorCode, Page, Stat, WriteOptions};
 
 /// One directory tree. Paths are relative to it and separated by `/`; the empty path is the tree itself.
 ///
-/// The WIT resource `directory` implements it, and so does [`testing::MemoryTree`](crate::testing::MemoryTree), so that
+/// The WIT resource `directory` implements it, and so does `testing::MemoryTree`, so that
 /// the logic of a tool runs natively in tests.
 pub trait Tree {
     /// Kind, size and modification time of a file or directory; a link is followed.
