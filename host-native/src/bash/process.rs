@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::{
     FutureExt,
-    future::{Fuse, join},
+    future::{Fuse, FusedFuture, join},
 };
 use tokio::{
     process::{Child, Command},
@@ -71,12 +71,10 @@ impl Job<'_> {
                 .await?;
             // What outlives the shell in its group ends here, asked first.
             if group.signal(Kill::Ask) {
-                // Whatever is still running after that is not asked again.
-                let _ = timeout(DRAIN, reading.as_mut()).await;
+                drain(reading.as_mut()).await;
                 group.signal(Kill::Force);
             }
-            // As above: output that does not come is not waited for.
-            let _ = timeout(DRAIN, reading).await;
+            drain(reading).await;
             exit
         };
         Ok(Finished {
@@ -144,6 +142,14 @@ impl Job<'_> {
             child.wait().await?;
         }
         Ok(stopped)
+    }
+}
+
+/// Reads on to the end of the output, or gives up on it: what does not come is not waited for.
+async fn drain(reading: Pin<&mut Fuse<impl Future<Output = ()>>>) {
+    // A fused future that is done never ends a second time.
+    if !reading.is_terminated() {
+        let _ = timeout(DRAIN, reading).await;
     }
 }
 

@@ -22,10 +22,11 @@ macro_rules! export_tools {
 
     $crate::bindings::export_bindings!(Component with_types_in $crate::bindings);
 
-            // A static in a custom link section of a wasm object becomes a custom section of the module. Native
-            // object files have other rules for section names and no use for this one.
+            // A static in a custom link section of a wasm object becomes a custom section of the module (with `#[used]`
+            // it would stand in the data as well). Native object files have other rules for section names and no use
+            // for this one.
             #[cfg(target_family = "wasm")]
-            #[used]
+            #[allow(dead_code)]
             #[unsafe(link_section = "windlass:plugin")]
             static DECLARATION: [u8; include_bytes!($declaration).len()] =
                 *include_bytes!($declaration);
