@@ -132,7 +132,11 @@ async fn windlass_client(url: &str) -> usize {
 /// The bare loop: reqwest, flat typed structs, the history kept as bytes. No permissions, no retries,
 /// no messages, no schema check: what any agent at least has to do.
 async fn bare_client(url: &str) -> usize {
-    let client = reqwest::Client::new();
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(no_tls())
+        .no_proxy()
+        .build()
+        .expect("a client");
     let tool_output = tool_output();
     let url = format!("{url}/v1/messages");
     let head = r#"{"model":"claude-sonnet-4-6","max_tokens":4096,"stream":true,"tools":[{"name":"lookup","description":"Looks something up","input_schema":{"type":"object","properties":{"key":{"type":"string"}}}}],"messages":["#;
@@ -168,6 +172,16 @@ async fn bare_client(url: &str) -> usize {
         }
         append(&mut history, &response, &tool_output);
     }
+}
+
+/// Loopback needs no certificates; loading them would burden the baseline.
+fn no_tls() -> rustls::ClientConfig {
+    let provider = rustls::crypto::ring::default_provider();
+    rustls::ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .expect("the provider knows TLS 1.3")
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth()
 }
 
 /// Adds the response and the results of its calls.
