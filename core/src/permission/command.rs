@@ -73,12 +73,11 @@ impl<'a> CommandLine<'a> {
             if command.writes_file || !command.assignments.is_empty() || command.words.is_empty() {
                 return None;
             }
-            if command.wraps || is_harmless(command, environment) {
-                continue;
-            }
-            let rule = rules.iter().find(|rule| allows(rule, command))?.to_string();
-            if !named.contains(&rule) {
-                named.push(rule);
+            match rules.iter().find(|rule| allows(rule, command)) {
+                Some(rule) if named.iter().any(|known| *known == rule.to_string()) => {}
+                Some(rule) => named.push(rule.to_string()),
+                None if command.wraps || is_harmless(command, environment) => {}
+                None => return None,
             }
         }
         (!named.is_empty()).then(|| named.join(", "))

@@ -711,6 +711,8 @@ fn perm_4_every_command_of_a_line_needs_its_own_permission() {
         ("for f in $(ls); do grep x $f; done", Verdict::Ask),
         ("echo a > f && make", Verdict::Allow),
         ("echo a > g && make", Verdict::Ask),
+        ("pwd -P", Verdict::Allow),
+        ("true", Verdict::Ask),
     ] {
         assert_eq!(
             of_command(&policy, Mode::Default, command),
