@@ -700,6 +700,7 @@ fn perm_4_every_command_of_a_line_needs_its_own_permission() {
             "Bash(cargo test:*)",
             "Bash(grep:*)",
             "Bash(echo a > f && make)",
+            "Bash(pwd:*)",
         ],
         ..NONE
     };
