@@ -10,7 +10,7 @@ use crate::table::{Goal, Table};
 
 /// Modules that the test command builds, by what they are.
 const MODULES: [(&str, &str); 2] = [
-    ("browser module, gzip", "browser/web/windlass_bg.wasm"),
+    ("browser module, gzip", "browser/windlass_browser_bg.wasm"),
     (
         "core alone (wasm32), gzip",
         "wasm/wasm32-unknown-unknown/wasm/windlass_wasm_core.wasm",
