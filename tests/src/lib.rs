@@ -1,3 +1,8 @@
 //! What the end-to-end tests share.
 
 pub mod artefacts;
+
+/// The examples of the README, compiled as they are printed.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -134,16 +134,15 @@ fn demo(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
 
 fn bench(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     setup::ripgrep(workspace)?;
+    // The command line is measured too, so both come from one build.
+    let programs = ["--bin", "windlass", "--bin", "bench"];
     let mut cargo = workspace.native_cargo()?;
-    cargo.args([
-        "run",
-        "--release",
-        "--package",
-        "windlass-tests",
-        "--bin",
-        "bench",
-        "--",
-    ]);
-    process::run(cargo.args(arguments))?;
+    process::run(
+        cargo
+            .args(["build", "--release", "--workspace"])
+            .args(programs),
+    )?;
+    let program = workspace.target.join("release/bench");
+    process::run(workspace.command(program).args(arguments))?;
     Ok(ExitCode::SUCCESS)
 }
