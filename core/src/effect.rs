@@ -163,7 +163,7 @@ pub struct PermissionRequest {
     pub suggested_rule: Option<String>,
 }
 
-/// The answer of whoever decides (seed 4, `PermissionResult`).
+/// The answer of whoever decides (Agent SDK reference, `PermissionResult`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase")]
 pub enum PermissionResponse {

@@ -1,4 +1,4 @@
-//! The messages an application sees (seed 4, "Message Types"), one JSON object a line when encoded.
+//! The messages an application sees (Agent SDK reference, "Message Types"), one JSON object a line when encoded.
 //!
 //! Field order is fixed by the types, so equal messages are equal bytes on every platform.
 
@@ -184,7 +184,7 @@ pub struct ApiMessage {
     pub usage: Usage,
 }
 
-/// Classes of API errors (seed 4, `SDKAssistantMessageError`).
+/// Classes of API errors (Agent SDK reference, `SDKAssistantMessageError`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -276,7 +276,7 @@ pub struct ToolProgress {
     pub session_id: SessionId,
 }
 
-/// `type: "result"` (seed 4, `SDKResultMessage`).
+/// `type: "result"` (Agent SDK reference, `SDKResultMessage`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultMessage {
     /// How it ended.
@@ -327,7 +327,7 @@ pub enum ResultSubtype {
     ErrorDuringExecution,
 }
 
-/// Tokens and cost per model (seed 4, `ModelUsage`).
+/// Tokens and cost per model (Agent SDK reference, `ModelUsage`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelUsage {

@@ -103,7 +103,7 @@ pub struct Limits {
     pub max_budget: Option<Usd>,
 }
 
-/// Extended thinking (seed 4, `ThinkingConfig`).
+/// Extended thinking (Agent SDK reference, `ThinkingConfig`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thinking {
@@ -175,7 +175,7 @@ pub struct PermissionPolicy {
     /// Whether somebody can be asked. Without, what would be asked is denied.
     pub can_ask: bool,
     /// Whether reading tools run unasked inside the working directory and the additional ones.
-    /// Off in the library, on in the command line (parity readings).
+    /// Off in the library, on in the command line.
     pub free_workspace_reads: bool,
     /// Whether the mode may be switched to [`Mode::BypassPermissions`] later on.
     pub allow_bypass: bool,

@@ -17,7 +17,7 @@ pub struct ToolDefinition {
     pub description: String,
     /// JSON Schema of the input; an object schema.
     pub input_schema: RawJson,
-    /// Behaviour hints (seed 4, `ToolAnnotations`).
+    /// Behaviour hints (Agent SDK reference, `ToolAnnotations`).
     #[serde(default)]
     pub annotations: Annotations,
     /// Which input fields are file paths. These are resolved by the host before the call is judged,
@@ -68,7 +68,7 @@ impl ToolDefinition {
     }
 }
 
-/// Behaviour hints. Both spellings of the seeds are read: `readOnly` and `readOnlyHint`.
+/// Behaviour hints. Both spellings in use are read: `readOnly` and `readOnlyHint`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Annotations {
@@ -108,7 +108,7 @@ pub enum Access {
     Write,
 }
 
-/// What may be done about a call whose outcome was lost (design page, "Restore").
+/// What may be done about a call whose outcome was lost (see `docs/architecture.md`, "A session is a value").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RetryClass {
@@ -186,7 +186,7 @@ pub struct ToolResult {
     pub content: Vec<ResultBlock>,
     /// The tool failed; the model may try something else.
     pub is_error: bool,
-    /// The structured output for programs (`tool_use_result`), in the shapes of seed 4.
+    /// The structured output for programs (`tool_use_result`), in the shapes of the Agent SDK reference.
     pub structured: Option<RawJson>,
     /// Files the call saw or wrote.
     #[serde(default)]

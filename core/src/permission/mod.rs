@@ -13,7 +13,7 @@ pub(crate) use judge::{deny_patterns, is_under, workspace_roots};
 
 use serde::{Deserialize, Serialize};
 
-/// What happens to calls that no rule decides (seed 4, `PermissionMode`).
+/// What happens to calls that no rule decides (Agent SDK reference, `PermissionMode`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mode {

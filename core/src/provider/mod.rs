@@ -96,7 +96,7 @@ pub enum StopReason {
     Other(String),
 }
 
-/// Token counts of one or more responses (seed 4, `NonNullableUsage`). No counter is ever null.
+/// Token counts of one or more responses (Agent SDK reference, `NonNullableUsage`). No counter is ever null.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {

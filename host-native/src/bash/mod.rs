@@ -54,7 +54,7 @@ impl Default for Bash {
     }
 }
 
-/// The input as the model writes it (seed 4, `BashInput`).
+/// The input as the model writes it (Agent SDK reference, `BashInput`).
 #[derive(Debug, Deserialize)]
 struct Input {
     command: String,
@@ -63,7 +63,7 @@ struct Input {
     run_in_background: bool,
 }
 
-/// The structured output (seed 4, `BashOutput`).
+/// The structured output (Agent SDK reference, `BashOutput`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Output<'a> {
