@@ -127,7 +127,7 @@ pub(crate) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The claim of the design page: the driver asks nothing of its host that a single thread could not give.
+/// The claim: the driver asks nothing of its host that a single thread could not give.
 #[cfg(test)]
 mod tests {
     use super::BrowserHost;
