@@ -9,13 +9,15 @@ use std::{
 
 macro_rules! files {
     ($($path:literal),+ $(,)?) => {
-        [$(($path, include_str!(concat!("../../../demo/project/", $path)))),+]
+        [(".gitignore", IGNORED), $(($path, include_str!(concat!("../../../demo/project/", $path)))),+]
     };
 }
 
+/// What `.gitignore` says. Packaging leaves hidden files out, so it is said here; a test compares.
+const IGNORED: &str = "__pycache__/\n";
+
 /// Its files with what is in them, in the order of their paths.
 const FILES: [(&str, &str); 11] = files![
-    ".gitignore",
     "README.md",
     "shop/__init__.py",
     "shop/cart.py",
