@@ -115,6 +115,12 @@ mod tests {
     }
 
     #[test]
+    fn the_hidden_file_is_as_it_stands_in_the_project() {
+        let stands = include_str!("../../../demo/project/.gitignore");
+        assert_eq!(IGNORED, stands);
+    }
+
+    #[test]
     fn a_copy_knows_what_was_changed_and_goes_with_its_value() {
         let project = Project::copy().unwrap();
         let root = project.root().to_owned();
