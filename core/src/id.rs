@@ -208,6 +208,14 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Whether it writes to the transcript.
+    pub(crate) fn saves(self) -> bool {
+        matches!(
+            self,
+            Self::SavePrompt | Self::SaveResponse | Self::SaveResults
+        )
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Model => "model",

@@ -28,7 +28,7 @@ impl Session {
         let running: vec::Vec<EffectId> = self
             .running
             .keys()
-            .filter(|id| !is_save(id.stage))
+            .filter(|id| !id.stage.saves())
             .copied()
             .collect();
         for id in running {
@@ -158,11 +158,4 @@ impl Session {
             session_id: self.id,
         }));
     }
-}
-
-fn is_save(stage: Stage) -> bool {
-    matches!(
-        stage,
-        Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults
-    )
 }

@@ -426,10 +426,7 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
         Answer::Resolved(_) => stage == Stage::Resolve,
         Answer::Progress(_) | Answer::Tool(_) => stage == Stage::Run,
         Answer::Permission(_) => stage == Stage::Ask,
-        Answer::Persisted | Answer::PersistFailed(_) => matches!(
-            stage,
-            Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults
-        ),
+        Answer::Persisted | Answer::PersistFailed(_) => stage.saves(),
         Answer::Cancelled => true,
     }
 }

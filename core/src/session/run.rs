@@ -11,7 +11,6 @@ use crate::{
     message::{ErrorClass, PermissionDenial},
     permission::PathFact,
     provider::{StopReason, Usage},
-    tool::ToolResult,
 };
 
 /// The answer to one prompt, under way.
@@ -73,7 +72,8 @@ pub(super) struct Call {
     pub(super) decision: Option<String>,
     pub(super) started: Millis,
     pub(super) attempt: u32,
-    pub(super) result: Option<ToolResult>,
+    /// The `tool_result` block, once there is one: encoded for the message stream and the history alike.
+    pub(super) answer: Option<RawJson>,
 }
 
 /// What the model gave as input.
@@ -111,7 +111,7 @@ impl Call {
             decision: None,
             started: Millis(0),
             attempt: 1,
-            result: None,
+            answer: None,
         }
     }
 

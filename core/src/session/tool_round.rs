@@ -21,6 +21,9 @@ use crate::{
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition, ToolResult},
 };
 
+/// Why a call runs that somebody was asked about.
+const APPROVED: &str = "it was approved when asked";
+
 impl Session {
     /// Starts every call whose turn it is: read-only calls beside each other, all others alone and
     /// in the order of the response (LOOP-15).
@@ -96,7 +99,16 @@ impl Session {
             self.run.calls[index].paths.clear();
             return self.judge_call(now, index);
         }
-        self.run.calls[index].state = CallState::Resolving;
+        let call = &mut self.run.calls[index];
+        call.state = CallState::Resolving;
+        // As the model wrote them, until the host says where they lead.
+        call.paths = paths
+            .iter()
+            .map(|asked| PathFact {
+                path: asked.path.clone(),
+                access: asked.access,
+            })
+            .collect();
         let id = self.call_effect(index, Stage::Resolve);
         self.perform(id, Effect::Resolve(paths));
     }
@@ -139,14 +151,7 @@ impl Session {
     }
 
     fn resolved(&mut self, now: Now, index: usize, answers: Vec<Result<ResolvedPath, String>>) {
-        let spec = self.spec.clone();
-        let call = &mut self.run.calls[index];
-        let asked = match (&call.input, spec.tool(&call.name)) {
-            (ToolCallInput::Json(input), Some(tool)) => {
-                named_paths(tool, input, &spec.environment.cwd)
-            }
-            _ => Vec::new(),
-        };
+        let asked = &mut self.run.calls[index].paths;
         let answers: Result<Vec<ResolvedPath>, String> = answers
             .into_iter()
             .map(|answer| match answer {
@@ -160,14 +165,9 @@ impl Session {
             .collect();
         match answers {
             Ok(real) if real.len() == asked.len() => {
-                call.paths = real
-                    .into_iter()
-                    .zip(asked)
-                    .map(|(real, asked)| PathFact {
-                        path: real.path,
-                        access: asked.access,
-                    })
-                    .collect();
+                for (fact, real) in asked.iter_mut().zip(real) {
+                    fact.path = real.path;
+                }
                 self.judge_call(now, index);
             }
             Ok(_) => {
@@ -202,7 +202,7 @@ impl Session {
             Verdict::Deny => self.deny(index, &denial(tool, &decision.cause, self.mode)),
             Verdict::Allow => self.run_call(now, index, reason),
             Verdict::Ask if call.approved => {
-                self.run_call(now, index, "it was approved when asked".to_owned());
+                self.run_call(now, index, APPROVED.to_owned());
             }
             Verdict::Ask if !spec.permissions.can_ask => {
                 let text = format!(
@@ -249,7 +249,7 @@ impl Session {
                 let call = &mut self.run.calls[index];
                 call.approved = true;
                 match updated_input {
-                    None => self.run_call(now, index, "it was approved when asked".to_owned()),
+                    None => self.run_call(now, index, APPROVED.to_owned()),
                     Some(input) if !input.is_object() => {
                         let text = "The input was replaced by something that is not a JSON object, so the call was not run.";
                         self.finish_call(index, ToolResult::error(text));
@@ -315,14 +315,13 @@ impl Session {
         }
         let call = &mut self.run.calls[index];
         let block = tool_result(&call.id, &result.content, result.is_error);
-        let structured = result.structured.take();
         call.state = CallState::Done;
-        call.result = Some(result);
+        call.answer = Some(block.clone());
         let uuid = self.ids.uuid();
         self.say(Message::User(UserMessage {
             message: UserContent::new(alloc::vec![block]),
             parent_tool_use_id: None,
-            tool_use_result: structured,
+            tool_use_result: result.structured,
             is_synthetic: false,
             uuid,
             session_id: self.id,
@@ -346,10 +345,7 @@ impl Session {
     pub(super) fn collect_results(&mut self) -> Vec<RawJson> {
         let blocks: Vec<RawJson> = core::mem::take(&mut self.run.calls)
             .into_iter()
-            .filter_map(|call| {
-                let result = call.result?;
-                Some(tool_result(&call.id, &result.content, result.is_error))
-            })
+            .filter_map(|call| call.answer)
             .collect();
         self.history.push(Role::User, blocks.clone());
         blocks
@@ -368,7 +364,7 @@ impl Session {
                 self.run.outcome = Some(Outcome::MaxTurns(max));
                 Event::Stop
             }
-            _ => self.stop_at_budget().unwrap_or(Event::Proceed),
+            _ => self.may_ask(),
         }
     }
 }

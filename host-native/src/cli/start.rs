@@ -10,7 +10,7 @@ use windlass::{
         permission::{Mode, Rule},
         spec::RetryPolicy,
     },
-    http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
+    http::{Auth, DEFAULT_BASE_URL, EndpointConfig, is_this_machine},
 };
 
 use super::{
@@ -180,18 +180,10 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Whether an address is on this machine: model servers there rarely ask for a key. An address that
-/// cannot be read is not; the endpoint will say what is wrong with it.
+/// Whether an address is on this machine. One that cannot be read is not; the endpoint will say what is
+/// wrong with it.
 fn is_on_this_machine(url: &str) -> bool {
-    let Ok(url) = Url::parse(url) else {
-        return false;
-    };
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || address
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|ip| ip.is_loopback())
+    Url::parse(url).is_ok_and(|url| is_this_machine(&url))
 }
 
 /// The rules of a flag. Each is read here, so that a complaint names the flag.

@@ -197,6 +197,15 @@ impl Tree {
         self.listing = None;
     }
 
+    /// The tree with what decides about its paths, by both names it may have.
+    fn ground<'a>(&'a self, scope: &'a mut Scope) -> Ground<'a> {
+        Ground {
+            base: &self.base,
+            alias: (self.shown != self.real).then_some(self.shown.as_str()),
+            scope,
+        }
+    }
+
     /// Walks to a path and does something there; a link at the end is followed when that fails.
     pub(super) fn at<T>(
         &mut self,
@@ -206,12 +215,7 @@ impl Tree {
         mut act: impl FnMut(&Target) -> Result<T, FsError>,
     ) -> Result<T, FsError> {
         let mut walk = Walk::start(&self.base, self.cursor.as_ref(), path, make_parents);
-        let alias = (self.shown != self.real).then_some(self.shown.as_str());
-        let mut ground = Ground {
-            base: &self.base,
-            alias,
-            scope,
-        };
+        let mut ground = self.ground(scope);
         let done = loop {
             let target = walk.advance(&mut ground)?;
             match (act(&target), &target) {
@@ -234,12 +238,7 @@ impl Tree {
         act: impl FnOnce(&Spot) -> Result<T, FsError>,
     ) -> Result<T, FsError> {
         let mut walk = Walk::start(&self.base, self.cursor.as_ref(), path, make_parents);
-        let alias = (self.shown != self.real).then_some(self.shown.as_str());
-        let mut ground = Ground {
-            base: &self.base,
-            alias,
-            scope,
-        };
+        let mut ground = self.ground(scope);
         match walk.advance(&mut ground)? {
             Target::Leaf(spot) => act(&spot),
             // The tree itself: it was granted, not handed over.
@@ -249,12 +248,7 @@ impl Tree {
 
     /// The names of a directory that may be seen, sorted.
     fn names(&self, scope: &mut Scope, node: &Node) -> Result<Vec<Name>, FsError> {
-        let alias = (self.shown != self.real).then_some(self.shown.as_str());
-        let ground = Ground {
-            base: &self.base,
-            alias,
-            scope,
-        };
+        let ground = self.ground(scope);
         let mut names = Vec::new();
         for entry in node.dir.entries()? {
             let entry = entry?;

@@ -319,8 +319,10 @@ fn key_header(auth: &Auth) -> Result<HeaderMap, EndpointError> {
     )]))
 }
 
-/// Whether the server is on this machine, where a proxy would look for it elsewhere.
-fn is_this_machine(url: &Url) -> bool {
+/// Whether a server is on this machine: a proxy would look for it elsewhere, and model servers there rarely
+/// ask for a key.
+#[must_use]
+pub fn is_this_machine(url: &Url) -> bool {
     let Some(host) = url.host_str() else {
         return false;
     };

@@ -90,6 +90,25 @@ fn loop_13_the_first_signal_ends_the_run_with_its_result() {
     }
 }
 
+/// A run whose command has made its file `started`.
+fn until_started(windlass: &Windlass, url: &str) -> Running {
+    let args = [
+        "Hi",
+        "--output-format",
+        "stream-json",
+        "--base-url",
+        url,
+        "--allowedTools",
+        "Bash",
+    ];
+    let running = Running::until(windlass, &args, "tool_use");
+    // The call was announced; it runs when its file is there.
+    while !windlass.workspace.path().join("started").exists() {
+        std::thread::yield_now();
+    }
+    running
+}
+
 #[test]
 fn loop_13_an_interrupted_command_ends_with_what_it_started() {
     let windlass = Windlass::new();
@@ -98,21 +117,7 @@ fn loop_13_an_interrupted_command_ends_with_what_it_started() {
         windlass.workspace.path().join("started").display()
     );
     let server = calling("Bash", &json!({"command": command}), "unused");
-    let url = server.url();
-    let args = [
-        "Hi",
-        "--output-format",
-        "stream-json",
-        "--base-url",
-        &url,
-        "--allowedTools",
-        "Bash",
-    ];
-    let running = Running::until(&windlass, &args, "tool_use");
-    // The call was announced; it runs when its file is there.
-    while !windlass.workspace.path().join("started").exists() {
-        std::thread::yield_now();
-    }
+    let running = until_started(&windlass, &server.url());
     running.signal(Signal::INT);
     let (lines, exit) = running.end();
     assert_eq!(exit, Some(130));
@@ -138,20 +143,7 @@ fn the_second_signal_quits() {
         windlass.workspace.path().join("started").display()
     );
     let server = calling("Bash", &json!({"command": command}), "unused");
-    let url = server.url();
-    let args = [
-        "Hi",
-        "--output-format",
-        "stream-json",
-        "--base-url",
-        &url,
-        "--allowedTools",
-        "Bash",
-    ];
-    let running = Running::until(&windlass, &args, "tool_use");
-    while !windlass.workspace.path().join("started").exists() {
-        std::thread::yield_now();
-    }
+    let running = until_started(&windlass, &server.url());
     running.signal(Signal::INT);
     running.signal(Signal::INT);
     let (_, exit) = running.end();

@@ -5,7 +5,7 @@ mod missing;
 mod notebook;
 mod text;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use windlass_plugin::{ErrorCode, ToolCall, ToolError, ToolResult, Tree, Workspace};
 
 pub(crate) use text::numbered;
@@ -16,6 +16,14 @@ struct Input {
     offset: Option<usize>,
     limit: Option<usize>,
     pages: Option<String>,
+}
+
+/// The structured output: what kind of file it is, and the file in the shape of its kind.
+#[derive(Serialize)]
+struct Output<F> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    file: F,
 }
 
 /// How much is read at a time, in bytes.

@@ -4,18 +4,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use windlass_plugin::{Place, ToolError, ToolResult, Tree};
 
+use super::Output;
 use crate::observation::{digest, observation};
 
 /// The largest image that is shown, in bytes. The Messages API takes 5 MB of base64, which is three quarters of that in
 /// bytes.
 const LARGEST: usize = 3_750_000;
-
-#[derive(Serialize)]
-struct Output<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    file: File<'a>,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

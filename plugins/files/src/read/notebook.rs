@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use windlass_plugin::{Content, Image, Place, ToolError, ToolResult, Tree};
 
+use super::Output;
 use crate::observation::{digest, observation};
 
 /// The largest notebook that is shown, in bytes.
@@ -51,13 +52,6 @@ impl Text {
             Self::Lines(lines) => lines.concat(),
         }
     }
-}
-
-#[derive(Serialize)]
-struct Output<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    file: File<'a>,
 }
 
 #[derive(Serialize)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use windlass_plugin::{Place, ToolError, ToolResult, Tree};
 
-use super::PIECE;
+use super::{Output, PIECE};
 use crate::observation::{ContentDigest, observation};
 
 /// Lines shown unless a limit is given.
@@ -14,13 +14,6 @@ const DEFAULT_LINES: usize = 2000;
 const LONGEST_LINE: usize = 2000;
 /// Bytes of text that are shown at most: about a quarter of a hundred thousand tokens.
 const LONGEST_TEXT: usize = 100_000;
-
-#[derive(Serialize)]
-struct Output<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    file: File<'a>,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
