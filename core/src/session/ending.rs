@@ -2,19 +2,19 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec};
 
-use super::{Event, Outcome, Phase, Session, entry, run::CallState};
+use super::{Event, Outcome, Phase, Shared, Thread, entry, run::CallState};
 use crate::{
     content::Block,
     history::Role,
-    id::{EffectId, Now, Stage, Uuid},
+    id::{EffectId, Stage, Uuid},
     message::{ApiMessage, AssistantMessage, ErrorClass, Message, ResultMessage, ResultSubtype},
     provider::{StopReason, Usage},
     tool::ToolResult,
 };
 
-impl Session {
+impl Thread {
     /// Ends the run from wherever it is. Idle, it does nothing.
-    pub(super) fn interrupt(&mut self, now: Now, outcome: Outcome) {
+    pub(super) fn interrupt(&mut self, shared: &mut Shared, outcome: Outcome) {
         let ending = matches!(
             self.phase,
             Phase::Idle | Phase::Stopping | Phase::SavingEnd | Phase::Finishing
@@ -26,25 +26,23 @@ impl Session {
         self.run.retry_at = None;
         self.incoming = None;
         let running: vec::Vec<EffectId> = self
-            .running
-            .keys()
+            .running(shared)
             .filter(|id| !id.stage.saves())
-            .copied()
             .collect();
         for id in running {
-            self.cancel(now, id);
+            shared.cancel(id);
         }
-        self.transit(now, Event::Interrupt);
+        self.transit(shared, Event::Interrupt);
     }
 
     /// Goes on from an interrupt once nothing runs any more.
-    pub(super) fn drained_if_quiet(&mut self, now: Now) {
-        if self.phase == Phase::Stopping && self.running.is_empty() {
-            self.transit(now, Event::Drained);
+    pub(super) fn drained_if_quiet(&mut self, shared: &mut Shared) {
+        if self.phase == Phase::Stopping && self.running(shared).next().is_none() {
+            self.transit(shared, Event::Drained);
         }
     }
 
-    pub(super) fn transcript_failed(&mut self, now: Now, reason: &str) {
+    pub(super) fn transcript_failed(&mut self, shared: &mut Shared, reason: &str) {
         self.run.transcript_broken = true;
         self.saving = None;
         let outcome = Outcome::Failed {
@@ -54,16 +52,16 @@ impl Session {
         match self.phase {
             Phase::SavingEnd => {
                 self.run.outcome = Some(outcome);
-                self.transit(now, Event::Interrupt);
+                self.transit(shared, Event::Interrupt);
             }
             // It is being stopped already; why it really ends is this.
             Phase::Stopping => self.run.outcome = Some(outcome),
-            _ => self.interrupt(now, outcome),
+            _ => self.interrupt(shared, outcome),
         }
     }
 
     /// Gives every call that has none a result, so that the history stays valid, and writes them.
-    pub(super) fn save_end(&mut self, now: Now) {
+    pub(super) fn save_end(&mut self, shared: &mut Shared) {
         for index in 0..self.run.calls.len() {
             let text = match self.run.calls[index].state {
                 CallState::Done => continue,
@@ -75,24 +73,24 @@ impl Session {
                     _ => "The call was not run: the run was interrupted before it.",
                 },
             };
-            self.finish_call(index, ToolResult::error(text));
+            self.finish_call(shared, index, ToolResult::error(text));
         }
         if self.run.calls.is_empty() {
-            self.after_save(now);
+            self.after_save(shared);
         } else {
             let blocks = self.collect_results();
-            self.save(now, Stage::SaveResults, entry(Role::User, blocks));
+            self.save(shared, Stage::SaveResults, entry(Role::User, blocks));
         }
     }
 
     /// The result, last of all messages.
-    pub(super) fn report(&mut self, now: Now) {
+    pub(super) fn report(&mut self, shared: &mut Shared) {
         if let Some(Outcome::Failed {
             class: Some(class),
             message,
         }) = self.run.outcome.clone()
         {
-            self.say_failed_response(class, &message);
+            self.say_failed_response(shared, class, &message);
         }
         let outcome = self.run.outcome.take().unwrap_or(Outcome::Success);
         let (subtype, errors) = match outcome {
@@ -121,27 +119,27 @@ impl Session {
         let result = ResultMessage {
             subtype,
             is_error: errors.is_some(),
-            duration_ms: now.mono.since(run.started),
+            duration_ms: shared.now.mono.since(run.started),
             duration_api_ms: run.api_ms,
             num_turns: run.num_turns,
             result: errors.is_none().then_some(run.text),
             errors: errors.map(|error| vec![error]),
             stop_reason: run.stop_reason,
-            total_cost_usd: self.cost,
+            total_cost_usd: shared.cost,
             usage: run.usage,
-            model_usage: self.model_usage.clone(),
+            model_usage: shared.model_usage.clone(),
             permission_denials: run.denials,
-            uuid: self.ids.uuid(),
-            session_id: self.id,
+            uuid: shared.ids.uuid(),
+            session_id: shared.id,
         };
-        self.say(Message::Result(result));
-        self.transit(now, Event::Reported);
+        shared.say(Message::Result(result));
+        self.transit(shared, Event::Reported);
     }
 
     /// An assistant message that stands for the response that never came; not part of the history.
-    fn say_failed_response(&mut self, class: ErrorClass, message: &str) {
-        let (id, uuid): (Uuid, Uuid) = (self.ids.uuid(), self.ids.uuid());
-        self.say(Message::Assistant(AssistantMessage {
+    fn say_failed_response(&mut self, shared: &mut Shared, class: ErrorClass, message: &str) {
+        let (id, uuid): (Uuid, Uuid) = (shared.ids.uuid(), shared.ids.uuid());
+        shared.say(Message::Assistant(AssistantMessage {
             message: ApiMessage {
                 id: format!("{id}"),
                 kind: "message".to_owned(),
@@ -152,10 +150,10 @@ impl Session {
                 stop_sequence: None,
                 usage: Usage::default(),
             },
-            parent_tool_use_id: None,
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
             error: Some(class),
             uuid,
-            session_id: self.id,
+            session_id: shared.id,
         }));
     }
 }

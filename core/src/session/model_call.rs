@@ -8,12 +8,12 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Event, Outcome, Session, entry, run::Call};
+use super::{Event, Outcome, Shared, Thread, entry, run::Call};
 use crate::{
     content::Block,
     effect::{Answer, Effect, HttpFailure, HttpFailureKind},
     history::Role,
-    id::{EffectId, Millis, Now, Stage},
+    id::{EffectId, Millis, Stage},
     json::RawJson,
     message::{
         ApiMessage, ApiRetry, AssistantMessage, ErrorClass, Message, StreamEvent, SystemMessage,
@@ -56,10 +56,10 @@ impl Incoming {
     }
 }
 
-impl Session {
+impl Thread {
     /// Whether the model may be asked as far as the budget goes.
-    pub(super) fn may_ask(&mut self) -> Event {
-        self.stop_at_budget().unwrap_or(Event::Proceed)
+    pub(super) fn may_ask(&mut self, shared: &mut Shared) -> Event {
+        self.stop_at_budget(shared).unwrap_or(Event::Proceed)
     }
 
     /// Why a budget cannot be kept, if it cannot. The model may have been changed since the last request.
@@ -74,25 +74,25 @@ impl Session {
     }
 
     /// Ends the run if the budget is used up.
-    pub(super) fn stop_at_budget(&mut self) -> Option<Event> {
+    pub(super) fn stop_at_budget(&mut self, shared: &mut Shared) -> Option<Event> {
         let budget = self.spec.limits.max_budget?;
-        if self.cost < budget {
+        if shared.cost < budget {
             return None;
         }
         self.run.outcome = Some(Outcome::MaxBudget(budget.to_string()));
         Some(Event::Stop)
     }
 
-    pub(super) fn ask_model(&mut self, now: Now) {
+    pub(super) fn ask_model(&mut self, shared: &mut Shared) {
         if let Some(message) = self.unpriced() {
             self.run.outcome = Some(Outcome::Failed {
                 class: None,
                 message,
             });
-            return self.transit(now, Event::GiveUp);
+            return self.transit(shared, Event::GiveUp);
         }
         self.run.attempt += 1;
-        self.run.asked_at = now.mono;
+        self.run.asked_at = shared.now.mono;
         self.history.seal_for_request();
         let model = self.model().to_owned();
         let prefix = match self.prefix.take() {
@@ -103,44 +103,44 @@ impl Session {
         let view = self.history.view(&mut places);
         let request = self.spec.provider.request(&self.spec, &prefix, view);
         self.prefix = Some((model, prefix));
-        let id = self.effect_id(0, Stage::Model, self.run.attempt);
+        let id = self.effect_id(shared, 0, Stage::Model, self.run.attempt);
         self.incoming = Some(Incoming {
             id,
             body: Body::Awaited,
             retry_after_ms: None,
             complete_since: None,
         });
-        self.perform(id, Effect::Http(request));
+        self.perform(shared, id, Effect::Http(request));
     }
 
-    pub(super) fn model_answer(&mut self, now: Now, id: EffectId, answer: Answer) {
+    pub(super) fn model_answer(&mut self, shared: &mut Shared, id: EffectId, answer: Answer) {
         if self.incoming.as_ref().is_none_or(|i| i.id != id) {
             return; // the tail of a response that is over or was given up
         }
         match answer {
             Answer::HttpHead { status, headers } => self.head(status, &headers),
-            Answer::HttpBody(bytes) => self.body(now, &bytes),
-            Answer::HttpEnd => self.end(now),
-            Answer::HttpFailed(failure) => self.broken_off(now, failure),
+            Answer::HttpBody(bytes) => self.body(shared, &bytes),
+            Answer::HttpEnd => self.end(shared),
+            Answer::HttpFailed(failure) => self.broken_off(shared, failure),
             // After an interrupt nothing is incoming: the host dropped it by itself.
             _ => {
                 let dropped = "the host dropped the exchange with the model server";
                 let failure = HttpFailure::new(HttpFailureKind::Interrupted, dropped);
-                self.broken_off(now, failure);
+                self.broken_off(shared, failure);
             }
         }
     }
 
     /// The exchange broke off; what has arrived may be enough.
-    fn broken_off(&mut self, now: Now, failure: HttpFailure) {
+    fn broken_off(&mut self, shared: &mut Shared, failure: HttpFailure) {
         let enough = self.incoming.as_ref().is_some_and(|incoming| {
             // A status other than success says it all, with or without the rest of its words.
             incoming.complete_since.is_some() || matches!(incoming.body, Body::Error { .. })
         });
         if enough {
-            self.end(now);
+            self.end(shared);
         } else {
-            self.call_failed(now, transport_error(failure), None);
+            self.call_failed(shared, transport_error(failure), None);
         }
     }
 
@@ -169,7 +169,7 @@ impl Session {
         }
     }
 
-    fn body(&mut self, now: Now, bytes: &[u8]) {
+    fn body(&mut self, shared: &mut Shared, bytes: &[u8]) {
         let Some(incoming) = &mut self.incoming else {
             return;
         };
@@ -184,38 +184,38 @@ impl Session {
                 let fed = decoder.feed(bytes);
                 let events = decoder.take_events();
                 if decoder.is_complete() && incoming.complete_since.is_none() {
-                    incoming.complete_since = Some(now.mono);
+                    incoming.complete_since = Some(shared.now.mono);
                 }
-                self.say_stream_events(events);
+                self.say_stream_events(shared, events);
                 if let Err(error) = fed {
-                    self.cancel(now, id);
-                    self.call_failed(now, error.into_api_error(), None);
+                    shared.cancel(id);
+                    self.call_failed(shared, error.into_api_error(), None);
                 }
             }
         }
     }
 
-    fn say_stream_events(&mut self, events: Vec<RawJson>) {
+    fn say_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
         for event in events {
-            let uuid = self.ids.uuid();
-            self.say(Message::StreamEvent(StreamEvent {
+            let uuid = shared.ids.uuid();
+            shared.say(Message::StreamEvent(StreamEvent {
                 event,
-                parent_tool_use_id: None,
+                parent_tool_use_id: self.parent_tool_use_id.clone(),
                 uuid,
-                session_id: self.id,
+                session_id: shared.id,
             }));
         }
     }
 
     /// The response is complete and the server did not close it.
-    pub(super) fn stop_lingering(&mut self, now: Now) {
+    pub(super) fn stop_lingering(&mut self, shared: &mut Shared) {
         if let Some(id) = self.incoming.as_ref().map(|i| i.id) {
-            self.cancel(now, id);
-            self.end(now);
+            shared.cancel(id);
+            self.end(shared);
         }
     }
 
-    fn end(&mut self, now: Now) {
+    fn end(&mut self, shared: &mut Shared) {
         let Some(incoming) = self.incoming.take() else {
             return;
         };
@@ -225,27 +225,27 @@ impl Session {
                     HttpFailureKind::Interrupted,
                     "the model server ended the exchange without an answer",
                 );
-                self.call_failed(now, transport_error(failure), None);
+                self.call_failed(shared, transport_error(failure), None);
             }
             Body::Error { status, bytes } => {
                 let error = self.spec.provider.error(status, &bytes);
-                self.call_failed(now, error, incoming.retry_after_ms);
+                self.call_failed(shared, error, incoming.retry_after_ms);
             }
             Body::Success(decoder) => match decoder.finish() {
-                Ok(response) => self.answered(now, response),
-                Err(error) => self.call_failed(now, error.into_api_error(), None),
+                Ok(response) => self.answered(shared, response),
+                Err(error) => self.call_failed(shared, error.into_api_error(), None),
             },
         }
     }
 
-    fn count_api_time(&mut self, now: Now) {
-        let waited = now.mono.since(self.run.asked_at);
+    fn count_api_time(&mut self, shared: &mut Shared) {
+        let waited = shared.now.mono.since(self.run.asked_at);
         self.run.api_ms = self.run.api_ms.saturating_add(waited);
     }
 
-    fn call_failed(&mut self, now: Now, error: ApiError, retry_after_ms: Option<u64>) {
+    fn call_failed(&mut self, shared: &mut Shared, error: ApiError, retry_after_ms: Option<u64>) {
         self.incoming = None;
-        self.count_api_time(now);
+        self.count_api_time(shared);
         let policy = &self.spec.retry;
         let worth_it = error.retryable
             && self.run.attempt <= policy.max_retries
@@ -255,14 +255,14 @@ impl Session {
                 class: Some(error.class),
                 message: error.message,
             });
-            self.transit(now, Event::GiveUp);
+            self.transit(shared, Event::GiveUp);
             return;
         }
         let max_retries = policy.max_retries;
-        let delay = self.retry_delay(retry_after_ms);
-        self.run.retry_at = Some(now.mono.after(delay));
-        let uuid = self.ids.uuid();
-        self.say(Message::System(SystemMessage::ApiRetry(ApiRetry {
+        let delay = self.retry_delay(shared, retry_after_ms);
+        self.run.retry_at = Some(shared.now.mono.after(delay));
+        let uuid = shared.ids.uuid();
+        shared.say(Message::System(SystemMessage::ApiRetry(ApiRetry {
             attempt: self.run.attempt,
             max_retries,
             retry_delay_ms: delay,
@@ -270,12 +270,12 @@ impl Session {
             error: error.class,
             message: error.message,
             uuid,
-            session_id: self.id,
+            session_id: shared.id,
         })));
-        self.transit(now, Event::Retry);
+        self.transit(shared, Event::Retry);
     }
 
-    fn retry_delay(&mut self, retry_after_ms: Option<u64>) -> u64 {
+    fn retry_delay(&mut self, shared: &mut Shared, retry_after_ms: Option<u64>) -> u64 {
         let policy = &self.spec.retry;
         let doublings = self.run.attempt.saturating_sub(1).min(32);
         let backoff = policy
@@ -288,20 +288,20 @@ impl Session {
             .map(|ms| ms.min(LONGEST_RETRY_AFTER_MS));
         let delay = asked_for.unwrap_or(backoff);
         let jitter = delay.saturating_mul(u64::from(policy.jitter_percent)) / 100;
-        delay.saturating_add(self.ids.below(jitter + 1))
+        delay.saturating_add(shared.ids.below(jitter + 1))
     }
 
     /// A complete response: into the books, the history and the message stream.
-    fn answered(&mut self, now: Now, mut response: Response) {
-        self.count_api_time(now);
+    fn answered(&mut self, shared: &mut Shared, mut response: Response) {
+        self.count_api_time(shared);
         self.run.attempt = 0;
         self.run.num_turns += 1;
         self.turn = self.turn.saturating_add(1);
         self.turn_begun = false;
-        self.book(&response);
+        self.book(shared, &response);
         self.run.stop_reason = response.stop_reason.clone();
         self.run.text = text_of(&response.content);
-        self.name_calls_apart(&mut response.content);
+        self.name_calls_apart(shared, &mut response.content);
         let kept: Vec<RawJson> = response
             .content
             .iter()
@@ -312,8 +312,8 @@ impl Session {
         self.run.paused = response.stop_reason == Some(StopReason::PauseTurn) && !kept.is_empty();
         self.run.unsaved = kept.clone();
         self.history.push(Role::Assistant, kept);
-        let uuid = self.ids.uuid();
-        self.say(Message::Assistant(AssistantMessage {
+        let uuid = shared.ids.uuid();
+        shared.say(Message::Assistant(AssistantMessage {
             message: ApiMessage {
                 id: response.id,
                 kind: "message".to_owned(),
@@ -324,10 +324,10 @@ impl Session {
                 stop_sequence: response.stop_sequence,
                 usage: response.usage,
             },
-            parent_tool_use_id: None,
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
             error: None,
             uuid,
-            session_id: self.id,
+            session_id: shared.id,
         }));
         let cut = self.run.stop_reason == Some(StopReason::MaxTokens);
         let last = response.content.len().saturating_sub(1);
@@ -346,23 +346,23 @@ impl Session {
                 _ => None,
             })
             .collect();
-        self.transit(now, Event::Answered);
+        self.transit(shared, Event::Answered);
     }
 
     /// Gives calls an id of our own where the server's is missing or was used before: the API refuses
     /// a history in which two calls share one.
-    fn name_calls_apart(&mut self, content: &mut [Block]) {
+    fn name_calls_apart(&mut self, shared: &mut Shared, content: &mut [Block]) {
         for block in content {
             if let Block::ToolUse(call) = block {
                 if call.id.is_empty() || self.call_ids.contains(&call.id) {
-                    call.id = format!("toolu_{:032x}", self.ids.uuid().0);
+                    call.id = format!("toolu_{:032x}", shared.ids.uuid().0);
                 }
                 self.call_ids.insert(call.id.clone());
             }
         }
     }
 
-    fn book(&mut self, response: &Response) {
+    fn book(&mut self, shared: &mut Shared, response: &Response) {
         self.run.usage.add(&response.usage);
         let asked = match &self.prefix {
             Some((model, _)) => model.clone(),
@@ -377,8 +377,8 @@ impl Session {
         };
         let facts = catalogue.get(&priced).cloned();
         let cost = catalogue.cost(&priced, &response.usage).unwrap_or_default();
-        self.cost += cost;
-        let entry = self.model_usage.entry(priced).or_default();
+        shared.cost += cost;
+        let entry = shared.model_usage.entry(priced).or_default();
         entry.add(&response.usage);
         entry.cost_usd += cost;
         if let Some(facts) = facts {
@@ -387,22 +387,22 @@ impl Session {
         }
     }
 
-    pub(super) fn save_response(&mut self, now: Now) {
+    pub(super) fn save_response(&mut self, shared: &mut Shared) {
         let content = core::mem::take(&mut self.run.unsaved);
         if content.is_empty() {
-            self.after_save(now);
+            self.after_save(shared);
         } else {
-            self.save(now, Stage::SaveResponse, entry(Role::Assistant, content));
+            self.save(shared, Stage::SaveResponse, entry(Role::Assistant, content));
         }
     }
 
     /// What a written response leads to.
-    pub(super) fn after_response(&mut self) -> Event {
+    pub(super) fn after_response(&mut self, shared: &mut Shared) -> Event {
         if self.run.calls.is_empty() && !self.run.paused {
             self.run.outcome = Some(Outcome::Success);
             return Event::Stop;
         }
-        if let Some(stop) = self.stop_at_budget() {
+        if let Some(stop) = self.stop_at_budget(shared) {
             return stop;
         }
         if self.run.calls.is_empty() {

@@ -2,17 +2,18 @@
 
 use alloc::vec::Vec;
 
-use super::{Phase, Session, run::CallState};
+use super::{Phase, Session, Shared, Thread, run::CallState};
 use crate::{
     effect::{Effect, Output},
-    id::{EffectId, Now, Stage},
+    id::{EffectId, Stage},
     tool::{RetryClass, ToolResult},
 };
 
 impl Session {
     /// Takes note of which effects are still alive and makes good for the others.
-    pub(super) fn resume(&mut self, now: Now, live: &[EffectId]) {
-        let lost: Vec<EffectId> = self
+    pub(super) fn resume(&mut self, live: &[EffectId]) {
+        let shared = &mut self.shared;
+        let lost: Vec<EffectId> = shared
             .running
             .keys()
             // A response cannot be taken up in its middle: half of it went with the decoder.
@@ -21,59 +22,61 @@ impl Session {
             .collect();
         for id in &lost {
             if live.contains(id) {
-                self.out.push_back(Output::Abandon(*id));
+                shared.out.push_back(Output::Abandon(*id));
             }
-            let was_cancelled = self
+            let was_cancelled = shared
                 .running
                 .remove(id)
                 .is_some_and(|running| running.cancelled_at.is_some());
             if !was_cancelled {
-                self.make_good(now, *id);
+                self.main.make_good(shared, *id);
             }
         }
-        self.go_on_with_calls(now);
-        self.drained_if_quiet(now);
+        self.main.go_on_with_calls(shared);
+        self.main.drained_if_quiet(shared);
     }
+}
 
-    fn make_good(&mut self, now: Now, id: EffectId) {
+impl Thread {
+    fn make_good(&mut self, shared: &mut Shared, id: EffectId) {
         match id.stage {
-            Stage::Model if self.phase == Phase::Calling => self.ask_model(now),
+            Stage::Model if self.phase == Phase::Calling => self.ask_model(shared),
             Stage::Model => {}
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults => {
                 if let Some(entry) = self.saving.clone() {
                     // The same id: writing the same entry twice must be the same as once.
-                    self.perform(id, Effect::Persist(alloc::vec![entry]));
+                    self.perform(shared, id, Effect::Persist(alloc::vec![entry]));
                 }
             }
             Stage::Resolve | Stage::Ask | Stage::Run => {
                 let index = id.call.saturating_sub(1) as usize;
                 let known = id.turn == self.turn && index < self.run.calls.len();
                 if known && self.run.calls[index].state != CallState::Done {
-                    self.make_good_call(now, id, index);
+                    self.make_good_call(shared, id, index);
                 }
             }
         }
     }
 
-    fn make_good_call(&mut self, now: Now, id: EffectId, index: usize) {
+    fn make_good_call(&mut self, shared: &mut Shared, id: EffectId, index: usize) {
         if id.stage != Stage::Run {
             self.run.calls[index].attempt += 1;
-            return self.begin(now, index);
+            return self.begin(shared, index);
         }
         let name = &self.run.calls[index].name;
         match self.spec.tool(name).map(|tool| tool.retry) {
             Some(RetryClass::RunAgain) => {
                 self.run.calls[index].attempt += 1;
                 let decision = self.run.calls[index].decision.clone().unwrap_or_default();
-                self.run_call(now, index, decision);
+                self.run_call(shared, index, decision);
             }
             Some(RetryClass::RunAgainWithKey) => {
                 let decision = self.run.calls[index].decision.clone().unwrap_or_default();
-                self.run_call(now, index, decision);
+                self.run_call(shared, index, decision);
             }
             Some(RetryClass::Never) | None => {
                 let text = "The program stopped while this call ran; its outcome is unknown. Check before doing it again.";
-                self.finish_call(index, ToolResult::error(text));
+                self.finish_call(shared, index, ToolResult::error(text));
             }
         }
     }

@@ -12,7 +12,7 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Phase, Running, Session, run::Run};
+use super::{Phase, Running, Session, Shared, Thread, run::Run};
 use crate::{
     effect::{Entry, Prompt},
     history::{History, HistoryState, Role},
@@ -69,7 +69,7 @@ impl Session {
     /// # Errors
     /// [`SnapshotError::NotDrained`] while outputs wait to be polled: they would be lost.
     pub fn snapshot(&self) -> Result<Vec<u8>, SnapshotError> {
-        if !self.out.is_empty() {
+        if !self.shared.out.is_empty() {
             return Err(SnapshotError::NotDrained);
         }
         let header = Header {
@@ -77,30 +77,40 @@ impl Session {
             version: SNAPSHOT_VERSION,
         };
         let state = State {
-            id: self.id,
-            ids: self.ids.clone(),
-            mode: self.mode,
-            model: self.model.clone(),
-            session_allow: self.session_allow.iter().map(Rule::to_string).collect(),
-            observed: self.observed.values().cloned().collect(),
-            turn: self.turn,
-            turn_begun: self.turn_begun,
-            call_ids: self.call_ids.clone(),
-            cost: self.cost,
-            model_usage: self.model_usage.clone(),
-            last_entry: self.last_entry,
-            saving: self.saving.clone(),
-            phase: self.phase,
-            run: self.run.clone(),
+            id: self.shared.id,
+            ids: self.shared.ids.clone(),
+            mode: self.shared.mode,
+            model: self.main.model.clone(),
+            session_allow: self
+                .shared
+                .session_allow
+                .iter()
+                .map(Rule::to_string)
+                .collect(),
+            observed: self.shared.observed.values().cloned().collect(),
+            turn: self.main.turn,
+            turn_begun: self.main.turn_begun,
+            call_ids: self.main.call_ids.clone(),
+            cost: self.shared.cost,
+            model_usage: self.shared.model_usage.clone(),
+            last_entry: self.main.last_entry,
+            saving: self.main.saving.clone(),
+            phase: self.main.phase,
+            run: self.main.run.clone(),
             waiting: self.waiting.clone(),
-            running: self.running.iter().map(|(id, r)| (*id, *r)).collect(),
-            history: self.history.state(),
+            running: self
+                .shared
+                .running
+                .iter()
+                .map(|(id, r)| (*id, *r))
+                .collect(),
+            history: self.main.history.state(),
         };
-        let mut out = Vec::with_capacity(self.history.encoded_len() + 1024);
+        let mut out = Vec::with_capacity(self.main.history.encoded_len() + 1024);
         // Strings, numbers and raw JSON only: encoding cannot fail.
         out.extend(serde_json::to_vec(&header).unwrap_or_default());
         out.push(b'\n');
-        for line in self.history.lines() {
+        for line in self.main.history.lines() {
             out.extend_from_slice(&line);
             out.push(b'\n');
         }
@@ -150,34 +160,38 @@ impl Session {
         })?;
         let session_allow: Result<Vec<Rule>, _> =
             state.session_allow.iter().map(|r| Rule::parse(r)).collect();
-        Ok(Self {
-            id: state.id,
+        let shared = Shared {
             ids: state.ids,
             mode: state.mode,
-            model: state.model,
             session_allow: session_allow.map_err(|e| broken(last, e.to_string()))?,
-            history,
             observed: state
                 .observed
                 .into_iter()
                 .map(|seen| (seen.path.clone(), seen))
                 .collect(),
+            cost: state.cost,
+            model_usage: state.model_usage,
+            running: state.running.into_iter().collect(),
+            // The seed is spent: the generator goes on from where it was.
+            ..Shared::new(spec.clone(), state.id, [0; 32])
+        };
+        let main = Thread {
+            model: state.model,
+            history,
             turn: state.turn,
             turn_begun: state.turn_begun,
             call_ids: state.call_ids,
-            cost: state.cost,
-            model_usage: state.model_usage,
             last_entry: state.last_entry,
             saving: state.saving,
             phase: state.phase,
             run: state.run,
+            ..Thread::new(0, spec)
+        };
+        Ok(Self {
+            shared,
+            main,
             waiting: state.waiting,
-            running: state.running.into_iter().collect(),
-            out: VecDeque::new(),
-            incoming: None,
-            prefix: None,
             awaits_resumed: true,
-            spec,
         })
     }
 }

@@ -1,0 +1,142 @@
+//! Before a call is judged: is it a call at all, and which files does it name?
+
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+
+use super::super::{
+    Shared, Thread,
+    run::{CallState, ToolCallInput},
+};
+use crate::{
+    effect::{Effect, ResolvePath, ResolvedPath},
+    id::Stage,
+    json::{RawJson, RawObject},
+    permission::PathFact,
+    provider::StopReason,
+    schema,
+    tool::{ToolDefinition, ToolResult},
+};
+
+impl Thread {
+    /// Checks a call and finds out which files it names.
+    pub(in crate::session) fn begin(&mut self, shared: &mut Shared, index: usize) {
+        let call = &self.run.calls[index];
+        let spec = self.spec.clone();
+        let Some(tool) = spec.tool(&call.name) else {
+            let text = unknown_tool(&call.name, spec.offered_tools().map(|t| t.name.as_str()));
+            return self.finish_call(shared, index, ToolResult::error(text));
+        };
+        let input = match &call.input {
+            ToolCallInput::Json(input) => input.clone(),
+            ToolCallInput::Unusable(text) => {
+                let cut = self.run.stop_reason == Some(StopReason::MaxTokens);
+                let text = unusable_input(&call.name, text, cut);
+                return self.finish_call(shared, index, ToolResult::error(text));
+            }
+        };
+        // Readers of JSON differ in which of two equal fields counts: the one that was judged might not
+        // be the one that runs.
+        if let Some(field) = RawObject::parse(input.get())
+            .ok()
+            .and_then(|object| object.duplicate().map(ToOwned::to_owned))
+        {
+            let text = format!(
+                "The input of {} has the field `{field}` twice, so the call was not run. Make the call again with each field once.",
+                tool.name
+            );
+            return self.finish_call(shared, index, ToolResult::error(text));
+        }
+        if let Err(fault) = schema::validate(&tool.input_schema, &input) {
+            let text = format!("The input of {} is not valid: {fault}", tool.name);
+            return self.finish_call(shared, index, ToolResult::error(text));
+        }
+        let paths = named_paths(tool, &input, &spec.environment.cwd);
+        if paths.is_empty() {
+            self.run.calls[index].paths.clear();
+            return self.judge_call(shared, index);
+        }
+        let call = &mut self.run.calls[index];
+        call.state = CallState::Resolving;
+        // As the model wrote them, until the host says where they lead.
+        call.paths = paths
+            .iter()
+            .map(|asked| PathFact {
+                path: asked.path.clone(),
+                access: asked.access,
+            })
+            .collect();
+        let id = self.call_effect(shared, index, Stage::Resolve);
+        self.perform(shared, id, Effect::Resolve(paths));
+    }
+
+    pub(super) fn resolved(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        answers: Vec<Result<ResolvedPath, String>>,
+    ) {
+        let asked = &mut self.run.calls[index].paths;
+        let answers: Result<Vec<ResolvedPath>, String> = answers
+            .into_iter()
+            .map(|answer| match answer {
+                // What is judged must be where the path leads, not how it was written.
+                Ok(real) if real.path.split('/').any(|name| name == "..") => Err(format!(
+                    "The host resolved a path to {}, which is not a real path.",
+                    real.path
+                )),
+                answer => answer,
+            })
+            .collect();
+        match answers {
+            Ok(real) if real.len() == asked.len() => {
+                for (fact, real) in asked.iter_mut().zip(real) {
+                    fact.path = real.path;
+                }
+                self.judge_call(shared, index);
+            }
+            Ok(_) => {
+                let text = "The host resolved another number of paths than it was asked for.";
+                self.finish_call(shared, index, ToolResult::error(text));
+            }
+            Err(reason) => self.finish_call(shared, index, ToolResult::error(reason)),
+        }
+    }
+}
+
+fn unknown_tool<'a>(name: &str, offered: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = offered.collect();
+    format!(
+        "There is no tool named {name}. The tools are: {}.",
+        names.join(", ")
+    )
+}
+
+fn unusable_input(name: &str, text: &str, cut: bool) -> String {
+    if cut {
+        format!(
+            "The input of {name} was cut off by the output limit after {} bytes, so the call was not run. Make the call again with a shorter input, or split it.",
+            text.len()
+        )
+    } else {
+        format!(
+            "The input of {name} is not a JSON object, so the call was not run. Make the call again with valid JSON."
+        )
+    }
+}
+
+/// The paths a call names, with relative ones left to the host.
+fn named_paths(tool: &ToolDefinition, input: &RawJson, cwd: &str) -> Vec<ResolvePath> {
+    let Ok(fields) = RawObject::parse(input.get()) else {
+        return Vec::new();
+    };
+    tool.paths
+        .iter()
+        .filter_map(|param| {
+            let given = fields.get_string(&param.field).filter(|p| !p.is_empty());
+            let path = given.or_else(|| param.default_cwd.then(|| cwd.to_owned()))?;
+            Some(ResolvePath {
+                path,
+                access: param.access,
+            })
+        })
+        .collect()
+}

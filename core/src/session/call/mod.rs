@@ -1,0 +1,92 @@
+//! The calls of a response: in which order they start, whether they may run, and what came of them.
+//!
+//! One call goes this way: [`check`] its input and resolve the paths it names, [`judge`] it, [`perform`] it, and
+//! put its [`results`] where the model and the application see them.
+
+mod check;
+mod judge;
+mod perform;
+mod results;
+
+use super::{Event, Phase, Shared, Thread, run::CallState};
+use crate::{
+    effect::Answer,
+    id::{EffectId, Stage},
+    tool::ToolResult,
+};
+
+impl Thread {
+    /// Starts every call whose turn it is: read-only calls beside each other, all others alone and
+    /// in the order of the response (LOOP-15).
+    pub(in crate::session) fn schedule_calls(&mut self, shared: &mut Shared) {
+        // What holds for the calls before: all are done, or those that are not only read.
+        let (mut all_done, mut only_reading) = (true, true);
+        for index in 0..self.run.calls.len() {
+            let reads = self.only_reads(index);
+            if self.run.calls[index].state == CallState::Waiting {
+                if !(all_done || reads && only_reading) {
+                    break;
+                }
+                self.begin(shared, index);
+            }
+            if self.run.calls[index].state != CallState::Done {
+                all_done = false;
+                only_reading &= reads;
+            }
+        }
+        let settled = self.run.calls.iter().all(|c| c.state == CallState::Done);
+        if settled {
+            self.transit(shared, Event::Settled);
+        }
+    }
+
+    pub(super) fn only_reads(&self, index: usize) -> bool {
+        self.spec
+            .tool(&self.run.calls[index].name)
+            .is_some_and(|tool| tool.annotations.read_only)
+    }
+
+    /// A call came to its end by an answer: others may have waited for it.
+    pub(in crate::session) fn go_on_with_calls(&mut self, shared: &mut Shared) {
+        if self.phase == Phase::Tooling {
+            self.schedule_calls(shared);
+        }
+    }
+
+    pub(super) fn call_effect(&self, shared: &Shared, index: usize, stage: Stage) -> EffectId {
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        self.effect_id(shared, number, stage, self.run.calls[index].attempt)
+    }
+
+    pub(in crate::session) fn call_answer(
+        &mut self,
+        shared: &mut Shared,
+        id: EffectId,
+        answer: Answer,
+        was_cancelled: bool,
+    ) {
+        let index = id.call.saturating_sub(1) as usize;
+        if id.turn != self.turn || index >= self.run.calls.len() {
+            return; // of a round that is over
+        }
+        if self.run.calls[index].state == CallState::Done {
+            return;
+        }
+        let last = answer.is_last();
+        match answer {
+            Answer::Progress(_) => self.say_progress(shared, index),
+            Answer::Tool(result) => self.finish_call(shared, index, result),
+            // The run is ending: nothing new is started or judged.
+            _ if was_cancelled => {}
+            Answer::Resolved(paths) => self.resolved(shared, index, paths),
+            Answer::Permission(response) => self.permitted(shared, index, response),
+            _ => {
+                let text = "The host dropped the call without a result.";
+                self.finish_call(shared, index, ToolResult::error(text));
+            }
+        }
+        if last {
+            self.go_on_with_calls(shared);
+        }
+    }
+}

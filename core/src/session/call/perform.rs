@@ -1,0 +1,103 @@
+//! A call that may run: with which files it is handed over, and what it says while it runs.
+
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
+
+use super::super::{
+    Shared, Thread,
+    run::{CallState, ToolCallInput},
+};
+use crate::{
+    effect::Effect,
+    id::Stage,
+    message::{Message, ToolProgress},
+    permission::{PathFact, deny_patterns, workspace_roots},
+    tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
+};
+
+impl Thread {
+    pub(in crate::session) fn run_call(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        decision: String,
+    ) {
+        let spec = self.spec.clone();
+        let call = &mut self.run.calls[index];
+        let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
+            return;
+        };
+        let grant = grant(&spec, tool, &call.paths);
+        let observed = if tool.paths.is_empty() {
+            Vec::new()
+        } else {
+            let named = call.paths.iter().map(|fact| &fact.path);
+            named
+                .filter_map(|p| shared.observed.get(p))
+                .cloned()
+                .collect()
+        };
+        let effect = Effect::CallTool(ToolCall {
+            tool_use_id: call.id.clone(),
+            name: call.name.clone(),
+            input: input.clone(),
+            grant,
+            observed,
+            timeout_ms: tool.timeout_ms,
+        });
+        call.decision = Some(decision);
+        call.state = CallState::Running;
+        call.started = shared.now.mono;
+        let id = self.call_effect(shared, index, Stage::Run);
+        self.perform(shared, id, effect);
+    }
+
+    pub(super) fn say_progress(&mut self, shared: &mut Shared, index: usize) {
+        let call = &self.run.calls[index];
+        let message = ToolProgress {
+            tool_use_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            elapsed_time_seconds: shared.now.mono.since(call.started) / 1000,
+            uuid: shared.ids.uuid(),
+            session_id: shared.id,
+        };
+        shared.say(Message::ToolProgress(message));
+    }
+}
+
+/// The files a call may touch: the workspace as far as the call names it, and what else was approved.
+fn grant(spec: &crate::Spec, tool: &ToolDefinition, paths: &[PathFact]) -> FsGrant {
+    let environment = &spec.environment;
+    let mut grant = FsGrant {
+        cwd: environment.cwd.clone(),
+        roots: Vec::new(),
+        deny: Vec::new(),
+    };
+    if tool.paths.is_empty() {
+        return grant;
+    }
+    grant.deny = deny_patterns(&spec.permissions.rules, environment);
+    for fact in paths {
+        // Reading may look around in the workspace; writing reaches what was judged and no further.
+        let workspace = workspace_roots(environment)
+            .filter(|root| crate::permission::is_under(root, &fact.path))
+            .max_by_key(|root| root.len());
+        if let Some(root) = workspace {
+            add_root(&mut grant, root, Access::Read);
+        }
+        if workspace.is_none() || fact.access == Access::Write {
+            add_root(&mut grant, &fact.path, fact.access);
+        }
+    }
+    grant
+}
+
+fn add_root(grant: &mut FsGrant, path: &str, access: Access) {
+    match grant.roots.iter_mut().find(|known| known.path == path) {
+        Some(known) => known.access = known.access.max(access),
+        None => grant.roots.push(GrantRoot {
+            path: path.to_owned(),
+            access,
+        }),
+    }
+}

@@ -1,0 +1,101 @@
+//! What all threads of a session share.
+
+use alloc::{
+    collections::{BTreeMap, VecDeque},
+    string::String,
+    sync::Arc,
+};
+
+use crate::{
+    effect::{Effect, Output},
+    id::{EffectId, Millis, Now, Seeded, SessionId},
+    message::{Message, ModelUsage},
+    money::Usd,
+    permission::{Mode, Rule},
+    spec::Spec,
+    tool::Observation,
+};
+
+/// The moment, the permissions, the books and the way out: one of each, however many threads there are.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// What the session as a whole was told.
+    pub(super) spec: Arc<Spec>,
+    pub(super) id: SessionId,
+    /// The moment of the input that is being handled.
+    pub(super) now: Now,
+    pub(super) ids: Seeded,
+    pub(super) mode: Mode,
+    /// Allow rules that were given while it ran.
+    pub(super) session_allow: alloc::vec::Vec<Rule>,
+    pub(super) observed: BTreeMap<String, Observation>,
+    pub(super) cost: Usd,
+    pub(super) model_usage: BTreeMap<String, ModelUsage>,
+    /// Effects that are not answered to their end.
+    pub(super) running: BTreeMap<EffectId, Running>,
+    pub(super) out: VecDeque<Output>,
+}
+
+/// An effect under way.
+#[derive(Debug, Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Running {
+    pub(super) cancelled_at: Option<Millis>,
+}
+
+impl Shared {
+    pub(super) fn new(spec: Arc<Spec>, id: SessionId, seed: [u8; 32]) -> Self {
+        Self {
+            mode: spec.permissions.mode,
+            spec,
+            id,
+            now: Now::default(),
+            ids: Seeded::new(seed),
+            session_allow: alloc::vec::Vec::new(),
+            observed: BTreeMap::new(),
+            cost: Usd::default(),
+            model_usage: BTreeMap::new(),
+            running: BTreeMap::new(),
+            out: VecDeque::new(),
+        }
+    }
+
+    /// Asks the host for something. Threads go through [`Thread::perform`](super::Thread::perform).
+    pub(super) fn perform(&mut self, id: EffectId, effect: Effect) {
+        self.running.insert(id, Running::default());
+        self.out.push_back(Output::Effect(id, effect));
+    }
+
+    /// Asks the host to stop an effect; once is enough.
+    pub(super) fn cancel(&mut self, id: EffectId) {
+        if let Some(running) = self.running.get_mut(&id)
+            && running.cancelled_at.is_none()
+        {
+            running.cancelled_at = Some(self.now.mono);
+            self.out.push_back(Output::Cancel(id));
+        }
+    }
+
+    pub(super) fn say(&mut self, message: Message) {
+        self.out.push_back(Output::Message(message));
+    }
+
+    /// When the first cancelled effect has had its time.
+    pub(super) fn grace_ends(&self) -> Option<Millis> {
+        let grace = self.spec.cancel_grace_ms;
+        let cancelled = self.running.values().filter_map(|r| r.cancelled_at);
+        cancelled.map(|at| at.after(grace)).min()
+    }
+
+    /// Gives up cancelled effects whose time is over: nobody waits for their answers any more.
+    pub(super) fn abandon_overdue(&mut self) {
+        let (now, grace) = (self.now.mono, self.spec.cancel_grace_ms);
+        let out = &mut self.out;
+        self.running.retain(|id, running| {
+            let overdue = (running.cancelled_at).is_some_and(|at| at.after(grace) <= now);
+            if overdue {
+                out.push_back(Output::Abandon(*id));
+            }
+            !overdue
+        });
+    }
+}
