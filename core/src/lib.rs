@@ -21,6 +21,7 @@ extern crate std;
 pub mod content;
 mod drive;
 pub mod effect;
+pub mod frontmatter;
 pub mod history;
 pub mod host;
 pub mod id;
