@@ -211,6 +211,12 @@ impl RawObject {
     }
 }
 
+impl From<RawObject> for RawJson {
+    fn from(object: RawObject) -> Self {
+        object.to_raw()
+    }
+}
+
 impl Serialize for RawObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(k, v)| (k, v)))

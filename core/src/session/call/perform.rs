@@ -58,6 +58,7 @@ impl Thread {
             tool_name: call.name.clone(),
             parent_tool_use_id: self.parent_tool_use_id.clone(),
             elapsed_time_seconds: shared.now.mono.since(call.started) / 1000,
+            task_id: None,
             uuid: shared.ids.uuid(),
             session_id: shared.id,
         };

@@ -34,6 +34,7 @@ impl Thread {
             parent_tool_use_id: self.parent_tool_use_id.clone(),
             tool_use_result: result.structured,
             is_synthetic: false,
+            is_replay: false,
             uuid,
             session_id: shared.id,
         }));

@@ -1,0 +1,85 @@
+//! The messages an application sees (Agent SDK reference, "Message Types"), one JSON object a line when encoded.
+//!
+//! Field order is fixed by the types, so equal messages are equal bytes on every platform.
+
+mod conversation;
+mod notice;
+mod result;
+mod system;
+
+use alloc::{format, string::String};
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::json;
+
+pub use self::{
+    conversation::{
+        ApiMessage, AssistantMessage, ErrorClass, StreamEvent, UserContent, UserMessage,
+    },
+    notice::{
+        AuthStatus, PromptSuggestion, RateLimitEvent, RateLimitInfo, RateLimitStatus, ToolProgress,
+        ToolUseSummary, Utilization,
+    },
+    result::{ModelUsage, PermissionDenial, ResultMessage, ResultSubtype},
+    system::{
+        ApiRetry, FailedFile, FilesPersisted, Init, McpServer, PersistedFile, PluginInfo, Status,
+        StatusKind, SystemMessage,
+    },
+};
+
+/// A message of the stream.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Message {
+    /// About the session itself.
+    System(SystemMessage),
+    /// A model response.
+    Assistant(AssistantMessage),
+    /// A tool result, or input that entered the conversation.
+    User(UserMessage),
+    /// A raw event of the model's stream; only with partial messages on.
+    StreamEvent(StreamEvent),
+    /// A long tool call says that it is alive.
+    ToolProgress(ToolProgress),
+    /// What a round of tools did, in a few words; only where that was asked for.
+    ToolUseSummary(ToolUseSummary),
+    /// How much of a rate limit is used, when that becomes worth knowing.
+    RateLimitEvent(RateLimitEvent),
+    /// The host signs in.
+    AuthStatus(AuthStatus),
+    /// What the person might say next; only where that was asked for, and after the result.
+    PromptSuggestion(PromptSuggestion),
+    /// The end of the answer to a prompt; only suggestions and news of background tasks may follow.
+    Result(ResultMessage),
+}
+
+impl Message {
+    /// The message as one line of JSON, without the line end.
+    #[must_use]
+    pub fn to_line(&self) -> String {
+        // Every field is a string, a number, raw JSON or a map with string keys: encoding cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (kind, raw) = json::tagged(deserializer, "type")?;
+        match kind.as_str() {
+            "system" => raw.decode().map(Self::System),
+            "assistant" => raw.decode().map(Self::Assistant),
+            "user" => raw.decode().map(Self::User),
+            "stream_event" => raw.decode().map(Self::StreamEvent),
+            "tool_progress" => raw.decode().map(Self::ToolProgress),
+            "tool_use_summary" => raw.decode().map(Self::ToolUseSummary),
+            "rate_limit_event" => raw.decode().map(Self::RateLimitEvent),
+            "auth_status" => raw.decode().map(Self::AuthStatus),
+            "prompt_suggestion" => raw.decode().map(Self::PromptSuggestion),
+            "result" => raw.decode().map(Self::Result),
+            other => return Err(de::Error::custom(format!("no message is of type {other}"))),
+        }
+        .map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,163 @@
+//! About the session itself.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::ErrorClass;
+use crate::{
+    id::{SessionId, Uuid},
+    permission::Mode,
+};
+
+/// `type: "system"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "subtype", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SystemMessage {
+    /// First in the answer to every prompt.
+    Init(Box<Init>),
+    /// A model call failed and is asked again.
+    ApiRetry(ApiRetry),
+    /// What the session is busy with, or that its permission mode changed.
+    Status(Status),
+    /// Files were stored.
+    FilesPersisted(FilesPersisted),
+}
+
+/// What holds for the session at this prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Init {
+    /// The working directory.
+    pub cwd: String,
+    /// The session.
+    pub session_id: SessionId,
+    /// The tools offered, by name.
+    pub tools: Vec<String>,
+    /// MCP servers with their status.
+    pub mcp_servers: Vec<McpServer>,
+    /// The model in use.
+    pub model: String,
+    /// The permission mode in force.
+    #[serde(rename = "permissionMode")]
+    pub permission_mode: Mode,
+    /// Slash commands, by name.
+    pub slash_commands: Vec<String>,
+    /// Where the API key comes from.
+    #[serde(rename = "apiKeySource")]
+    pub api_key_source: String,
+    /// The version of the engine.
+    pub claude_code_version: String,
+    /// The output style.
+    pub output_style: String,
+    /// Agents, by name.
+    pub agents: Vec<String>,
+    /// Skills, by name.
+    pub skills: Vec<String>,
+    /// Plugins.
+    pub plugins: Vec<PluginInfo>,
+    /// Betas in use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub betas: Vec<String>,
+    /// This message.
+    pub uuid: Uuid,
+}
+
+/// An MCP server in [`Init`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpServer {
+    /// Its name in the configuration.
+    pub name: String,
+    /// `connected`, `failed`, `needs-auth`, `pending` or `disabled`.
+    pub status: String,
+}
+
+/// A plugin in [`Init`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PluginInfo {
+    /// Its name.
+    pub name: String,
+    /// Where it was loaded from.
+    pub path: String,
+}
+
+/// A failed model call is asked again after a delay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApiRetry {
+    /// The retry that is announced, counted from 1.
+    pub attempt: u32,
+    /// How many retries there are.
+    pub max_retries: u32,
+    /// Milliseconds until it is asked.
+    pub retry_delay_ms: u64,
+    /// The HTTP status; null when there was none.
+    pub error_status: Option<u16>,
+    /// The class of the error.
+    pub error: ErrorClass,
+    /// What happened.
+    pub message: String,
+    /// This message.
+    pub uuid: Uuid,
+    /// The session.
+    pub session_id: SessionId,
+}
+
+/// What the session is busy with beside its conversation (Agent SDK reference, `SDKStatusMessage`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Null when it is over.
+    pub status: Option<StatusKind>,
+    /// The permission mode, when it changed.
+    #[serde(
+        rename = "permissionMode",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub permission_mode: Option<Mode>,
+    /// This message.
+    pub uuid: Uuid,
+    /// The session.
+    pub session_id: SessionId,
+}
+
+/// What a session can be busy with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StatusKind {
+    /// The conversation is being summed up.
+    Compacting,
+}
+
+/// Files were stored (Agent SDK reference, `SDKFilesPersistedEvent`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesPersisted {
+    /// Those that are safe.
+    pub files: Vec<PersistedFile>,
+    /// Those that are not.
+    pub failed: Vec<FailedFile>,
+    /// When, as the host writes moments (ISO 8601).
+    pub processed_at: String,
+    /// This message.
+    pub uuid: Uuid,
+    /// The session.
+    pub session_id: SessionId,
+}
+
+/// A file that was stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersistedFile {
+    /// Its name.
+    pub filename: String,
+    /// What it is found by.
+    pub file_id: String,
+}
+
+/// A file that could not be stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedFile {
+    /// Its name.
+    pub filename: String,
+    /// Why.
+    pub error: String,
+}
