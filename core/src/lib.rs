@@ -28,6 +28,7 @@ pub mod id;
 pub mod json;
 pub mod message;
 pub mod money;
+pub mod pattern;
 pub mod permission;
 pub mod price;
 pub mod provider;
