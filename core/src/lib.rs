@@ -19,6 +19,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod content;
+pub mod context;
 mod drive;
 pub mod effect;
 pub mod frontmatter;

@@ -9,7 +9,11 @@ use alloc::{string::String, vec::Vec};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{json::RawJson, provider::HistoryView};
+use crate::{context::size, json::RawJson, provider::HistoryView};
+
+mod edit;
+
+pub use edit::{Checkpoint, RollbackError};
 
 /// Larger segments are left alone; smaller ones are joined, so that a request has few pieces.
 const SEGMENT_CAP: usize = 256 << 10;
@@ -24,14 +28,8 @@ pub enum Role {
     Assistant,
 }
 
-impl Role {
-    fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
-}
+/// How an encoded user message begins; what stands before its first block goes in right after it.
+pub(crate) const USER_OPENING: &str = "{\"role\":\"user\",\"content\":[";
 
 /// The messages of one conversation.
 #[derive(Debug, Clone, Default)]
@@ -42,10 +40,14 @@ pub struct History {
     len: usize,
     /// Sealed messages.
     marks: Vec<Mark>,
+    /// What the sealed messages come to in tokens.
+    tokens: u64,
     /// The last message while it can still grow.
     open: Option<OpenMessage>,
-    /// Ends of the histories of the last two requests: the provider has read that far before.
+    /// Messages in the last two requests: the provider has read that far before.
     requested: [Option<usize>; 2],
+    /// Counts how often a sealed message changed or went.
+    generation: u64,
 }
 
 /// Where a sealed message lies.
@@ -54,8 +56,12 @@ struct Mark {
     /// Offset of its first byte, its comma included.
     start: usize,
     role: Role,
-    /// Offset of the brace that closes its last block; none where no breakpoint may stand.
-    breakpoint: Option<usize>,
+    /// What it comes to in tokens.
+    tokens: u32,
+    /// Whether a cache breakpoint may stand at its end.
+    may_mark: bool,
+    /// Whether it may hold tool results.
+    has_results: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -78,6 +84,21 @@ impl History {
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         self.len
+    }
+
+    /// Estimated tokens of all messages (see [`context::size`](crate::context::size)).
+    #[must_use]
+    pub fn estimated_tokens(&self) -> u64 {
+        let open = self.open.as_ref().filter(|open| !open.sealed);
+        self.tokens + open.map_or(0, |open| u64::from(size::message(&open.blocks)))
+    }
+
+    /// Changes whenever a message that was encoded before is changed or taken away; appending leaves
+    /// it. Whoever keeps another encoding of the history compares it: equal, and everything that was
+    /// sealed then is still there as it was.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Appends blocks to the conversation. No blocks, no message.
@@ -106,8 +127,9 @@ impl History {
     /// Encodes what is not yet encoded and notes that a request with this history is made.
     pub fn seal_for_request(&mut self) {
         self.seal();
-        if self.requested[1] != Some(self.len) {
-            self.requested = [self.requested[1].or(self.requested[0]), Some(self.len)];
+        let count = self.marks.len();
+        if self.requested[1] != Some(count) {
+            self.requested = [self.requested[1].or(self.requested[0]), Some(count)];
         }
     }
 
@@ -116,10 +138,11 @@ impl History {
     #[must_use]
     pub fn view<'a>(&'a self, breakpoints: &'a mut Vec<(usize, usize)>) -> HistoryView<'a> {
         breakpoints.clear();
-        for end in self.requested.into_iter().flatten() {
-            let mark = self.marks.iter().rev().find(|mark| mark.start < end);
-            if let Some(at) = mark.and_then(|mark| mark.breakpoint) {
-                breakpoints.extend(self.locate(at));
+        for count in self.requested.into_iter().flatten() {
+            let last = count.checked_sub(1).filter(|at| *at < self.marks.len());
+            if let Some(last) = last.filter(|at| self.marks[*at].may_mark) {
+                // The text ends with the braces of the last block and the message: `}]}`.
+                breakpoints.extend(self.locate(self.end_of(last) - 3));
             }
         }
         breakpoints.dedup();
@@ -132,21 +155,18 @@ impl History {
     /// Every message as its JSON text, in order.
     pub fn lines(&self) -> impl Iterator<Item = Bytes> + '_ {
         let open = self.open.as_ref().filter(|open| !open.sealed);
-        self.marks
-            .iter()
-            .enumerate()
-            .map(|(i, mark)| {
-                let end = self.marks.get(i + 1).map_or(self.len, |next| next.start);
-                let comma = usize::from(mark.start > 0);
-                self.copy_range(mark.start + comma, end)
-            })
+        (0..self.marks.len())
+            .map(|index| self.sealed_line(index))
             .chain(open.map(|open| Bytes::from(encode(open.role, &open.blocks))))
     }
 
     /// What the lines do not say.
     pub(crate) fn state(&self) -> HistoryState {
         HistoryState {
-            requested: self.requested.map(|end| end.map(|end| end as u64)),
+            requested: self.requested.map(|count| {
+                let last = count.and_then(|count| count.checked_sub(1));
+                last.map(|at| self.end_of(at) as u64)
+            }),
             last_is_sealed: self.open.as_ref().is_none_or(|open| open.sealed),
         }
     }
@@ -166,9 +186,12 @@ impl History {
         if state.last_is_sealed {
             history.seal();
         }
+        let ends: Vec<u64> = (0..history.marks.len())
+            .map(|index| history.end_of(index) as u64)
+            .collect();
         for (slot, end) in history.requested.iter_mut().zip(state.requested) {
             *slot = match end {
-                Some(end) => Some(usize::try_from(end).ok().filter(|e| *e <= history.len)?),
+                Some(end) => Some(ends.iter().position(|known| *known == end)? + 1),
                 None => None,
             };
         }
@@ -181,28 +204,26 @@ impl History {
         };
         open.sealed = true;
         let role = open.role;
-        let can_mark = open
-            .blocks
-            .last()
-            .is_some_and(|block| may_carry_breakpoint(block.get()));
+        let mark = Mark {
+            start: self.len,
+            role,
+            tokens: size::message(&open.blocks),
+            may_mark: (open.blocks.last()).is_some_and(|block| may_carry_breakpoint(block.get())),
+            has_results: role == Role::User && open.blocks.iter().any(may_be_result),
+        };
         let encoded = encode(role, &open.blocks);
-        self.append(role, &encoded, can_mark);
+        self.append(mark, &encoded);
     }
 
-    fn append(&mut self, role: Role, encoded: &[u8], can_mark: bool) {
+    fn append(&mut self, mark: Mark, encoded: &[u8]) {
         let mut piece = Vec::with_capacity(encoded.len() + 1);
         if self.len > 0 {
             piece.push(b',');
         }
         piece.extend_from_slice(encoded);
-        let start = self.len;
         self.len += piece.len();
-        self.marks.push(Mark {
-            start,
-            role,
-            // The text ends with the braces of the last block and the message: `}]}`.
-            breakpoint: can_mark.then(|| self.len - 3),
-        });
+        self.tokens += u64::from(mark.tokens);
+        self.marks.push(mark);
         self.segments.push(piece.into());
         self.join_small_segments();
     }
@@ -224,24 +245,46 @@ impl History {
 
     /// Takes the last sealed message off again: it grew after a request that came to nothing.
     fn unseal(&mut self) {
-        let Some(mark) = self.marks.pop() else {
+        self.drop_sealed(self.marks.len().saturating_sub(1));
+    }
+
+    /// Keeps the first so many sealed messages.
+    fn drop_sealed(&mut self, keep: usize) {
+        let Some(cut) = self.marks.get(keep).map(|mark| mark.start) else {
             return;
         };
+        self.generation += 1;
+        for mark in self.marks.drain(keep..) {
+            self.tokens -= u64::from(mark.tokens);
+        }
         while let Some(last) = self.segments.pop() {
             let start = self.len - last.len();
             self.len = start;
-            if start <= mark.start {
-                let keep = last.slice(..mark.start - start);
-                self.len += keep.len();
-                if !keep.is_empty() {
-                    self.segments.push(keep);
+            if start <= cut {
+                let rest = last.slice(..cut - start);
+                self.len += rest.len();
+                if !rest.is_empty() {
+                    self.segments.push(rest);
                 }
                 break;
             }
         }
         for requested in &mut self.requested {
-            *requested = requested.filter(|end| *end <= self.len);
+            *requested = requested.filter(|count| *count <= keep);
         }
+    }
+
+    /// Where a sealed message ends.
+    fn end_of(&self, index: usize) -> usize {
+        self.marks
+            .get(index + 1)
+            .map_or(self.len, |next| next.start)
+    }
+
+    /// A sealed message as its JSON text.
+    fn sealed_line(&self, index: usize) -> Bytes {
+        let start = self.marks[index].start;
+        self.copy_range(start + usize::from(start > 0), self.end_of(index))
     }
 
     /// Segment and offset of an offset in the whole.
@@ -294,12 +337,19 @@ fn may_carry_breakpoint(block: &str) -> bool {
         && !block.starts_with("{\"type\":\"redacted_thinking\"")
 }
 
+/// Whether a block may be a tool result. Too often rather than too seldom: a transcript of another
+/// writer may order the fields differently.
+fn may_be_result(block: &RawJson) -> bool {
+    block.get().contains("tool_result")
+}
+
 fn encode(role: Role, blocks: &[RawJson]) -> Vec<u8> {
     let mut out =
         String::with_capacity(32 + blocks.iter().map(|b| b.get().len() + 1).sum::<usize>());
-    out.push_str("{\"role\":\"");
-    out.push_str(role.name());
-    out.push_str("\",\"content\":[");
+    match role {
+        Role::User => out.push_str(USER_OPENING),
+        Role::Assistant => out.push_str("{\"role\":\"assistant\",\"content\":["),
+    }
     for (i, block) in blocks.iter().enumerate() {
         if i > 0 {
             out.push(',');
@@ -330,10 +380,10 @@ mod tests {
         let mut history = History::default();
         let mut expected = String::new();
         for i in 0..500 {
-            let role = if i % 2 == 0 {
-                Role::User
+            let (role, name) = if i % 2 == 0 {
+                (Role::User, "user")
             } else {
-                Role::Assistant
+                (Role::Assistant, "assistant")
             };
             history.push(role, text(&i.to_string()));
             history.seal_for_request();
@@ -341,8 +391,7 @@ mod tests {
                 expected.push(',');
             }
             expected.push_str(&format!(
-                "{{\"role\":\"{}\",\"content\":[{{\"type\":\"text\",\"text\":\"{i}\"}}]}}",
-                role.name()
+                "{{\"role\":\"{name}\",\"content\":[{{\"type\":\"text\",\"text\":\"{i}\"}}]}}",
             ));
         }
         assert_eq!(joined(&history), expected);

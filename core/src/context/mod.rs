@@ -1,0 +1,3 @@
+//! What the model is shown of a conversation, and what of it is kept.
+
+pub mod size;
