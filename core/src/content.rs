@@ -44,6 +44,20 @@ pub struct ToolUse {
 }
 
 impl ToolUse {
+    /// An input as it was written: nothing at all is an empty one, and what is no JSON object is given back.
+    ///
+    /// # Errors
+    /// The text itself, when it is not a JSON object.
+    pub(crate) fn input_from(written: String) -> Result<RawJson, String> {
+        if written.trim().is_empty() {
+            return Ok(RawJson::empty_object());
+        }
+        match RawJson::parse(written.as_str()) {
+            Ok(input) if input.is_object() => Ok(input),
+            _ => Err(written),
+        }
+    }
+
     /// The input for messages and history: an object always, empty when the real one is unusable.
     #[must_use]
     pub fn input_or_empty(&self) -> RawJson {

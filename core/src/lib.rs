@@ -8,7 +8,8 @@
 //! - [`Session`] is the machine: [`Session::handle`] takes what happened, [`Session::poll`] gives what to do.
 //! - [`Spec`] is what a session is told once: prompt, tools, rules, limits.
 //! - [`drive()`] turns a session with a [`Host`], on any runtime.
-//! - [`provider`] is the seam to a model's wire format; [`provider::messages`] speaks the Messages API.
+//! - [`provider`] is the seam to a model's wire format; [`provider::messages`] speaks the Messages API,
+//!   [`provider::openai`] chat completions.
 //! - `testkit` (feature `testkit`) has a scripted model and a host for tests.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -24,7 +25,6 @@ mod drive;
 pub mod effect;
 pub mod frontmatter;
 pub mod history;
-pub mod hook;
 pub mod host;
 pub mod id;
 pub mod json;

@@ -26,6 +26,13 @@ pub struct SseParser {
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 impl SseParser {
+    /// A parser for the streams of model servers: 32 MiB are more than any real event, and a stream
+    /// without line ends must not fill the memory.
+    #[must_use]
+    pub fn for_model_servers() -> Self {
+        Self::new(32 << 20)
+    }
+
     /// A parser that gives up on a line or event of more than `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {

@@ -287,7 +287,7 @@ mod tests {
                 short.push(Role::User, text("again"));
                 short.seal_for_request();
                 assert_eq!(short.message_count(), all(&short).len());
-                let joined: Vec<u8> = short.segments.iter().flatten().copied().collect();
+                let joined: Vec<u8> = short.segments.pieces().iter().flatten().copied().collect();
                 let json = format!("[{}]", String::from_utf8(joined).unwrap());
                 let read: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
                 assert_eq!(read.len(), short.message_count());

@@ -3,20 +3,27 @@
 //! Messages are appended, joined into larger segments now and then, and never encoded again. The
 //! one message that may still change is the last: consecutive messages of one role become one, since
 //! roles must alternate.
+//!
+//! The canonical form is the Messages API's. Another wire format has its own, translated message by
+//! message and kept beside it ([`History::view_for`]).
 
 use alloc::{string::String, vec::Vec};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{context::size, json::RawJson, provider::HistoryView};
+use self::{segments::Segments, translation::Translation};
+use crate::{
+    context::size,
+    json::RawJson,
+    provider::{HistoryView, Provider},
+};
 
 mod edit;
+mod segments;
+mod translation;
 
 pub use edit::{Checkpoint, RollbackError};
-
-/// Larger segments are left alone; smaller ones are joined, so that a request has few pieces.
-const SEGMENT_CAP: usize = 256 << 10;
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,10 +41,8 @@ pub(crate) const USER_OPENING: &str = "{\"role\":\"user\",\"content\":[";
 /// The messages of one conversation.
 #[derive(Debug, Clone, Default)]
 pub struct History {
-    /// Encoded messages, each but the first with a comma before it; in order, joined without gaps.
-    segments: Vec<Bytes>,
-    /// Length of all segments.
-    len: usize,
+    /// Encoded messages.
+    segments: Segments,
     /// Sealed messages.
     marks: Vec<Mark>,
     /// What the sealed messages come to in tokens.
@@ -48,6 +53,8 @@ pub struct History {
     requested: [Option<usize>; 2],
     /// Counts how often a sealed message changed or went.
     generation: u64,
+    /// The same in the provider's form, where that is another one.
+    translation: Translation,
 }
 
 /// Where a sealed message lies.
@@ -83,7 +90,7 @@ impl History {
     /// Length of the encoded messages in bytes.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        self.len
+        self.segments.len()
     }
 
     /// Estimated tokens of all messages (see [`context::size`](crate::context::size)).
@@ -142,12 +149,36 @@ impl History {
             let last = count.checked_sub(1).filter(|at| *at < self.marks.len());
             if let Some(last) = last.filter(|at| self.marks[*at].may_mark) {
                 // The text ends with the braces of the last block and the message: `}]}`.
-                breakpoints.extend(self.locate(self.end_of(last) - 3));
+                breakpoints.extend(self.segments.locate(self.end_of(last) - 3));
             }
         }
         breakpoints.dedup();
         HistoryView {
-            segments: &self.segments,
+            segments: self.segments.pieces(),
+            breakpoints,
+        }
+    }
+
+    /// The history as this provider takes it: [`view`](Self::view), or its translation, in which only
+    /// what is new since the last time is encoded. Call [`seal_for_request`](Self::seal_for_request) before.
+    ///
+    /// A history keeps one translation: it always goes to the same provider.
+    #[must_use]
+    pub fn view_for<'a>(
+        &'a mut self,
+        provider: &dyn Provider,
+        breakpoints: &'a mut Vec<(usize, usize)>,
+    ) -> HistoryView<'a> {
+        let Some(translator) = provider.translator() else {
+            return self.view(breakpoints);
+        };
+        for index in self.translation.known()..self.marks.len() {
+            let line = self.sealed_line(index);
+            self.translation.push(&translator.translate(&line));
+        }
+        breakpoints.clear();
+        HistoryView {
+            segments: self.translation.pieces(),
             breakpoints,
         }
     }
@@ -205,7 +236,7 @@ impl History {
         open.sealed = true;
         let role = open.role;
         let mark = Mark {
-            start: self.len,
+            start: self.segments.len(),
             role,
             tokens: size::message(&open.blocks),
             may_mark: (open.blocks.last()).is_some_and(|block| may_carry_breakpoint(block.get())),
@@ -216,31 +247,9 @@ impl History {
     }
 
     fn append(&mut self, mark: Mark, encoded: &[u8]) {
-        let mut piece = Vec::with_capacity(encoded.len() + 1);
-        if self.len > 0 {
-            piece.push(b',');
-        }
-        piece.extend_from_slice(encoded);
-        self.len += piece.len();
+        self.segments.push(encoded);
         self.tokens += u64::from(mark.tokens);
         self.marks.push(mark);
-        self.segments.push(piece.into());
-        self.join_small_segments();
-    }
-
-    /// Keeps the number of segments logarithmic; each byte is copied a few times over its life.
-    fn join_small_segments(&mut self) {
-        while let [.., before, last] = self.segments.as_slice() {
-            let joined = before.len() + last.len();
-            if before.len() > 2 * last.len() || joined > SEGMENT_CAP {
-                break;
-            }
-            let mut both = Vec::with_capacity(joined);
-            both.extend_from_slice(before);
-            both.extend_from_slice(last);
-            self.segments.truncate(self.segments.len() - 2);
-            self.segments.push(both.into());
-        }
     }
 
     /// Takes the last sealed message off again: it grew after a request that came to nothing.
@@ -257,18 +266,8 @@ impl History {
         for mark in self.marks.drain(keep..) {
             self.tokens -= u64::from(mark.tokens);
         }
-        while let Some(last) = self.segments.pop() {
-            let start = self.len - last.len();
-            self.len = start;
-            if start <= cut {
-                let rest = last.slice(..cut - start);
-                self.len += rest.len();
-                if !rest.is_empty() {
-                    self.segments.push(rest);
-                }
-                break;
-            }
-        }
+        self.segments.truncate(cut);
+        self.translation.truncate(keep);
         for requested in &mut self.requested {
             *requested = requested.filter(|count| *count <= keep);
         }
@@ -278,38 +277,14 @@ impl History {
     fn end_of(&self, index: usize) -> usize {
         self.marks
             .get(index + 1)
-            .map_or(self.len, |next| next.start)
+            .map_or(self.segments.len(), |next| next.start)
     }
 
     /// A sealed message as its JSON text.
     fn sealed_line(&self, index: usize) -> Bytes {
         let start = self.marks[index].start;
-        self.copy_range(start + usize::from(start > 0), self.end_of(index))
-    }
-
-    /// Segment and offset of an offset in the whole.
-    fn locate(&self, offset: usize) -> Option<(usize, usize)> {
-        let mut end = self.len;
-        for (index, segment) in self.segments.iter().enumerate().rev() {
-            let start = end - segment.len();
-            if (start..end).contains(&offset) {
-                return Some((index, offset - start));
-            }
-            end = start;
-        }
-        None
-    }
-
-    fn copy_range(&self, from: usize, to: usize) -> Bytes {
-        let mut out = Vec::with_capacity(to - from);
-        let mut at = 0;
-        for segment in &self.segments {
-            let (start, end) = (at, at + segment.len());
-            at = end;
-            let (a, b) = (from.clamp(start, end), to.clamp(start, end));
-            out.extend_from_slice(&segment[a - start..b - start]);
-        }
-        out.into()
+        self.segments
+            .range(start + usize::from(start > 0), self.end_of(index))
     }
 
     /// The role of the last message.
@@ -371,7 +346,13 @@ mod tests {
     }
 
     fn joined(history: &History) -> String {
-        let bytes: Vec<u8> = history.segments.iter().flatten().copied().collect();
+        let bytes: Vec<u8> = history
+            .segments
+            .pieces()
+            .iter()
+            .flatten()
+            .copied()
+            .collect();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -395,7 +376,7 @@ mod tests {
             ));
         }
         assert_eq!(joined(&history), expected);
-        assert!(history.segments.len() < 20, "{}", history.segments.len());
+        assert!(history.segments.pieces().len() < 20);
         assert_eq!(history.lines().count(), 500);
     }
 
@@ -433,5 +414,94 @@ mod tests {
             }
             history.push(Role::Assistant, text("answer"));
         }
+    }
+
+    /// Another wire format, in which a message is its text in angle brackets.
+    #[derive(Debug)]
+    struct Angles(core::sync::atomic::AtomicUsize);
+
+    impl crate::provider::Translator for Angles {
+        fn translate(&self, message: &[u8]) -> Vec<u8> {
+            self.0.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+            let message: serde_json::Value = serde_json::from_slice(message).unwrap();
+            let texts = message["content"].as_array().unwrap().iter();
+            let words: Vec<&str> = texts.map(|b| b["text"].as_str().unwrap()).collect();
+            match words.as_slice() {
+                ["unspeakable"] => Vec::new(),
+                _ => format!("<{}>", words.join("+")).into_bytes(),
+            }
+        }
+    }
+
+    impl Provider for Angles {
+        fn translator(&self) -> Option<&dyn crate::provider::Translator> {
+            Some(self)
+        }
+        fn prefix(&self, _: &crate::Spec, _: &str) -> Bytes {
+            Bytes::new()
+        }
+        fn request(
+            &self,
+            _: &crate::Spec,
+            _: &Bytes,
+            _: HistoryView<'_>,
+        ) -> crate::effect::HttpRequest {
+            unreachable!("only the history is looked at")
+        }
+        fn decoder(&self, _: &str, _: bool) -> alloc::boxed::Box<dyn crate::provider::Decoder> {
+            unreachable!("only the history is looked at")
+        }
+        fn error(&self, _: u16, _: &[u8]) -> crate::provider::ApiError {
+            unreachable!("only the history is looked at")
+        }
+    }
+
+    fn translated(history: &mut History, provider: &Angles) -> (String, usize) {
+        history.seal_for_request();
+        let before = provider.0.load(core::sync::atomic::Ordering::Relaxed);
+        let mut places = Vec::new();
+        let view = history.view_for(provider, &mut places);
+        assert!(view.breakpoints.is_empty());
+        let bytes: Vec<u8> = view.segments.iter().flatten().copied().collect();
+        let now = provider.0.load(core::sync::atomic::Ordering::Relaxed);
+        (String::from_utf8(bytes).unwrap(), now - before)
+    }
+
+    #[test]
+    fn only_what_is_new_is_translated() {
+        let angles = Angles(0.into());
+        let mut history = History::default();
+        history.push(Role::User, text("unspeakable"));
+        assert_eq!(translated(&mut history, &angles), (String::new(), 1));
+        history.push(Role::Assistant, text("a"));
+        history.push(Role::User, text("b"));
+        assert_eq!(translated(&mut history, &angles), ("<a>,<b>".into(), 2));
+        assert_eq!(translated(&mut history, &angles), ("<a>,<b>".into(), 0));
+        // The last message grows after a request that came to nothing.
+        history.push(Role::User, text("c"));
+        assert_eq!(translated(&mut history, &angles), ("<a>,<b+c>".into(), 1));
+        for i in 0..100 {
+            let role = if i % 2 == 0 {
+                Role::Assistant
+            } else {
+                Role::User
+            };
+            history.push(role, text("x"));
+            assert_eq!(translated(&mut history, &angles).1, 1);
+        }
+        // What is taken back is forgotten; an edited showing has a translation of its own.
+        let at = history.checkpoint();
+        history.push(Role::Assistant, text("no"));
+        translated(&mut history, &angles);
+        history.rollback(at).unwrap();
+        history.push(Role::Assistant, text("yes"));
+        let (all, new) = translated(&mut history, &angles);
+        assert!(all.ends_with("<x>,<yes>"), "{all}");
+        assert_eq!(new, 1);
+        let mut edited = history.edited(|_, _| text("-").remove(0));
+        assert_eq!(translated(&mut edited, &angles).1, 104);
+        // The canonical form is as it was.
+        assert_eq!(history.lines().count(), 104);
+        assert!(joined(&history).starts_with("{\"role\":\"user\""));
     }
 }

@@ -11,12 +11,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::{content::Block, effect::HttpRequest, json::RawJson, message::ErrorClass, spec::Spec};
 
+mod error_response;
 pub mod messages;
+pub mod openai;
+mod whole;
 
 /// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
 pub trait Provider: Debug + Send + Sync {
     /// The part of a request that is the same for every turn of the session: encoded once and kept.
     fn prefix(&self, spec: &Spec, model: &str) -> Bytes;
+
+    /// How a message of the history is put for formats whose messages are not those of the Messages API.
+    /// None (the default): they are sent as they are kept.
+    fn translator(&self) -> Option<&dyn Translator> {
+        None
+    }
 
     /// A request from the prefix and the history's pieces.
     fn request(&self, spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest;
@@ -28,10 +37,18 @@ pub trait Provider: Debug + Send + Sync {
     fn error(&self, status: u16, body: &[u8]) -> ApiError;
 }
 
+/// Puts messages of the Messages API into another wire format. A pure function: each message is translated
+/// once, and the translation is kept.
+pub trait Translator {
+    /// One message (a JSON object with `role` and a list `content`) as the messages of the other format,
+    /// joined by commas. Empty when nothing of it can be said there.
+    fn translate(&self, message: &[u8]) -> Vec<u8>;
+}
+
 /// The history as encoded pieces, with the places where a cache breakpoint may be put.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryView<'a> {
-    /// Encoded messages, each a JSON object; concatenated with commas they are the `messages` array.
+    /// Pieces that, one after another, are the elements of the `messages` array, commas included.
     pub segments: &'a [Bytes],
     /// Where breakpoints go: segment, and offset in it of the brace that closes a content block.
     pub breakpoints: &'a [(usize, usize)],

@@ -100,7 +100,7 @@ impl Thread {
             _ => self.spec.provider.prefix(&self.spec, &model),
         };
         let mut places = Vec::new();
-        let view = self.history.view(&mut places);
+        let view = self.history.view_for(&*self.spec.provider, &mut places);
         let request = self.spec.provider.request(&self.spec, &prefix, view);
         self.prefix = Some((model, prefix));
         let id = self.effect_id(shared, 0, Stage::Model, self.run.attempt);

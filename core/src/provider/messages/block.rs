@@ -168,11 +168,8 @@ impl Building {
 
 /// The streamed input if there was any, else the one given at the start; an object or nothing.
 fn tool_input(given: Option<RawJson>, streamed: String) -> Result<RawJson, String> {
-    if streamed.trim().is_empty() {
-        return Ok(given.unwrap_or_else(RawJson::empty_object));
-    }
-    match RawJson::parse(streamed.as_str()) {
-        Ok(input) if input.is_object() => Ok(input),
-        _ => Err(streamed),
+    match given {
+        Some(given) if streamed.trim().is_empty() => Ok(given),
+        _ => ToolUse::input_from(streamed),
     }
 }

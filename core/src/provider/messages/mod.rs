@@ -10,7 +10,10 @@ use alloc::{boxed::Box, vec::Vec};
 
 use bytes::Bytes;
 
-use super::{ApiError, Decoder, HistoryView, Provider};
+use super::{
+    ApiError, Decoder, HistoryView, Provider,
+    whole::{WholeDecoder, is_event_stream},
+};
 use crate::{effect::HttpRequest, spec::Spec};
 
 /// The Messages API as a provider.
@@ -27,12 +30,10 @@ impl Provider for MessagesApi {
     }
 
     fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder> {
-        const STREAM: &str = "text/event-stream";
-        let kind = content_type.get(..STREAM.len()).unwrap_or("");
-        if kind.eq_ignore_ascii_case(STREAM) {
+        if is_event_stream(content_type) {
             Box::new(stream::StreamDecoder::new(wants_events))
         } else {
-            Box::new(response::WholeDecoder::new(content_type))
+            Box::new(WholeDecoder::new(content_type, response::read))
         }
     }
 

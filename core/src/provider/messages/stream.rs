@@ -18,12 +18,12 @@ use super::{
 };
 use crate::{
     json::RawJson,
-    provider::{Decoder, Response, ServerToolUse, StopReason, Usage, WireError},
+    provider::{
+        Decoder, Response, ServerToolUse, StopReason, Usage, WireError,
+        error_response::garbled_event,
+    },
     sse::SseParser,
 };
-
-/// More than any real event; a stream without line ends must not fill the memory.
-const EVENT_LIMIT: usize = 32 << 20;
 
 /// Decodes the event stream.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ struct UsageUpdate {
 impl StreamDecoder {
     pub(super) fn new(wants_events: bool) -> Self {
         Self {
-            sse: SseParser::new(EVENT_LIMIT),
+            sse: SseParser::for_model_servers(),
             message: Accumulated::default(),
             events: wants_events.then(Vec::new),
         }
@@ -143,12 +143,7 @@ impl Decoder for StreamDecoder {
 
 impl Accumulated {
     fn event(&mut self, data: &[u8], events: Option<&mut Vec<RawJson>>) -> Result<(), WireError> {
-        let event: Event<'_> = serde_json::from_slice(data).map_err(|e| {
-            WireError::garbled(&format!(
-                "an event is not JSON ({e}); {}",
-                error::excerpt(data)
-            ))
-        })?;
+        let event: Event<'_> = serde_json::from_slice(data).map_err(|e| garbled_event(data, &e))?;
         self.apply(&event)?;
         if let (Some(events), true) = (events, event.kind != "ping") {
             // It parsed as JSON above, so it is UTF-8 and JSON.

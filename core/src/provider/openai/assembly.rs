@@ -1,0 +1,338 @@
+//! A response put together from its pieces.
+
+use alloc::{
+    borrow::ToOwned,
+    collections::BTreeMap,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{
+    chunk::{CallPiece, Choice, Chunk, Delta, Function, usage},
+    error,
+    events::Events,
+};
+use crate::{
+    content::{Block, ToolUse},
+    provider::{Response, StopReason, Usage, WireError},
+};
+
+/// A response under construction.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    id: String,
+    model: String,
+    /// In the order in which they began.
+    blocks: Vec<Building>,
+    /// The text or thinking that the next piece of its kind goes to.
+    open: Option<usize>,
+    /// Where the call of an index is built. Servers that number badly begin a new one under an old index.
+    calls: BTreeMap<u32, usize>,
+    last_call: Option<usize>,
+    /// Something was answered, if only nothing.
+    answered: bool,
+    finish_reason: String,
+    refused: bool,
+    usage: Usage,
+    /// Whether thinking is to be sent back, and so must be kept.
+    keeps_reasoning: bool,
+}
+
+/// A block under construction.
+#[derive(Debug)]
+enum Building {
+    Text(String),
+    Thinking {
+        text: String,
+        field: &'static str,
+    },
+    Call {
+        id: String,
+        name: String,
+        arguments: String,
+    },
+}
+
+impl Assembly {
+    pub(super) fn new(keeps_reasoning: bool) -> Self {
+        Self {
+            keeps_reasoning,
+            ..Self::default()
+        }
+    }
+
+    /// Whether there is an answer that came to its end.
+    pub(super) fn is_finished(&self) -> bool {
+        !self.finish_reason.is_empty()
+    }
+
+    /// Whether there is an answer at all.
+    pub(super) fn is_answered(&self) -> bool {
+        self.answered
+    }
+
+    /// Adds a chunk, or a whole completion.
+    pub(super) fn add(
+        &mut self,
+        chunk: &Chunk<'_>,
+        events: &mut Option<Events>,
+    ) -> Result<(), WireError> {
+        if let Some(error) = chunk.error.filter(|raw| raw.get() != "null") {
+            return Err(WireError::Api(error::in_stream(error)));
+        }
+        keep_first(&mut self.id, &chunk.id);
+        keep_first(&mut self.model, &chunk.model);
+        if let Some(usage) = chunk.usage.and_then(usage) {
+            self.usage = usage;
+        }
+        let choices = chunk.choices.iter().flatten();
+        for choice in choices.filter(|choice| choice.index.unwrap_or(0) == 0) {
+            if !self.answered {
+                self.answered = true;
+                events
+                    .iter_mut()
+                    .for_each(|e| e.start(&self.id, &self.model));
+            }
+            self.choice(choice, events)?;
+        }
+        Ok(())
+    }
+
+    fn choice(
+        &mut self,
+        choice: &Choice<'_>,
+        events: &mut Option<Events>,
+    ) -> Result<(), WireError> {
+        if let Some(delta) = &choice.delta {
+            self.delta(delta, events);
+        }
+        match &*choice.finish_reason {
+            "" => Ok(()),
+            "error" => Err(WireError::Api(error::unexplained())),
+            reason => {
+                self.finish_reason = reason.to_owned();
+                Ok(())
+            }
+        }
+    }
+
+    fn delta(&mut self, delta: &Delta<'_>, events: &mut Option<Events>) {
+        // Some servers send the same piece under both names.
+        if !delta.reasoning_content.is_empty() {
+            self.think(&delta.reasoning_content, "reasoning_content", events);
+        } else if !delta.reasoning.is_empty() {
+            self.think(&delta.reasoning, "reasoning", events);
+        }
+        self.say(&delta.content, events);
+        if !delta.refusal.is_empty() {
+            self.refused = true;
+            self.say(&delta.refusal, events);
+        }
+        for piece in delta.tool_calls.iter().flatten() {
+            self.call(piece, events);
+        }
+        if let Some(function) = &delta.function_call {
+            self.call_function(None, "", function, events);
+        }
+    }
+
+    fn say(&mut self, piece: &str, events: &mut Option<Events>) {
+        if piece.is_empty() {
+            return;
+        }
+        let index = match self.open {
+            Some(index) if matches!(self.blocks[index], Building::Text(_)) => index,
+            _ => self.open_block(Building::Text(String::new()), events),
+        };
+        if let Building::Text(text) = &mut self.blocks[index] {
+            text.push_str(piece);
+        }
+        events.iter_mut().for_each(|e| e.text(index, piece));
+    }
+
+    fn think(&mut self, piece: &str, field: &'static str, events: &mut Option<Events>) {
+        let index = match self.open {
+            Some(index) if matches!(self.blocks[index], Building::Thinking { .. }) => index,
+            _ => {
+                let text = String::new();
+                self.open_block(Building::Thinking { text, field }, events)
+            }
+        };
+        if let Building::Thinking { text, .. } = &mut self.blocks[index] {
+            text.push_str(piece);
+        }
+        events.iter_mut().for_each(|e| e.thinking(index, piece));
+    }
+
+    /// Begins a text or thinking block, which ends the one before.
+    fn open_block(&mut self, block: Building, events: &mut Option<Events>) -> usize {
+        let index = self.blocks.len();
+        if let Some(events) = events {
+            if let Some(before) = self.open {
+                events.stop(before);
+            }
+            events.open(index, matches!(block, Building::Thinking { .. }));
+        }
+        self.blocks.push(block);
+        self.open = Some(index);
+        index
+    }
+
+    fn call(&mut self, piece: &CallPiece<'_>, events: &mut Option<Events>) {
+        let nothing = Function::default();
+        let function = piece.function.as_ref().unwrap_or(&nothing);
+        self.call_function(piece.index, &piece.id, function, events);
+    }
+
+    fn call_function(
+        &mut self,
+        index: Option<u32>,
+        id: &str,
+        function: &Function<'_>,
+        events: &mut Option<Events>,
+    ) {
+        let more = function.arguments();
+        let known = match index {
+            Some(index) => self.calls.get(&index).copied(),
+            None => self.last_call,
+        };
+        let at = match known.filter(|at| self.continues(*at, index, id, &function.name, &more)) {
+            Some(at) => at,
+            None => {
+                let at = self.blocks.len();
+                self.blocks.push(Building::Call {
+                    id: id.to_owned(),
+                    name: String::new(),
+                    arguments: String::new(),
+                });
+                events
+                    .iter_mut()
+                    .for_each(|e| e.open_call(at, id, &function.name));
+                at
+            }
+        };
+        self.last_call = Some(at);
+        if let Some(index) = index {
+            self.calls.insert(index, at);
+        }
+        if let Building::Call {
+            id: known_id,
+            name,
+            arguments,
+        } = &mut self.blocks[at]
+        {
+            keep_first(known_id, id);
+            // Some servers repeat the name with every piece, none in existence sends it in pieces.
+            keep_first(name, &function.name);
+            arguments.push_str(&more);
+        }
+        if !more.is_empty() {
+            events.iter_mut().for_each(|e| e.arguments(at, &more));
+        }
+    }
+
+    /// Whether a piece belongs to this call. The standard says so by its index; servers that give all their
+    /// calls the same index, or none, tell them apart by their ids, or begin the next one when this is whole.
+    fn continues(&self, at: usize, index: Option<u32>, id: &str, name: &str, more: &str) -> bool {
+        let Building::Call {
+            id: known_id,
+            name: known_name,
+            arguments,
+        } = &self.blocks[at]
+        else {
+            return false;
+        };
+        let differ = |a: &str, b: &str| !a.is_empty() && !b.is_empty() && a != b;
+        if differ(id, known_id) || differ(name, known_name) {
+            return false;
+        }
+        if name.is_empty() {
+            return true;
+        }
+        let repeated = !id.is_empty() && index.is_some() && more.trim().is_empty();
+        repeated || !is_whole(arguments)
+    }
+
+    /// The `stop_reason` of the Messages API that says the same.
+    fn stop_reason(&self) -> Option<StopReason> {
+        let calls = (self.blocks.iter()).any(|block| matches!(block, Building::Call { .. }));
+        let done = match calls {
+            true => StopReason::ToolUse,
+            false => StopReason::EndTurn,
+        };
+        Some(match self.finish_reason.as_str() {
+            "length" => StopReason::MaxTokens,
+            "content_filter" => StopReason::Refusal,
+            "" | "stop" | "tool_calls" | "function_call" if self.refused => StopReason::Refusal,
+            // Whether tools are called is seen by the calls: not every server names the reason so.
+            "" | "stop" | "tool_calls" | "function_call" => done,
+            other => StopReason::Other(other.to_string()),
+        })
+    }
+
+    /// Tells the end of the response as events.
+    pub(super) fn end(&self, events: &mut Events) {
+        for (index, block) in self.blocks.iter().enumerate() {
+            if matches!(block, Building::Call { .. }) || self.open == Some(index) {
+                events.stop(index);
+            }
+        }
+        events.end(self.stop_reason().as_ref(), &self.usage);
+    }
+
+    /// The response.
+    pub(super) fn finish(self) -> Response {
+        let stop_reason = self.stop_reason();
+        let keeps_reasoning = self.keeps_reasoning;
+        Response {
+            id: self.id,
+            model: self.model,
+            content: (self.blocks.into_iter())
+                .map(|block| block.finish(keeps_reasoning))
+                .collect(),
+            stop_reason,
+            stop_sequence: None,
+            usage: self.usage,
+        }
+    }
+}
+
+impl Building {
+    fn finish(self, keeps_reasoning: bool) -> Block {
+        match self {
+            Self::Text(text) => Block::text(&text),
+            Self::Thinking { text, field } => Block::Thinking {
+                thinking: text,
+                // What is not to be sent back stays unsigned, and so out of the history.
+                signature: match keeps_reasoning {
+                    true => field.to_owned(),
+                    false => String::new(),
+                },
+            },
+            Self::Call {
+                id,
+                name,
+                arguments,
+            } => Block::ToolUse(ToolUse {
+                id,
+                name,
+                input: match arguments.trim() {
+                    "null" => ToolUse::input_from(String::new()),
+                    _ => ToolUse::input_from(arguments),
+                },
+            }),
+        }
+    }
+}
+
+/// Whether the arguments of a call are all there.
+fn is_whole(arguments: &str) -> bool {
+    arguments.trim_end().ends_with('}')
+        && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
+}
+
+fn keep_first(slot: &mut String, value: &str) {
+    if slot.is_empty() {
+        slot.push_str(value);
+    }
+}

@@ -1,0 +1,145 @@
+//! Encoding requests: everything but the conversation is made once.
+
+use alloc::{borrow::ToOwned, vec, vec::Vec};
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::{ChatCompletions, OutputLimit, SystemRole};
+use crate::{
+    effect::HttpRequest,
+    json::{RawJson, RawObject},
+    provider::HistoryView,
+    spec::{Effort, Spec},
+};
+
+const END: &[u8] = b"]}";
+
+#[derive(Serialize)]
+struct SystemMessage<'a> {
+    role: SystemRole,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawJson,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+/// Everything before the first message of the history: the list `messages` is open and begins with the
+/// system prompt.
+pub(super) fn prefix(api: &ChatCompletions, spec: &Spec, model: &str) -> Bytes {
+    let mut body = RawObject::default();
+    let mut set = |key: &str, value: Result<RawJson, _>| {
+        // Strings, numbers and raw JSON only: encoding cannot fail.
+        let value: Result<RawJson, crate::json::JsonError> = value;
+        if let Ok(value) = value {
+            body.set(key, value);
+        }
+    };
+    let facts = spec.catalogue.get(model);
+    set("model", RawJson::encode(model));
+    set("stream", RawJson::encode(&spec.stream));
+    if spec.stream && api.stream_usage {
+        let include_usage = true;
+        let options = StreamOptions { include_usage };
+        set("stream_options", RawJson::encode(&options));
+    }
+    if let Some(wanted) = spec.max_tokens.map(u64::from) {
+        let limit = facts.map_or(0, |m| m.max_output_tokens);
+        let most = if limit == 0 {
+            wanted
+        } else {
+            wanted.min(limit)
+        };
+        let field = match api.output_limit {
+            OutputLimit::MaxTokens => "max_tokens",
+            OutputLimit::MaxCompletionTokens => "max_completion_tokens",
+        };
+        set(field, RawJson::encode(&most));
+    }
+    if let Some(effort) = spec.effort.filter(|_| facts.is_none_or(|m| m.effort)) {
+        set("reasoning_effort", RawJson::encode(effort_name(effort)));
+    }
+    let tools: Vec<Tool<'_>> = (spec.offered_tools())
+        .map(|tool| Tool {
+            kind: "function",
+            function: Function {
+                name: &tool.name,
+                description: &tool.description,
+                parameters: &tool.input_schema,
+            },
+        })
+        .collect();
+    if !tools.is_empty() {
+        set("tools", RawJson::encode(&tools));
+    }
+    for (field, value) in api.extra.iter().filter(|(field, _)| *field != "messages") {
+        set(field, Ok(value.clone()));
+    }
+    let system: Vec<SystemMessage<'_>> = (spec.system.iter())
+        .filter(|text| !text.trim().is_empty())
+        .map(|text| SystemMessage {
+            role: api.system_role,
+            content: text,
+        })
+        .collect();
+    set("messages", RawJson::encode(&system));
+    let mut out = body.to_raw().get().as_bytes().to_vec();
+    // `messages` is the last field, and its list stays open.
+    out.truncate(out.len().saturating_sub(END.len()));
+    out.into()
+}
+
+/// The efforts that all servers with this field know; the highest of them stands for more.
+fn effort_name(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High | Effort::Max => "high",
+    }
+}
+
+/// A request: prefix, translated history, end.
+pub(super) fn request(
+    api: &ChatCompletions,
+    spec: &Spec,
+    prefix: &Bytes,
+    history: HistoryView<'_>,
+) -> HttpRequest {
+    let mut body = vec![prefix.clone()];
+    let begun = !prefix.ends_with(b"[");
+    if begun && history.segments.iter().any(|piece| !piece.is_empty()) {
+        body.push(Bytes::from_static(b","));
+    }
+    body.extend(history.segments.iter().cloned());
+    body.push(Bytes::from_static(END));
+    let accept = if spec.stream {
+        "text/event-stream"
+    } else {
+        "application/json"
+    };
+    HttpRequest {
+        method: "POST",
+        path: api.path.clone(),
+        headers: vec![
+            ("content-type".to_owned(), "application/json".to_owned()),
+            ("accept".to_owned(), accept.to_owned()),
+        ],
+        body,
+    }
+}

@@ -1,0 +1,89 @@
+//! A response that is not streamed: one JSON value.
+
+use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
+
+use super::{ApiError, Decoder, Response, WireError, error_response::excerpt};
+use crate::{json::RawJson, message::ErrorClass};
+
+/// Collects the body and reads it at the end.
+#[derive(Debug)]
+pub(super) struct WholeDecoder {
+    content_type: String,
+    body: Vec<u8>,
+    read: fn(&[u8]) -> Result<Response, Unread>,
+}
+
+/// A body that is no response.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// It is not JSON, or not of the wire format.
+    Form(serde_json::Error),
+    /// It is, and reports an error.
+    Reported(ApiError),
+}
+
+impl From<serde_json::Error> for Unread {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Form(error)
+    }
+}
+
+impl WholeDecoder {
+    /// A decoder for a wire format, whose responses `read` takes.
+    pub(super) fn new(content_type: &str, read: fn(&[u8]) -> Result<Response, Unread>) -> Self {
+        Self {
+            content_type: content_type.to_owned(),
+            body: Vec::new(),
+            read,
+        }
+    }
+
+    fn not_the_api(&self) -> ApiError {
+        let kind = if self.content_type.is_empty() {
+            "no content type"
+        } else {
+            &self.content_type
+        };
+        ApiError {
+            class: ErrorClass::Unknown,
+            status: None,
+            message: format!(
+                "the server answered 200 with something that is no model response ({kind}; {}): check the base URL",
+                excerpt(&self.body)
+            ),
+            retryable: false,
+        }
+    }
+}
+
+impl Decoder for WholeDecoder {
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        self.body.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn take_events(&mut self) -> Vec<RawJson> {
+        Vec::new()
+    }
+
+    fn is_complete(&self) -> bool {
+        false // only the end of the body says so
+    }
+
+    fn finish(self: Box<Self>) -> Result<Response, WireError> {
+        match (self.read)(&self.body) {
+            Ok(response) => Ok(response),
+            // A body that breaks off is a cut; anything else is another service's answer.
+            Err(Unread::Form(e)) if e.is_eof() && !self.body.is_empty() => Err(WireError::Cut),
+            Err(Unread::Form(_)) => Err(WireError::Api(self.not_the_api())),
+            Err(Unread::Reported(error)) => Err(WireError::Api(error)),
+        }
+    }
+}
+
+/// Whether a response of this content type is a stream of events.
+pub(super) fn is_event_stream(content_type: &str) -> bool {
+    const STREAM: &str = "text/event-stream";
+    let kind = content_type.get(..STREAM.len()).unwrap_or("");
+    kind.eq_ignore_ascii_case(STREAM)
+}
