@@ -180,6 +180,11 @@ impl RawObject {
         self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
     }
 
+    /// The names of the fields, in their order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| key.as_str())
+    }
+
     /// The value of a field if it is a string.
     #[must_use]
     pub fn get_string(&self, key: &str) -> Option<String> {
@@ -190,9 +195,7 @@ impl RawObject {
     #[must_use]
     pub fn duplicate(&self) -> Option<&str> {
         let mut seen = alloc::collections::BTreeSet::new();
-        (self.0.iter())
-            .map(|(key, _)| key.as_str())
-            .find(|key| !seen.insert(*key))
+        self.keys().find(|key| !seen.insert(*key))
     }
 
     /// Replaces a field in its place, or appends it.

@@ -25,6 +25,7 @@ mod drive;
 pub mod effect;
 pub mod frontmatter;
 pub mod history;
+pub mod hook;
 pub mod host;
 pub mod id;
 pub mod json;

@@ -1,0 +1,225 @@
+//! One run of a hook: what the host is asked, what it answers, what that means.
+
+use alloc::{borrow::ToOwned, format, string::String};
+
+use serde::{Deserialize, Serialize};
+
+use super::output::ContextOutput;
+use super::{
+    BlockDecision, HookEvent, HookKind, HookOutput, Judgement, SpecificOutput, SyncOutput,
+};
+use crate::json::RawJson;
+
+/// A hook as the host runs it. Whether it is a component, a program or a closure is the host's business.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookCall {
+    /// The hook, by the name it was registered under.
+    pub hook: String,
+    /// The event.
+    pub event: HookEvent,
+    /// What the hook is told ([`HookInput`](super::HookInput)).
+    pub input: RawJson,
+    /// The call it is about.
+    pub tool_use_id: Option<String>,
+    /// Milliseconds it may take. The core keeps the time: the signal fires when they are over.
+    pub timeout_ms: u64,
+    /// Whether it is held to narrowing.
+    pub kind: HookKind,
+}
+
+/// How a hook ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum HookAnswer {
+    /// With this JSON: a callback, a component.
+    Output(RawJson),
+    /// A program ended: 0 is an answer (JSON, or text), 2 refuses with what it wrote to standard error, any
+    /// other code is a failure.
+    Exited {
+        /// The exit code; none when a signal ended it.
+        code: Option<i32>,
+        /// What it wrote to standard output.
+        stdout: String,
+        /// What it wrote to standard error.
+        stderr: String,
+    },
+    /// It gave no answer: it trapped, threw, could not be started. The reason.
+    Failed(String),
+}
+
+/// What an answer means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opinion {
+    /// What a trusted hook says.
+    Trusted(SyncOutput),
+    /// What a narrowing hook says.
+    Narrowing(Judgement),
+    /// It goes on by itself and says nothing more.
+    Async,
+    /// It failed; why.
+    Failed(String),
+}
+
+impl HookAnswer {
+    /// Reads the answer of a hook of this event and kind. What cannot be read is a failure.
+    #[must_use]
+    pub fn opinion(&self, event: HookEvent, kind: HookKind) -> Opinion {
+        match self {
+            Self::Output(json) => read(json, event, kind),
+            Self::Failed(reason) => Opinion::Failed(reason.clone()),
+            Self::Exited {
+                code: Some(0),
+                stdout,
+                ..
+            } => {
+                let text = stdout.trim();
+                if text.starts_with('{') {
+                    return match RawJson::parse(text) {
+                        Ok(json) => read(&json, event, kind),
+                        Err(error) => {
+                            Opinion::Failed(format!("its output is not JSON: {}", error.reason))
+                        }
+                    };
+                }
+                let context = event.takes_plain_context() && !text.is_empty();
+                let specific = context.then(|| {
+                    SpecificOutput::Context(ContextOutput {
+                        hook_event_name: event,
+                        additional_context: Some(text.to_owned()),
+                    })
+                });
+                match kind {
+                    HookKind::Trusted => Opinion::Trusted(SyncOutput {
+                        specific,
+                        ..SyncOutput::default()
+                    }),
+                    // Its words are for people, not for the model.
+                    HookKind::Narrowing => Opinion::Narrowing(Judgement::Pass),
+                }
+            }
+            Self::Exited {
+                code: Some(2),
+                stderr,
+                ..
+            } => {
+                let reason = match stderr.trim() {
+                    "" => "no reason was given".to_owned(),
+                    reason => reason.to_owned(),
+                };
+                match kind {
+                    HookKind::Trusted => Opinion::Trusted(SyncOutput {
+                        decision: Some(BlockDecision::Block),
+                        reason: Some(reason),
+                        ..SyncOutput::default()
+                    }),
+                    HookKind::Narrowing => Opinion::Narrowing(Judgement::Deny { reason }),
+                }
+            }
+            Self::Exited { code, stderr, .. } => {
+                let ended = match code {
+                    Some(code) => format!("it ended with exit code {code}"),
+                    None => "a signal ended it".to_owned(),
+                };
+                Opinion::Failed(match stderr.trim() {
+                    "" => ended,
+                    words => format!("{ended}: {words}"),
+                })
+            }
+        }
+    }
+
+    /// What it wrote: standard output and standard error, or what stands for them.
+    #[must_use]
+    pub fn written(&self) -> (&str, &str) {
+        match self {
+            Self::Output(json) => (json.get(), ""),
+            Self::Exited { stdout, stderr, .. } => (stdout, stderr),
+            Self::Failed(reason) => ("", reason),
+        }
+    }
+
+    /// The exit code, of a program.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Exited { code, .. } => *code,
+            Self::Output(_) | Self::Failed(_) => None,
+        }
+    }
+}
+
+fn read(json: &RawJson, event: HookEvent, kind: HookKind) -> Opinion {
+    let read = match kind {
+        HookKind::Trusted => HookOutput::parse(json, event).map(|output| match output {
+            HookOutput::Async(_) => Opinion::Async,
+            HookOutput::Done(output) => Opinion::Trusted(output),
+        }),
+        HookKind::Narrowing => Judgement::parse(json, event).map(Opinion::Narrowing),
+    };
+    read.unwrap_or_else(|error| Opinion::Failed(format!("{error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exited(code: Option<i32>, stdout: &str, stderr: &str) -> HookAnswer {
+        HookAnswer::Exited {
+            code,
+            stdout: stdout.to_owned(),
+            stderr: stderr.to_owned(),
+        }
+    }
+
+    #[test]
+    fn hook_4_a_program_answers_by_its_exit_code() {
+        let event = HookEvent::PreToolUse;
+        let opinion = |answer: HookAnswer| answer.opinion(event, HookKind::Trusted);
+        let nothing = Opinion::Trusted(SyncOutput::default());
+        assert_eq!(opinion(exited(Some(0), "", "")), nothing);
+        assert_eq!(opinion(exited(Some(0), "just words\n", "")), nothing);
+        let blocks = |reason: &str| {
+            Opinion::Trusted(SyncOutput {
+                decision: Some(BlockDecision::Block),
+                reason: Some(reason.to_owned()),
+                ..SyncOutput::default()
+            })
+        };
+        assert_eq!(
+            opinion(exited(Some(2), "ignored", " not here\n")),
+            blocks("not here")
+        );
+        let json = "\n {\"decision\": \"block\", \"reason\": \"r\"}\n";
+        assert_eq!(opinion(exited(Some(0), json, "")), blocks("r"));
+        for (answer, named) in [
+            (exited(Some(1), "{}", "boom"), "exit code 1: boom"),
+            (exited(Some(127), "", ""), "exit code 127"),
+            (exited(None, "", ""), "signal"),
+            (exited(Some(0), "{\"decision\":", ""), "JSON"),
+            (exited(Some(0), "{\"decison\":1}", ""), "decison"),
+            (HookAnswer::Failed("trap".to_owned()), "trap"),
+        ] {
+            let Opinion::Failed(reason) = opinion(answer) else {
+                panic!("{named}");
+            };
+            assert!(reason.contains(named), "{reason}");
+        }
+    }
+
+    #[test]
+    fn hook_11_plain_text_is_context_for_prompts_and_session_starts_only() {
+        for event in HookEvent::ALL {
+            let opinion = exited(Some(0), "text", "").opinion(event, HookKind::Trusted);
+            let Opinion::Trusted(output) = opinion else {
+                panic!("{event:?}");
+            };
+            let context = output
+                .specific
+                .as_ref()
+                .and_then(|s| s.additional_context());
+            let expected = matches!(event, HookEvent::UserPromptSubmit | HookEvent::SessionStart);
+            assert_eq!(context.is_some(), expected, "{event:?}");
+        }
+    }
+}

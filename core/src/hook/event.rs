@@ -1,0 +1,134 @@
+//! The moments at which hooks run.
+
+use serde::{Deserialize, Serialize};
+
+/// A moment at which hooks run (Agent SDK reference, `HookEvent`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum HookEvent {
+    /// A call is about to be judged.
+    PreToolUse,
+    /// A call ended well.
+    PostToolUse,
+    /// A call failed.
+    PostToolUseFailure,
+    /// The person is told something.
+    Notification,
+    /// A prompt is about to enter the conversation.
+    UserPromptSubmit,
+    /// A session begins, or goes on.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+    /// The model is done.
+    Stop,
+    /// A subagent begins.
+    SubagentStart,
+    /// A subagent is done.
+    SubagentStop,
+    /// The conversation is about to be compacted.
+    PreCompact,
+    /// Somebody is about to be asked whether a call may run.
+    PermissionRequest,
+    /// The workspace is being set up.
+    Setup,
+    /// A teammate has nothing to do.
+    TeammateIdle,
+    /// A task is done.
+    TaskCompleted,
+    /// A settings file or a skill has changed.
+    ConfigChange,
+    /// A worktree is made.
+    WorktreeCreate,
+    /// A worktree is removed.
+    WorktreeRemove,
+}
+
+impl HookEvent {
+    /// Every event.
+    pub const ALL: [Self; 18] = [
+        Self::PreToolUse,
+        Self::PostToolUse,
+        Self::PostToolUseFailure,
+        Self::Notification,
+        Self::UserPromptSubmit,
+        Self::SessionStart,
+        Self::SessionEnd,
+        Self::Stop,
+        Self::SubagentStart,
+        Self::SubagentStop,
+        Self::PreCompact,
+        Self::PermissionRequest,
+        Self::Setup,
+        Self::TeammateIdle,
+        Self::TaskCompleted,
+        Self::ConfigChange,
+        Self::WorktreeCreate,
+        Self::WorktreeRemove,
+    ];
+
+    /// The name in settings, inputs and messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PreToolUse => "PreToolUse",
+            Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
+            Self::Notification => "Notification",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::SessionStart => "SessionStart",
+            Self::SessionEnd => "SessionEnd",
+            Self::Stop => "Stop",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
+            Self::PreCompact => "PreCompact",
+            Self::PermissionRequest => "PermissionRequest",
+            Self::Setup => "Setup",
+            Self::TeammateIdle => "TeammateIdle",
+            Self::TaskCompleted => "TaskCompleted",
+            Self::ConfigChange => "ConfigChange",
+            Self::WorktreeCreate => "WorktreeCreate",
+            Self::WorktreeRemove => "WorktreeRemove",
+        }
+    }
+
+    /// The event of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.name() == name)
+    }
+
+    /// Whether a call depends on what the hooks say: then a hook that fails must not let it through.
+    #[must_use]
+    pub fn judges_calls(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest)
+    }
+
+    /// Whether a hook may refuse what is about to happen: a call, or a prompt.
+    #[must_use]
+    pub fn can_be_refused(self) -> bool {
+        self.judges_calls() || self == Self::UserPromptSubmit
+    }
+
+    /// Whether `additionalContext` of this event reaches the model.
+    #[must_use]
+    pub fn takes_context(self) -> bool {
+        matches!(
+            self,
+            Self::PreToolUse
+                | Self::PostToolUse
+                | Self::PostToolUseFailure
+                | Self::UserPromptSubmit
+                | Self::SessionStart
+                | Self::Setup
+                | Self::SubagentStart
+                | Self::Notification
+        )
+    }
+
+    /// Whether plain text on a program's standard output is context for the model, as shell hooks have it.
+    #[must_use]
+    pub(crate) fn takes_plain_context(self) -> bool {
+        matches!(self, Self::UserPromptSubmit | Self::SessionStart)
+    }
+}

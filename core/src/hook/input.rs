@@ -1,0 +1,622 @@
+//! What a hook is told (Agent SDK reference, `HookInput`).
+
+use alloc::{format, string::String};
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use super::HookEvent;
+use crate::{
+    id::SessionId,
+    json::{self, RawJson},
+    permission::Mode,
+};
+
+/// Everything a hook is told, one JSON object when encoded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HookInput {
+    /// The session.
+    pub session_id: SessionId,
+    /// The file of the transcript; empty where none is kept.
+    pub transcript_path: String,
+    /// The working directory.
+    pub cwd: String,
+    /// The permission mode in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<Mode>,
+    /// The subagent in which it happened; absent on the main thread, and in events that name one themselves.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentName>,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Occurrence,
+}
+
+/// A subagent in which something happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentName {
+    /// The agent's id.
+    pub agent_id: String,
+    /// What kind of agent.
+    pub agent_type: String,
+}
+
+/// What happened: the event with its own fields. The fields that all inputs have are added by the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "hook_event_name")]
+#[non_exhaustive]
+pub enum Occurrence {
+    /// A call is about to be judged.
+    PreToolUse(PreToolUse),
+    /// A call ended well.
+    PostToolUse(PostToolUse),
+    /// A call failed.
+    PostToolUseFailure(PostToolUseFailure),
+    /// The person is told something.
+    Notification(Notification),
+    /// A prompt is about to enter the conversation.
+    UserPromptSubmit(UserPromptSubmit),
+    /// A session begins, or goes on.
+    SessionStart(SessionStart),
+    /// A session ends.
+    SessionEnd(SessionEnd),
+    /// The model is done.
+    Stop(Stop),
+    /// A subagent begins.
+    SubagentStart(SubagentStart),
+    /// A subagent is done.
+    SubagentStop(SubagentStop),
+    /// The conversation is about to be compacted.
+    PreCompact(PreCompact),
+    /// Somebody is about to be asked whether a call may run.
+    PermissionRequest(PermissionRequested),
+    /// The workspace is being set up.
+    Setup(Setup),
+    /// A teammate has nothing to do.
+    TeammateIdle(TeammateIdle),
+    /// A task is done.
+    TaskCompleted(TaskCompleted),
+    /// A settings file or a skill has changed.
+    ConfigChange(ConfigChange),
+    /// A worktree is made.
+    WorktreeCreate(WorktreeCreate),
+    /// A worktree is removed.
+    WorktreeRemove(WorktreeRemove),
+}
+
+/// Fields of `PreToolUse`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreToolUse {
+    /// The tool.
+    pub tool_name: String,
+    /// The input as the model gave it.
+    pub tool_input: RawJson,
+    /// The call.
+    pub tool_use_id: String,
+}
+
+/// Fields of `PostToolUse`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PostToolUse {
+    /// The tool.
+    pub tool_name: String,
+    /// The input that ran.
+    pub tool_input: RawJson,
+    /// The structured output; the text where the tool has no other.
+    pub tool_response: RawJson,
+    /// The call.
+    pub tool_use_id: String,
+}
+
+/// Fields of `PostToolUseFailure`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PostToolUseFailure {
+    /// The tool.
+    pub tool_name: String,
+    /// The input that ran.
+    pub tool_input: RawJson,
+    /// The call.
+    pub tool_use_id: String,
+    /// What the tool said.
+    pub error: String,
+    /// Whether it failed because the run was interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_interrupt: Option<bool>,
+}
+
+/// Fields of `Notification`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notification {
+    /// What the person reads.
+    pub message: String,
+    /// Its heading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What kind (`permission_prompt`, `idle_prompt` …).
+    pub notification_type: String,
+}
+
+/// Fields of `UserPromptSubmit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserPromptSubmit {
+    /// The text of the prompt.
+    pub prompt: String,
+}
+
+/// Fields of `SessionStart`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionStart {
+    /// What brought it about.
+    pub source: StartSource,
+    /// The kind of agent the session runs as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_type: Option<String>,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// Why a session starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StartSource {
+    /// It is new.
+    #[default]
+    Startup,
+    /// It goes on where it was left.
+    Resume,
+    /// The conversation was cleared.
+    Clear,
+    /// The conversation was compacted.
+    Compact,
+}
+
+/// Fields of `SessionEnd`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionEnd {
+    /// Why (`clear`, `logout`, `prompt_input_exit`, `other` …).
+    pub reason: String,
+}
+
+/// Fields of `Stop`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// Whether the loop goes on already because a Stop hook wanted it to.
+    pub stop_hook_active: bool,
+    /// The text of the last response, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_assistant_message: Option<String>,
+}
+
+/// Fields of `SubagentStart`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubagentStart {
+    /// The agent's id.
+    pub agent_id: String,
+    /// What kind of agent.
+    pub agent_type: String,
+}
+
+/// Fields of `SubagentStop`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubagentStop {
+    /// Whether the agent goes on already because a hook wanted it to.
+    pub stop_hook_active: bool,
+    /// The agent's id.
+    pub agent_id: String,
+    /// The file of the agent's transcript; empty where none is kept.
+    pub agent_transcript_path: String,
+    /// What kind of agent.
+    pub agent_type: String,
+    /// The text of its last response, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_assistant_message: Option<String>,
+}
+
+/// Fields of `PreCompact`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreCompact {
+    /// Who wanted it.
+    pub trigger: CompactTrigger,
+    /// What the person asked to keep; null without.
+    pub custom_instructions: Option<String>,
+}
+
+/// Who wants the conversation compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CompactTrigger {
+    /// The person.
+    Manual,
+    /// The loop: the window is nearly full.
+    Auto,
+}
+
+/// Fields of `PermissionRequest`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionRequested {
+    /// The tool.
+    pub tool_name: String,
+    /// The input that would run.
+    pub tool_input: RawJson,
+    /// Updates that would answer such questions from now on (`PermissionUpdate`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_suggestions: Option<RawJson>,
+}
+
+/// Fields of `Setup`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// What it is for.
+    pub trigger: SetupTrigger,
+}
+
+/// What a set-up is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SetupTrigger {
+    /// The first one.
+    Init,
+    /// Keeping it in order.
+    Maintenance,
+}
+
+/// Fields of `TeammateIdle`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeammateIdle {
+    /// The teammate.
+    pub teammate_name: String,
+    /// Its team.
+    pub team_name: String,
+}
+
+/// Fields of `TaskCompleted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskCompleted {
+    /// The task.
+    pub task_id: String,
+    /// What it was about.
+    pub task_subject: String,
+    /// The same at length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_description: Option<String>,
+    /// Who did it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub teammate_name: Option<String>,
+    /// In which team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team_name: Option<String>,
+}
+
+/// Fields of `ConfigChange`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigChange {
+    /// What changed.
+    pub source: ConfigSource,
+    /// The file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_path: Option<String>,
+}
+
+/// What changed in the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfigSource {
+    /// The person's settings.
+    UserSettings,
+    /// The project's settings.
+    ProjectSettings,
+    /// The person's settings for the project.
+    LocalSettings,
+    /// The organisation's settings.
+    PolicySettings,
+    /// A skill.
+    Skills,
+}
+
+impl ConfigSource {
+    fn name(self) -> &'static str {
+        match self {
+            Self::UserSettings => "user_settings",
+            Self::ProjectSettings => "project_settings",
+            Self::LocalSettings => "local_settings",
+            Self::PolicySettings => "policy_settings",
+            Self::Skills => "skills",
+        }
+    }
+}
+
+/// Fields of `WorktreeCreate`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeCreate {
+    /// Its name.
+    pub name: String,
+}
+
+/// Fields of `WorktreeRemove`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeRemove {
+    /// Where it is.
+    pub worktree_path: String,
+}
+
+impl Occurrence {
+    /// The event.
+    #[must_use]
+    pub fn event(&self) -> HookEvent {
+        match self {
+            Self::PreToolUse(_) => HookEvent::PreToolUse,
+            Self::PostToolUse(_) => HookEvent::PostToolUse,
+            Self::PostToolUseFailure(_) => HookEvent::PostToolUseFailure,
+            Self::Notification(_) => HookEvent::Notification,
+            Self::UserPromptSubmit(_) => HookEvent::UserPromptSubmit,
+            Self::SessionStart(_) => HookEvent::SessionStart,
+            Self::SessionEnd(_) => HookEvent::SessionEnd,
+            Self::Stop(_) => HookEvent::Stop,
+            Self::SubagentStart(_) => HookEvent::SubagentStart,
+            Self::SubagentStop(_) => HookEvent::SubagentStop,
+            Self::PreCompact(_) => HookEvent::PreCompact,
+            Self::PermissionRequest(_) => HookEvent::PermissionRequest,
+            Self::Setup(_) => HookEvent::Setup,
+            Self::TeammateIdle(_) => HookEvent::TeammateIdle,
+            Self::TaskCompleted(_) => HookEvent::TaskCompleted,
+            Self::ConfigChange(_) => HookEvent::ConfigChange,
+            Self::WorktreeCreate(_) => HookEvent::WorktreeCreate,
+            Self::WorktreeRemove(_) => HookEvent::WorktreeRemove,
+        }
+    }
+
+    /// What a matcher is held against: the tool's name; in events without a tool what tells their
+    /// kinds apart (a source, a trigger, an agent's type). None: every hook of the event is meant.
+    #[must_use]
+    pub fn subject(&self) -> Option<&str> {
+        Some(match self {
+            Self::PreToolUse(e) => &e.tool_name,
+            Self::PostToolUse(e) => &e.tool_name,
+            Self::PostToolUseFailure(e) => &e.tool_name,
+            Self::PermissionRequest(e) => &e.tool_name,
+            Self::Notification(e) => &e.notification_type,
+            Self::SessionStart(e) => match e.source {
+                StartSource::Startup => "startup",
+                StartSource::Resume => "resume",
+                StartSource::Clear => "clear",
+                StartSource::Compact => "compact",
+            },
+            Self::SessionEnd(e) => &e.reason,
+            Self::SubagentStart(e) => &e.agent_type,
+            Self::SubagentStop(e) => &e.agent_type,
+            Self::PreCompact(e) => match e.trigger {
+                CompactTrigger::Manual => "manual",
+                CompactTrigger::Auto => "auto",
+            },
+            Self::Setup(e) => match e.trigger {
+                SetupTrigger::Init => "init",
+                SetupTrigger::Maintenance => "maintenance",
+            },
+            Self::ConfigChange(e) => e.source.name(),
+            Self::UserPromptSubmit(_)
+            | Self::Stop(_)
+            | Self::TeammateIdle(_)
+            | Self::TaskCompleted(_)
+            | Self::WorktreeCreate(_)
+            | Self::WorktreeRemove(_) => return None,
+        })
+    }
+
+    /// The call it is about.
+    #[must_use]
+    pub fn tool_use_id(&self) -> Option<&str> {
+        match self {
+            Self::PreToolUse(e) => Some(&e.tool_use_id),
+            Self::PostToolUse(e) => Some(&e.tool_use_id),
+            Self::PostToolUseFailure(e) => Some(&e.tool_use_id),
+            _ => None,
+        }
+    }
+
+    /// The name in messages: `PreToolUse:Bash`, `SessionStart:startup`, `Stop`.
+    #[must_use]
+    pub fn hook_name(&self) -> String {
+        match self.subject() {
+            Some(subject) => format!("{}:{subject}", self.event().name()),
+            None => String::from(self.event().name()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Occurrence {
+    /// The fields are read, others passed over: the input that all events share stands beside them.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (name, raw) = json::tagged(deserializer, "hook_event_name")?;
+        let Some(event) = HookEvent::parse(&name) else {
+            return Err(de::Error::custom(format!("no hook event is named {name}")));
+        };
+        match event {
+            HookEvent::PreToolUse => raw.decode().map(Self::PreToolUse),
+            HookEvent::PostToolUse => raw.decode().map(Self::PostToolUse),
+            HookEvent::PostToolUseFailure => raw.decode().map(Self::PostToolUseFailure),
+            HookEvent::Notification => raw.decode().map(Self::Notification),
+            HookEvent::UserPromptSubmit => raw.decode().map(Self::UserPromptSubmit),
+            HookEvent::SessionStart => raw.decode().map(Self::SessionStart),
+            HookEvent::SessionEnd => raw.decode().map(Self::SessionEnd),
+            HookEvent::Stop => raw.decode().map(Self::Stop),
+            HookEvent::SubagentStart => raw.decode().map(Self::SubagentStart),
+            HookEvent::SubagentStop => raw.decode().map(Self::SubagentStop),
+            HookEvent::PreCompact => raw.decode().map(Self::PreCompact),
+            HookEvent::PermissionRequest => raw.decode().map(Self::PermissionRequest),
+            HookEvent::Setup => raw.decode().map(Self::Setup),
+            HookEvent::TeammateIdle => raw.decode().map(Self::TeammateIdle),
+            HookEvent::TaskCompleted => raw.decode().map(Self::TaskCompleted),
+            HookEvent::ConfigChange => raw.decode().map(Self::ConfigChange),
+            HookEvent::WorktreeCreate => raw.decode().map(Self::WorktreeCreate),
+            HookEvent::WorktreeRemove => raw.decode().map(Self::WorktreeRemove),
+        }
+        .map_err(de::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for HookInput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Common {
+            session_id: SessionId,
+            transcript_path: String,
+            cwd: String,
+            #[serde(default)]
+            permission_mode: Option<Mode>,
+        }
+        let raw = RawJson::deserialize(deserializer)?;
+        let common: Common = raw.decode().map_err(de::Error::custom)?;
+        let event: Occurrence = raw.decode().map_err(de::Error::custom)?;
+        let names_its_own = matches!(
+            event.event(),
+            HookEvent::SubagentStart | HookEvent::SubagentStop
+        );
+        Ok(Self {
+            session_id: common.session_id,
+            transcript_path: common.transcript_path,
+            cwd: common.cwd,
+            permission_mode: common.permission_mode,
+            agent: raw.decode().ok().filter(|_| !names_its_own),
+            event,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::String, vec::Vec};
+
+    use super::{HookInput, Occurrence};
+    use crate::{Uuid, hook::HookEvent, json::RawJson, permission::Mode};
+
+    const COMMON: &str = r#""session_id":"01010101-0101-4101-8101-010101010101","transcript_path":"/t/x.jsonl","cwd":"/work","permission_mode":"acceptEdits""#;
+
+    /// One input of every event, with every field it can have, as the reference writes it.
+    fn inputs() -> Vec<(HookEvent, &'static str)> {
+        use HookEvent as E;
+        alloc::vec![
+            (
+                E::PreToolUse,
+                r#""tool_name":"Bash","tool_input":{"b":1,"a":2.50},"tool_use_id":"toolu_1""#
+            ),
+            (
+                E::PostToolUse,
+                r#""tool_name":"Read","tool_input":{},"tool_response":[1,{"z":0}],"tool_use_id":"toolu_1""#
+            ),
+            (
+                E::PostToolUseFailure,
+                r#""tool_name":"Read","tool_input":{},"tool_use_id":"toolu_1","error":"no","is_interrupt":false"#
+            ),
+            (
+                E::Notification,
+                r#""message":"m","title":"t","notification_type":"permission_prompt""#
+            ),
+            (E::UserPromptSubmit, r#""prompt":"hello""#),
+            (
+                E::SessionStart,
+                r#""source":"resume","agent_type":"reviewer","model":"m""#
+            ),
+            (E::SessionEnd, r#""reason":"other""#),
+            (
+                E::Stop,
+                r#""stop_hook_active":true,"last_assistant_message":"done""#
+            ),
+            (
+                E::SubagentStart,
+                r#""agent_id":"a1","agent_type":"explore""#
+            ),
+            (
+                E::SubagentStop,
+                r#""stop_hook_active":false,"agent_id":"a1","agent_transcript_path":"/t/a1.jsonl","agent_type":"explore","last_assistant_message":"x""#
+            ),
+            (
+                E::PreCompact,
+                r#""trigger":"auto","custom_instructions":null"#
+            ),
+            (
+                E::PermissionRequest,
+                r#""tool_name":"Bash","tool_input":{},"permission_suggestions":[{"type":"setMode"}]"#
+            ),
+            (E::Setup, r#""trigger":"maintenance""#),
+            (
+                E::TeammateIdle,
+                r#""teammate_name":"ann","team_name":"red""#
+            ),
+            (
+                E::TaskCompleted,
+                r#""task_id":"7","task_subject":"s","task_description":"d","teammate_name":"ann","team_name":"red""#
+            ),
+            (
+                E::ConfigChange,
+                r#""source":"policy_settings","file_path":"/etc/x.json""#
+            ),
+            (E::WorktreeCreate, r#""name":"feature""#),
+            (E::WorktreeRemove, r#""worktree_path":"/wt/feature""#),
+        ]
+    }
+
+    #[test]
+    fn hook_3_every_input_has_the_common_fields_and_those_of_its_event() {
+        let inputs = inputs();
+        assert_eq!(inputs.len(), HookEvent::ALL.len());
+        for (event, fields) in inputs {
+            let text = alloc::format!(
+                r#"{{{COMMON},"hook_event_name":"{}",{fields}}}"#,
+                event.name()
+            );
+            let input: HookInput = RawJson::parse(text.as_str()).unwrap().decode().unwrap();
+            assert_eq!(input.event.event(), event);
+            assert_eq!(input.permission_mode, Some(Mode::AcceptEdits));
+            // Field by field, in order, and what is unknown in shape byte for byte.
+            assert_eq!(RawJson::encode(&input).unwrap().get(), text);
+        }
+    }
+
+    #[test]
+    fn hook_17_what_is_optional_may_be_absent() {
+        for (event, fields) in [
+            (HookEvent::ConfigChange, r#""source":"skills""#),
+            (
+                HookEvent::TaskCompleted,
+                r#""task_id":"7","task_subject":"s""#,
+            ),
+            (
+                HookEvent::Notification,
+                r#""message":"m","notification_type":"x""#,
+            ),
+            (HookEvent::SessionStart, r#""source":"startup""#),
+            (HookEvent::Stop, r#""stop_hook_active":false"#),
+        ] {
+            let text = alloc::format!(r#"{{"hook_event_name":"{}",{fields}}}"#, event.name());
+            let read: Occurrence = RawJson::parse(text.as_str()).unwrap().decode().unwrap();
+            assert_eq!(RawJson::encode(&read).unwrap().get(), text);
+        }
+    }
+
+    #[test]
+    fn hook_9_inside_a_subagent_the_input_names_it() {
+        let text = alloc::format!(
+            r#"{{{COMMON},"agent_id":"a1","agent_type":"explore","hook_event_name":"UserPromptSubmit","prompt":"p"}}"#
+        );
+        let input: HookInput = RawJson::parse(text.as_str()).unwrap().decode().unwrap();
+        assert_eq!(input.agent.as_ref().unwrap().agent_id, "a1");
+        assert_eq!(RawJson::encode(&input).unwrap().get(), text);
+        assert_eq!(input.session_id, Uuid::from_random([1; 16]));
+    }
+
+    #[test]
+    fn a_hook_is_named_by_its_event_and_what_it_is_about() {
+        let names: Vec<String> = inputs()
+            .into_iter()
+            .map(|(event, fields)| {
+                let text = alloc::format!(r#"{{"hook_event_name":"{}",{fields}}}"#, event.name());
+                let read: Occurrence = RawJson::parse(text).unwrap().decode().unwrap();
+                read.hook_name()
+            })
+            .collect();
+        assert_eq!(names[0], "PreToolUse:Bash");
+        assert_eq!(names[5], "SessionStart:resume");
+        assert_eq!(names[7], "Stop");
+        assert_eq!(names[10], "PreCompact:auto");
+    }
+}

@@ -1,0 +1,277 @@
+//! What a hook of a third party can say: less may happen, never more.
+
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BlockDecision, HookEvent, HookOutput, HookOutputError, PermissionDecision, RequestDecision,
+    SpecificOutput, SyncOutput, output::Fields,
+};
+use crate::{json::RawJson, tool::DenyPattern};
+
+/// The answer of a narrowing hook. There is no *allow*, no changed input and no text for the model in
+/// it: whatever such a hook says, the call could do as much without it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "lowercase")]
+pub enum Judgement {
+    /// No opinion. That is not an *allow*: rules and mode decide.
+    #[default]
+    Pass,
+    /// Somebody must be asked.
+    Ask {
+        /// Why; the person reads it.
+        reason: String,
+    },
+    /// It must not happen.
+    Deny {
+        /// Why; the model reads it.
+        reason: String,
+    },
+    /// It may happen with less.
+    Narrow(Narrowing),
+}
+
+/// What is taken from a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Narrowing {
+    /// Paths that stay unreachable for it, beside those of the deny rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deny_paths: Vec<DenyPattern>,
+    /// Milliseconds it may take, if that is less than it would have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u32>,
+}
+
+impl Narrowing {
+    fn read(fields: &Fields) -> Result<Self, HookOutputError> {
+        fields.only(&["verdict", "deny_paths", "timeout_ms"])?;
+        let deny_paths = match fields.raw("deny_paths") {
+            None => Vec::new(),
+            Some(paths) => paths
+                .decode()
+                .map_err(|error| fields.fault("deny_paths", error.reason))?,
+        };
+        let timeout_ms = fields.milliseconds("timeout_ms")?;
+        Ok(Self {
+            deny_paths,
+            timeout_ms: timeout_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
+        })
+    }
+
+    /// Takes what another takes too.
+    pub(crate) fn and(&mut self, other: &Self) {
+        for pattern in &other.deny_paths {
+            if !self.deny_paths.contains(pattern) {
+                self.deny_paths.push(pattern.clone());
+            }
+        }
+        self.timeout_ms = shorter(self.timeout_ms, other.timeout_ms);
+    }
+}
+
+/// The shorter of two limits.
+fn shorter(one: Option<u32>, other: Option<u32>) -> Option<u32> {
+    one.into_iter().chain(other).min()
+}
+
+impl Judgement {
+    /// Reads `{"verdict": "pass" | "ask" | "deny" | "narrow", …}`, or the output of an ordinary hook as
+    /// far as it narrows.
+    ///
+    /// # Errors
+    /// [`HookOutputError`]: unreadable, or it would widen what may happen.
+    pub fn parse(json: &RawJson, event: HookEvent) -> Result<Self, HookOutputError> {
+        let fields = Fields::read("", json)?;
+        let Some(verdict) = fields.text("verdict")? else {
+            return match HookOutput::parse(json, event)? {
+                HookOutput::Async(_) => Ok(Self::Pass),
+                HookOutput::Done(output) => Self::of_output(&output),
+            };
+        };
+        let reason = || {
+            fields.only(&["verdict", "reason"])?;
+            fields
+                .text("reason")?
+                .ok_or_else(|| fields.fault("reason", "is missing"))
+        };
+        match verdict.as_str() {
+            "pass" => fields.only(&["verdict"]).map(|()| Self::Pass),
+            "ask" => Ok(Self::Ask { reason: reason()? }),
+            "deny" => Ok(Self::Deny { reason: reason()? }),
+            "narrow" => Narrowing::read(&fields).map(Self::Narrow),
+            _ => Err(fields.fault("verdict", "must be pass, ask, deny or narrow")),
+        }
+    }
+
+    /// What an ordinary output says, if it only narrows.
+    fn of_output(output: &SyncOutput) -> Result<Self, HookOutputError> {
+        let widens = |place: &str, what: &str| {
+            Err(HookOutputError {
+                place: place.to_owned(),
+                problem: format!("a narrowing hook cannot {what}"),
+            })
+        };
+        let reason = |reason: &Option<String>| {
+            let reason = reason.as_ref().or(output.reason.as_ref());
+            reason.map_or_else(|| "no reason was given".to_string(), Clone::clone)
+        };
+        if output.goes_on == Some(false) {
+            return widens("continue", "end the run");
+        }
+        let shortly = match output.decision {
+            Some(BlockDecision::Approve) => return widens("decision", "approve"),
+            Some(BlockDecision::Block) => Self::Deny {
+                reason: reason(&None),
+            },
+            None => Self::Pass,
+        };
+        let specific = match &output.specific {
+            None => Self::Pass,
+            Some(specific) if specific.additional_context().is_some() => {
+                let place = "hookSpecificOutput.additionalContext";
+                return widens(place, "speak to the model");
+            }
+            Some(SpecificOutput::PreToolUse {
+                updated_input: Some(_),
+                ..
+            }) => return widens("hookSpecificOutput.updatedInput", "change the input"),
+            Some(SpecificOutput::PostToolUse {
+                updated_output: Some(_),
+                ..
+            }) => {
+                let place = "hookSpecificOutput.updatedMCPToolOutput";
+                return widens(place, "change the output");
+            }
+            Some(SpecificOutput::PreToolUse {
+                permission_decision,
+                permission_decision_reason: why,
+                ..
+            }) => match permission_decision {
+                None => Self::Pass,
+                Some(PermissionDecision::Ask) => Self::Ask {
+                    reason: reason(why),
+                },
+                Some(PermissionDecision::Deny) => Self::Deny {
+                    reason: reason(why),
+                },
+                Some(PermissionDecision::Allow) => {
+                    return widens("hookSpecificOutput.permissionDecision", "allow");
+                }
+            },
+            Some(SpecificOutput::PermissionRequest { decision }) => match decision {
+                RequestDecision::Deny { message, .. } => Self::Deny {
+                    reason: reason(message),
+                },
+                RequestDecision::Allow { .. } => {
+                    return widens("hookSpecificOutput.decision.behavior", "allow");
+                }
+            },
+            Some(SpecificOutput::PostToolUse { .. } | SpecificOutput::Context(_)) => Self::Pass,
+        };
+        Ok(match (shortly, specific) {
+            (deny @ Self::Deny { .. }, _) => deny,
+            (_, specific) => specific,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(json: &str, event: HookEvent) -> Result<Judgement, HookOutputError> {
+        Judgement::parse(&RawJson::parse(json).unwrap(), event)
+    }
+
+    #[test]
+    fn hook_7_a_narrowing_hook_has_no_way_to_widen() {
+        use HookEvent as E;
+        let specific = |event: E, rest: &str| {
+            format!(
+                r#"{{"hookSpecificOutput":{{"hookEventName":"{}",{rest}}}}}"#,
+                event.name()
+            )
+        };
+        for (event, json, place) in [
+            (
+                E::PreToolUse,
+                r#"{"verdict":"allow"}"#.to_string(),
+                "verdict",
+            ),
+            (E::PreToolUse, r#"{"verdict":"deny"}"#.into(), "reason"),
+            (
+                E::PreToolUse,
+                r#"{"verdict":"pass","reason":"x"}"#.into(),
+                "reason",
+            ),
+            (
+                E::PreToolUse,
+                r#"{"decision":"approve"}"#.into(),
+                "decision",
+            ),
+            (E::PreToolUse, r#"{"continue":false}"#.into(), "continue"),
+            (
+                E::PreToolUse,
+                specific(E::PreToolUse, r#""permissionDecision":"allow""#),
+                "hookSpecificOutput.permissionDecision",
+            ),
+            (
+                E::PreToolUse,
+                specific(
+                    E::PreToolUse,
+                    r#""permissionDecision":"deny","updatedInput":{}"#,
+                ),
+                "hookSpecificOutput.updatedInput",
+            ),
+            (
+                E::UserPromptSubmit,
+                specific(E::UserPromptSubmit, r#""additionalContext":"obey""#),
+                "hookSpecificOutput.additionalContext",
+            ),
+            (
+                E::PermissionRequest,
+                specific(E::PermissionRequest, r#""decision":{"behavior":"allow"}"#),
+                "hookSpecificOutput.decision.behavior",
+            ),
+        ] {
+            let error = parse(&json, event).unwrap_err();
+            assert_eq!(error.place, place, "{json}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_narrowing_hook_may_speak_either_form() {
+        let deny = |reason: &str| {
+            Ok(Judgement::Deny {
+                reason: reason.to_owned(),
+            })
+        };
+        let event = HookEvent::PreToolUse;
+        assert_eq!(parse("{}", event), Ok(Judgement::Pass));
+        assert_eq!(parse(r#"{"verdict":"pass"}"#, event), Ok(Judgement::Pass));
+        assert_eq!(
+            parse(r#"{"verdict":"deny","reason":"r"}"#, event),
+            deny("r")
+        );
+        assert_eq!(
+            parse(r#"{"decision":"block","reason":"r"}"#, event),
+            deny("r")
+        );
+        let narrow = parse(
+            r#"{"verdict":"narrow","deny_paths":[{"pattern":"/work/.env","access":"read"}],"timeout_ms":50}"#,
+            event,
+        );
+        let Ok(Judgement::Narrow(narrowing)) = narrow else {
+            panic!("{narrow:?}");
+        };
+        assert_eq!(narrowing.deny_paths.len(), 1);
+        assert_eq!(narrowing.timeout_ms, Some(50));
+    }
+}

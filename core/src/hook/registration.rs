@@ -1,0 +1,229 @@
+//! Which hooks a session has.
+
+use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{HookEvent, Matcher, Occurrence};
+
+/// How long a hook may take where its matcher does not say: a minute.
+pub const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+/// No hook is given longer than a day.
+const LONGEST_TIMEOUT_MS: u64 = 86_400_000;
+
+/// Hooks of one event for some tools (Agent SDK reference, `HookCallbackMatcher`).
+///
+/// In JSON `{"event": "PreToolUse", "matcher": "Bash", "hooks": ["guard"], "timeout": 5, "onFailure": "block",
+/// "kind": "narrowing", "source": "plugin x"}`; `timeout` in seconds, and all but `event` and `hooks` optional.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HookMatcher {
+    /// When.
+    pub event: HookEvent,
+    /// For which tools; for events without a tool see [`Occurrence::subject`].
+    #[serde(default)]
+    pub matcher: Matcher,
+    /// The hooks, by the names under which the host knows them. The same name runs once an occurrence.
+    pub hooks: Vec<String>,
+    /// How long each of them may take, in milliseconds; in JSON `timeout`, in seconds.
+    #[serde(
+        rename = "timeout",
+        default = "default_timeout",
+        serialize_with = "to_seconds",
+        deserialize_with = "from_seconds"
+    )]
+    pub timeout_ms: u64,
+    /// What a failure means; none is [`FailurePolicy::of`] the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<FailurePolicy>,
+    /// Whether they may widen what happens.
+    #[serde(default)]
+    pub kind: HookKind,
+    /// Where the registration comes from, for messages (`user settings`, `plugin x`).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// Whose hooks these are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HookKind {
+    /// The person's or the embedding program's own: they may allow and change what happens.
+    #[default]
+    Trusted,
+    /// A third party's: their answers are [`Judgement`](super::Judgement)s, which have no *allow*.
+    Narrowing,
+}
+
+/// What it means when a hook crashes, hangs, exits with an error or answers nonsense.
+///
+/// It is always reported ([`HookResponse`](crate::message::HookResponse)) and never ends the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailurePolicy {
+    /// As if the hook had not been there.
+    Continue,
+    /// Somebody is asked in its stead; where nobody can be, the call is denied. For events that judge no
+    /// call the same as [`FailurePolicy::Continue`].
+    Ask,
+    /// What it should have judged does not happen: a call is denied, a prompt dropped. For events at which
+    /// nothing can be refused the same as [`FailurePolicy::Continue`].
+    Block,
+}
+
+impl FailurePolicy {
+    /// The policy of an event for which nothing else was set: calls are asked about, everything else goes on.
+    #[must_use]
+    pub fn of(event: HookEvent) -> Self {
+        if event.judges_calls() {
+            Self::Ask
+        } else {
+            Self::Continue
+        }
+    }
+}
+
+impl HookMatcher {
+    /// Hooks of an event, whatever the tool, trusted, with the usual timeout.
+    pub fn new<S: Into<String>>(event: HookEvent, hooks: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            event,
+            matcher: Matcher::everything(),
+            hooks: hooks.into_iter().map(Into::into).collect(),
+            timeout_ms: DEFAULT_TIMEOUT_MS,
+            on_failure: None,
+            kind: HookKind::Trusted,
+            source: String::new(),
+        }
+    }
+
+    /// What a failure of its hooks means.
+    #[must_use]
+    pub fn failure_policy(&self) -> FailurePolicy {
+        self.on_failure
+            .unwrap_or_else(|| FailurePolicy::of(self.event))
+    }
+}
+
+/// The hooks that an occurrence concerns, each once, in the order of registration.
+#[must_use]
+pub fn concerned<'a>(
+    matchers: &'a [HookMatcher],
+    occurrence: &Occurrence,
+) -> Vec<(&'a HookMatcher, &'a str)> {
+    let (event, subject) = (occurrence.event(), occurrence.subject());
+    let mut seen = BTreeSet::new();
+    matchers
+        .iter()
+        .filter(|m| m.event == event && subject.is_none_or(|s| m.matcher.matches(s)))
+        .flat_map(|m| m.hooks.iter().map(move |hook| (m, hook.as_str())))
+        .filter(|(_, hook)| seen.insert(*hook))
+        .collect()
+}
+
+fn default_timeout() -> u64 {
+    DEFAULT_TIMEOUT_MS
+}
+
+fn to_seconds<S: Serializer>(ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    match ms % 1000 {
+        0 => serializer.serialize_u64(ms / 1000),
+        // A number of milliseconds below a day is exact, and so is what reading makes of it again.
+        _ => serializer.serialize_f64(u32::try_from(*ms).map_or(86_400.0, f64::from) / 1000.0),
+    }
+}
+
+fn from_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        None => Ok(DEFAULT_TIMEOUT_MS),
+        Some(seconds) => timeout_from_seconds(seconds).map_err(de::Error::custom),
+    }
+}
+
+/// A timeout in milliseconds from seconds, as settings and SDKs write it.
+///
+/// # Errors
+/// [`TimeoutError`] unless the number is more than 0; more than a day is a day.
+pub fn timeout_from_seconds(seconds: f64) -> Result<u64, TimeoutError> {
+    if seconds.is_nan() || seconds <= 0.0 {
+        return Err(TimeoutError {
+            given: format!("{seconds}"),
+        });
+    }
+    // Floating point casts saturate; less than a millisecond is one.
+    Ok(((seconds * 1000.0) as u64).clamp(1, LONGEST_TIMEOUT_MS))
+}
+
+/// A timeout that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the timeout of a hook must be more than 0 seconds, not {given}")]
+pub struct TimeoutError {
+    /// What was given.
+    pub given: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::borrow::ToOwned;
+
+    use super::*;
+    use crate::{hook::input, json::RawJson};
+
+    fn matcher(json: &str) -> Result<HookMatcher, String> {
+        RawJson::parse(json)
+            .unwrap()
+            .decode()
+            .map_err(|error| error.reason)
+    }
+
+    #[test]
+    fn hook_8_a_timeout_is_in_seconds_and_belongs_to_its_matcher() {
+        let read = |rest: &str| matcher(&format!(r#"{{"event":"Stop","hooks":["a"]{rest}}}"#));
+        assert_eq!(read("").unwrap().timeout_ms, 60_000);
+        assert_eq!(read(r#","timeout":null"#).unwrap().timeout_ms, 60_000);
+        assert_eq!(read(r#","timeout":120"#).unwrap().timeout_ms, 120_000);
+        assert_eq!(read(r#","timeout":0.25"#).unwrap().timeout_ms, 250);
+        assert_eq!(read(r#","timeout":1e300"#).unwrap().timeout_ms, 86_400_000);
+        for bad in ["0", "-1", "\"5\""] {
+            assert!(read(&format!(r#","timeout":{bad}"#)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_registration_is_read_and_written() {
+        let json = r#"{"event":"PreToolUse","matcher":"Edit|Write","hooks":["a","b"],"timeout":2.5,"onFailure":"block","kind":"narrowing","source":"plugin x"}"#;
+        let read = matcher(json).unwrap();
+        assert_eq!(RawJson::encode(&read).unwrap().get(), json);
+        assert_eq!(read.failure_policy(), FailurePolicy::Block);
+        let error = matcher(r#"{"event":"PreTool","hooks":[]}"#).unwrap_err();
+        assert!(error.contains("PreTool"), "{error}");
+        let error = matcher(r#"{"event":"Stop","hooks":[],"matcher":"(x"}"#).unwrap_err();
+        assert!(error.contains("not closed"), "{error}");
+        let error = matcher(r#"{"event":"Stop","hooks":[],"onFailur":"ask"}"#).unwrap_err();
+        assert!(error.contains("onFailur"), "{error}");
+    }
+
+    #[test]
+    fn hook_8_no_matcher_is_every_tool_and_a_hook_runs_once() {
+        let mut only_bash = HookMatcher::new(HookEvent::PreToolUse, ["a", "b"]);
+        only_bash.matcher = Matcher::parse("Bash").unwrap();
+        let matchers = [
+            only_bash,
+            HookMatcher::new(HookEvent::PostToolUse, ["z"]),
+            HookMatcher::new(HookEvent::PreToolUse, ["b", "c"]),
+        ];
+        let call = |tool: &str| {
+            Occurrence::PreToolUse(input::PreToolUse {
+                tool_name: tool.to_owned(),
+                tool_input: RawJson::empty_object(),
+                tool_use_id: "t".to_owned(),
+            })
+        };
+        let names = |tool: &str| -> Vec<&str> {
+            let concerned = concerned(&matchers, &call(tool));
+            concerned.into_iter().map(|(_, hook)| hook).collect()
+        };
+        assert_eq!(names("Bash"), ["a", "b", "c"]);
+        assert_eq!(names("Read"), ["b", "c"]);
+    }
+}
