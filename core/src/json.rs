@@ -198,6 +198,11 @@ impl RawObject {
         self.keys().find(|key| !seen.insert(*key))
     }
 
+    /// The fields in their order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
     /// Replaces a field in its place, or appends it.
     pub fn set(&mut self, key: &str, value: RawJson) {
         match self.0.iter_mut().find(|(k, _)| k == key) {

@@ -5,6 +5,7 @@ use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    agent::{Agents, ModelAliases},
     message::{McpServer, PluginInfo},
     money::Usd,
     permission::{Mode, Rules},
@@ -31,6 +32,14 @@ pub struct Spec {
     pub system: Option<String>,
     /// The tools.
     pub tools: Vec<ToolDefinition>,
+    /// Agents that the Task tool can start. Default: the built-in ones. Without that tool none is started.
+    pub agents: Agents,
+    /// The agent as which the main thread runs, if it does ([`Spec::run_as`]).
+    pub agent: Option<String>,
+    /// Which models an agent's `sonnet`, `opus` and `haiku` are.
+    pub model_aliases: ModelAliases,
+    /// What background tasks and subagents let be heard.
+    pub tasks: TaskPolicy,
     /// Extended thinking.
     pub thinking: Thinking,
     /// How much work goes into a response; none leaves it to the provider.
@@ -64,6 +73,10 @@ impl Default for Spec {
             max_tokens: None,
             system: None,
             tools: Vec::new(),
+            agents: Agents::built_in(),
+            agent: None,
+            model_aliases: ModelAliases::default(),
+            tasks: TaskPolicy::default(),
             thinking: Thinking::Default,
             effort: None,
             betas: Vec::new(),
@@ -101,6 +114,19 @@ pub struct Limits {
     pub max_turns: Option<u32>,
     /// What the session may cost; none is no limit.
     pub max_budget: Option<Usd>,
+}
+
+/// What background tasks and subagents let be heard.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TaskPolicy {
+    /// The end of a background task begins a turn of its own when the conversation is quiet. Without, the model
+    /// hears of it with the next prompt.
+    pub wake: bool,
+    /// Of a subagent's responses only the tool calls are handed on, not its words and thoughts.
+    pub tool_calls_only: bool,
+    /// The folder in which the host keeps the transcripts of subagents, as `agent-<id>.jsonl`.
+    pub transcripts: Option<String>,
 }
 
 /// Extended thinking (Agent SDK reference, `ThinkingConfig`).

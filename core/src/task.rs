@@ -1,6 +1,7 @@
 //! A session as JSON, for hosts that are reached across a boundary: a component, a browser module.
 
 use alloc::{
+    collections::BTreeMap,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -9,11 +10,14 @@ use alloc::{
 use serde::Deserialize;
 
 use crate::{
+    agent::{Agent, AgentDefinition, ModelAliases},
     effect::Prompt,
     id::{SessionId, Uuid},
     json::RawJson,
     permission::{Mode, Rule, Rules},
-    spec::{Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, Thinking},
+    spec::{
+        Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, TaskPolicy, Thinking,
+    },
     tool::ToolDefinition,
 };
 
@@ -23,8 +27,9 @@ use crate::{
 /// digits and must be as random as the ids are to be unique; the session id is a UUID and may be left
 /// out; the prompt is a text or an array of content blocks. The fields of `spec` are those of
 /// [`Spec`] under their names, all of them optional; `permissions` has those of [`PermissionPolicy`]
-/// with `allow`, `ask` and `deny` as lists of rules; `prices` is a price file. Unknown fields are
-/// refused.
+/// with `allow`, `ask` and `deny` as lists of rules; `prices` is a price file; `agents` are definitions by name,
+/// added to the built-in ones, and `agent` is the name of the one as which the main thread runs. Unknown fields
+/// are refused.
 ///
 /// ```
 /// use windlass_core::task::Task;
@@ -145,6 +150,10 @@ struct SpecForm {
     max_tokens: Option<u32>,
     system: Option<String>,
     tools: Vec<ToolDefinition>,
+    agents: BTreeMap<String, AgentDefinition>,
+    agent: Option<String>,
+    model_aliases: ModelAliases,
+    tasks: TaskPolicy,
     thinking: Thinking,
     effort: Option<Effort>,
     betas: Vec<String>,
@@ -181,13 +190,22 @@ impl SpecForm {
                 .with_file(file.get())
                 .map_err(TaskError::new)?,
         };
-        Ok(Spec {
+        let mut agents = usual.agents;
+        for (name, definition) in self.agents {
+            agents.add(Agent::new(&name, definition).map_err(TaskError::new)?);
+        }
+        let chosen_model = self.model.clone();
+        let spec = Spec {
             provider: usual.provider,
             catalogue,
             model: self.model.unwrap_or(usual.model),
             max_tokens: self.max_tokens,
             system: self.system,
             tools: self.tools,
+            agents,
+            agent: None,
+            model_aliases: self.model_aliases,
+            tasks: self.tasks,
             thinking: self.thinking,
             effort: self.effort,
             betas: self.betas,
@@ -199,7 +217,14 @@ impl SpecForm {
             environment: self.environment,
             persist: self.persist,
             cancel_grace_ms: self.cancel_grace_ms.unwrap_or(usual.cancel_grace_ms),
-        })
+        };
+        let Some(name) = self.agent else {
+            return Ok(spec);
+        };
+        let mut spec = spec.run_as(&name).map_err(TaskError::new)?;
+        // A model that was named is used exactly.
+        spec.model = chosen_model.unwrap_or(spec.model);
+        Ok(spec)
     }
 }
 
@@ -277,6 +302,14 @@ mod tests {
                 "allow_bypass",
             ),
             (r#", "spec": {"prices": {"models": 1}}"#, "price file"),
+            (
+                r#", "spec": {"agent": "nobody"}"#,
+                "the agents are: Explore",
+            ),
+            (
+                r#", "spec": {"agents": {"a": {"description": "d", "prompt": "p", "maxTurns": 0}}}"#,
+                "agent a cannot be used: its field `maxTurns`",
+            ),
         ] {
             let error = parse(rest).unwrap_err().to_string();
             assert!(error.contains(named), "{rest}: {error}");

@@ -6,6 +6,7 @@ mod conversation;
 mod notice;
 mod result;
 mod system;
+mod task;
 
 use alloc::{format, string::String};
 
@@ -26,6 +27,7 @@ pub use self::{
         ApiRetry, FailedFile, FilesPersisted, Init, McpServer, PersistedFile, PluginInfo, Status,
         StatusKind, SystemMessage,
     },
+    task::{TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted, TaskUsage},
 };
 
 /// A message of the stream.

@@ -4,7 +4,10 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::ErrorClass;
+use super::{
+    ErrorClass,
+    task::{TaskNotification, TaskProgress, TaskStarted},
+};
 use crate::{
     id::{SessionId, Uuid},
     permission::Mode,
@@ -23,6 +26,12 @@ pub enum SystemMessage {
     Status(Status),
     /// Files were stored.
     FilesPersisted(FilesPersisted),
+    /// A background task begins.
+    TaskStarted(TaskStarted),
+    /// A background task goes on.
+    TaskProgress(TaskProgress),
+    /// A background task ends.
+    TaskNotification(TaskNotification),
 }
 
 /// What holds for the session at this prompt.

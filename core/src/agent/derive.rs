@@ -1,0 +1,117 @@
+//! From an agent's definition to what its conversation is told: always a part of what its parent was told.
+
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{Agent, AgentMcpServer};
+use crate::{permission::Rule, spec::Spec, tool::ToolDefinition};
+
+impl Spec {
+    /// The spec with the main thread running as one of its agents: with that agent's prompt, tools, model and limit
+    /// (Agent SDK reference, option `agent`). An agent without a model or a limit leaves the spec's own.
+    ///
+    /// # Errors
+    /// [`NoSuchAgent`] if no agent has that name.
+    pub fn run_as(&self, name: &str) -> Result<Self, NoSuchAgent> {
+        let agent = self.agents.get(name).ok_or_else(|| NoSuchAgent {
+            name: name.to_owned(),
+            known: self.agents.iter().map(|agent| agent.name.clone()).collect(),
+        })?;
+        let mut spec = agent_spec(self, agent);
+        if let Some(model) = &agent.definition.model {
+            spec.model = model.resolve(&self.model, &self.model_aliases).to_owned();
+        }
+        if let Some(turns) = agent.definition.max_turns {
+            spec.limits.max_turns = Some(turns);
+        }
+        spec.agent = Some(agent.name.clone());
+        Ok(spec)
+    }
+}
+
+/// A name that is no agent's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no agent named {name}; the agents are: {}", known.join(", "))]
+pub struct NoSuchAgent {
+    /// The name.
+    pub name: String,
+    /// The names there are.
+    pub known: Vec<String>,
+}
+
+/// Prompt and tools; everything else is the parent's.
+fn agent_spec(parent: &Spec, agent: &Agent) -> Spec {
+    let mut spec = parent.clone();
+    spec.system = Some(prompt(agent));
+    spec.tools.retain(|tool| has_tool(agent, tool));
+    for tool in &agent.own_tools {
+        spec.tools.retain(|known| known.name != tool.name);
+        spec.tools.push(tool.clone());
+    }
+    let disallowed = agent.definition.disallowed_tools.iter().flatten();
+    // Checked when the agent was made.
+    for rule in disallowed.filter_map(|rule| Rule::parse(rule).ok()) {
+        if !rule.to_string().contains('(') {
+            spec.tools.retain(|tool| !rule.names_tool(&tool.name));
+        }
+        spec.permissions.rules.deny.push(rule);
+    }
+    spec
+}
+
+fn prompt(agent: &Agent) -> String {
+    let definition = &agent.definition;
+    let mut prompt = definition.prompt.clone();
+    if let Some(reminder) = &definition.critical_system_reminder {
+        prompt.push_str("\n\n");
+        prompt.push_str(reminder);
+    }
+    prompt
+}
+
+/// Whether an agent gets a tool of its parent.
+fn has_tool(agent: &Agent, tool: &ToolDefinition) -> bool {
+    let definition = &agent.definition;
+    if let (Some(servers), Some(server)) = (&definition.mcp_servers, server_of(&tool.name)) {
+        // Servers of its own come with their own tools.
+        let named = |servers: &AgentMcpServer| match servers {
+            AgentMcpServer::Named(name) => server_name(name) == server,
+            AgentMcpServer::Inline(_) => false,
+        };
+        if !servers.iter().any(named) {
+            return false;
+        }
+    }
+    match &definition.tools {
+        Some(names) => names.iter().any(|name| selects(name, &tool.name)),
+        None => !agent.reads_only || tool.annotations.read_only,
+    }
+}
+
+/// Whether an entry of a tool list means a tool.
+fn selects(entry: &str, tool: &str) -> bool {
+    let server = entry.strip_suffix("__*").unwrap_or(entry);
+    entry == "*" || entry == tool || (entry == "Agent" && tool == "Task") || {
+        let whole_server = server
+            .strip_prefix("mcp__")
+            .filter(|name| !name.contains("__"));
+        whole_server.is_some_and(|name| server_of(tool) == Some(name))
+    }
+}
+
+/// The server of a tool's name.
+fn server_of(tool: &str) -> Option<&str> {
+    let (server, _) = tool.strip_prefix("mcp__")?.split_once("__")?;
+    Some(server)
+}
+
+/// A server's name as tool names carry it: what is no letter, digit, `_` or `-` is an underscore.
+fn server_name(name: &str) -> String {
+    let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    name.chars()
+        .map(|c| if keep(c) { c } else { '_' })
+        .collect()
+}

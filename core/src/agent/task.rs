@@ -1,0 +1,140 @@
+//! The Task tool's input, output and description (Agent SDK reference, `AgentInput`, `AgentOutput`).
+
+use alloc::{string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::AgentModel;
+use crate::{json::RawJson, permission::Mode, provider::Usage};
+
+/// What Task is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskInput {
+    /// A few words for whoever watches.
+    pub description: String,
+    /// The task.
+    pub prompt: String,
+    /// The agent, by name.
+    pub subagent_type: String,
+    /// Another model than the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<AgentModel>,
+    /// An agent of this session that shall go on, by the id it gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
+    /// Answered at once; the agent works on beside the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_in_background: Option<bool>,
+    /// Tool rounds it may take; the agent's own limit still holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    /// A name for this agent, by which it can be resumed and stopped as by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The team it works for; reported, and without effect: there are no teams here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team_name: Option<String>,
+    /// A permission mode for it. A call must be allowed in this mode and in the session's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Where it works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<TaskIsolation>,
+}
+
+/// Where an agent works if not where its parent does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskIsolation {
+    /// In a git worktree of its own.
+    Worktree,
+}
+
+/// What became of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum AgentOutput {
+    /// The agent ended and reported.
+    #[serde(rename_all = "camelCase")]
+    Completed {
+        /// Its id, for `resume`.
+        agent_id: String,
+        /// Text blocks: its last message.
+        content: Vec<RawJson>,
+        /// Tool calls it made.
+        total_tool_use_count: u32,
+        /// From its start to its end.
+        total_duration_ms: u64,
+        /// Tokens of all kinds in all its requests and responses.
+        total_tokens: u64,
+        /// The same by kind.
+        usage: AgentUsage,
+        /// What it was asked.
+        prompt: String,
+    },
+    /// It works on in the background.
+    #[serde(rename_all = "camelCase")]
+    AsyncLaunched {
+        /// Its id; the task's as well.
+        agent_id: String,
+        /// The task in a few words.
+        description: String,
+        /// What it was asked.
+        prompt: String,
+        /// Where its transcript is being written; empty where none is.
+        output_file: String,
+        /// Whether the model has a tool to read that file with.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        can_read_output_file: Option<bool>,
+    },
+    /// The person talks to it. Part of the shape; nothing here answers so, for who talks to an agent is the
+    /// application's matter (the `agent` option).
+    SubAgentEntered {
+        /// The task in a few words.
+        description: String,
+        /// What to tell.
+        message: String,
+    },
+}
+
+/// Tokens of an agent, with the nulls of the Agent SDK reference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AgentUsage {
+    /// Input tokens neither read from nor written to the cache.
+    pub input_tokens: u64,
+    /// Output tokens.
+    pub output_tokens: u64,
+    /// Input tokens written to the cache.
+    pub cache_creation_input_tokens: Option<u64>,
+    /// Input tokens read from the cache.
+    pub cache_read_input_tokens: Option<u64>,
+    /// What the provider's own tools did.
+    pub server_tool_use: Option<crate::provider::ServerToolUse>,
+    /// Not known over several responses: null.
+    pub service_tier: Option<String>,
+    /// Not known by kind: null.
+    pub cache_creation: Option<CacheCreation>,
+}
+
+/// Tokens written to the cache by how long they stay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CacheCreation {
+    /// An hour.
+    pub ephemeral_1h_input_tokens: u64,
+    /// Five minutes.
+    pub ephemeral_5m_input_tokens: u64,
+}
+
+impl From<&Usage> for AgentUsage {
+    fn from(usage: &Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_creation_input_tokens: Some(usage.cache_creation_input_tokens),
+            cache_read_input_tokens: Some(usage.cache_read_input_tokens),
+            server_tool_use: Some(usage.server_tool_use.clone()),
+            service_tier: None,
+            cache_creation: None,
+        }
+    }
+}
