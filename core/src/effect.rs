@@ -5,7 +5,7 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
     id::EffectId,
@@ -16,7 +16,8 @@ use crate::{
 };
 
 /// What the application or the host tells the machine.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Input {
     /// A user message: starts a turn, or waits for the running one to end.
@@ -69,7 +70,8 @@ impl From<String> for Prompt {
 }
 
 /// What comes out of the machine.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Output {
     /// Do this and answer.
@@ -83,7 +85,8 @@ pub enum Output {
 }
 
 /// Something only a host can do.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
     /// Send a request to the model endpoint. Answered by head, body and end, or by a failure.
@@ -99,7 +102,7 @@ pub enum Effect {
 }
 
 /// A request to a model endpoint. It names no host and carries no secret: the host knows both.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HttpRequest {
     /// Always `POST` today.
     pub method: &'static str,
@@ -108,6 +111,8 @@ pub struct HttpRequest {
     /// Header names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body in pieces, to be sent one after another; shared with the history, never re-encoded.
+    /// As JSON it is one text.
+    #[serde(serialize_with = "as_text")]
     pub body: Vec<Bytes>,
 }
 
@@ -127,6 +132,15 @@ impl HttpRequest {
         }
         out
     }
+}
+
+/// Pieces of a text as one string.
+fn as_text<S: Serializer>(pieces: &[Bytes], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut whole = Vec::with_capacity(pieces.iter().map(Bytes::len).sum());
+    for piece in pieces {
+        whole.extend_from_slice(piece);
+    }
+    serializer.serialize_str(&String::from_utf8_lossy(&whole))
 }
 
 /// A path to resolve.
@@ -253,7 +267,8 @@ pub struct Entry {
 }
 
 /// What a host says to an effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Answer {
     /// Status line and headers (names in lower case).
@@ -264,7 +279,7 @@ pub enum Answer {
         headers: Vec<(String, String)>,
     },
     /// A piece of the body, of any size.
-    HttpBody(Bytes),
+    HttpBody(#[serde(with = "crate::base64")] Bytes),
     /// The body is complete.
     HttpEnd,
     /// The exchange failed: no connection, cut in the middle, too large.

@@ -20,6 +20,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod agent;
+mod base64;
 pub mod content;
 pub mod context;
 mod drive;

@@ -113,6 +113,13 @@ impl Session {
         &self.main.history
     }
 
+    /// Why the tool call that this effect runs may run: recorded before it does, kept until the results of its
+    /// response are in the history. None for every other effect.
+    #[must_use]
+    pub fn decision(&self, id: EffectId) -> Option<&str> {
+        self.main.decision(id)
+    }
+
     /// Whether nothing runs and no prompt waits.
     #[must_use]
     pub fn is_idle(&self) -> bool {

@@ -310,7 +310,7 @@ impl TestHost {
 }
 
 /// An absolute path without `.` and `..`, by its letters alone.
-fn normalised(cwd: &str, path: &str) -> String {
+pub(super) fn normalised(cwd: &str, path: &str) -> String {
     let whole = match path.starts_with('/') {
         true => path.to_string(),
         false => alloc::format!("{cwd}/{path}"),

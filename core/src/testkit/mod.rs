@@ -5,6 +5,7 @@
 //!   documented in `docs/scripted-model.md`.
 //! - [`validate_request`]: whether the API would accept a request's history.
 //! - [`TestHost`]: runs a session against a script, with closures for tools, in virtual time.
+//! - [`Sim`]: thousands of seeded runs in which everything goes wrong, with the [`oracle`]s of the machine.
 //! - [`render()`]: a message stream as text for snapshots.
 
 mod body;
@@ -12,10 +13,12 @@ mod check;
 mod clock;
 mod history;
 mod host;
+pub mod oracle;
 mod render;
 mod request;
 pub mod script;
 mod scripted_model;
+mod sim;
 mod wire;
 
 pub use self::{
@@ -27,4 +30,7 @@ pub use self::{
     request::RequestView,
     script::{Script, ScriptError},
     scripted_model::{Miss, ScriptedModel, Unmet},
+    sim::{
+        Asked, Digest, Faults, Generated, PhaseChange, Scripted, Sim, SimFailure, SimRun, World,
+    },
 };

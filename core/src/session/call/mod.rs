@@ -58,6 +58,15 @@ impl Thread {
         self.effect_id(shared, number, stage, self.run.calls[index].attempt)
     }
 
+    /// Why the call that an effect runs may run.
+    pub(in crate::session) fn decision(&self, id: EffectId) -> Option<&str> {
+        if id.stage != Stage::Run || id.turn != self.turn {
+            return None;
+        }
+        let index = id.call.checked_sub(1)? as usize;
+        self.run.calls.get(index)?.decision.as_deref()
+    }
+
     pub(in crate::session) fn call_answer(
         &mut self,
         shared: &mut Shared,

@@ -1,0 +1,124 @@
+//! Nothing of a response that did not come to its end is shown as a response or kept.
+//!
+//! The oracle reads along what the server sends. A response counts as complete when its end mark has been
+//! handed in: `message_stop`, a stop reason (some servers leave `message_stop` out, and with a reason nothing
+//! can be missing), `[DONE]`, or the last brace of a plain JSON answer.
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use memchr::memmem;
+use serde_json::Value;
+
+use super::{Check, Oracle, View, Violation, message_of};
+use crate::{
+    effect::{Answer, Input, Output},
+    id::EffectId,
+    message::Message,
+};
+
+/// The oracle of this module.
+#[derive(Default)]
+pub(super) struct Cut {
+    /// What the server sent so far, by request.
+    arriving: BTreeMap<EffectId, Vec<u8>>,
+    /// Blocks of responses that were shown whole.
+    shown: BTreeSet<String>,
+    /// Messages of the history that were held against them.
+    checked: usize,
+}
+
+impl Oracle for Cut {
+    fn name(&self) -> &'static str {
+        "cut"
+    }
+
+    fn input(&mut self, _view: &View<'_>, input: &Input) -> Check {
+        match input {
+            Input::Answer(id, Answer::HttpHead { .. }) => {
+                self.arriving.insert(*id, Vec::new());
+            }
+            Input::Answer(id, Answer::HttpBody(piece)) => {
+                self.arriving
+                    .entry(*id)
+                    .or_default()
+                    .extend_from_slice(piece);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, _view: &View<'_>, output: &Output) -> Check {
+        let Some(Message::Assistant(said)) = message_of(output) else {
+            return Ok(());
+        };
+        if said.error.is_some() {
+            return Ok(());
+        }
+        let id = said.message.id.as_str();
+        let came = |body: &Vec<u8>| memmem::find(body, id.as_bytes()).is_some() && is_whole(body);
+        if !self.arriving.values().any(came) {
+            return Err(Violation::CutResponse {
+                what: format!("the message {id} is shown as a response"),
+            });
+        }
+        for block in &said.message.content {
+            // As values: the history encodes them itself.
+            let block: Value = serde_json::from_str(block.get()).unwrap_or_default();
+            self.shown.insert(block.to_string());
+        }
+        Ok(())
+    }
+
+    fn quiet(&mut self, _view: &View<'_>, history: Option<&[Value]>) -> Check {
+        let Some(history) = history else {
+            return Ok(());
+        };
+        // All but the last stay as they are, unless the history was made shorter.
+        let from = self.checked.min(history.len());
+        self.checked = history.len().saturating_sub(1);
+        for message in &history[from..] {
+            if message["role"] != "assistant" {
+                continue;
+            }
+            for block in message["content"].as_array().into_iter().flatten() {
+                let text = block.to_string();
+                if !self.shown.contains(&text) {
+                    return Err(Violation::CutResponse {
+                        what: format!("the history has the block {text}, which no response had"),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a body has reached its end mark.
+fn is_whole(body: &[u8]) -> bool {
+    let has = |mark: &str| memmem::find(body, mark.as_bytes()).is_some();
+    has("\"message_stop\"")
+        || (has("\"message_delta\"") && has("\"stop_reason\":\""))
+        || has("data: [DONE]")
+        || serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_whole_with_its_end_mark() {
+        assert!(is_whole(b"{\"id\": \"msg_1\"}"));
+        assert!(!is_whole(b"{\"id\": \"msg_1\""));
+        assert!(is_whole(
+            b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+        ));
+        assert!(!is_whole(b"event: message_start\ndata: {}\n\n".as_slice()));
+    }
+}

@@ -1,0 +1,267 @@
+//! Promises of the machine that hold after every step of every run, each checked by itself.
+//!
+//! [`Oracles`] watches one session: it is told of every input and every output and says which promise was
+//! broken, as a typed [`Violation`] that names its oracle. [`Sim`](super::Sim) asks it after every step; a
+//! test of your own can ask it about a session that it turns by hand.
+//!
+//! | oracle | promise |
+//! |---|---|
+//! | `history` | the API would accept every request, and the history at any moment once its open calls are answered |
+//! | `decision` | no tool runs without a recorded decision that names its cause |
+//! | `deny` | what is denied does not run, whoever allows it |
+//! | `answered` | no effect outlives the result of its run; none runs twice at once |
+//! | `result` | every prompt is answered from `init` to exactly one `result`, and nothing is said outside |
+//! | `order` | entries are safe before what follows from them; every call gets exactly one result |
+//! | `usage` | tokens and costs of a result are the sum of its responses |
+//! | `cut` | nothing of a response that did not come to its end is shown as a response or kept |
+//! | `restore` | a session that is put away and taken up again goes on as if nothing had been (checked by [`Sim`](super::Sim)) |
+//! | `permutation` | the order of answers changes no effect's name (checked by [`Sim::permuted`](super::Sim::permuted)) |
+//! | `contract` | what the host may not say is refused and changes nothing (checked by [`Sim`](super::Sim)) |
+//! | `progress` | a session that waits, waits for something (checked by [`Sim`](super::Sim)) |
+
+mod answered;
+mod cut;
+mod decision;
+mod deny;
+mod history;
+mod order;
+mod result;
+mod usage;
+mod violation;
+
+use alloc::{boxed::Box, collections::BTreeSet, vec, vec::Vec};
+use core::fmt;
+
+use serde_json::Value;
+
+pub use self::{
+    deny::{Deny, Forbidden},
+    violation::Violation,
+};
+use crate::{
+    effect::{Answer, Effect, Input, Output},
+    id::EffectId,
+    message::Message,
+    session::Session,
+    spec::Spec,
+};
+
+/// What a check comes to.
+pub type Check = Result<(), Violation>;
+
+/// What an oracle sees beside the event it is told of.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The session, after the event.
+    pub session: &'a Session,
+    /// What it was told at its beginning.
+    pub spec: &'a Spec,
+    /// Effects that are neither answered to their end nor cancelled nor dropped.
+    pub running: &'a BTreeSet<EffectId>,
+}
+
+/// One promise. It is told of everything that goes into a session and comes out of it, in order.
+pub trait Oracle {
+    /// Its name, as [`Violation::oracle`] gives it.
+    fn name(&self) -> &'static str;
+
+    /// An input is about to be handed in.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn input(&mut self, _view: &View<'_>, _input: &Input) -> Check {
+        Ok(())
+    }
+
+    /// An output came out.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn output(&mut self, _view: &View<'_>, _output: &Output) -> Check {
+        Ok(())
+    }
+
+    /// Everything was polled. `history` is the conversation if it has changed since the last time.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn quiet(&mut self, _view: &View<'_>, _history: Option<&[Value]>) -> Check {
+        Ok(())
+    }
+
+    /// The session was put away and taken up again: effects may be issued a second time.
+    fn restored(&mut self) {}
+
+    /// The session is idle, and nothing more is said to it.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn end(&mut self, _view: &View<'_>) -> Check {
+        Ok(())
+    }
+}
+
+/// Every oracle, over one session.
+pub struct Oracles {
+    oracles: Vec<Box<dyn Oracle>>,
+    running: BTreeSet<EffectId>,
+    /// Length and number of messages of the history that was looked at last.
+    seen: (usize, usize),
+}
+
+impl fmt::Debug for Oracles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.oracles.iter().map(|oracle| oracle.name()).collect();
+        f.debug_struct("Oracles")
+            .field("oracles", &names)
+            .field("running", &self.running)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Oracles {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Oracles {
+    /// All of them, before the first input.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            oracles: vec![
+                Box::new(history::History),
+                Box::new(decision::Decision),
+                Box::new(Deny::default()),
+                Box::new(answered::Answered::default()),
+                Box::new(result::Results::default()),
+                Box::new(order::Order::default()),
+                Box::new(usage::Usages::default()),
+                Box::new(cut::Cut::default()),
+            ],
+            running: BTreeSet::new(),
+            seen: (0, 0),
+        }
+    }
+
+    /// Another promise, of your own agent.
+    #[must_use]
+    pub fn with(self, oracle: impl Oracle + 'static) -> Self {
+        self.with_boxed(Box::new(oracle))
+    }
+
+    /// The same for a promise whose type is not known.
+    #[must_use]
+    pub(crate) fn with_boxed(mut self, oracle: Box<dyn Oracle>) -> Self {
+        self.oracles.push(oracle);
+        self
+    }
+
+    /// Effects that are neither answered to their end nor cancelled nor dropped.
+    #[must_use]
+    pub fn running(&self) -> &BTreeSet<EffectId> {
+        &self.running
+    }
+
+    /// Tell before [`Session::handle`].
+    ///
+    /// # Errors
+    /// The first broken promise.
+    pub fn input(&mut self, session: &Session, spec: &Spec, input: &Input) -> Check {
+        let view = View {
+            session,
+            spec,
+            running: &self.running,
+        };
+        for oracle in &mut self.oracles {
+            oracle.input(&view, input)?;
+        }
+        if let Input::Answer(id, answer) = input
+            && Answer::is_last(answer)
+        {
+            self.running.remove(id);
+        }
+        Ok(())
+    }
+
+    /// Tell of every output of [`Session::poll`].
+    ///
+    /// # Errors
+    /// The first broken promise.
+    pub fn output(&mut self, session: &Session, spec: &Spec, output: &Output) -> Check {
+        if let Output::Cancel(id) | Output::Abandon(id) = output {
+            self.running.remove(id);
+        }
+        let view = View {
+            session,
+            spec,
+            running: &self.running,
+        };
+        for oracle in &mut self.oracles {
+            oracle.output(&view, output)?;
+        }
+        if let Output::Effect(id, _) = output {
+            self.running.insert(*id);
+        }
+        Ok(())
+    }
+
+    /// Tell when [`Session::poll`] gives nothing more.
+    ///
+    /// # Errors
+    /// The first broken promise.
+    pub fn quiet(&mut self, session: &Session, spec: &Spec) -> Check {
+        let history = session.history();
+        let now = (history.encoded_len(), history.message_count());
+        let changed = now != self.seen;
+        self.seen = now;
+        let messages = changed.then(|| history::messages(session));
+        let view = View {
+            session,
+            spec,
+            running: &self.running,
+        };
+        for oracle in &mut self.oracles {
+            oracle.quiet(&view, messages.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Tell when the session was put away and taken up again, with the effects that are still alive.
+    pub fn restored(&mut self, live: &[EffectId]) {
+        self.running.retain(|id| live.contains(id));
+        for oracle in &mut self.oracles {
+            oracle.restored();
+        }
+    }
+
+    /// Tell when the session is idle and nothing more will be said to it.
+    ///
+    /// # Errors
+    /// The first broken promise.
+    pub fn end(&mut self, session: &Session, spec: &Spec) -> Check {
+        let view = View {
+            session,
+            spec,
+            running: &self.running,
+        };
+        for oracle in &mut self.oracles {
+            oracle.end(&view)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether an output is a request to the model.
+fn is_request(output: &Output) -> bool {
+    matches!(output, Output::Effect(_, Effect::Http(_)))
+}
+
+/// The message of an output.
+fn message_of(output: &Output) -> Option<&Message> {
+    match output {
+        Output::Message(message) => Some(message),
+        _ => None,
+    }
+}

@@ -1,0 +1,108 @@
+//! What may go wrong, and how often.
+
+/// How often what goes wrong: in parts per thousand, of the things of its kind or of the steps of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faults {
+    /// Model exchanges that fail before they begin or are answered by a busy server: worth another try.
+    pub model_busy: u16,
+    /// Model exchanges that are cut at some byte.
+    pub model_cut: u16,
+    /// Model exchanges that another try does not mend: refusals, nonsense in the stream, other documents.
+    pub model_broken: u16,
+    /// Model exchanges after whose last byte the server stays silent.
+    pub model_silent: u16,
+    /// Tool calls that fail, or that the host drops.
+    pub tool: u16,
+    /// Transcript writes that fail.
+    pub persist: u16,
+    /// Paths that cannot be resolved, or are resolved wrongly.
+    pub resolve: u16,
+    /// Questions that nobody answers, or that are answered by ending the run.
+    pub permission: u16,
+    /// Steps at which the run is interrupted.
+    pub interrupt: u16,
+    /// Steps at which the session is put away and taken up again, with some of its effects lost.
+    pub crash: u16,
+    /// Whether a crash loses calls and questions too. Without, only requests and writes are lost.
+    pub crash_loses_calls: bool,
+    /// Steps at which mode or model are changed.
+    pub settings: u16,
+    /// Steps at which the host breaks the contract.
+    pub breach: u16,
+    /// Steps at which it is checked that a session taken up again goes on like the one that stayed.
+    pub restore: u16,
+    /// Steps after which nothing more goes wrong.
+    pub steps: u64,
+}
+
+impl Faults {
+    /// Nothing goes wrong; answers come in any order, and pieces of answers are cut anywhere.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            model_busy: 0,
+            model_cut: 0,
+            model_broken: 0,
+            model_silent: 0,
+            tool: 0,
+            persist: 0,
+            resolve: 0,
+            permission: 0,
+            interrupt: 0,
+            crash: 0,
+            crash_loses_calls: false,
+            settings: 0,
+            breach: 0,
+            restore: 100,
+            steps: 200,
+        }
+    }
+
+    /// What an agent gets over by itself: lost connections, busy servers, cut streams, silent servers, and crashes in
+    /// which nothing is lost that cannot be done again.
+    #[must_use]
+    pub fn survivable() -> Self {
+        Self {
+            model_busy: 80,
+            model_cut: 80,
+            model_silent: 50,
+            crash: 10,
+            ..Self::none()
+        }
+    }
+
+    /// Everything, all the time.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self {
+            model_busy: 80,
+            model_cut: 100,
+            model_broken: 120,
+            model_silent: 100,
+            tool: 150,
+            persist: 120,
+            resolve: 150,
+            permission: 120,
+            interrupt: 30,
+            crash: 20,
+            crash_loses_calls: true,
+            settings: 40,
+            breach: 15,
+            restore: 120,
+            steps: 120,
+        }
+    }
+
+    /// These, without what happens at a step: in another order of answers it would happen elsewhere.
+    #[must_use]
+    pub fn independent_of_order(&self) -> Self {
+        Self {
+            interrupt: 0,
+            crash: 0,
+            settings: 0,
+            breach: 0,
+            permission: 0,
+            ..self.clone()
+        }
+    }
+}

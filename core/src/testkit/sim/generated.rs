@@ -1,0 +1,211 @@
+//! A world in which everything is up to the dice: the spec, the messages, the answers.
+
+mod message;
+mod spec;
+
+use alloc::{
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+
+use serde_json::json;
+
+use super::{
+    exchange::pick,
+    run::seed_bytes,
+    world::{Asked, World},
+};
+use crate::{
+    effect::{
+        Answer, HttpRequest, PermissionRequest, PermissionResponse, Prompt, ResolvePath,
+        ResolvedPath,
+    },
+    id::Seeded,
+    json::RawJson,
+    spec::Spec,
+    testkit::{
+        host::normalised,
+        oracle::{Deny, Oracles},
+    },
+    tool::{ResultBlock, ToolCall, ToolResult},
+};
+
+/// Prompts a run at most.
+const PROMPTS: usize = 6;
+
+/// Where nothing may be edited, and where nothing may be read.
+const SECRET: &str = "/work/secret";
+const PRIVATE: &str = "/work/private";
+
+/// Paths as a model writes them, and where they lead.
+const PATHS: [(&str, &str); 9] = [
+    ("src/a.txt", "/work/src/a.txt"),
+    ("/work/src/b.txt", "/work/src/b.txt"),
+    ("./src/../src/c.txt", "/work/src/c.txt"),
+    ("secret/key", "/work/secret/key"),
+    ("src/../secret/key", "/work/secret/key"),
+    ("link/key", "/work/secret/key"),
+    ("private/diary", "/work/private/diary"),
+    ("../etc/passwd", "/etc/passwd"),
+    ("/tmp/x", "/tmp/x"),
+];
+
+/// Commands, and whether one of them removes files, which is denied.
+const COMMANDS: [(&str, bool); 12] = [
+    ("git log", false),
+    ("git status && ls", false),
+    ("ls -l", false),
+    ("rm -rf build", true),
+    ("ls && rm x", true),
+    ("git log; rm x", true),
+    ("git log | rm x", true),
+    ("(rm x)", true),
+    ("env A=1 rm x", true),
+    ("echo \"$(rm x)\"", true),
+    ("sh -c 'rm x'", true),
+    ("echo 'not closed", false),
+];
+
+/// The world of [`Sim::generated`](super::Sim::generated).
+#[derive(Debug)]
+pub struct Generated {
+    dice: Seeded,
+}
+
+impl Generated {
+    /// The world of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self {
+            dice: Seeded::new(seed_bytes(&[seed, 3])),
+        }
+    }
+}
+
+impl World for Generated {
+    fn spec(&mut self) -> Spec {
+        spec::generate(&mut self.dice)
+    }
+
+    fn prompt(&mut self, number: usize, idle: bool) -> Option<Prompt> {
+        if number >= PROMPTS || (!idle && self.dice.below(4) > 0) {
+            return None;
+        }
+        Some(match self.dice.below(20) {
+            0 => Prompt::text(""),
+            1 => Prompt { content: vec![] },
+            _ => Prompt::text("Go on."),
+        })
+    }
+
+    fn model(&mut self, asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer> {
+        message::generate(asked, request)
+    }
+
+    fn tool(&mut self, asked: Asked<'_>, _call: &ToolCall) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        while !asked.plainly && answers.len() < 3 && asked.dice.below(4) == 0 {
+            answers.push(Answer::Progress("working".into()));
+        }
+        answers.push(Answer::Tool(result(asked.dice)));
+        answers
+    }
+
+    fn permission(&mut self, asked: Asked<'_>, _request: &PermissionRequest) -> PermissionResponse {
+        let dice = asked.dice;
+        match dice.below(10) {
+            0 => PermissionResponse::deny("no"),
+            1 => PermissionResponse::Allow {
+                updated_input: Some(message::input(dice)),
+                allow_rules: vec![],
+            },
+            2 => PermissionResponse::Allow {
+                updated_input: RawJson::parse("[1]").ok(),
+                allow_rules: vec![],
+            },
+            // Rules that would widen what is denied, were they listened to.
+            3 => PermissionResponse::Allow {
+                updated_input: None,
+                allow_rules: [
+                    "Note",
+                    "Locked",
+                    "Edit(secret/**)",
+                    "Bash(rm:*)",
+                    "no rule (",
+                ]
+                .map(String::from)
+                .to_vec(),
+            },
+            _ => PermissionResponse::allow(),
+        }
+    }
+
+    fn resolve(
+        &mut self,
+        _asked: Asked<'_>,
+        path: &ResolvePath,
+        cwd: &str,
+    ) -> Result<ResolvedPath, String> {
+        let known = PATHS.iter().find(|(written, _)| *written == path.path);
+        let path = known.map_or_else(|| normalised(cwd, &path.path), |(_, real)| (*real).into());
+        Ok(ResolvedPath { path })
+    }
+
+    fn oracles(&self) -> Oracles {
+        Oracles::new().with(Deny::also(alloc::boxed::Box::new(forbidden)))
+    }
+}
+
+/// What the deny rules of [`spec::generate`] mean, said without rules.
+fn forbidden(call: &ToolCall, paths: &[String]) -> Option<String> {
+    let below = |root: &str| paths.iter().any(|path| path.starts_with(root));
+    if below(PRIVATE) {
+        return Some("nothing may touch the private directory".into());
+    }
+    if call.name == "Edit" && below(SECRET) {
+        return Some("nothing may edit the secret directory".into());
+    }
+    let closed = |pattern: &str| {
+        call.grant
+            .deny
+            .iter()
+            .any(|deny| deny.pattern.contains(pattern))
+    };
+    let told = closed(PRIVATE) && closed(SECRET);
+    if !told && !paths.is_empty() {
+        return Some("the resolver is not told what is closed".into());
+    }
+    let command = crate::json::RawObject::parse(call.input.get()).ok()?;
+    let command = command.get_string("command")?;
+    let removes = COMMANDS
+        .iter()
+        .any(|(text, removes)| *removes && *text == command);
+    (call.name == "Bash" && removes).then(|| "nothing may be removed".into())
+}
+
+fn result(dice: &mut Seeded) -> ToolResult {
+    match pick(dice, 8) {
+        0 => ToolResult::error("it broke"),
+        1 => ToolResult::default(),
+        2 => ToolResult {
+            content: vec![
+                ResultBlock::Text { text: "".into() },
+                ResultBlock::image("image/png", "aGk=".into()),
+            ],
+            structured: RawJson::parse("{\"a\": 1}").ok(),
+            ..ToolResult::default()
+        },
+        3 => {
+            let block = json!({"type": "search_result", "source": "s", "title": "t",
+                "content": [{"type": "text", "text": "x"}]});
+            ToolResult {
+                content: (RawJson::parse(block.to_string()).into_iter())
+                    .map(ResultBlock::Other)
+                    .collect(),
+                ..ToolResult::default()
+            }
+        }
+        _ => ToolResult::text("done"),
+    }
+}

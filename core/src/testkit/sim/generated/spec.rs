@@ -1,0 +1,121 @@
+//! What the session of a generated world is told.
+
+use alloc::{string::ToString, vec, vec::Vec};
+
+use serde_json::{Value, json};
+
+use crate::{
+    id::Seeded,
+    json::RawJson,
+    money::Usd,
+    permission::{Mode, Rule},
+    spec::Spec,
+    testkit::sim::exchange::pick,
+    tool::{Access, PathParam, RetryClass, ToolDefinition},
+};
+
+/// What the model calls: the tools there are, and one that is not there.
+pub(super) const TOOLS: [&str; 8] = [
+    "Read", "Look", "Look", "Edit", "Bash", "Note", "Gone", "Locked",
+];
+
+/// A spec. What it denies is always the same: see `forbidden`.
+pub(super) fn generate(dice: &mut Seeded) -> Spec {
+    let mut spec = Spec {
+        tools: tools(),
+        system: Some("Be brief.".to_string()),
+        ..Spec::default()
+    };
+    spec.environment.cwd = "/work".to_string();
+    spec.permissions.mode = Mode::ALL[pick(dice, 5)];
+    spec.permissions.allow_bypass = dice.below(2) == 0;
+    spec.permissions.can_ask = dice.below(4) > 0;
+    spec.permissions.free_workspace_reads = dice.below(2) == 0;
+    spec.permissions.rules.deny = rules(&[
+        "Locked",
+        "Edit(secret/**)",
+        "Read(private/**)",
+        "Bash(rm:*)",
+    ]);
+    if dice.below(2) == 0 {
+        spec.permissions.rules.ask = rules(&["Note"]);
+        spec.permissions.rules.allow = rules(&["Bash(git:*)", "Look", "Edit(src/**)"]);
+    }
+    if dice.below(4) == 0 {
+        // Allowed as well as denied: a deny rule wins.
+        spec.permissions.rules.allow = rules(&["Locked", "Edit", "Read", "Bash"]);
+    }
+    spec.persist = dice.below(2) == 0;
+    spec.partial_messages = dice.below(3) == 0;
+    spec.stream = dice.below(4) > 0;
+    spec.cancel_grace_ms = dice.below(3_000);
+    spec.retry.max_retries = dice.below(4) as u32;
+    spec.retry.jitter_percent = 25;
+    spec.limits.max_turns = (dice.below(3) == 0).then(|| 1 + dice.below(4) as u32);
+    spec.limits.max_budget = (dice.below(3) == 0).then(|| Usd::from_nanos(dice.below(20_000_000)));
+    spec
+}
+
+fn tools() -> Vec<ToolDefinition> {
+    let mut look = tool("Look", json!({"type": "object"})).read_only();
+    look.retry = RetryClass::RunAgain;
+    let mut note = tool("Note", json!({"type": "object"}));
+    note.retry = RetryClass::RunAgainWithKey;
+    let mut bash = tool("Bash", fields("command"));
+    bash.command_param = Some("command".to_string());
+    vec![
+        file_tool("Read", Access::Read).read_only(),
+        look,
+        file_tool("Edit", Access::Write),
+        bash,
+        note,
+        tool("Locked", json!({"type": "object"})),
+    ]
+}
+
+fn tool(name: &str, schema: Value) -> ToolDefinition {
+    let schema = RawJson::parse(schema.to_string()).unwrap_or_else(|_| RawJson::empty_object());
+    ToolDefinition::new(name, "Does something.", schema)
+}
+
+fn file_tool(name: &str, access: Access) -> ToolDefinition {
+    let mut tool = tool(name, fields("file_path"));
+    tool.paths = vec![PathParam {
+        field: "file_path".to_string(),
+        access,
+        default_cwd: false,
+    }];
+    tool
+}
+
+fn fields(field: &str) -> Value {
+    json!({"type": "object", "properties": {field: {"type": "string"}}, "required": [field]})
+}
+
+fn rules(texts: &[&str]) -> Vec<Rule> {
+    // A test makes sure that each of them is one.
+    texts
+        .iter()
+        .filter_map(|text| Rule::parse(text).ok())
+        .collect::<Vec<Rule>>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_of_a_generated_spec_is_a_rule() {
+        for seed in 0..20 {
+            let spec = generate(&mut Seeded::new([seed; 32]));
+            let denied: Vec<std::string::String> = spec
+                .permissions
+                .rules
+                .deny
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(denied.len(), 4, "{denied:?}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Simulation: a session in a world that does everything a real one might, by the dice.
+//!
+//! A [`World`] says how the model, the tools, the paths, the people and the hooks answer. [`Sim`] turns a session in it:
+//! a scheduler with a seed permutes the order of answers, cuts streams at any byte, injects [`Faults`],
+//! lets time pass, interrupts, breaks the contract, and puts the session away and takes it up again at any
+//! step. After every step every [oracle](super::oracle) is asked. The same seed gives the same run, byte for byte, on every
+//! platform: a failing seed is all that is needed to see it again.
+//!
+//! - [`Scripted`] is a world for your own agent: a script for the model, closures for tools and people.
+//! - [`Generated`] is a world that tries everything: specs, messages and answers by the dice.
+//!
+//! ```
+//! use windlass_core::{RawJson, Spec, tool::{ToolDefinition, ToolResult}};
+//! use windlass_core::testkit::{Faults, Script, Scripted, Sim};
+//!
+//! let script = Script::parse(r#"{"exchanges": [
+//!     {"respond": {"content": [{"type": "tool_use", "name": "Add", "input": {"a": 1, "b": 2}}]}},
+//!     {"respond": "It is 3."}
+//! ]}"#)?;
+//! let spec = Spec {
+//!     tools: vec![ToolDefinition::new("Add", "Adds.", RawJson::parse(r#"{"type":"object"}"#)?)],
+//!     ..Spec::default()
+//! };
+//! let sim = Sim::new(move |_seed| {
+//!     Scripted::new(spec.clone(), script.clone())
+//!         .prompt("What is 1 + 2?")
+//!         .tool("Add", |_call| ToolResult::text("3"))
+//!         .allow_all()
+//! })
+//! // Lost connections, full servers and crashes: whatever an agent should get over without anybody noticing.
+//! .faults(Faults::survivable());
+//! for seed in 0..50 {
+//!     let run = sim.run(seed)?;
+//!     assert!(run.transcript().contains("assistant text \"It is 3.\""), "{}", run.transcript());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod digest;
+mod exchange;
+mod failure;
+mod faults;
+mod generated;
+mod run;
+mod scripted;
+mod twin;
+mod world;
+
+use alloc::{boxed::Box, vec::Vec};
+use core::fmt;
+
+use self::run::{Pace, Running};
+pub use self::{
+    digest::Digest,
+    failure::SimFailure,
+    faults::Faults,
+    generated::Generated,
+    run::{PhaseChange, SimRun},
+    scripted::Scripted,
+    world::{Asked, World},
+};
+use super::oracle::Violation;
+
+/// How many steps before the last one a failure shows.
+const SHOWN_STEPS: usize = 30;
+
+/// A simulation: a world and what may go wrong in it.
+pub struct Sim {
+    world: Box<dyn Fn(u64) -> Box<dyn World>>,
+    faults: Faults,
+}
+
+impl fmt::Debug for Sim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sim")
+            .field("faults", &self.faults)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Sim {
+    /// A simulation in the world that this makes for a seed, in which nothing goes wrong by itself.
+    pub fn new<W: World + 'static>(world: impl Fn(u64) -> W + 'static) -> Self {
+        Self {
+            world: Box::new(move |seed| Box::new(world(seed))),
+            faults: Faults::none(),
+        }
+    }
+
+    /// The simulation that windlass tests itself with: everything is generated, and everything goes wrong.
+    #[must_use]
+    pub fn generated() -> Self {
+        Self::new(Generated::new).faults(Faults::everything())
+    }
+
+    /// What may go wrong.
+    #[must_use]
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    /// Runs one seed to its end.
+    ///
+    /// # Errors
+    /// [`SimFailure`] with the broken promise and the steps that led to it.
+    pub fn run(&self, seed: u64) -> Result<SimRun, Box<SimFailure>> {
+        let mut world = (self.world)(seed);
+        let run = Running::new(
+            seed,
+            &mut *world,
+            &self.faults,
+            Pace::Eventful { seed },
+            false,
+        );
+        run.finish().map_err(|_| Box::new(self.explain(seed)))
+    }
+
+    /// Runs one seed in two orders of answers, with nothing going wrong that depends on the order, and holds
+    /// the names of the effects and the conversations against each other.
+    ///
+    /// # Errors
+    /// [`SimFailure`] with the broken promise.
+    pub fn permuted(&self, seed: u64) -> Result<[SimRun; 2], Box<SimFailure>> {
+        let faults = self.faults.independent_of_order();
+        let run = |order: u64, traced: bool| {
+            let mut world = (self.world)(seed);
+            Running::new(seed, &mut *world, &faults, Pace::Calm { order }, traced).finish()
+        };
+        let both = [run(seed, false), run(seed ^ 0x5eed, false)];
+        let [Ok(first), Ok(second)] = both else {
+            let order = if both[0].is_err() {
+                seed
+            } else {
+                seed ^ 0x5eed
+            };
+            return Err(Box::new(match run(order, true) {
+                Err(failed) => SimFailure::new(seed, *failed, SHOWN_STEPS),
+                // The same seed gives the same run.
+                Ok(_) => SimFailure::vanished(seed),
+            }));
+        };
+        let only = |of: &SimRun, other: &SimRun| -> Vec<_> {
+            of.effects.difference(&other.effects).copied().collect()
+        };
+        let violation = Violation::Permutation {
+            only_first: only(&first, &second),
+            only_second: only(&second, &first),
+        };
+        if first.effects != second.effects {
+            return Err(Box::new(SimFailure::between(seed, violation)));
+        }
+        Ok([first, second])
+    }
+
+    /// Runs a failed seed again and keeps what it does.
+    fn explain(&self, seed: u64) -> SimFailure {
+        let mut world = (self.world)(seed);
+        let run = Running::new(
+            seed,
+            &mut *world,
+            &self.faults,
+            Pace::Eventful { seed },
+            true,
+        );
+        match run.finish() {
+            Err(failed) => SimFailure::new(seed, *failed, SHOWN_STEPS),
+            Ok(_) => SimFailure::vanished(seed),
+        }
+    }
+}

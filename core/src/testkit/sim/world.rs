@@ -1,0 +1,68 @@
+//! What surrounds a session.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    effect::{
+        Answer, HttpRequest, PermissionRequest, PermissionResponse, Prompt, ResolvePath,
+        ResolvedPath,
+    },
+    id::{EffectId, Seeded},
+    spec::Spec,
+    testkit::{host::normalised, oracle::Oracles},
+    tool::ToolCall,
+};
+
+/// An effect that waits for its answers.
+#[derive(Debug)]
+pub struct Asked<'a> {
+    /// Its name.
+    pub id: EffectId,
+    /// Dice of this effect alone: what they show does not depend on when it is asked.
+    pub dice: &'a mut Seeded,
+    /// The run shall come to its end: answer shortly, and ask for nothing more.
+    pub plainly: bool,
+}
+
+/// How everything around a session answers. What a world is silent about is answered in the plainest way.
+pub trait World {
+    /// What the session is told at its beginning. Asked once.
+    fn spec(&mut self) -> Spec;
+
+    /// The prompt of this number, from 0; none when there is none now. Those of an idle session are answered
+    /// at once, others wait or steer.
+    fn prompt(&mut self, number: usize, idle: bool) -> Option<Prompt>;
+
+    /// The whole exchange with the model, in answers: head, body in any pieces, end. It is asked again when
+    /// the exchange was lost on its way, with the same request.
+    fn model(&mut self, asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer>;
+
+    /// What a tool answers: progress as often as it likes, then its result.
+    fn tool(&mut self, asked: Asked<'_>, call: &ToolCall) -> Vec<Answer>;
+
+    /// What people answer. By default they allow it.
+    fn permission(
+        &mut self,
+        _asked: Asked<'_>,
+        _request: &PermissionRequest,
+    ) -> PermissionResponse {
+        PermissionResponse::allow()
+    }
+
+    /// Where a path leads. By default where it says, below `cwd`.
+    fn resolve(
+        &mut self,
+        _asked: Asked<'_>,
+        path: &ResolvePath,
+        cwd: &str,
+    ) -> Result<ResolvedPath, String> {
+        Ok(ResolvedPath {
+            path: normalised(cwd, &path.path),
+        })
+    }
+
+    /// The promises that are checked. By default all of the machine.
+    fn oracles(&self) -> Oracles {
+        Oracles::new()
+    }
+}
