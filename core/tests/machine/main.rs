@@ -11,7 +11,7 @@ mod loop_interrupts;
 mod loop_limits;
 mod loop_messages;
 mod loop_tools;
+mod path_patterns;
 mod permissions;
 mod requests;
-mod schemas;
 mod simulation;

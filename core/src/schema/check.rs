@@ -1,0 +1,618 @@
+//! A value against a schema that has been read.
+
+use alloc::{
+    borrow::ToOwned,
+    collections::BTreeSet,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::{cell::Cell, cmp::Ordering};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Schema, SchemaFaults,
+    fault::{Found, Kind, Place},
+    format,
+    read::as_count,
+    value::{canonical, compare, is_multiple, is_type, same, short, type_name},
+};
+
+/// No real value is nested deeper in its schema than this.
+const DEPTH: u32 = 128;
+/// A schema may try ever more combinations of itself; no real value needs so many comparisons.
+const STEPS: u32 = 200_000;
+/// Of a long list so many are named.
+const NAMED: usize = 20;
+
+pub(super) fn check(schema: &Schema, value: &Value) -> Result<(), SchemaFaults> {
+    let checker = Checker {
+        schema,
+        steps: Cell::new(STEPS),
+    };
+    let mut found = Found::default();
+    checker.check(&schema.root, value, &Place::Root, DEPTH, &mut found);
+    found.into_result()
+}
+
+struct Checker<'s> {
+    schema: &'s Schema,
+    /// Comparisons that are left.
+    steps: Cell<u32>,
+}
+
+/// What a schema had something to say about, for `unevaluatedProperties` and `unevaluatedItems`.
+#[derive(Default)]
+struct Seen<'v> {
+    fields: BTreeSet<&'v str>,
+    items: BTreeSet<usize>,
+}
+
+impl Seen<'_> {
+    fn add(&mut self, other: Self) {
+        self.fields.extend(other.fields);
+        self.items.extend(other.items);
+    }
+}
+
+/// What is being checked, and where.
+#[derive(Clone, Copy)]
+struct Subject<'v, 'p> {
+    value: &'v Value,
+    at: &'p Place<'p>,
+    depth: u32,
+}
+
+impl<'s> Checker<'s> {
+    fn check<'v>(
+        &self,
+        schema: &'s Value,
+        value: &'v Value,
+        at: &Place<'_>,
+        depth: u32,
+        found: &mut Found,
+    ) -> Seen<'v> {
+        let mut seen = Seen::default();
+        let Some(fields) = schema.as_object() else {
+            if schema == &Value::Bool(false) {
+                found.add(at, Kind::Other, "is not allowed".to_owned());
+            }
+            return seen;
+        };
+        let left = self.steps.get();
+        self.steps.set(left.saturating_sub(1));
+        if depth == 0 || left == 0 {
+            let problem = "is nested too deep, or fits its schema in too many ways";
+            found.add(at, Kind::Other, problem.to_owned());
+            return seen;
+        }
+        let subject = Subject {
+            value,
+            at,
+            depth: depth - 1,
+        };
+        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let target = fields.get(keyword).and_then(Value::as_str);
+            if let Some(target) = target.and_then(|pointer| self.schema.root.pointer(pointer)) {
+                seen.add(self.check(target, value, at, depth - 1, found));
+                if self.schema.reference_stands_alone {
+                    return seen;
+                }
+            }
+        }
+        check_type(fields, subject, found);
+        check_values(fields, subject, found);
+        check_size(fields, subject, found);
+        match value {
+            Value::Number(_) => check_number(fields, subject, found),
+            Value::String(text) => self.check_text(fields, text, subject, found),
+            Value::Array(items) => self.check_items(fields, items, subject, &mut seen, found),
+            Value::Object(object) => {
+                self.check_object(fields, object, subject, &mut seen, found);
+                self.check_dependencies(fields, object, subject, &mut seen, found);
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+        self.check_combinations(fields, subject, &mut seen, found);
+        self.check_condition(fields, subject, &mut seen, found);
+        if self.schema.has_unevaluated {
+            self.check_unevaluated(fields, subject, &mut seen, found);
+        }
+        seen
+    }
+
+    /// Checks the same value against another schema.
+    fn again<'v>(
+        &self,
+        schema: &'s Value,
+        subject: Subject<'v, '_>,
+        found: &mut Found,
+    ) -> Seen<'v> {
+        self.check(schema, subject.value, subject.at, subject.depth, found)
+    }
+
+    fn try_schema<'v>(
+        &self,
+        schema: &'s Value,
+        subject: Subject<'v, '_>,
+    ) -> Result<Seen<'v>, Found> {
+        let mut found = Found::default();
+        let seen = self.again(schema, subject, &mut found);
+        if found.is_empty() {
+            Ok(seen)
+        } else {
+            Err(found)
+        }
+    }
+
+    fn matches(&self, pattern: &str, text: &str) -> bool {
+        // Every pattern of the schema was made ready when it was read.
+        let pattern = self.schema.patterns.get(pattern);
+        pattern.is_some_and(|pattern| pattern.is_match(text))
+    }
+
+    fn check_text(
+        &self,
+        schema: &Map<String, Value>,
+        text: &str,
+        subject: Subject<'_, '_>,
+        found: &mut Found,
+    ) {
+        let keyword = |name: &str| schema.get(name).and_then(Value::as_str);
+        if let Some(pattern) = keyword("pattern")
+            && !self.matches(pattern, text)
+        {
+            let problem = format!("must match the pattern {pattern}");
+            found.add(subject.at, Kind::Other, problem);
+        }
+        if let Some(looks) = keyword("format").and_then(|format| format::misfit(format, text)) {
+            found.add(subject.at, Kind::Other, format!("must be {looks}"));
+        }
+    }
+
+    fn check_object<'v>(
+        &self,
+        schema: &'s Map<String, Value>,
+        object: &'v Map<String, Value>,
+        subject: Subject<'v, '_>,
+        seen: &mut Seen<'v>,
+        found: &mut Found,
+    ) {
+        let required = schema.get("required").map(texts).into_iter().flatten();
+        let missing: Vec<&str> = required
+            .filter(|name| !object.contains_key(*name))
+            .collect();
+        if !missing.is_empty() {
+            let s = if missing.len() > 1 { "s" } else { "" };
+            let problem = format!("lacks the required field{s} {}", listed(&missing));
+            found.add(subject.at, Kind::Other, problem);
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let patterns = schema.get("patternProperties").and_then(Value::as_object);
+        let additional = schema.get("additionalProperties");
+        let mut surplus = Vec::new();
+        for (name, field) in object {
+            let place = Place::Field(subject.at, name);
+            if let Some(names) = schema.get("propertyNames") {
+                self.check_name(names, name, subject, found);
+            }
+            let own = properties.and_then(|properties| properties.get(name));
+            let matching = patterns
+                .into_iter()
+                .flatten()
+                .filter(|(pattern, _)| self.matches(pattern, name))
+                .map(|(_, schema)| schema);
+            let mut is_known = false;
+            for schema in own.into_iter().chain(matching) {
+                is_known = true;
+                self.check(schema, field, &place, subject.depth, found);
+            }
+            match additional {
+                Some(Value::Bool(false)) if !is_known => surplus.push(name.as_str()),
+                Some(schema) if !is_known => {
+                    self.check(schema, field, &place, subject.depth, found);
+                }
+                _ => {}
+            }
+            if is_known || additional.is_some() {
+                self.note_field(seen, name);
+            }
+        }
+        if !surplus.is_empty() {
+            let known = properties
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.as_str());
+            refuse_fields(subject.at, &surplus, known, found);
+        }
+    }
+
+    fn check_name(
+        &self,
+        schema: &'s Value,
+        name: &str,
+        subject: Subject<'_, '_>,
+        found: &mut Found,
+    ) {
+        let value = Value::from(name);
+        let named = Subject {
+            value: &value,
+            ..subject
+        };
+        let faults = self.try_schema(schema, named).err();
+        if let Some(faults) = faults {
+            for problem in faults.problems() {
+                let problem = format!("has the field `{name}`, whose name {problem}");
+                found.add(subject.at, Kind::Other, problem);
+            }
+        }
+    }
+
+    fn check_dependencies<'v>(
+        &self,
+        schema: &'s Map<String, Value>,
+        object: &Map<String, Value>,
+        subject: Subject<'v, '_>,
+        seen: &mut Seen<'v>,
+        found: &mut Found,
+    ) {
+        for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+            let entries = schema.get(keyword).and_then(Value::as_object);
+            for (name, then) in entries.into_iter().flatten() {
+                if !object.contains_key(name) {
+                    continue;
+                }
+                if !then.is_array() {
+                    seen.add(self.again(then, subject, found));
+                    continue;
+                }
+                let missing: Vec<&str> = texts(then).filter(|n| !object.contains_key(*n)).collect();
+                if !missing.is_empty() {
+                    let problem =
+                        format!("has the field `{name}` and so needs {}", listed(&missing));
+                    found.add(subject.at, Kind::Other, problem);
+                }
+            }
+        }
+    }
+
+    fn check_items<'v>(
+        &self,
+        schema: &'s Map<String, Value>,
+        items: &'v [Value],
+        subject: Subject<'v, '_>,
+        seen: &mut Seen<'v>,
+        found: &mut Found,
+    ) {
+        let as_list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+        // Until draft-07 a list of `items` was what `prefixItems` is now, and `additionalItems` the rest.
+        let (first, rest) = match as_list("items") {
+            Some(first) => (Some(first), schema.get("additionalItems")),
+            None => (as_list("prefixItems"), schema.get("items")),
+        };
+        let first = first.map_or(&[][..], Vec::as_slice);
+        for (i, item) in items.iter().enumerate() {
+            let Some(schema) = first.get(i).or(rest) else {
+                break;
+            };
+            if schema == &Value::Bool(false) {
+                let problem = format!("must have at most {i} items");
+                found.add(subject.at, Kind::Other, problem);
+                break;
+            }
+            let place = Place::Item(subject.at, i);
+            self.check(schema, item, &place, subject.depth, found);
+            self.note_item(seen, i);
+        }
+        if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
+            let mut known = BTreeSet::new();
+            if let Some(again) = items.iter().position(|item| !known.insert(canonical(item))) {
+                let problem = format!("must not hold an item twice; item {again} is a repetition");
+                found.add(subject.at, Kind::Other, problem);
+            }
+        }
+        if let Some(wanted) = schema.get("contains") {
+            self.check_contains(schema, wanted, items, subject, seen, found);
+        }
+    }
+
+    fn check_contains<'v>(
+        &self,
+        schema: &Map<String, Value>,
+        wanted: &'s Value,
+        items: &'v [Value],
+        subject: Subject<'v, '_>,
+        seen: &mut Seen<'v>,
+        found: &mut Found,
+    ) {
+        let mut count = 0;
+        for (i, value) in items.iter().enumerate() {
+            let at = &Place::Item(subject.at, i);
+            let item = Subject {
+                value,
+                at,
+                depth: subject.depth,
+            };
+            if self.try_schema(wanted, item).is_ok() {
+                count += 1;
+                self.note_item(seen, i);
+            }
+        }
+        let bound = |keyword: &str| schema.get(keyword).and_then(as_count);
+        let min = bound("minContains").unwrap_or(1);
+        let max = bound("maxContains").unwrap_or(u64::MAX);
+        let words = if count < min {
+            format!("at least {min}")
+        } else if count > max {
+            format!("at most {max}")
+        } else {
+            return;
+        };
+        let problem = format!("must hold {words} items of the form {}", short(wanted));
+        found.add(subject.at, Kind::Other, problem);
+    }
+
+    fn check_combinations<'v>(
+        &self,
+        schema: &'s Map<String, Value>,
+        subject: Subject<'v, '_>,
+        seen: &mut Seen<'v>,
+        found: &mut Found,
+    ) {
+        let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+        for part in list("allOf").into_iter().flatten() {
+            seen.add(self.again(part, subject, found));
+        }
+        if let Some(forms) = list("anyOf") {
+            let mut misfits = Vec::new();
+            let mut fits = false;
+            for form in forms {
+                match self.try_schema(form, subject) {
+                    Ok(more) => {
+                        seen.add(more);
+                        fits = true;
+                        // The others matter only to who asks what they looked at.
+                        if !self.schema.has_unevaluated {
+                            break;
+                        }
+                    }
+                    Err(faults) => misfits.push(faults),
+                }
+            }
+            if !fits {
+                found.add_misfits(subject.at, misfits);
+            }
+        }
+        if let Some(forms) = list("oneOf") {
+            self.check_one_of(forms, subject, seen, found);
+        }
+        if let Some(unwanted) = schema.get("not")
+            && self.try_schema(unwanted, subject).is_ok()
+        {
+            let problem = format!("must not be of the form {}", short(unwanted));
+            found.add(subject.at, Kind::Other, problem);
+        }
+    }
+
+    fn check_one_of<'v>(
+        &self,
+        forms: &'s [Value],
+        subject: Subject<'v, '_>,
+        seen: &mut Seen<'v>,
+        found: &mut Found,
+    ) {
+        let mut misfits = Vec::new();
+        let mut fitting = Vec::new();
+        for (i, form) in forms.iter().enumerate() {
+            match self.try_schema(form, subject) {
+                Ok(more) => {
+                    seen.add(more);
+                    fitting.push((i + 1).to_string());
+                }
+                Err(faults) => misfits.push(faults),
+            }
+        }
+        match fitting.as_slice() {
+            [] => found.add_misfits(subject.at, misfits),
+            [_] => {}
+            several => {
+                let problem = format!(
+                    "must fit exactly one of the allowed forms, and fits numbers {}",
+                    several.join(" and ")
+                );
+                found.add(subject.at, Kind::Other, problem);
+            }
+        }
+    }
+
+    fn check_condition<'v>(
+        &self,
+        schema: &'s Map<String, Value>,
+        subject: Subject<'v, '_>,
+        seen: &mut Seen<'v>,
+        found: &mut Found,
+    ) {
+        let Some(condition) = schema.get("if") else {
+            return;
+        };
+        let then = match self.try_schema(condition, subject) {
+            Ok(more) => {
+                seen.add(more);
+                schema.get("then")
+            }
+            Err(_) => schema.get("else"),
+        };
+        if let Some(then) = then {
+            seen.add(self.again(then, subject, found));
+        }
+    }
+
+    fn check_unevaluated<'v>(
+        &self,
+        schema: &'s Map<String, Value>,
+        subject: Subject<'v, '_>,
+        seen: &mut Seen<'v>,
+        found: &mut Found,
+    ) {
+        if let (Some(rest), Value::Object(object)) =
+            (schema.get("unevaluatedProperties"), subject.value)
+        {
+            let mut surplus = Vec::new();
+            for (name, field) in object {
+                if !seen.fields.insert(name) {
+                    continue;
+                }
+                if rest == &Value::Bool(false) {
+                    surplus.push(name.as_str());
+                } else {
+                    let place = Place::Field(subject.at, name);
+                    self.check(rest, field, &place, subject.depth, found);
+                }
+            }
+            if !surplus.is_empty() {
+                refuse_fields(subject.at, &surplus, [].into_iter(), found);
+            }
+        }
+        if let (Some(rest), Value::Array(items)) = (schema.get("unevaluatedItems"), subject.value) {
+            for (i, item) in items.iter().enumerate() {
+                if seen.items.insert(i) {
+                    let place = Place::Item(subject.at, i);
+                    self.check(rest, item, &place, subject.depth, found);
+                }
+            }
+        }
+    }
+
+    fn note_field<'v>(&self, seen: &mut Seen<'v>, name: &'v str) {
+        if self.schema.has_unevaluated {
+            seen.fields.insert(name);
+        }
+    }
+
+    fn note_item(&self, seen: &mut Seen<'_>, index: usize) {
+        if self.schema.has_unevaluated {
+            seen.items.insert(index);
+        }
+    }
+}
+
+fn refuse_fields<'a>(
+    at: &Place<'_>,
+    surplus: &[&str],
+    known: impl Iterator<Item = &'a str>,
+    found: &mut Found,
+) {
+    let s = if surplus.len() > 1 { "s" } else { "" };
+    let mut problem = format!("has no place for the field{s} {}", listed(surplus));
+    let known: Vec<&str> = known.collect();
+    if !known.is_empty() {
+        problem.push_str(&format!(" (its fields are {})", listed(&known)));
+    }
+    found.add(at, Kind::Other, problem);
+}
+
+fn check_type(schema: &Map<String, Value>, subject: Subject<'_, '_>, found: &mut Found) {
+    let Some(wanted) = schema.get("type") else {
+        return;
+    };
+    let names: Vec<&str> = wanted.as_str().into_iter().chain(texts(wanted)).collect();
+    let fits = |value: &Value| names.iter().any(|name| is_type(value, name) == Some(true));
+    if fits(subject.value) {
+        return;
+    }
+    let inner = subject.value.as_str().map(serde_json::from_str::<Value>);
+    let is = match inner {
+        // Models like to encode twice.
+        Some(Ok(inner @ (Value::Object(_) | Value::Array(_)))) if fits(&inner) => {
+            format!(
+                "a string that holds the JSON text of one: write the {} itself",
+                type_name(&inner)
+            )
+        }
+        _ => type_name(subject.value).to_owned(),
+    };
+    let problem = format!("must be of type {}, not {is}", names.join(" or "));
+    found.add(subject.at, Kind::Type, problem);
+}
+
+fn check_values(schema: &Map<String, Value>, subject: Subject<'_, '_>, found: &mut Found) {
+    if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
+        && !allowed.iter().any(|allowed| same(allowed, subject.value))
+    {
+        let mut named: Vec<String> = allowed.iter().take(NAMED).map(short).collect();
+        if allowed.len() > NAMED {
+            named.push("…".to_owned());
+        }
+        let problem = format!("must be one of {}", named.join(", "));
+        found.add(subject.at, Kind::Value, problem);
+    }
+    if let Some(only) = schema.get("const")
+        && !same(only, subject.value)
+    {
+        found.add(subject.at, Kind::Value, format!("must be {}", short(only)));
+    }
+}
+
+fn check_size(schema: &Map<String, Value>, subject: Subject<'_, '_>, found: &mut Found) {
+    let (size, min, max, unit) = match subject.value {
+        Value::String(text) => (text.chars().count(), "minLength", "maxLength", "characters"),
+        Value::Array(items) => (items.len(), "minItems", "maxItems", "items"),
+        Value::Object(fields) => (fields.len(), "minProperties", "maxProperties", "fields"),
+        _ => return,
+    };
+    let size = size as u64;
+    let bound = |keyword: &str| schema.get(keyword).and_then(as_count);
+    if let Some(min) = bound(min).filter(|min| size < *min) {
+        let problem = format!("must have at least {min} {unit}, and has {size}");
+        found.add(subject.at, Kind::Other, problem);
+    }
+    if let Some(max) = bound(max).filter(|max| size > *max) {
+        let problem = format!("must have at most {max} {unit}, and has {size}");
+        found.add(subject.at, Kind::Other, problem);
+    }
+}
+
+fn check_number(schema: &Map<String, Value>, subject: Subject<'_, '_>, found: &mut Found) {
+    use Ordering::{Equal, Greater, Less};
+    const BOUNDS: [(&str, &[Ordering], &str); 4] = [
+        ("minimum", &[Equal, Greater], "at least"),
+        ("maximum", &[Less, Equal], "at most"),
+        ("exclusiveMinimum", &[Greater], "more than"),
+        ("exclusiveMaximum", &[Less], "less than"),
+    ];
+    let Value::Number(number) = subject.value else {
+        return;
+    };
+    for (keyword, allowed, words) in BOUNDS {
+        if let Some(Value::Number(bound)) = schema.get(keyword)
+            && !compare(number, bound).is_some_and(|order| allowed.contains(&order))
+        {
+            found.add(subject.at, Kind::Other, format!("must be {words} {bound}"));
+        }
+    }
+    if let Some(Value::Number(of)) = schema.get("multipleOf")
+        && !is_multiple(number, of)
+    {
+        found.add(
+            subject.at,
+            Kind::Other,
+            format!("must be a multiple of {of}"),
+        );
+    }
+}
+
+/// The texts of a list.
+fn texts(value: &Value) -> impl Iterator<Item = &str> {
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+}
+
+fn listed(names: &[&str]) -> String {
+    let named: Vec<String> = names.iter().take(NAMED).map(|n| format!("`{n}`")).collect();
+    let rest = if names.len() > NAMED { ", …" } else { "" };
+    format!("{}{rest}", named.join(", "))
+}

@@ -1,0 +1,195 @@
+//! What is wrong with a value, in words for the model that wrote it.
+
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::fmt::{self, Write as _};
+
+/// So many faults are named; a model that reads more corrects none.
+const NAMED: usize = 10;
+/// So many forms of an `anyOf` are explained.
+const FORMS: usize = 4;
+
+/// A place in a value that its schema does not allow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place} {problem}")]
+pub struct SchemaFault {
+    /// Where: a field path in backquotes, or "the input".
+    pub place: String,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+/// Everything that is wrong with a value, as far as it is worth saying; never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaFaults {
+    /// The faults in the order of the value, at most ten.
+    pub faults: Vec<SchemaFault>,
+    /// How many more there are.
+    pub more: u32,
+}
+
+impl SchemaFaults {
+    pub(super) fn one(place: &str, problem: &str) -> Self {
+        let fault = SchemaFault {
+            place: place.to_owned(),
+            problem: problem.to_owned(),
+        };
+        Self {
+            faults: alloc::vec![fault],
+            more: 0,
+        }
+    }
+}
+
+impl fmt::Display for SchemaFaults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, fault) in self.faults.iter().enumerate() {
+            let before = if i > 0 { "; " } else { "" };
+            write!(f, "{before}{fault}")?;
+        }
+        match self.more {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}
+
+impl core::error::Error for SchemaFaults {}
+
+/// A place in a value: written out only when there is something to say about it.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'p> {
+    Root,
+    Field(&'p Place<'p>, &'p str),
+    Item(&'p Place<'p>, usize),
+}
+
+impl Place<'_> {
+    fn level(&self) -> u32 {
+        match self {
+            Self::Root => 0,
+            Self::Field(above, _) | Self::Item(above, _) => above.level() + 1,
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        let written = match self {
+            Self::Root => Ok(()),
+            Self::Field(Place::Root, name) => write!(out, "{name}"),
+            Self::Field(above, name) => {
+                above.write(out);
+                write!(out, ".{name}")
+            }
+            Self::Item(above, index) => {
+                above.write(out);
+                write!(out, "[{index}]")
+            }
+        };
+        // Into memory: there is nothing that can fail.
+        debug_assert!(written.is_ok());
+    }
+
+    fn words(&self) -> String {
+        if matches!(self, Self::Root) {
+            return "the input".to_owned();
+        }
+        let mut out = String::from("`");
+        self.write(&mut out);
+        out.push('`');
+        out
+    }
+}
+
+/// What a fault says about the form that was tried: whether that was meant at all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Another type of value.
+    Type,
+    /// Another of a list of values, or another than the only one.
+    Value,
+    Other,
+}
+
+/// Faults while they are being found.
+#[derive(Default)]
+pub(super) struct Found {
+    faults: Vec<(SchemaFault, Kind, u32)>,
+    more: u32,
+}
+
+impl Found {
+    pub(super) fn is_empty(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    pub(super) fn add(&mut self, at: &Place<'_>, kind: Kind, problem: String) {
+        if self.faults.len() == NAMED {
+            self.more = self.more.saturating_add(1);
+            return;
+        }
+        let place = at.words();
+        let fault = SchemaFault { place, problem };
+        self.faults.push((fault, kind, at.level()));
+    }
+
+    pub(super) fn problems(&self) -> impl Iterator<Item = &str> {
+        self.faults.iter().map(|(fault, ..)| fault.problem.as_str())
+    }
+
+    fn append(&mut self, other: Self) {
+        self.more = self.more.saturating_add(other.more);
+        for fault in other.faults {
+            if self.faults.len() < NAMED {
+                self.faults.push(fault);
+            } else {
+                self.more = self.more.saturating_add(1);
+            }
+        }
+    }
+
+    /// A value fits none of several forms. If it is plain which of them was meant, its faults are named.
+    pub(super) fn add_misfits(&mut self, at: &Place<'_>, mut forms: Vec<Self>) {
+        let level = at.level();
+        let is_meant = |form: &Self| {
+            !form.faults.iter().any(|(_, kind, at)| match kind {
+                Kind::Type => *at == level,
+                // `kind: "circle"` in another form than that of squares.
+                Kind::Value => *at <= level + 1,
+                Kind::Other => false,
+            })
+        };
+        let meant: Vec<usize> = (0..forms.len()).filter(|i| is_meant(&forms[*i])).collect();
+        if let [only] = meant.as_slice() {
+            return self.append(forms.swap_remove(*only));
+        }
+        let named: Vec<String> = forms
+            .iter()
+            .filter_map(|form| form.faults.first())
+            .take(FORMS)
+            .map(|(fault, ..)| fault.to_string())
+            .collect();
+        let rest = match forms.len().saturating_sub(FORMS) {
+            0 => String::new(),
+            rest => format!("; and {rest} more forms"),
+        };
+        let problem = format!(
+            "fits none of the allowed forms: {}{rest}",
+            named.join(" – or: ")
+        );
+        self.add(at, Kind::Other, problem);
+    }
+
+    pub(super) fn into_result(self) -> Result<(), SchemaFaults> {
+        if self.faults.is_empty() {
+            return Ok(());
+        }
+        Err(SchemaFaults {
+            faults: self.faults.into_iter().map(|(fault, ..)| fault).collect(),
+            more: self.more,
+        })
+    }
+}
