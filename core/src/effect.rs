@@ -8,10 +8,11 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    id::EffectId,
+    id::{EffectId, Uuid},
     json::{self, RawJson},
-    message::Message,
+    message::{FailedFile, Message, PersistedFile},
     permission::Mode,
+    spec::{Effort, Thinking},
     tool::{Access, ToolCall, ToolResult},
 };
 
@@ -20,14 +21,22 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Input {
-    /// A user message: starts a turn, or waits for the running one to end.
+    /// A user message. [`Prompt::delivery`] says what becomes of it while another is being answered.
     Prompt(Prompt),
+    /// Takes a prompt back that still waits; one that is being answered is not touched.
+    Withdraw(Uuid),
     /// Stop what is running. The session stays usable.
     Interrupt,
     /// Change the permission mode; holds from the next judged call on.
     SetMode(Mode),
     /// Change the model; none returns to the one of the spec. Holds from the next request on.
     SetModel(Option<String>),
+    /// Change how the model thinks; none returns to the spec. Holds from the next request on.
+    SetThinking(Option<Thinking>),
+    /// Change the effort; none returns to the spec. Holds from the next request on.
+    SetEffort(Option<Effort>),
+    /// Something that happened at the host and that the application should hear of.
+    Notice(Notice),
     /// First input after a restore: the effects that the host still has running.
     Resumed {
         /// Effects whose answers will still come.
@@ -39,21 +48,91 @@ pub enum Input {
     Answer(EffectId, Answer),
 }
 
-/// A user message.
+/// Something that happened at the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Notice {
+    /// It signs in.
+    AuthStatus {
+        /// Whether it still does.
+        is_authenticating: bool,
+        /// What was printed for the person.
+        output: Vec<String>,
+        /// Why it failed.
+        error: Option<String>,
+    },
+    /// It stored files.
+    FilesPersisted {
+        /// Those that are safe.
+        files: Vec<PersistedFile>,
+        /// Those that are not.
+        failed: Vec<FailedFile>,
+        /// When, in ISO 8601.
+        processed_at: String,
+    },
+}
+
+/// A user message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     /// Content blocks of the Messages API, each one a JSON object.
     pub content: Vec<RawJson>,
+    /// The message's id, where whoever sent it gave it one.
+    #[serde(default)]
+    pub uuid: Option<Uuid>,
+    /// When it enters the conversation.
+    #[serde(default)]
+    pub delivery: Delivery,
+}
+
+/// When a prompt enters the conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Delivery {
+    /// After the prompts before it are answered; it is answered by itself.
+    #[default]
+    FollowUp,
+    /// With the next tool results of the answer under way, which goes on with it in mind; where there is
+    /// none any more, as a follow-up.
+    Steer,
+    /// As a follow-up, but the model is not asked: it reads it with the next prompt.
+    Append,
 }
 
 impl Prompt {
-    /// Plain text.
+    /// Plain text, answered by itself.
     #[must_use]
     pub fn text(text: &str) -> Self {
         let block = crate::content::Block::text(text).to_raw();
         Self {
             content: alloc::vec![block],
+            ..Self::default()
         }
+    }
+
+    /// Content blocks, answered by themselves.
+    #[must_use]
+    pub fn blocks(content: Vec<RawJson>) -> Self {
+        Self {
+            content,
+            ..Self::default()
+        }
+    }
+
+    /// The same, delivered in another way.
+    #[must_use]
+    pub fn delivered(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
+        self
+    }
+
+    /// The same under an id of the sender's.
+    #[must_use]
+    pub fn with_uuid(mut self, uuid: Uuid) -> Self {
+        self.uuid = Some(uuid);
+        self
     }
 }
 

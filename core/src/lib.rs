@@ -37,6 +37,7 @@ pub mod pattern;
 pub mod permission;
 pub mod price;
 pub mod provider;
+mod rfc3339;
 pub mod schema;
 mod session;
 pub mod shell;

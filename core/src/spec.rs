@@ -26,6 +26,8 @@ pub struct Spec {
     pub catalogue: Catalogue,
     /// The model, used exactly as it is written. Default: [`DEFAULT_MODEL`].
     pub model: String,
+    /// The model that takes over for the rest of an answer when the other cannot be asked.
+    pub fallback_model: Option<String>,
     /// The most a response may hold; none takes the model's limit, at most 32,768.
     pub max_tokens: Option<u32>,
     /// The system prompt. Nothing is added to it.
@@ -50,6 +52,12 @@ pub struct Spec {
     pub stream: bool,
     /// Whether raw stream events are handed on as messages.
     pub partial_messages: bool,
+    /// Whether each prompt is repeated in the stream when it is taken in, marked as a replay.
+    pub replay_prompts: bool,
+    /// Whether each round of tools is followed by a summary of it.
+    pub tool_use_summaries: bool,
+    /// After how many milliseconds, again and again, a running call is reported; none never does.
+    pub progress_interval_ms: Option<u64>,
     /// When to stop.
     pub limits: Limits,
     /// What to do when a model call fails.
@@ -70,6 +78,7 @@ impl Default for Spec {
             provider: Arc::new(MessagesApi),
             catalogue: Catalogue::built_in(),
             model: DEFAULT_MODEL.to_owned(),
+            fallback_model: None,
             max_tokens: None,
             system: None,
             tools: Vec::new(),
@@ -82,6 +91,9 @@ impl Default for Spec {
             betas: Vec::new(),
             stream: true,
             partial_messages: false,
+            replay_prompts: false,
+            tool_use_summaries: false,
+            progress_interval_ms: Some(10_000),
             limits: Limits::default(),
             retry: RetryPolicy::default(),
             permissions: PermissionPolicy::default(),
@@ -147,6 +159,22 @@ pub enum Thinking {
     Disabled,
 }
 
+impl Thinking {
+    /// What the older option, a number of tokens, means: none at all is off. An explicit setting beats it
+    /// (Agent SDK reference, `maxThinkingTokens`).
+    #[must_use]
+    pub fn from_options(thinking: Option<Self>, max_thinking_tokens: Option<u32>) -> Self {
+        match (thinking, max_thinking_tokens) {
+            (Some(thinking), _) => thinking,
+            (None, None) => Self::Default,
+            (None, Some(0)) => Self::Disabled,
+            (None, Some(tokens)) => Self::Enabled {
+                budget_tokens: Some(tokens),
+            },
+        }
+    }
+}
+
 /// How much work goes into a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -163,6 +191,7 @@ pub enum Effort {
 
 /// When a failed model call is asked again. A value: two programs may want different ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RetryPolicy {
     /// Retries after the first attempt.
     pub max_retries: u32,
@@ -176,6 +205,8 @@ pub struct RetryPolicy {
     pub only_rate_limits: bool,
     /// Wait as long as the server's `retry-after` asks for, within reason (at most five minutes).
     pub honour_retry_after: bool,
+    /// Where there is a fallback model: retries before it takes over.
+    pub retries_before_fallback: u32,
 }
 
 impl Default for RetryPolicy {
@@ -187,6 +218,7 @@ impl Default for RetryPolicy {
             jitter_percent: 25,
             only_rate_limits: false,
             honour_retry_after: true,
+            retries_before_fallback: 3,
         }
     }
 }

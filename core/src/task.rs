@@ -139,7 +139,7 @@ impl Prompt {
                 "`prompt` must be a text or an array of content blocks",
             ));
         }
-        Ok(Self { content })
+        Ok(Self::blocks(content))
     }
 }
 
@@ -147,6 +147,7 @@ impl Prompt {
 #[serde(default, deny_unknown_fields)]
 struct SpecForm {
     model: Option<String>,
+    fallback_model: Option<String>,
     max_tokens: Option<u32>,
     system: Option<String>,
     tools: Vec<ToolDefinition>,
@@ -159,6 +160,9 @@ struct SpecForm {
     betas: Vec<String>,
     stream: Option<bool>,
     partial_messages: bool,
+    replay_prompts: bool,
+    tool_use_summaries: bool,
+    progress_interval_ms: Option<u64>,
     limits: Limits,
     retry: Option<RetryPolicy>,
     permissions: PermissionForm,
@@ -199,6 +203,7 @@ impl SpecForm {
             provider: usual.provider,
             catalogue,
             model: self.model.unwrap_or(usual.model),
+            fallback_model: self.fallback_model,
             max_tokens: self.max_tokens,
             system: self.system,
             tools: self.tools,
@@ -211,6 +216,9 @@ impl SpecForm {
             betas: self.betas,
             stream: self.stream.unwrap_or(usual.stream),
             partial_messages: self.partial_messages,
+            replay_prompts: self.replay_prompts,
+            tool_use_summaries: self.tool_use_summaries,
+            progress_interval_ms: self.progress_interval_ms.or(usual.progress_interval_ms),
             limits: self.limits,
             retry: self.retry.unwrap_or(usual.retry),
             permissions: self.permissions.check()?,

@@ -22,6 +22,8 @@ pub enum SystemMessage {
     Init(Box<Init>),
     /// A model call failed and is asked again.
     ApiRetry(ApiRetry),
+    /// The model cannot be asked; the fallback model takes over for the rest of the answer.
+    ModelFallback(ModelFallback),
     /// What the session is busy with, or that its permission mode changed.
     Status(Status),
     /// Files were stored.
@@ -101,6 +103,23 @@ pub struct ApiRetry {
     pub retry_delay_ms: u64,
     /// The HTTP status; null when there was none.
     pub error_status: Option<u16>,
+    /// The class of the error.
+    pub error: ErrorClass,
+    /// What happened.
+    pub message: String,
+    /// This message.
+    pub uuid: Uuid,
+    /// The session.
+    pub session_id: SessionId,
+}
+
+/// Another model goes on with the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelFallback {
+    /// The model that could not be asked.
+    pub from: String,
+    /// The model that is asked instead.
+    pub to: String,
     /// The class of the error.
     pub error: ErrorClass,
     /// What happened.

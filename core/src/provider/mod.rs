@@ -9,7 +9,13 @@ use core::fmt::Debug;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{content::Block, effect::HttpRequest, json::RawJson, message::ErrorClass, spec::Spec};
+use crate::{
+    content::Block,
+    effect::HttpRequest,
+    json::RawJson,
+    message::{ErrorClass, RateLimitInfo},
+    spec::Spec,
+};
 
 mod error_response;
 pub mod messages;
@@ -32,6 +38,12 @@ pub trait Provider: Debug + Send + Sync {
 
     /// A decoder for one successful response. `wants_events`: collect the raw stream events too.
     fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder>;
+
+    /// How the rate limit stands after a response with this status and these headers, if it says so.
+    fn rate_limit(&self, status: u16, headers: &[(String, String)]) -> Option<RateLimitInfo> {
+        let _ = (status, headers);
+        None
+    }
 
     /// What an error response means.
     fn error(&self, status: u16, body: &[u8]) -> ApiError;

@@ -2,7 +2,7 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec};
 
-use super::{Event, Outcome, Phase, Shared, Thread, entry, run::CallState};
+use super::{Event, Line, Outcome, Phase, Shared, Thread, run::CallState};
 use crate::{
     content::Block,
     history::Role,
@@ -44,7 +44,7 @@ impl Thread {
 
     pub(super) fn transcript_failed(&mut self, shared: &mut Shared, reason: &str) {
         self.run.transcript_broken = true;
-        self.saving = None;
+        self.saving.clear();
         let outcome = Outcome::Failed {
             class: None,
             message: format!("the transcript could not be written: {reason}"),
@@ -79,7 +79,8 @@ impl Thread {
             self.after_save(shared);
         } else {
             let blocks = self.collect_results();
-            self.save(shared, Stage::SaveResults, entry(Role::User, blocks));
+            let line = Line::new(Role::User, blocks);
+            self.save(shared, Stage::SaveResults, vec![line]);
         }
     }
 

@@ -16,11 +16,11 @@ use alloc::{collections::VecDeque, sync::Arc};
 use self::{
     run::Outcome,
     shared::{Running, Shared},
-    thread::{Thread, entry},
+    thread::{Chosen, Line, Thread},
     transition::Event,
 };
 use crate::{
-    effect::{Answer, Input, Output, Prompt},
+    effect::{Answer, Delivery, Input, Output, Prompt},
     history::History,
     id::{EffectId, Millis, Now, SessionId, Stage},
     permission::Mode,
@@ -120,10 +120,15 @@ impl Session {
         self.main.decision(id)
     }
 
+    /// Prompts that wait: those that will join the answer under way first.
+    pub fn queued(&self) -> impl Iterator<Item = &Prompt> {
+        self.main.steering.iter().chain(&self.waiting)
+    }
+
     /// Whether nothing runs and no prompt waits.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.main.phase == Phase::Idle && self.waiting.is_empty()
+        self.main.phase == Phase::Idle && self.queued().next().is_none()
     }
 
     /// The world speaks.
@@ -136,10 +141,18 @@ impl Session {
         }
         self.shared.now = now;
         match input {
-            Input::Prompt(prompt) => self.waiting.push_back(prompt),
+            Input::Prompt(prompt) => self.take_in(prompt),
+            Input::Withdraw(uuid) => {
+                let kept = |prompt: &Prompt| prompt.uuid != Some(uuid);
+                self.main.steering.retain(kept);
+                self.waiting.retain(kept);
+            }
             Input::Interrupt => self.main.interrupt(&mut self.shared, Outcome::Interrupted),
             Input::SetMode(mode) => self.set_mode(mode)?,
-            Input::SetModel(model) => self.main.model = model,
+            Input::SetModel(model) => self.choose(|chosen| chosen.model = model),
+            Input::SetThinking(thinking) => self.choose(|chosen| chosen.thinking = thinking),
+            Input::SetEffort(effort) => self.choose(|chosen| chosen.effort = effort),
+            Input::Notice(notice) => self.shared.pass_on(notice),
             Input::Resumed { live } => {
                 if core::mem::take(&mut self.awaits_resumed) {
                     self.resume(&live);
@@ -153,7 +166,7 @@ impl Session {
         }
         // A run may end as soon as it begins; the prompts behind it are no deeper on the stack for that.
         while self.main.phase == Phase::Idle
-            && let Some(prompt) = self.waiting.pop_front()
+            && let Some(prompt) = self.next_prompt()
         {
             self.main.start(&mut self.shared, prompt);
         }
@@ -172,11 +185,31 @@ impl Session {
         grace.into_iter().chain(self.main.deadline()).min()
     }
 
+    fn take_in(&mut self, prompt: Prompt) {
+        if prompt.delivery == Delivery::Steer && self.main.phase != Phase::Idle {
+            self.main.steering.push_back(prompt);
+        } else {
+            self.waiting.push_back(prompt);
+        }
+    }
+
+    /// What is answered next; who wanted to steer an answer that is over comes first.
+    fn next_prompt(&mut self) -> Option<Prompt> {
+        let steering = self.main.steering.pop_front();
+        steering.or_else(|| self.waiting.pop_front())
+    }
+
+    fn choose(&mut self, change: impl FnOnce(&mut Chosen)) {
+        let mut chosen = self.main.chosen.clone();
+        change(&mut chosen);
+        self.main.choose(&self.shared, chosen);
+    }
+
     fn set_mode(&mut self, mode: Mode) -> Result<(), HostError> {
         if mode == Mode::BypassPermissions && !self.shared.spec.permissions.allow_bypass {
             return Err(HostError::BypassNotAllowed);
         }
-        self.shared.mode = mode;
+        self.shared.set_mode(mode);
         Ok(())
     }
 

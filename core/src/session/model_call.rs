@@ -8,7 +8,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Event, Outcome, Shared, Thread, entry, run::Call};
+use super::{Event, Line, Outcome, Shared, Thread, run::Call};
 use crate::{
     content::Block,
     effect::{Answer, Effect, HttpFailure, HttpFailureKind},
@@ -16,7 +16,8 @@ use crate::{
     id::{EffectId, Millis, Stage},
     json::RawJson,
     message::{
-        ApiMessage, ApiRetry, AssistantMessage, ErrorClass, Message, StreamEvent, SystemMessage,
+        ApiMessage, ApiRetry, AssistantMessage, ErrorClass, Message, ModelFallback, StreamEvent,
+        SystemMessage,
     },
     money::Usd,
     provider::{ApiError, Decoder, Response, StopReason},
@@ -118,7 +119,12 @@ impl Thread {
             return; // the tail of a response that is over or was given up
         }
         match answer {
-            Answer::HttpHead { status, headers } => self.head(status, &headers),
+            Answer::HttpHead { status, headers } => {
+                if let Some(info) = self.spec.provider.rate_limit(status, &headers) {
+                    shared.note_rate_limit(info);
+                }
+                self.head(status, &headers);
+            }
             Answer::HttpBody(bytes) => self.body(shared, &bytes),
             Answer::HttpEnd => self.end(shared),
             Answer::HttpFailed(failure) => self.broken_off(shared, failure),
@@ -247,9 +253,17 @@ impl Thread {
         self.incoming = None;
         self.count_api_time(shared);
         let policy = &self.spec.retry;
+        let fallback = self.fallback_for(&error);
+        let max_retries = match fallback {
+            Some(_) => policy.max_retries.min(policy.retries_before_fallback),
+            None => policy.max_retries,
+        };
         let worth_it = error.retryable
-            && self.run.attempt <= policy.max_retries
+            && self.attempts() <= max_retries
             && (!policy.only_rate_limits || error.class == ErrorClass::RateLimit);
+        if !worth_it && let Some(fallback) = fallback {
+            return self.fall_back(shared, fallback, error);
+        }
         if !worth_it {
             self.run.outcome = Some(Outcome::Failed {
                 class: Some(error.class),
@@ -258,12 +272,11 @@ impl Thread {
             self.transit(shared, Event::GiveUp);
             return;
         }
-        let max_retries = policy.max_retries;
         let delay = self.retry_delay(shared, retry_after_ms);
         self.run.retry_at = Some(shared.now.mono.after(delay));
         let uuid = shared.ids.uuid();
         shared.say(Message::System(SystemMessage::ApiRetry(ApiRetry {
-            attempt: self.run.attempt,
+            attempt: self.attempts(),
             max_retries,
             retry_delay_ms: delay,
             error_status: error.status,
@@ -275,9 +288,41 @@ impl Thread {
         self.transit(shared, Event::Retry);
     }
 
+    /// How often the model in use has been asked for the response that is awaited.
+    fn attempts(&self) -> u32 {
+        self.run.attempt.saturating_sub(self.run.attempts_before)
+    }
+
+    /// The model that takes over after this error; none where another model would not help.
+    fn fallback_for(&self, error: &ApiError) -> Option<String> {
+        let missing = error.status == Some(404);
+        let fallback = self.spec.fallback_model.as_ref()?;
+        let helps = error.retryable || missing;
+        (helps && self.model() != fallback).then(|| fallback.clone())
+    }
+
+    /// The fallback model takes over until the run ends (LOOP-12).
+    fn fall_back(&mut self, shared: &mut Shared, to: String, error: ApiError) {
+        let from = self.model().to_owned();
+        self.run.on_fallback = true;
+        self.run.attempts_before = self.run.attempt;
+        let uuid = shared.ids.uuid();
+        shared.say(Message::System(SystemMessage::ModelFallback(
+            ModelFallback {
+                from,
+                to,
+                error: error.class,
+                message: error.message,
+                uuid,
+                session_id: shared.id,
+            },
+        )));
+        self.transit(shared, Event::FallBack);
+    }
+
     fn retry_delay(&mut self, shared: &mut Shared, retry_after_ms: Option<u64>) -> u64 {
         let policy = &self.spec.retry;
-        let doublings = self.run.attempt.saturating_sub(1).min(32);
+        let doublings = self.attempts().saturating_sub(1).min(32);
         let backoff = policy
             .base_ms
             .saturating_mul(1 << doublings)
@@ -295,6 +340,7 @@ impl Thread {
     fn answered(&mut self, shared: &mut Shared, mut response: Response) {
         self.count_api_time(shared);
         self.run.attempt = 0;
+        self.run.attempts_before = 0;
         self.run.num_turns += 1;
         self.turn = self.turn.saturating_add(1);
         self.turn_begun = false;
@@ -392,7 +438,8 @@ impl Thread {
         if content.is_empty() {
             self.after_save(shared);
         } else {
-            self.save(shared, Stage::SaveResponse, entry(Role::Assistant, content));
+            let line = Line::new(Role::Assistant, content);
+            self.save(shared, Stage::SaveResponse, alloc::vec![line]);
         }
     }
 

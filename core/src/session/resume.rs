@@ -43,9 +43,9 @@ impl Thread {
             Stage::Model if self.phase == Phase::Calling => self.ask_model(shared),
             Stage::Model => {}
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults => {
-                if let Some(entry) = self.saving.clone() {
-                    // The same id: writing the same entry twice must be the same as once.
-                    self.perform(shared, id, Effect::Persist(alloc::vec![entry]));
+                if !self.saving.is_empty() {
+                    // The same id: writing the same entries twice must be the same as once.
+                    self.perform(shared, id, Effect::Persist(self.saving.clone()));
                 }
             }
             Stage::Resolve | Stage::Ask | Stage::Run => {

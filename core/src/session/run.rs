@@ -39,6 +39,15 @@ pub(super) struct Run {
     pub(super) calls: Vec<Call>,
     /// How it ends; none while it goes on.
     pub(super) outcome: Option<Outcome>,
+    /// The prompt wants no answer.
+    #[serde(default)]
+    pub(super) asks_nothing: bool,
+    /// The fallback model has taken over for this run.
+    #[serde(default)]
+    pub(super) on_fallback: bool,
+    /// Attempts of the current call that the model before the fallback had.
+    #[serde(default)]
+    pub(super) attempts_before: u32,
     /// The transcript cannot be written: do not try again in this run.
     pub(super) transcript_broken: bool,
 }
@@ -71,7 +80,13 @@ pub(super) struct Call {
     /// Why it may run: recorded before it does.
     pub(super) decision: Option<String>,
     pub(super) started: Millis,
+    /// When it is next said that the call is still running.
+    #[serde(default)]
+    pub(super) progress_at: Option<Millis>,
     pub(super) attempt: u32,
+    /// Its result is an error.
+    #[serde(default)]
+    pub(super) failed: bool,
     /// The `tool_result` block, once there is one: encoded for the message stream and the history alike.
     pub(super) answer: Option<RawJson>,
 }
@@ -110,7 +125,9 @@ impl Call {
             approved: false,
             decision: None,
             started: Millis(0),
+            progress_at: None,
             attempt: 1,
+            failed: false,
             answer: None,
         }
     }

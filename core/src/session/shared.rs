@@ -7,9 +7,12 @@ use alloc::{
 };
 
 use crate::{
-    effect::{Effect, Output},
+    effect::{Effect, Notice, Output},
     id::{EffectId, Millis, Now, Seeded, SessionId},
-    message::{Message, ModelUsage},
+    message::{
+        AuthStatus, FilesPersisted, Message, ModelUsage, RateLimitEvent, RateLimitInfo,
+        RateLimitStatus, Status, StatusKind, SystemMessage,
+    },
     money::Usd,
     permission::{Mode, Rule},
     spec::Spec,
@@ -31,6 +34,8 @@ pub(super) struct Shared {
     pub(super) observed: BTreeMap<String, Observation>,
     pub(super) cost: Usd,
     pub(super) model_usage: BTreeMap<String, ModelUsage>,
+    /// What was last said about the provider's rate limit.
+    pub(super) rate_limit: RateLimitStatus,
     /// Effects that are not answered to their end.
     pub(super) running: BTreeMap<EffectId, Running>,
     pub(super) out: VecDeque<Output>,
@@ -54,6 +59,7 @@ impl Shared {
             observed: BTreeMap::new(),
             cost: Usd::default(),
             model_usage: BTreeMap::new(),
+            rate_limit: RateLimitStatus::Allowed,
             running: BTreeMap::new(),
             out: VecDeque::new(),
         }
@@ -75,8 +81,68 @@ impl Shared {
         }
     }
 
+    /// Another permission mode, for whatever is judged from now on.
+    pub(super) fn set_mode(&mut self, mode: Mode) {
+        if core::mem::replace(&mut self.mode, mode) != mode {
+            self.say_status(None, Some(mode));
+        }
+    }
+
+    /// What the session is busy with beside its conversation (LOOP-30).
+    pub(super) fn say_status(&mut self, status: Option<StatusKind>, mode: Option<Mode>) {
+        let (uuid, session_id) = (self.ids.uuid(), self.id);
+        self.say(Message::System(SystemMessage::Status(Status {
+            status,
+            permission_mode: mode,
+            uuid,
+            session_id,
+        })));
+    }
+
+    /// Tells the application what the host has to say.
+    pub(super) fn pass_on(&mut self, notice: Notice) {
+        let (uuid, session_id) = (self.ids.uuid(), self.id);
+        self.say(match notice {
+            Notice::AuthStatus {
+                is_authenticating,
+                output,
+                error,
+            } => Message::AuthStatus(AuthStatus {
+                is_authenticating,
+                output,
+                error,
+                uuid,
+                session_id,
+            }),
+            Notice::FilesPersisted {
+                files,
+                failed,
+                processed_at,
+            } => Message::System(SystemMessage::FilesPersisted(FilesPersisted {
+                files,
+                failed,
+                processed_at,
+                uuid,
+                session_id,
+            })),
+        });
+    }
+
     pub(super) fn say(&mut self, message: Message) {
         self.out.push_back(Output::Message(message));
+    }
+
+    /// Tells how a rate limit stands, when that has changed (LOOP-34).
+    pub(super) fn note_rate_limit(&mut self, info: RateLimitInfo) {
+        if core::mem::replace(&mut self.rate_limit, info.status) == info.status {
+            return;
+        }
+        let (uuid, session_id) = (self.ids.uuid(), self.id);
+        self.say(Message::RateLimitEvent(RateLimitEvent {
+            rate_limit_info: info,
+            uuid,
+            session_id,
+        }));
     }
 
     /// When the first cancelled effect has had its time.

@@ -10,9 +10,9 @@ use alloc::{
     vec::Vec,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Phase, Running, Session, Shared, Thread, run::Run};
+use super::{Phase, Running, Session, Shared, Thread, run::Run, thread::Chosen};
 use crate::{
     effect::{Entry, Prompt},
     history::{History, HistoryState, Role},
@@ -21,7 +21,7 @@ use crate::{
     message::ModelUsage,
     money::Usd,
     permission::{Mode, Rule},
-    spec::Spec,
+    spec::{Effort, Spec, Thinking},
     tool::Observation,
 };
 
@@ -47,6 +47,12 @@ struct State {
     ids: Seeded,
     mode: Mode,
     model: Option<String>,
+    #[serde(default)]
+    thinking: Option<Thinking>,
+    #[serde(default)]
+    effort: Option<Effort>,
+    #[serde(default)]
+    steering: VecDeque<Prompt>,
     session_allow: Vec<String>,
     observed: Vec<Observation>,
     turn: u32,
@@ -55,7 +61,8 @@ struct State {
     cost: Usd,
     model_usage: BTreeMap<String, ModelUsage>,
     last_entry: Option<Uuid>,
-    saving: Option<Entry>,
+    #[serde(deserialize_with = "entries")]
+    saving: Vec<Entry>,
     phase: Phase,
     run: Run,
     waiting: VecDeque<Prompt>,
@@ -80,7 +87,10 @@ impl Session {
             id: self.shared.id,
             ids: self.shared.ids.clone(),
             mode: self.shared.mode,
-            model: self.main.model.clone(),
+            model: self.main.chosen.model.clone(),
+            thinking: self.main.chosen.thinking,
+            effort: self.main.chosen.effort,
+            steering: self.main.steering.clone(),
             session_allow: self
                 .shared
                 .session_allow
@@ -175,8 +185,8 @@ impl Session {
             // The seed is spent: the generator goes on from where it was.
             ..Shared::new(spec.clone(), state.id, [0; 32])
         };
-        let main = Thread {
-            model: state.model,
+        let mut main = Thread {
+            steering: state.steering,
             history,
             turn: state.turn,
             turn_begun: state.turn_begun,
@@ -187,6 +197,14 @@ impl Session {
             run: state.run,
             ..Thread::new(0, spec)
         };
+        main.choose(
+            &shared,
+            Chosen {
+                model: state.model,
+                thinking: state.thinking,
+                effort: state.effort,
+            },
+        );
         Ok(Self {
             shared,
             main,
@@ -194,6 +212,18 @@ impl Session {
             awaits_resumed: true,
         })
     }
+}
+
+/// Entries being written; the first snapshots had one or none.
+fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::Error> {
+    let raw = RawJson::deserialize(deserializer)?;
+    if raw.get().starts_with('[') {
+        raw.decode()
+    } else {
+        let one: Result<Option<Entry>, _> = raw.decode();
+        one.map(|entry| entry.into_iter().collect())
+    }
+    .map_err(de::Error::custom)
 }
 
 /// Bytes that are no session of this version.

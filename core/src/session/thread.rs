@@ -1,10 +1,16 @@
 //! One conversation of a session: the main thread, or a subagent's.
 
 use alloc::{
-    borrow::ToOwned, boxed::Box, collections::BTreeSet, string::String, sync::Arc, vec::Vec,
+    borrow::ToOwned,
+    boxed::Box,
+    collections::{BTreeSet, VecDeque},
+    string::String,
+    sync::Arc,
+    vec::Vec,
 };
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Phase, Shared,
@@ -14,12 +20,12 @@ use super::{
 };
 use crate::{
     content::Block,
-    effect::{Answer, Effect, Entry, Prompt},
+    effect::{Answer, Delivery, Effect, Entry, Prompt},
     history::{History, Role},
     id::{EffectId, Millis, Stage, Uuid},
     json::RawJson,
-    message::{Init, Message, SystemMessage},
-    spec::Spec,
+    message::{Init, Message, SystemMessage, UserContent, UserMessage},
+    spec::{Effort, Spec, Thinking},
 };
 
 /// A conversation and the run that answers its prompt. What it shares with the other threads is handed in with every step.
@@ -31,8 +37,10 @@ pub(super) struct Thread {
     pub(super) spec: Arc<Spec>,
     /// The call that this thread answers; none on the main thread.
     pub(super) parent_tool_use_id: Option<String>,
-    /// The model chosen while it ran.
-    pub(super) model: Option<String>,
+    /// What was chosen while it ran, instead of what the spec says.
+    pub(super) chosen: Chosen,
+    /// Prompts that join the answer under way at its next tool results.
+    pub(super) steering: VecDeque<Prompt>,
     pub(super) history: History,
     /// Responses over the thread's life, and those that never came.
     pub(super) turn: u32,
@@ -41,8 +49,8 @@ pub(super) struct Thread {
     /// Ids of all tool calls.
     pub(super) call_ids: BTreeSet<String>,
     pub(super) last_entry: Option<Uuid>,
-    /// The entry that the host is writing.
-    pub(super) saving: Option<Entry>,
+    /// The entries that the host is writing.
+    pub(super) saving: Vec<Entry>,
     pub(super) phase: Phase,
     pub(super) run: Run,
     /// The response that is arriving.
@@ -57,13 +65,14 @@ impl Thread {
             number,
             spec,
             parent_tool_use_id: None,
-            model: None,
+            chosen: Chosen::default(),
+            steering: VecDeque::new(),
             history: History::default(),
             turn: 0,
             turn_begun: false,
             call_ids: BTreeSet::new(),
             last_entry: None,
-            saving: None,
+            saving: Vec::new(),
             phase: Phase::Idle,
             run: Run::default(),
             incoming: None,
@@ -73,13 +82,29 @@ impl Thread {
 
     /// The model that the next request goes to.
     pub(super) fn model(&self) -> &str {
-        self.model.as_deref().unwrap_or(&self.spec.model)
+        let chosen = self.chosen.model.as_deref().unwrap_or(&self.spec.model);
+        let fallback = self.spec.fallback_model.as_deref();
+        fallback.filter(|_| self.run.on_fallback).unwrap_or(chosen)
+    }
+
+    /// Chooses how the model thinks and how hard it works; what is not chosen is as the session was told.
+    pub(super) fn choose(&mut self, shared: &Shared, chosen: Chosen) {
+        if (chosen.thinking, chosen.effort) != (self.chosen.thinking, self.chosen.effort) {
+            let told = &shared.spec;
+            let spec = Arc::make_mut(&mut self.spec);
+            spec.thinking = chosen.thinking.unwrap_or(told.thinking);
+            spec.effort = chosen.effort.or(told.effort);
+            self.prefix = None;
+        }
+        self.chosen = chosen;
     }
 
     /// When time itself is the next thing to happen to this thread.
     pub(super) fn deadline(&self) -> Option<Millis> {
         let lingering = self.incoming.as_ref().and_then(Incoming::linger_until);
-        self.run.retry_at.into_iter().chain(lingering).min()
+        let progress = self.progress_due();
+        let due = self.run.retry_at.into_iter().chain(lingering);
+        due.chain(progress).min()
     }
 
     /// An answer to an effect of this thread.
@@ -119,6 +144,7 @@ impl Thread {
         if lingering.is_some_and(|until| until <= now) {
             self.stop_lingering(shared);
         }
+        self.say_due_progress(shared);
         self.drained_if_quiet(shared);
     }
 
@@ -161,8 +187,27 @@ impl Thread {
             });
             return self.transit(shared, Event::Stop);
         }
+        self.run.asks_nothing = prompt.delivery == Delivery::Append;
+        let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
+        if self.spec.replay_prompts {
+            self.say_prompt(shared, uuid, content.clone());
+        }
         self.history.push(Role::User, content.clone());
-        self.save(shared, Stage::SavePrompt, entry(Role::User, content));
+        let line = Line::new(Role::User, content).under(uuid);
+        self.save(shared, Stage::SavePrompt, alloc::vec![line]);
+    }
+
+    /// Shows a prompt in the stream: one that entered an answer under way, or any where replay is on.
+    pub(super) fn say_prompt(&self, shared: &mut Shared, uuid: Uuid, content: Vec<RawJson>) {
+        shared.say(Message::User(UserMessage {
+            message: UserContent::new(content),
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            tool_use_result: None,
+            is_synthetic: false,
+            is_replay: self.spec.replay_prompts,
+            uuid,
+            session_id: shared.id,
+        }));
     }
 
     fn init(&self, shared: &mut Shared) -> Init {
@@ -186,29 +231,37 @@ impl Thread {
         }
     }
 
-    /// Hands an entry to the host; without a transcript it counts as written.
-    pub(super) fn save(&mut self, shared: &mut Shared, stage: Stage, message: RawJson) {
+    /// Hands entries to the host; without a transcript they count as written.
+    pub(super) fn save(&mut self, shared: &mut Shared, stage: Stage, lines: Vec<Line>) {
         if !self.spec.persist || self.run.transcript_broken {
             self.after_save(shared);
             return;
         }
-        let entry = Entry {
-            uuid: shared.ids.uuid(),
-            parent: self.last_entry,
-            timestamp: shared.now.wall,
-            message,
-        };
-        self.saving = Some(entry.clone());
+        let mut parent = self.last_entry;
+        self.saving.clear();
+        for line in lines {
+            let uuid = line.uuid.unwrap_or_else(|| shared.ids.uuid());
+            self.saving.push(Entry {
+                uuid,
+                parent: parent.replace(uuid),
+                timestamp: shared.now.wall,
+                message: line.encode(),
+            });
+        }
         let id = self.effect_id(shared, 0, stage, 1);
-        self.perform(shared, id, Effect::Persist(alloc::vec![entry]));
+        self.perform(shared, id, Effect::Persist(self.saving.clone()));
     }
 
     /// Everything handed over so far is written: go on from here.
     pub(super) fn after_save(&mut self, shared: &mut Shared) {
-        if let Some(written) = self.saving.take() {
+        if let Some(written) = core::mem::take(&mut self.saving).last() {
             self.last_entry = Some(written.uuid);
         }
         let event = match self.phase {
+            Phase::SavingPrompt if self.run.asks_nothing => {
+                self.run.outcome = Some(Outcome::Success);
+                Event::Stop
+            }
             Phase::SavingPrompt => self.may_ask(shared),
             Phase::SavingResponse => self.after_response(shared),
             Phase::SavingResults => self.after_results(shared),
@@ -253,13 +306,41 @@ impl Thread {
     }
 }
 
-/// A message as a transcript line carries it.
-pub(super) fn entry(role: Role, content: Vec<RawJson>) -> RawJson {
-    #[derive(serde::Serialize)]
-    struct Line {
-        role: Role,
-        content: Vec<RawJson>,
+/// What was chosen for a thread while it ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Chosen {
+    pub(super) model: Option<String>,
+    pub(super) thinking: Option<Thinking>,
+    pub(super) effort: Option<Effort>,
+}
+
+/// A message on its way to the transcript.
+#[derive(Serialize)]
+pub(super) struct Line {
+    role: Role,
+    content: Vec<RawJson>,
+    #[serde(skip)]
+    uuid: Option<Uuid>,
+}
+
+impl Line {
+    pub(super) fn new(role: Role, content: Vec<RawJson>) -> Self {
+        Self {
+            role,
+            content,
+            uuid: None,
+        }
     }
-    // Strings and raw JSON only: encoding cannot fail.
-    RawJson::encode(&Line { role, content }).unwrap_or_else(|_| RawJson::null())
+
+    /// The same under an id that is known already.
+    pub(super) fn under(mut self, uuid: Uuid) -> Self {
+        self.uuid = Some(uuid);
+        self
+    }
+
+    fn encode(&self) -> RawJson {
+        // Strings and raw JSON only: encoding cannot fail.
+        RawJson::encode(self).unwrap_or_else(|_| RawJson::null())
+    }
 }

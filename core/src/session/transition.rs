@@ -50,6 +50,8 @@ pub(super) enum Event {
     Answered,
     /// The model call failed and will be asked again.
     Retry,
+    /// The model cannot be asked; another takes over.
+    FallBack,
     /// The model call failed for good.
     GiveUp,
     /// The wait is over.
@@ -76,6 +78,7 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::SavingPrompt, E::Stop, P::Finishing),
     (P::Calling, E::Answered, P::SavingResponse),
     (P::Calling, E::Retry, P::Backoff),
+    (P::Calling, E::FallBack, P::Calling),
     (P::Calling, E::GiveUp, P::Finishing),
     (P::Backoff, E::Due, P::Calling),
     (P::SavingResponse, E::RunTools, P::Tooling),

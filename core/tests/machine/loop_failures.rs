@@ -50,9 +50,12 @@ fn loop_9_an_api_failure_is_an_execution_error_with_the_class_of_the_failure() {
         let mut bench = Bench::new(spec);
         bench.prompt("go");
         bench.reply(&Reply::error(status, "some_error", "these were its words"));
-        let Message::Assistant(assistant) = bench.messages()[1] else {
-            panic!("{status}: no assistant message");
-        };
+        let said = bench.messages();
+        let assistant = said.iter().find_map(|message| match message {
+            Message::Assistant(assistant) => Some(assistant),
+            _ => None,
+        });
+        let assistant = assistant.unwrap_or_else(|| panic!("{status}: no assistant message"));
         assert_eq!(assistant.error, Some(class), "{status}");
         let result = bench.result();
         assert_eq!(result.subtype, ResultSubtype::ErrorDuringExecution);
@@ -199,6 +202,7 @@ fn loop_11_the_policy_is_a_value() {
         jitter_percent: 0,
         only_rate_limits: true,
         honour_retry_after: true,
+        ..RetryPolicy::default()
     };
     let overloaded = Reply::error(529, "overloaded_error", "full");
     assert_eq!(delay_after(spec.clone(), &overloaded), None);

@@ -267,8 +267,8 @@ fn an_empty_prompt_is_an_error_and_leaves_no_trace() {
     for prompt in [
         Prompt::text(""),
         Prompt::text(" \n"),
-        Prompt { content: vec![] },
-        Prompt { content: vec![odd] },
+        Prompt::blocks(vec![]),
+        Prompt::blocks(vec![odd]),
     ] {
         bench.input(Input::Prompt(prompt));
         let result = bench.result();

@@ -291,7 +291,7 @@ fn many_calls_that_end_at_once_and_many_prompts_do_not_grow_the_stack() {
     bench.reply(&Reply::message(&blocks));
     assert_eq!(bench.lines_of("user").len(), 20_000);
     for _ in 0..20_000 {
-        bench.input(Input::Prompt(Prompt { content: vec![] }));
+        bench.input(Input::Prompt(Prompt::blocks(vec![])));
     }
     bench.says("Done.");
     assert_eq!(bench.results().len(), 20_001);

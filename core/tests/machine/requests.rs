@@ -457,9 +457,7 @@ fn blocks_of_a_prompt_are_sent_as_they_are() {
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}});
     let text = json!({"type": "text", "text": "What is it?"});
     let mut bench = Bench::new(spec_with(vec![]));
-    bench.input(Input::Prompt(Prompt {
-        content: vec![raw(&image), raw(&text)],
-    }));
+    bench.input(Input::Prompt(Prompt::blocks(vec![raw(&image), raw(&text)])));
     let content = without_marks(bench.body()["messages"][0]["content"].clone());
     assert_eq!(content, json!([image, text]));
 }

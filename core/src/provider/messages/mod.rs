@@ -2,11 +2,12 @@
 
 mod block;
 mod error;
+mod rate_limit;
 mod request;
 mod response;
 mod stream;
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use bytes::Bytes;
 
@@ -14,7 +15,7 @@ use super::{
     ApiError, Decoder, HistoryView, Provider,
     whole::{WholeDecoder, is_event_stream},
 };
-use crate::{effect::HttpRequest, spec::Spec};
+use crate::{effect::HttpRequest, message::RateLimitInfo, spec::Spec};
 
 /// The Messages API as a provider.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,6 +40,10 @@ impl Provider for MessagesApi {
 
     fn error(&self, status: u16, body: &[u8]) -> ApiError {
         error::from_response(status, body)
+    }
+
+    fn rate_limit(&self, status: u16, headers: &[(String, String)]) -> Option<RateLimitInfo> {
+        rate_limit::from_headers(status, headers)
     }
 }
 

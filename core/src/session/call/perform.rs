@@ -4,11 +4,11 @@ use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use super::super::{
     Shared, Thread,
-    run::{CallState, ToolCallInput},
+    run::{Call, CallState, ToolCallInput},
 };
 use crate::{
     effect::Effect,
-    id::Stage,
+    id::{Millis, Stage},
     message::{Message, ToolProgress},
     permission::{PathFact, deny_patterns, workspace_roots},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
@@ -47,8 +47,30 @@ impl Thread {
         call.decision = Some(decision);
         call.state = CallState::Running;
         call.started = shared.now.mono;
+        let interval = spec.progress_interval_ms.filter(|ms| *ms > 0);
+        call.progress_at = interval.map(|ms| shared.now.mono.after(ms));
         let id = self.call_effect(shared, index, Stage::Run);
         self.perform(shared, id, effect);
+    }
+
+    /// When a running call is next reported (LOOP-33).
+    pub(in crate::session) fn progress_due(&self) -> Option<Millis> {
+        let running = |call: &&Call| call.state == CallState::Running;
+        let calls = self.run.calls.iter().filter(running);
+        calls.filter_map(|call| call.progress_at).min()
+    }
+
+    /// Reports the calls that have been running for so long.
+    pub(in crate::session) fn say_due_progress(&mut self, shared: &mut Shared) {
+        let interval = self.spec.progress_interval_ms.unwrap_or(u64::MAX);
+        for index in 0..self.run.calls.len() {
+            let call = &mut self.run.calls[index];
+            let due = call.progress_at.is_some_and(|at| at <= shared.now.mono);
+            if due && call.state == CallState::Running {
+                call.progress_at = Some(shared.now.mono.after(interval));
+                self.say_progress(shared, index);
+            }
+        }
     }
 
     pub(super) fn say_progress(&mut self, shared: &mut Shared, index: usize) {

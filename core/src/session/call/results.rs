@@ -1,14 +1,14 @@
 //! What came of the calls: to the application one by one, to the model all at once.
 
-use alloc::vec::Vec;
+use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
-use super::super::{Event, Outcome, Shared, Thread, entry, run::CallState};
+use super::super::{Event, Line, Outcome, Shared, Thread, run::CallState};
 use crate::{
-    content::tool_result,
+    content::{Block, tool_result},
     history::Role,
     id::Stage,
     json::RawJson,
-    message::{Message, UserContent, UserMessage},
+    message::{Message, ToolUseSummary, UserContent, UserMessage},
     tool::ToolResult,
 };
 
@@ -27,6 +27,7 @@ impl Thread {
         let call = &mut self.run.calls[index];
         let block = tool_result(&call.id, &result.content, result.is_error);
         call.state = CallState::Done;
+        call.failed = result.is_error;
         call.answer = Some(block.clone());
         let uuid = shared.ids.uuid();
         shared.say(Message::User(UserMessage {
@@ -52,8 +53,72 @@ impl Thread {
 
     pub(in crate::session) fn save_results(&mut self, shared: &mut Shared) {
         self.run.tool_rounds += 1;
+        if self.spec.tool_use_summaries {
+            self.say_summary(shared);
+        }
         let blocks = self.collect_results();
-        self.save(shared, Stage::SaveResults, entry(Role::User, blocks));
+        let mut lines = vec![Line::new(Role::User, blocks)];
+        if self.is_within_limits(shared) {
+            lines.extend(self.take_steering(shared));
+        }
+        self.save(shared, Stage::SaveResults, lines);
+    }
+
+    /// Prompts that were waiting for a round of results: into the history behind it (LOOP-16, LOOP-23).
+    fn take_steering(&mut self, shared: &mut Shared) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for prompt in core::mem::take(&mut self.steering) {
+            let mut content = prompt.content;
+            content.retain(|block| Block::from_raw(block.clone()).belongs_in_history());
+            if content.is_empty() {
+                continue;
+            }
+            let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
+            self.say_prompt(shared, uuid, content.clone());
+            self.history.push(Role::User, content.clone());
+            lines.push(Line::new(Role::User, content).under(uuid));
+        }
+        lines
+    }
+
+    /// What the round did, from its calls alone: no model is asked for it (LOOP-33).
+    fn say_summary(&self, shared: &mut Shared) {
+        let mut counts: Vec<(&str, u32, u32)> = Vec::new();
+        for call in &self.run.calls {
+            let failed = u32::from(call.failed);
+            match counts.iter_mut().find(|(name, ..)| *name == call.name) {
+                Some((_, times, failures)) => {
+                    *times += 1;
+                    *failures += failed;
+                }
+                None => counts.push((&call.name, 1, failed)),
+            }
+        }
+        let parts: Vec<String> = counts
+            .into_iter()
+            .map(|(name, times, failed)| match (times, failed) {
+                (1, 0) => name.to_owned(),
+                (1, _) => format!("{name} (failed)"),
+                (_, 0) => format!("{name} {times} times"),
+                (..) => format!("{name} {times} times ({failed} failed)"),
+            })
+            .collect();
+        let uuid = shared.ids.uuid();
+        shared.say(Message::ToolUseSummary(ToolUseSummary {
+            summary: parts.join(", "),
+            preceding_tool_use_ids: self.run.calls.iter().map(|c| c.id.clone()).collect(),
+            uuid,
+            session_id: shared.id,
+        }));
+    }
+
+    /// Whether another request may follow the round that has just ended.
+    fn is_within_limits(&self, shared: &Shared) -> bool {
+        let limits = &self.spec.limits;
+        limits
+            .max_turns
+            .is_none_or(|max| self.run.tool_rounds < max)
+            && limits.max_budget.is_none_or(|max| shared.cost < max)
     }
 
     /// What written results lead to: the next request, unless a limit forbids it.

@@ -4,6 +4,7 @@ use alloc::{format, string::ToString};
 
 use super::{Check, Oracle, View, Violation};
 use crate::{
+    RawJson,
     effect::{Input, Output},
     message::{Message, ResultMessage, ResultSubtype, SystemMessage},
 };
@@ -12,6 +13,8 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Results {
     prompts: usize,
+    /// Prompts that joined the answer to another.
+    joined: usize,
     inits: usize,
     results: usize,
     in_run: bool,
@@ -34,7 +37,7 @@ impl Oracle for Results {
         );
         // A server that did not close its answer may be given up after the run.
         let late = matches!(output, Output::Abandon(_)) && !self.in_run;
-        if begins == self.in_run && !late {
+        if begins == self.in_run && !late && !is_news(output) {
             let what = match output {
                 Output::Message(message) => message.to_line(),
                 Output::Effect(id, _) => format!("the effect {id}"),
@@ -51,11 +54,13 @@ impl Oracle for Results {
             self.results += 1;
             fields(result)?;
         }
+        self.joined += usize::from(joins(output));
         Ok(())
     }
 
     fn end(&mut self, _view: &View<'_>) -> Check {
-        if self.inits == self.prompts && self.results == self.prompts {
+        let answered = self.prompts.saturating_sub(self.joined);
+        if self.inits == answered && self.results == answered {
             return Ok(());
         }
         Err(Violation::ResultCount {
@@ -64,6 +69,30 @@ impl Oracle for Results {
             results: self.results,
         })
     }
+}
+
+/// What may be told at any time.
+fn is_news(output: &Output) -> bool {
+    let Output::Message(message) = output else {
+        return false;
+    };
+    match message {
+        Message::System(system) => matches!(
+            system,
+            SystemMessage::Status(_) | SystemMessage::FilesPersisted(_)
+        ),
+        Message::AuthStatus(_) | Message::PromptSuggestion(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a prompt enters an answer under way.
+fn joins(output: &Output) -> bool {
+    let Output::Message(Message::User(user)) = output else {
+        return false;
+    };
+    let is_result = |block: &RawJson| block.get().contains("\"type\":\"tool_result\"");
+    !user.is_synthetic && !user.is_replay && !user.message.content.iter().any(is_result)
 }
 
 fn fields(result: &ResultMessage) -> Check {

@@ -50,6 +50,7 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
     spec.stream = dice.below(4) > 0;
     spec.cancel_grace_ms = dice.below(3_000);
     spec.retry.max_retries = dice.below(4) as u32;
+    spec.fallback_model = (dice.below(3) == 0).then(|| "claude-haiku-4-5".into());
     spec.retry.jitter_percent = 25;
     spec.limits.max_turns = (dice.below(3) == 0).then(|| 1 + dice.below(4) as u32);
     spec.limits.max_budget = (dice.below(3) == 0).then(|| Usd::from_nanos(dice.below(20_000_000)));
