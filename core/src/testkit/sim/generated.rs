@@ -94,7 +94,7 @@ impl World for Generated {
         }
         Some(match self.dice.below(20) {
             0 => Prompt::text(""),
-            1 => Prompt { content: vec![] },
+            1 => Prompt::blocks(vec![]),
             _ => Prompt::text("Go on."),
         })
     }
