@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agents, ModelAliases},
+    context::{ClearedBy, Clearing, ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
     message::{McpServer, PluginInfo},
     money::Usd,
     permission::{Mode, Rules},
@@ -30,8 +31,14 @@ pub struct Spec {
     pub fallback_model: Option<String>,
     /// The most a response may hold; none takes the model's limit, at most 32,768.
     pub max_tokens: Option<u32>,
-    /// The system prompt. Nothing is added to it.
-    pub system: Option<String>,
+    /// The system prompt.
+    pub system: SystemPrompt,
+    /// How the agent writes, where the system prompt is the preset; none is the preset's own style.
+    pub output_style: Option<OutputStyle>,
+    /// Standing instructions (CLAUDE.md), in front of every request.
+    pub memory: Vec<MemoryFile>,
+    /// How the context is kept within the model's window.
+    pub context: ContextPolicy,
     /// The tools.
     pub tools: Vec<ToolDefinition>,
     /// Agents that the Task tool can start. Default: the built-in ones. Without that tool none is started.
@@ -80,7 +87,10 @@ impl Default for Spec {
             model: DEFAULT_MODEL.to_owned(),
             fallback_model: None,
             max_tokens: None,
-            system: None,
+            system: SystemPrompt::None,
+            output_style: None,
+            memory: Vec::new(),
+            context: ContextPolicy::default(),
             tools: Vec::new(),
             agents: Agents::built_in(),
             agent: None,
@@ -110,6 +120,24 @@ impl Spec {
         self.tools
             .iter()
             .filter(|tool| !self.permissions.rules.denies_tool(&tool.name))
+    }
+
+    /// How the provider clears old tool results; none when it does not.
+    #[must_use]
+    pub fn clearing_by_provider(&self) -> Option<&Clearing> {
+        let clearing = self.context.clearing.as_ref()?;
+        (!self.core_clears(clearing)).then_some(clearing)
+    }
+
+    /// How the core clears old tool results; none when it does not.
+    #[must_use]
+    pub fn clearing_by_core(&self) -> Option<&Clearing> {
+        let clearing = self.context.clearing.as_ref()?;
+        self.core_clears(clearing).then_some(clearing)
+    }
+
+    fn core_clears(&self, clearing: &Clearing) -> bool {
+        clearing.by == ClearedBy::Core || !self.provider.clears_tool_results()
     }
 
     /// A tool by name.
@@ -249,6 +277,13 @@ pub struct Environment {
     pub home: Option<String>,
     /// Further directories that belong to the workspace: absolute, links resolved.
     pub additional_directories: Vec<String>,
+    /// The operating system, in words the model understands; empty when not told.
+    pub platform: String,
+    /// Whether the working directory lies in a git repository; none when not told.
+    pub git_repository: Option<bool>,
+    /// The day on which the session begins, as the host writes days; empty when not told. It stays the same
+    /// while the session lives: a prompt that changed every day would be cached for a day at most.
+    pub date: String,
     /// The version to report.
     pub version: String,
     /// Where the API key comes from.

@@ -49,6 +49,7 @@ impl Provider for Telegraph {
                 String::from_utf8_lossy(body)
             ),
             retryable: false,
+            too_long: status == 413,
         }
     }
 }

@@ -7,7 +7,7 @@ use alloc::{
 };
 
 use super::{Agent, AgentMcpServer};
-use crate::{permission::Rule, spec::Spec, tool::ToolDefinition};
+use crate::{context::SystemPrompt, permission::Rule, spec::Spec, tool::ToolDefinition};
 
 impl Spec {
     /// The spec with the main thread running as one of its agents: with that agent's prompt, tools, model and limit
@@ -45,7 +45,7 @@ pub struct NoSuchAgent {
 /// Prompt and tools; everything else is the parent's.
 fn agent_spec(parent: &Spec, agent: &Agent) -> Spec {
     let mut spec = parent.clone();
-    spec.system = Some(prompt(agent));
+    spec.system = SystemPrompt::Text(prompt(agent));
     spec.tools.retain(|tool| has_tool(agent, tool));
     for tool in &agent.own_tools {
         spec.tools.retain(|known| known.name != tool.name);

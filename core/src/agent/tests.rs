@@ -176,14 +176,14 @@ fn sub_3_three_agents_are_built_in_and_two_of_them_only_read() {
 #[test]
 fn sub_4_the_main_thread_can_be_an_agent() {
     let mut spec = spec_with(&["Read", "Bash", "Task"]);
-    spec.system = Some("usual".into());
+    spec.system = "usual".into();
     let json = json!({
         "description": "d", "prompt": "mine", "tools": ["Read", "Task"], "model": "haiku",
         "maxTurns": 2, "criticalSystemReminder_EXPERIMENTAL": "Be brief.",
     });
     spec.agents.add(agent(&json));
     let own = spec.run_as("a").unwrap();
-    assert_eq!(own.system.as_deref(), Some("mine\n\nBe brief."));
+    assert_eq!(own.system, "mine\n\nBe brief.".into());
     assert_eq!(names(&own), ["Read", "Task"]);
     assert_eq!(own.model, ModelAliases::default().haiku);
     assert_eq!(

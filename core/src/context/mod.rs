@@ -1,3 +1,34 @@
 //! What the model is shown of a conversation, and what of it is kept.
+//!
+//! Pure decisions only: the session asks them and acts.
+//!
+//! - [`prompt`]: the system prompt, from a text or from the preset;
+//! - [`memory`]: standing instructions (CLAUDE.md), in front of every request;
+//! - [`size`]: how many tokens a conversation takes;
+//! - [`compaction`]: when the beginning is replaced by a summary, where it is cut, what is asked;
+//! - [`clearing`]: which tool results are shown no more.
 
+pub mod clearing;
+pub mod compaction;
+pub mod memory;
+pub mod prompt;
 pub mod size;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    clearing::{ClearedBy, Clearing},
+    compaction::{Compaction, CompactionTrigger},
+    memory::{MemoryFile, MemoryScope},
+    prompt::{OutputStyle, SystemPrompt},
+};
+
+/// How the context is kept within the model's window.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextPolicy {
+    /// When the beginning of the conversation is replaced by a summary.
+    pub compaction: Compaction,
+    /// When old tool results are cleared; none is never.
+    pub clearing: Option<Clearing>,
+}

@@ -22,6 +22,7 @@ pub(super) fn of_class(class: ErrorClass, status: u16, said: &str) -> ApiError {
         status: Some(status),
         message: format!("API error {status}{advice} ({said})"),
         retryable: retryable(status),
+        too_long: status == 413 || (status == 400 && is_too_long(said)),
     }
 }
 
@@ -32,7 +33,23 @@ pub(super) fn in_stream(class: ErrorClass, retryable: bool, said: &str) -> ApiEr
         status: None,
         message: format!("API error in the middle of the response ({said})"),
         retryable,
+        too_long: is_too_long(said),
     }
+}
+
+/// Whether these words say that the conversation does not fit; few servers have a code for it.
+fn is_too_long(said: &str) -> bool {
+    let said = said.to_ascii_lowercase();
+    [
+        "prompt is too long",
+        "exceed context limit",
+        "context window",
+        "context length",
+        "context_length",
+        "context size",
+    ]
+    .iter()
+    .any(|words| said.contains(words))
 }
 
 /// Whether the same request may succeed later.

@@ -45,6 +45,17 @@ pub trait Provider: Debug + Send + Sync {
         None
     }
 
+    /// Whether it clears old tool results by itself when the spec says so
+    /// ([`Clearing`](crate::context::Clearing)); if not, the core does.
+    fn clears_tool_results(&self) -> bool {
+        false
+    }
+
+    /// The same request, but the model may not call tools. Formats that cannot say that leave it as it is.
+    fn forbid_tools(&self, request: HttpRequest) -> HttpRequest {
+        request
+    }
+
     /// What an error response means.
     fn error(&self, status: u16, body: &[u8]) -> ApiError;
 }
@@ -205,6 +216,8 @@ pub struct ApiError {
     pub message: String,
     /// Whether the same request may succeed later.
     pub retryable: bool,
+    /// Whether the conversation is longer than the model or the server takes: a shorter one may succeed.
+    pub too_long: bool,
 }
 
 /// A response that cannot be used.
@@ -242,6 +255,7 @@ impl WireError {
                 status: None,
                 message: alloc::format!("{cut}"),
                 retryable: true,
+                too_long: false,
             },
         }
     }

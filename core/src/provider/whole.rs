@@ -52,6 +52,7 @@ impl WholeDecoder {
                 excerpt(&self.body)
             ),
             retryable: false,
+            too_long: false,
         }
     }
 }

@@ -482,6 +482,7 @@ fn transport_error(failure: HttpFailure) -> ApiError {
             failure.kind,
             HttpFailureKind::Connect | HttpFailureKind::Interrupted
         ),
+        too_long: false,
         message: failure.message,
     }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod api;
+mod context_prompts;
 mod decoding;
 mod harness;
 mod loop_failures;

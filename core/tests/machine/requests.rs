@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Prompt, RawJson, Spec,
+    context::SystemPrompt,
     history::{History, Role},
     spec::{Effort, Thinking},
 };
@@ -33,7 +34,7 @@ fn a_request_is_encoded_as_the_api_documents_it() {
     look.input_schema = RawJson::parse(r#"{"type":"object", "z":1.0, "a":{}}"#).unwrap();
     let mut spec = spec_with(vec![tool("Note"), look, tool("Locked")]);
     spec.permissions.rules.deny = rules(&["Locked"]);
-    spec.system = Some("Be brief.".into());
+    spec.system = "Be brief.".into();
     spec.max_tokens = Some(1_000);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
@@ -82,7 +83,7 @@ fn streaming_can_be_switched_off() {
 
 #[test]
 fn an_empty_system_prompt_is_not_sent() {
-    for system in [None, Some(String::new()), Some(" \n".into())] {
+    for system in [SystemPrompt::None, "".into(), " \n".into()] {
         let spec = Spec {
             system,
             ..spec_with(vec![])
@@ -219,7 +220,7 @@ fn without_marks(mut value: Value) -> Value {
 #[test]
 fn loop_17_each_request_marks_its_end_and_the_end_of_the_one_before() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.system = Some("Be brief.".into());
+    spec.system = "Be brief.".into();
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     assert_eq!(

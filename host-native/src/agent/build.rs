@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use windlass_core::{
+    context::SystemPrompt,
     message::PluginInfo,
     money::Usd,
     permission::{Mode, Rule, Rules},
@@ -40,6 +41,9 @@ impl AgentBuilder {
             api_key_source: key_source.to_owned(),
             ..self.environment()?
         };
+        if let Some(style) = &spec.output_style {
+            spec.environment.output_style.clone_from(&style.name);
+        }
         let mut tools = BTreeMap::new();
         for tool in offered {
             let name = tool.definition.name.clone();
@@ -125,10 +129,10 @@ impl AgentBuilder {
         Ok(catalogue)
     }
 
-    fn system(&mut self, prompt: Option<String>) -> Option<String> {
-        let mut parts: Vec<String> = prompt.into_iter().collect();
-        parts.append(&mut self.append_system);
-        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    fn system(&mut self, prompt: SystemPrompt) -> SystemPrompt {
+        let more = std::mem::take(&mut self.append_system);
+        more.iter()
+            .fold(prompt, |prompt, text| prompt.with_appended(text))
     }
 
     /// Every tool there is, and the plugins that some of them come from.
@@ -175,8 +179,14 @@ impl AgentBuilder {
             let real = fs::canonicalize(&home).unwrap_or(home);
             real.display().to_string()
         });
+        let cwd = real_directory("cwd", cwd)?;
+        let in_git = Path::new(&cwd)
+            .ancestors()
+            .any(|dir| dir.join(".git").exists());
         Ok(Environment {
-            cwd: real_directory("cwd", cwd)?,
+            cwd,
+            platform: std::env::consts::OS.to_owned(),
+            git_repository: Some(in_git),
             home,
             additional_directories: directories?,
             version: env!("CARGO_PKG_VERSION").to_owned(),

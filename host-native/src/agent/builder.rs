@@ -4,6 +4,7 @@ use std::{env, fmt, future::Future, path::PathBuf, sync::Arc, time::Duration};
 
 use windlass_core::{
     Message, SessionId, Spec,
+    context::{ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
     effect::{PermissionRequest, PermissionResponse},
     money::Usd,
     permission::Mode,
@@ -186,15 +187,33 @@ impl AgentBuilder {
 
 /// The prompt, the tools, the workspace.
 impl AgentBuilder {
-    /// The system prompt. Nothing is added to it. Default: none.
-    pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
-        self.spec.system = Some(text.into());
+    /// The system prompt: a text to which nothing is added, or [`SystemPrompt::Preset`]. Default: none.
+    pub fn system_prompt(mut self, prompt: impl Into<SystemPrompt>) -> Self {
+        self.spec.system = prompt.into();
         self
     }
 
     /// Text after the system prompt, with an empty line between.
     pub fn append_system_prompt(mut self, text: impl Into<String>) -> Self {
         self.append_system.push(text.into());
+        self
+    }
+
+    /// How the agent writes, where the system prompt is the preset.
+    pub fn output_style(mut self, style: OutputStyle) -> Self {
+        self.spec.output_style = Some(style);
+        self
+    }
+
+    /// Standing instructions (CLAUDE.md) that were read already; they are part of every request.
+    pub fn memory(mut self, file: MemoryFile) -> Self {
+        self.spec.memory.push(file);
+        self
+    }
+
+    /// How the context is kept within the model's window: compaction, clearing of old tool results.
+    pub fn context(mut self, policy: ContextPolicy) -> Self {
+        self.spec.context = policy;
         self
     }
 

@@ -38,6 +38,14 @@ impl Provider for MessagesApi {
         }
     }
 
+    fn clears_tool_results(&self) -> bool {
+        true
+    }
+
+    fn forbid_tools(&self, request: HttpRequest) -> HttpRequest {
+        request::forbid_tools(request)
+    }
+
     fn error(&self, status: u16, body: &[u8]) -> ApiError {
         error::from_response(status, body)
     }

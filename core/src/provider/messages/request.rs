@@ -7,8 +7,11 @@ use serde::Serialize;
 
 use super::push_str;
 use crate::{
+    content::Block,
+    context::{Clearing, clearing, memory, prompt::system_blocks},
     effect::HttpRequest,
-    json::RawJson,
+    history::USER_OPENING,
+    json::{RawJson, RawObject},
     provider::HistoryView,
     spec::{Effort, Spec, Thinking},
 };
@@ -16,6 +19,7 @@ use crate::{
 const CACHE_CONTROL: &str = r#"{"type":"ephemeral"}"#;
 const BREAKPOINT: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
 const END: &[u8] = b"]}";
+const END_WITHOUT_TOOLS: &[u8] = br#"],"tool_choice":{"type":"none"}}"#;
 
 /// Used where neither the spec nor the catalogue says how much a model may write.
 const DEFAULT_MAX_TOKENS: u64 = 16_384;
@@ -31,6 +35,8 @@ struct Prefix<'a> {
     thinking: Option<ThinkingParam>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_management: Option<RawJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<SystemBlock<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +74,8 @@ struct Tool<'a> {
     cache_control: Option<RawJson>,
 }
 
-/// Everything before the first message, up to and including `"messages":[`.
+/// Everything before the first message, up to and including `"messages":[`; and the beginning of the first
+/// message, if standing instructions go in front of what it says.
 pub(super) fn prefix(spec: &Spec, model: &str) -> Bytes {
     let facts = spec.catalogue.get(model);
     let limit = facts.map_or(0, |m| m.max_output_tokens);
@@ -88,10 +95,9 @@ pub(super) fn prefix(spec: &Spec, model: &str) -> Bytes {
             cache_control: None,
         })
         .collect();
-    let mut system: Vec<SystemBlock<'_>> = spec
-        .system
+    let texts = system_blocks(spec);
+    let mut system: Vec<SystemBlock<'_>> = texts
         .iter()
-        .filter(|text| !text.trim().is_empty())
         .map(|text| SystemBlock {
             kind: "text",
             text,
@@ -113,6 +119,7 @@ pub(super) fn prefix(spec: &Spec, model: &str) -> Bytes {
             .effort
             .filter(|_| facts.is_none_or(|m| m.effort))
             .map(|effort| OutputConfig { effort }),
+        context_management: spec.clearing_by_provider().map(Clearing::to_api),
         system,
         tools,
     };
@@ -120,7 +127,24 @@ pub(super) fn prefix(spec: &Spec, model: &str) -> Bytes {
     let mut out = serde_json::to_vec(&head).unwrap_or_default();
     out.pop();
     push_str(&mut out, ",\"messages\":[");
+    if let Some(reminder) = memory::reminder(&spec.memory) {
+        push_str(&mut out, USER_OPENING);
+        // With a mark of its own: it is what stays when a compaction begins the conversation anew.
+        push_str(&mut out, marked(&reminder).get());
+        out.push(b',');
+    }
     out.into()
+}
+
+/// A text block with a cache mark.
+fn marked(text: &str) -> RawJson {
+    let block = Block::text(text).to_raw();
+    let (Ok(mut object), Ok(mark)) = (RawObject::parse(block.get()), RawJson::parse(CACHE_CONTROL))
+    else {
+        return block; // both are objects of our own
+    };
+    object.set("cache_control", mark);
+    object.to_raw()
 }
 
 fn thinking(spec: &Spec, model: &str, max_tokens: u64) -> Option<ThinkingParam> {
@@ -146,7 +170,10 @@ fn thinking(spec: &Spec, model: &str, max_tokens: u64) -> Option<ThinkingParam> 
 pub(super) fn request(spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest {
     let mut body = vec![prefix.clone()];
     for (index, segment) in history.segments.iter().enumerate() {
-        let mut from = 0;
+        // The prefix ends inside the first message, or before it.
+        let begun =
+            index == 0 && prefix.ends_with(b",") && segment.starts_with(USER_OPENING.as_bytes());
+        let mut from = if begun { USER_OPENING.len() } else { 0 };
         for &(_, at) in history.breakpoints.iter().filter(|(s, _)| *s == index) {
             body.push(segment.slice(from..at));
             body.push(Bytes::from_static(BREAKPOINT));
@@ -163,6 +190,18 @@ pub(super) fn request(spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> 
     }
 }
 
+/// The same request with `tool_choice` none. It says nothing of tools when there are none: the API refuses that.
+pub(super) fn forbid_tools(mut request: HttpRequest) -> HttpRequest {
+    let offers = request
+        .body
+        .first()
+        .is_some_and(|prefix| memchr::memmem::find(prefix, b"\"tools\":[").is_some());
+    if offers && request.body.pop_if(|last| *last == END).is_some() {
+        request.body.push(Bytes::from_static(END_WITHOUT_TOOLS));
+    }
+    request
+}
+
 fn headers(spec: &Spec) -> Vec<(String, String)> {
     let accept = if spec.stream {
         "text/event-stream"
@@ -174,8 +213,12 @@ fn headers(spec: &Spec) -> Vec<(String, String)> {
         ("accept".to_owned(), accept.to_owned()),
         ("anthropic-version".to_owned(), "2023-06-01".to_owned()),
     ];
-    if !spec.betas.is_empty() {
-        headers.push(("anthropic-beta".to_owned(), spec.betas.join(",")));
+    let mut betas: Vec<&str> = spec.betas.iter().map(String::as_str).collect();
+    if spec.clearing_by_provider().is_some() && !betas.contains(&clearing::BETA) {
+        betas.push(clearing::BETA);
+    }
+    if !betas.is_empty() {
+        headers.push(("anthropic-beta".to_owned(), betas.join(",")));
     }
     headers
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{ChatCompletions, OutputLimit, SystemRole};
 use crate::{
+    context::{memory, prompt::system_blocks},
     effect::HttpRequest,
     json::{RawJson, RawObject},
     provider::HistoryView,
@@ -91,12 +92,16 @@ pub(super) fn prefix(api: &ChatCompletions, spec: &Spec, model: &str) -> Bytes {
     for (field, value) in api.extra.iter().filter(|(field, _)| *field != "messages") {
         set(field, Ok(value.clone()));
     }
-    let system: Vec<SystemMessage<'_>> = (spec.system.iter())
-        .filter(|text| !text.trim().is_empty())
-        .map(|text| SystemMessage {
+    // One message: templates of models know one place for it. Standing instructions go there too.
+    let mut texts = system_blocks(spec);
+    texts.extend(memory::reminder(&spec.memory));
+    let content = texts.join("\n\n");
+    let system: Vec<SystemMessage<'_>> = (!content.is_empty())
+        .then_some(SystemMessage {
             role: api.system_role,
-            content: text,
+            content: &content,
         })
+        .into_iter()
         .collect();
     set("messages", RawJson::encode(&system));
     let mut out = body.to_raw().get().as_bytes().to_vec();

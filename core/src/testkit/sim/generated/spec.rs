@@ -23,7 +23,7 @@ pub(super) const TOOLS: [&str; 8] = [
 pub(super) fn generate(dice: &mut Seeded) -> Spec {
     let mut spec = Spec {
         tools: tools(),
-        system: Some("Be brief.".to_string()),
+        system: "Be brief.".into(),
         ..Spec::default()
     };
     spec.environment.cwd = "/work".to_string();
