@@ -17,6 +17,7 @@ use crate::{
     effect::{Answer, Effect, Input, Output},
     host::{CancelSignal, Cancelled, Host},
     id::EffectId,
+    message::Message,
     session::{HostError, Session},
 };
 
@@ -32,13 +33,29 @@ pub async fn drive<H: Host>(
     host: &H,
     inputs: impl Stream<Item = Input>,
 ) -> Result<(), HostError> {
+    drive_observed(session, host, inputs, |_| {}).await
+}
+
+/// The same, and `observe` sees each message before the host gets it, and before whatever it announces is done.
+///
+/// # Errors
+/// [`HostError`] if the host or an input broke the contract.
+pub async fn drive_observed<H: Host>(
+    session: &mut Session,
+    host: &H,
+    inputs: impl Stream<Item = Input>,
+    mut observe: impl FnMut(&Message),
+) -> Result<(), HostError> {
     let mut inputs = pin!(inputs.fuse());
     let mut running = SelectAll::new();
     let mut controls: Vec<Control> = Vec::new();
     loop {
         while let Some(output) = session.poll() {
             match output {
-                Output::Message(message) => host.message(message).await,
+                Output::Message(message) => {
+                    observe(&message);
+                    host.message(message).await;
+                }
                 Output::Effect(id, effect) => {
                     let control = Control::new(id);
                     running.push(perform(host, id, effect, &control));

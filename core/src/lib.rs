@@ -21,6 +21,7 @@ extern crate std;
 
 pub mod agent;
 mod base64;
+pub mod callback_loop;
 pub mod content;
 pub mod context;
 mod drive;
@@ -48,7 +49,7 @@ pub mod task;
 pub mod testkit;
 pub mod tool;
 
-pub use drive::drive;
+pub use drive::{drive, drive_observed};
 pub use effect::{Input, Output, Prompt};
 pub use host::Host;
 pub use id::{EffectId, Millis, Now, Seeded, SessionId, UnixMillis, Uuid};

@@ -61,6 +61,8 @@ pub struct Spec {
     pub partial_messages: bool,
     /// Whether each prompt is repeated in the stream when it is taken in, marked as a replay.
     pub replay_prompts: bool,
+    /// Whether tools run one after another, also those that only read.
+    pub sequential_tools: bool,
     /// Whether each round of tools is followed by a summary of it.
     pub tool_use_summaries: bool,
     /// After how many milliseconds, again and again, a running call is reported; none never does.
@@ -102,6 +104,7 @@ impl Default for Spec {
             stream: true,
             partial_messages: false,
             replay_prompts: false,
+            sequential_tools: false,
             tool_use_summaries: false,
             progress_interval_ms: Some(10_000),
             limits: Limits::default(),

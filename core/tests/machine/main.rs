@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod api;
+mod callback_loop;
 mod context_prompts;
 mod decoding;
 mod harness;

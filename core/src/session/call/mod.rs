@@ -41,9 +41,11 @@ impl Thread {
     }
 
     pub(super) fn only_reads(&self, index: usize) -> bool {
-        self.spec
-            .tool(&self.run.calls[index].name)
-            .is_some_and(|tool| tool.annotations.read_only)
+        !self.spec.sequential_tools
+            && self
+                .spec
+                .tool(&self.run.calls[index].name)
+                .is_some_and(|tool| tool.annotations.read_only)
     }
 
     /// A call came to its end by an answer: others may have waited for it.

@@ -1,0 +1,255 @@
+//! The callback-style loop: one call with a prompt, tools and callbacks, and back come the final text, every tool
+//! call and the whole history.
+//!
+//! It is a small builder over a session, for programs that want no message stream. Tools run one after
+//! another in the order the model asks for them, whatever their annotations; rate limits are retried three
+//! times; the limit of iterations gives what there is so far instead of an error.
+//!
+//! ```
+//! # #[cfg(feature = "testkit")] {
+//! use windlass_core::{Uuid, callback_loop::{CallbackLoop, LoopEvent}, testkit::{Script, TestHost}};
+//!
+//! let script = Script::parse(r#"{"exchanges": [{"respond": "A tree is a graph without cycles."}]}"#)?;
+//! let host = TestHost::new(script);
+//! let mut seen = Vec::new();
+//! let outcome = host.block_on(
+//!     CallbackLoop::new("You are a patient tutor.", "What is a tree?")
+//!         .on_event(|event| seen.push(event.clone()))
+//!         .run(&host, Uuid::from_random([7; 16]), [7; 32]),
+//! )??;
+//! assert_eq!(outcome.final_text, "A tree is a graph without cycles.");
+//! assert_eq!(seen, [LoopEvent::Thinking { text: outcome.final_text }]);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod events;
+mod preset;
+
+use alloc::{borrow::ToOwned, format, string::String, sync::Arc, vec::Vec};
+use core::fmt;
+
+use futures_util::stream;
+
+pub use self::{
+    events::{LoopEvent, LoopEvents, ToolCallRecord},
+    preset::{Amounts, Preset},
+};
+use crate::{
+    HostError, Input, Prompt, RawJson, Session, SessionId, Spec,
+    content::Block,
+    context::SystemPrompt,
+    drive::drive_observed,
+    host::Host,
+    message::{Message, ResultMessage, ResultSubtype},
+    spec::{RetryPolicy, Thinking},
+    tool::ToolDefinition,
+};
+
+/// The model when none is named.
+pub const DEFAULT_MODEL: &str = "claude-opus-4-20250514";
+/// Rounds of tools when none are named.
+pub const DEFAULT_MAX_ITERATIONS: u32 = 15;
+/// The most a response may hold.
+const MAX_TOKENS: u32 = 8_000;
+
+/// A loop that is about to run.
+pub struct CallbackLoop<'c> {
+    system_prompt: String,
+    user_message: String,
+    tools: Vec<ToolDefinition>,
+    max_iterations: u32,
+    model: String,
+    on_event: Option<EventCallback<'c>>,
+}
+
+type EventCallback<'c> = alloc::boxed::Box<dyn FnMut(&LoopEvent) + 'c>;
+
+impl<'c> CallbackLoop<'c> {
+    /// The two things every loop has.
+    pub fn new(system_prompt: impl Into<String>, user_message: impl Into<String>) -> Self {
+        Self {
+            system_prompt: system_prompt.into(),
+            user_message: user_message.into(),
+            tools: Vec::new(),
+            max_iterations: DEFAULT_MAX_ITERATIONS,
+            model: DEFAULT_MODEL.to_owned(),
+            on_event: None,
+        }
+    }
+
+    /// A named agent's limit.
+    #[must_use]
+    pub fn preset(mut self, preset: Preset) -> Self {
+        self.max_iterations = preset.max_iterations();
+        self
+    }
+
+    /// The tools the model may call; the host runs them.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// Rounds of tools after which the loop ends with what there is.
+    #[must_use]
+    pub fn max_iterations(mut self, max: u32) -> Self {
+        self.max_iterations = max;
+        self
+    }
+
+    /// The model, used exactly as it is written.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// What is called, in the order of events: reasoning, a tool before it runs, its result right after. It may
+    /// be left out.
+    #[must_use]
+    pub fn on_event(mut self, callback: impl FnMut(&LoopEvent) + 'c) -> Self {
+        self.on_event = Some(alloc::boxed::Box::new(callback));
+        self
+    }
+
+    /// What a session is told so that it behaves like this loop. What is not about the loop (provider,
+    /// prices, environment, deny rules) is taken from `base`.
+    #[must_use]
+    pub fn spec(&self, base: &Spec) -> Spec {
+        let mut spec = base.clone();
+        spec.system = SystemPrompt::Text(self.system_prompt.clone());
+        spec.model = self.model.clone();
+        spec.max_tokens = spec.max_tokens.or(Some(MAX_TOKENS));
+        spec.thinking = Thinking::Disabled;
+        spec.tools.extend(self.tools.iter().cloned());
+        spec.sequential_tools = true;
+        spec.limits.max_turns = Some(self.max_iterations);
+        spec.retry = RetryPolicy {
+            max_retries: 3,
+            base_ms: 2_000,
+            max_ms: 8_000,
+            jitter_percent: 0,
+            only_rate_limits: true,
+            honour_retry_after: false,
+            ..RetryPolicy::default()
+        };
+        // Whoever hands over a tool here means it to be run.
+        let named = spec.tools.iter().map(|tool| tool.name.clone());
+        let rules = named.filter_map(|name| crate::permission::Rule::parse(&name).ok());
+        spec.permissions.rules.allow.extend(rules);
+        spec
+    }
+
+    /// Runs the loop to its end on a host, with the default spec underneath.
+    ///
+    /// # Errors
+    /// [`LoopError`] when the model could not be asked, or the host broke the contract.
+    pub async fn run<H: Host>(
+        self,
+        host: &H,
+        id: SessionId,
+        seed: [u8; 32],
+    ) -> Result<LoopOutcome, LoopError> {
+        self.run_on(host, &Spec::default(), id, seed).await
+    }
+
+    /// The same with a spec of yours underneath.
+    ///
+    /// # Errors
+    /// [`LoopError`] when the model could not be asked, or the host broke the contract.
+    pub async fn run_on<H: Host>(
+        mut self,
+        host: &H,
+        base: &Spec,
+        id: SessionId,
+        seed: [u8; 32],
+    ) -> Result<LoopOutcome, LoopError> {
+        let mut session = Session::new(Arc::new(self.spec(base)), id, seed);
+        let prompt = Input::Prompt(Prompt::text(&self.user_message));
+        let mut events = LoopEvents::default();
+        let mut result = None;
+        let observe = |message: &Message| {
+            for event in events.take_in(message) {
+                if let Some(callback) = &mut self.on_event {
+                    callback(&event);
+                }
+            }
+            if let Message::Result(last) = message {
+                result = Some(last.clone());
+            }
+        };
+        let inputs = stream::iter([prompt]);
+        drive_observed(&mut session, host, inputs, observe).await?;
+        let result: ResultMessage = result.ok_or_else(|| LoopError::Model {
+            message: "the session ended without a result".to_owned(),
+        })?;
+        let reached_limit = match result.subtype {
+            ResultSubtype::Success => false,
+            ResultSubtype::ErrorMaxTurns => true,
+            _ => {
+                let errors = result.errors.unwrap_or_default();
+                let message = errors.into_iter().next().unwrap_or_default();
+                return Err(LoopError::Model { message });
+            }
+        };
+        let (final_text, tool_calls) = events.into_parts();
+        Ok(LoopOutcome {
+            final_text,
+            tool_calls,
+            history: history(&self.system_prompt, &session),
+            reached_limit,
+        })
+    }
+}
+
+impl fmt::Debug for CallbackLoop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallbackLoop")
+            .field("model", &self.model)
+            .field("max_iterations", &self.max_iterations)
+            .field("tools", &self.tools.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a loop gives back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopOutcome {
+    /// The text of the last response.
+    pub final_text: String,
+    /// Every tool call, in order.
+    pub tool_calls: Vec<ToolCallRecord>,
+    /// The conversation as Messages API messages, the system prompt before them as a message of its own.
+    pub history: Vec<RawJson>,
+    /// Whether the limit of iterations ended it.
+    pub reached_limit: bool,
+}
+
+/// A loop that came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoopError {
+    /// The model could not be asked, also after the retries.
+    #[error("the model could not be asked: {message}")]
+    Model {
+        /// What happened.
+        message: String,
+    },
+    /// The host broke the contract.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+fn history(system_prompt: &str, session: &Session) -> Vec<RawJson> {
+    let system = format!(
+        r#"{{"role":"system","content":[{}]}}"#,
+        Block::text(system_prompt).to_raw()
+    );
+    let lines = session.history().lines().filter_map(|line| {
+        let text = core::str::from_utf8(&line).ok()?;
+        RawJson::parse(text).ok()
+    });
+    RawJson::parse(system).into_iter().chain(lines).collect()
+}
