@@ -4,6 +4,7 @@ use alloc::{
     collections::BTreeMap,
     format,
     string::{String, ToString},
+    sync::Arc,
     vec::Vec,
 };
 
@@ -16,6 +17,7 @@ use crate::{
     id::{SessionId, Uuid},
     json::RawJson,
     permission::{Mode, Rule, Rules},
+    provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     spec::{
         Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, TaskPolicy, Thinking,
     },
@@ -28,7 +30,9 @@ use crate::{
 /// digits and must be as random as the ids are to be unique; the session id is a UUID and may be left
 /// out; the prompt is a text or an array of content blocks. The fields of `spec` are those of
 /// [`Spec`] under their names, all of them optional; `permissions` has those of [`PermissionPolicy`]
-/// with `allow`, `ask` and `deny` as lists of rules; `prices` is a price file; `agents` are definitions by name,
+/// with `allow`, `ask` and `deny` as lists of rules; `prices` is a price file; `provider` is
+/// `"anthropic"` (as it is without it), `"openai"`, or `{"openai": {…}}` with the settings of
+/// [`ChatCompletions`]; `agents` are definitions by name,
 /// added to the built-in ones, and `agent` is the name of the one as which the main thread runs. Unknown fields
 /// are refused.
 ///
@@ -144,9 +148,37 @@ impl Prompt {
     }
 }
 
+/// The name of a wire format, or an object of its name with its settings. (Raw JSON, as with prompts.)
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct ProviderForm(RawJson);
+
+impl ProviderForm {
+    fn check(&self) -> Result<Arc<dyn Provider>, TaskError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct WithSettings {
+            openai: ChatCompletions,
+        }
+        if let Ok(name) = self.0.decode::<String>() {
+            return match name.as_str() {
+                "anthropic" => Ok(Arc::new(MessagesApi)),
+                "openai" => Ok(Arc::new(ChatCompletions::default())),
+                _ => Err(TaskError::new(format!(
+                    "`provider` is \"anthropic\" or \"openai\", not \"{name}\""
+                ))),
+            };
+        }
+        let with: WithSettings =
+            (self.0.decode()).map_err(|error| TaskError::new(format!("`provider`: {error}")))?;
+        Ok(Arc::new(with.openai))
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SpecForm {
+    provider: Option<ProviderForm>,
     model: Option<String>,
     fallback_model: Option<String>,
     max_tokens: Option<u32>,
@@ -205,7 +237,10 @@ impl SpecForm {
         }
         let chosen_model = self.model.clone();
         let spec = Spec {
-            provider: usual.provider,
+            provider: match &self.provider {
+                Some(form) => form.check()?,
+                None => usual.provider,
+            },
             catalogue,
             model: self.model.unwrap_or(usual.model),
             fallback_model: self.fallback_model,
@@ -304,6 +339,25 @@ mod tests {
     }
 
     #[test]
+    fn a_provider_has_a_name_and_perhaps_settings() {
+        let path = |form: &str| {
+            let task = parse(&format!(r#", "spec": {{"provider": {form}}}"#)).unwrap();
+            let provider = &task.spec.provider;
+            let prefix = provider.prefix(&task.spec, "m");
+            let mut places = Vec::new();
+            let history = crate::history::History::default();
+            let view = history.view(&mut places);
+            provider.request(&task.spec, &prefix, view).path
+        };
+        assert_eq!(path(r#""anthropic""#), "/v1/messages");
+        assert_eq!(path(r#""openai""#), "/v1/chat/completions");
+        assert_eq!(
+            path(r#"{"openai": {"path": "/x", "extra": {"temperature": 0.50}}}"#),
+            "/x"
+        );
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (rest, named) in [
             (r#", "prompt": 7"#, "`prompt` must be"),
@@ -326,6 +380,11 @@ mod tests {
             (
                 r#", "spec": {"agents": {"a": {"description": "d", "prompt": "p", "maxTurns": 0}}}"#,
                 "agent a cannot be used: its field `maxTurns`",
+            ),
+            (r#", "spec": {"provider": "open"}"#, "\"openai\""),
+            (
+                r#", "spec": {"provider": {"openai": {"pth": "/"}}}"#,
+                "unknown field `pth`",
             ),
         ] {
             let error = parse(rest).unwrap_err().to_string();

@@ -17,14 +17,14 @@ pub(super) struct WholeDecoder {
 #[derive(Debug)]
 pub(super) enum Unread {
     /// It is not JSON, or not of the wire format.
-    Form(serde_json::Error),
+    Form,
     /// It is, and reports an error.
     Reported(ApiError),
 }
 
 impl From<serde_json::Error> for Unread {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Form(error)
+    fn from(_: serde_json::Error) -> Self {
+        Self::Form
     }
 }
 
@@ -75,11 +75,19 @@ impl Decoder for WholeDecoder {
         match (self.read)(&self.body) {
             Ok(response) => Ok(response),
             // A body that breaks off is a cut; anything else is another service's answer.
-            Err(Unread::Form(e)) if e.is_eof() && !self.body.is_empty() => Err(WireError::Cut),
-            Err(Unread::Form(_)) => Err(WireError::Api(self.not_the_api())),
+            Err(Unread::Form) if breaks_off(&self.body) => Err(WireError::Cut),
+            Err(Unread::Form) => Err(WireError::Api(self.not_the_api())),
             Err(Unread::Reported(error)) => Err(WireError::Api(error)),
         }
     }
+}
+
+/// Whether it is the beginning of a JSON value. (What the reader of the form says is no sign: some forms are
+/// told apart by trying, and then the end is only one of several complaints. Nor is it enough to skip the value:
+/// then a number that ends in its point counts as wrong, not as unfinished.)
+fn breaks_off(body: &[u8]) -> bool {
+    let read: Result<serde_json::Value, _> = serde_json::from_slice(body);
+    !body.is_empty() && read.is_err_and(|error| error.is_eof())
 }
 
 /// Whether a response of this content type is a stream of events.

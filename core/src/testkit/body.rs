@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::{
     script::{Chunks, Fault, Payload, Place, Response},
-    wire,
+    wire::WireFormat,
 };
 use crate::id::Seeded;
 
@@ -34,13 +34,14 @@ pub enum Piece {
 
 /// The pieces of an answer whose body consists of these parts (the events of a stream).
 pub(super) fn pieces(
+    format: WireFormat,
     response: &Response,
     status: u16,
     headers: Vec<(String, String)>,
     parts: Vec<Bytes>,
 ) -> Vec<Piece> {
-    let (parts, end) = with_event_faults(parts, &response.faults);
-    let (parts, end) = with_byte_faults(parts, end, &response.faults);
+    let (parts, end) = with_event_faults(format, parts, &response.faults);
+    let (parts, end) = with_byte_faults(format, parts, end, &response.faults);
     let mut out = Vec::new();
     wait(&mut out, response.waits.head);
     out.push(Piece::Head { status, headers });
@@ -84,7 +85,11 @@ pub(super) fn payload_parts(payload: &Payload) -> Vec<Bytes> {
 }
 
 /// Applies the faults that are placed between events; those beyond the last event come after it.
-fn with_event_faults(parts: Vec<Bytes>, faults: &[Fault]) -> (Vec<Bytes>, Piece) {
+fn with_event_faults(
+    format: WireFormat,
+    parts: Vec<Bytes>,
+    faults: &[Fault],
+) -> (Vec<Bytes>, Piece) {
     let last = parts.len();
     let mut out = Vec::with_capacity(last);
     for (sent, part) in parts.into_iter().map(Some).chain([None]).enumerate() {
@@ -95,7 +100,7 @@ fn with_event_faults(parts: Vec<Bytes>, faults: &[Fault]) -> (Vec<Bytes>, Piece)
             if after.min(last) != sent {
                 continue;
             }
-            if let Some(end) = fault.apply(&mut out) {
+            if let Some(end) = fault.apply(format, &mut out) {
                 return (out, end);
             }
         }
@@ -105,7 +110,12 @@ fn with_event_faults(parts: Vec<Bytes>, faults: &[Fault]) -> (Vec<Bytes>, Piece)
 }
 
 /// Applies the faults that are placed between bytes; those beyond the last byte come after it.
-fn with_byte_faults(parts: Vec<Bytes>, end: Piece, faults: &[Fault]) -> (Vec<Bytes>, Piece) {
+fn with_byte_faults(
+    format: WireFormat,
+    parts: Vec<Bytes>,
+    end: Piece,
+    faults: &[Fault],
+) -> (Vec<Bytes>, Piece) {
     let mut placed: Vec<(usize, &Fault)> = (faults.iter())
         .filter_map(|fault| match fault.place() {
             Place::Bytes(after) => Some((after, fault)),
@@ -124,7 +134,7 @@ fn with_byte_faults(parts: Vec<Bytes>, end: Piece, faults: &[Fault]) -> (Vec<Byt
             if !before.is_empty() {
                 out.push(before);
             }
-            if let Some(end) = fault.apply(&mut out) {
+            if let Some(end) = fault.apply(format, &mut out) {
                 return (out, end);
             }
         }
@@ -132,7 +142,7 @@ fn with_byte_faults(parts: Vec<Bytes>, end: Piece, faults: &[Fault]) -> (Vec<Byt
         out.push(part);
     }
     for (_, fault) in placed {
-        if let Some(end) = fault.apply(&mut out) {
+        if let Some(end) = fault.apply(format, &mut out) {
             return (out, end);
         }
     }
@@ -151,14 +161,14 @@ impl Fault {
     }
 
     /// Appends what the fault sends; gives the last piece when nothing comes after it.
-    fn apply(&self, out: &mut Vec<Bytes>) -> Option<Piece> {
+    fn apply(&self, format: WireFormat, out: &mut Vec<Bytes>) -> Option<Piece> {
         match self {
             Self::Insert(_, payload) => {
                 out.extend(payload_parts(payload));
                 None
             }
             Self::Error(_, error) => {
-                out.push(wire::event("error", &wire::error_object(error)));
+                out.push(format.error_event(error));
                 Some(Piece::End)
             }
             Self::Cut(_) => Some(Piece::Cut),

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{
     request::{RequestView, blocks, cache_marks, list, message_text, system_text},
     script::{Expect, ExpectedHeader, ExpectedResult},
+    wire::WireFormat,
 };
 use crate::json::RawJson;
 
@@ -31,21 +32,39 @@ pub(super) struct Checked {
     pub(super) found: Option<String>,
 }
 
+/// A request body that was read.
+#[derive(Debug)]
+pub(super) struct ReadBody {
+    /// As it came.
+    pub(super) sent: Value,
+    /// In the terms of the Messages API, where it came in other ones.
+    pub(super) meant: Option<Value>,
+}
+
 /// Holds all expectations against a request; `body` is `None` when the request was not read
 /// because nothing is expected of it.
 pub(super) fn check(
     expect: &Expect,
     request: &RequestView<'_>,
-    body: Option<&Value>,
+    body: Option<&ReadBody>,
 ) -> Vec<Checked> {
     let mut checks = Checks(Vec::new());
-    let path = expect.path.as_deref().unwrap_or(MESSAGES_PATH);
-    checks.equal("path", path, request.route());
+    let usual = match WireFormat::of(request.route()) {
+        WireFormat::Messages => MESSAGES_PATH,
+        // Whatever stands before it: gateways have theirs below many paths.
+        WireFormat::ChatCompletions => request.route(),
+    };
+    checks.equal(
+        "path",
+        expect.path.as_deref().unwrap_or(usual),
+        request.route(),
+    );
     if let Some(body) = body {
+        let meant = body.meant.as_ref().unwrap_or(&body.sent);
         checks.headers(expect, request);
-        checks.conversation(expect, body);
-        checks.offer(expect, body);
-        checks.fields(expect, body);
+        checks.conversation(expect, meant);
+        checks.offer(expect, meant);
+        checks.fields(expect, &body.sent);
     }
     checks.0
 }

@@ -109,7 +109,9 @@ pub fn validate_request(body: &[u8]) -> Result<(), Vec<HistoryFault>> {
 pub(super) fn validate(body: &Value) -> Vec<HistoryFault> {
     let mut check = Check::default();
     check.shape(body);
-    check.tools(body);
+    let tools = body.get("tools").and_then(Value::as_array);
+    let names = tools.into_iter().flatten();
+    (check.faults).extend(tool_names(names.map(|tool| string(tool, "name"))));
     if let Some(messages) = body.get("messages").and_then(Value::as_array) {
         check.messages(messages);
     }
@@ -124,7 +126,22 @@ pub(super) fn validate(body: &Value) -> Vec<HistoryFault> {
     check.faults
 }
 
-fn fault(rule: HistoryRule, place: &str, found: &str) -> HistoryFault {
+/// What is wrong with the names of tools, given in their order.
+pub(super) fn tool_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<HistoryFault> {
+    let mut known = BTreeSet::new();
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let well_formed = |name: &str| (1..=128).contains(&name.len()) && name.chars().all(allowed);
+    names
+        .enumerate()
+        .filter(|(_, name)| !well_formed(name) || !known.insert(*name))
+        .map(|(index, name)| {
+            let place = format!("tools[{index}].name");
+            fault(HistoryRule::ToolNames, &place, &format!("`{name}`"))
+        })
+        .collect()
+}
+
+pub(super) fn fault(rule: HistoryRule, place: &str, found: &str) -> HistoryFault {
     HistoryFault {
         rule,
         place: place.to_owned(),
@@ -159,20 +176,6 @@ impl<'a> Check<'a> {
                 self.fault(HistoryRule::Shape, "messages", "an empty list");
             }
             Some(_) => {}
-        }
-    }
-
-    fn tools(&mut self, body: &Value) {
-        let mut names = BTreeSet::new();
-        let tools = body.get("tools").and_then(Value::as_array);
-        for (index, tool) in tools.into_iter().flatten().enumerate() {
-            let name = tool.get("name").and_then(Value::as_str).unwrap_or("");
-            let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            let well_formed = (1..=128).contains(&name.len()) && name.chars().all(allowed);
-            if !well_formed || !names.insert(name) {
-                let place = format!("tools[{index}].name");
-                self.fault(HistoryRule::ToolNames, &place, &format!("`{name}`"));
-            }
         }
     }
 

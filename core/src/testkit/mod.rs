@@ -3,12 +3,14 @@
 //!
 //! - [`Script`] and [`ScriptedModel`]: what the model says and what it expects. The format is
 //!   documented in `docs/scripted-model.md`.
-//! - [`validate_request`]: whether the API would accept a request's history.
+//! - [`validate_request`], [`validate_chat_request`]: whether a model server would accept a request's history.
 //! - [`TestHost`]: runs a session against a script, with closures for tools, in virtual time.
 //! - [`Sim`]: thousands of seeded runs in which everything goes wrong, with the [`oracle`]s of the machine.
 //! - [`render()`]: a message stream as text for snapshots.
 
 mod body;
+mod chat_history;
+mod chat_request;
 mod check;
 mod clock;
 mod history;
@@ -23,6 +25,7 @@ mod wire;
 
 pub use self::{
     body::Piece,
+    chat_history::validate_chat_request,
     clock::{Sleep, Stuck, VirtualClock},
     history::{HistoryFault, HistoryRule, validate_request},
     host::{RunError, TestHost, ToolStep},

@@ -7,7 +7,10 @@ use alloc::{
 };
 use core::fmt;
 
-use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use serde::{
+    Deserialize,
+    de::{Deserializer as _, IgnoredAny, MapAccess, Visitor},
+};
 use serde_json::Value;
 
 /// A request, borrowed from whoever received it.
@@ -38,15 +41,39 @@ impl<'a> RequestView<'a> {
     }
 }
 
-/// The two fields that a response depends on.
+/// The fields that a response depends on.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     pub(super) model: Option<String>,
     pub(super) stream: Option<bool>,
+    /// Whether token counts are asked for at the end of a stream of chat completions.
+    pub(super) include_usage: bool,
 }
 
 impl Asked {
-    /// Reads the body only as far as both fields: those who write them first pay nothing for a
+    /// Reads a request of chat completions, to its end: the third field may stand anywhere.
+    pub(super) fn read_chat(body: &[u8]) -> Self {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Chat {
+            model: Option<String>,
+            stream: Option<bool>,
+            stream_options: Option<StreamOptions>,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct StreamOptions {
+            include_usage: bool,
+        }
+        let chat: Chat = serde_json::from_slice(body).unwrap_or_default();
+        Self {
+            model: chat.model,
+            stream: chat.stream,
+            include_usage: chat.stream_options.unwrap_or_default().include_usage,
+        }
+    }
+
+    /// Reads a request of the Messages API only as far as model and stream: those who write them first pay nothing for a
     /// long history.
     pub(super) fn read(body: &[u8]) -> Self {
         struct Fields<'a>(&'a mut Asked);

@@ -13,17 +13,21 @@ use serde_json::Value;
 
 use super::{
     body::{self, Piece},
-    check::{Checked, check},
+    chat_history, chat_request,
+    check::{Checked, ReadBody, check},
     history,
     request::{Asked, RequestView},
     script::{Action, ErrorScript, Exchange, Form, Matching, Response, Script},
-    wire::{self, Context},
+    wire::{Context, WireFormat},
 };
 
 /// The model named in a response when neither script nor request names one.
 const UNNAMED_MODEL: &str = "scripted";
 
 /// A model endpoint without a network: takes requests, gives the bytes of answers.
+///
+/// The path decides the wire format: `…/chat/completions` is asked and answered in OpenAI's, everything
+/// else in that of the Messages API. One script serves both.
 ///
 /// A request that the script does not expect is a *miss*: it is answered by an error of status 400
 /// whose message tells what was expected and what came, and it is remembered for
@@ -110,7 +114,7 @@ impl ScriptedModel {
                 self.respond(index, request)
             }
             Err(miss) => {
-                let answer = self.refuse(&miss.report);
+                let answer = self.refuse(request, &miss.report);
                 self.misses.push(miss);
                 answer
             }
@@ -154,7 +158,7 @@ impl ScriptedModel {
     }
 
     /// Reads and validates the body, if anything depends on it.
-    fn read(&self, request: &RequestView<'_>) -> Result<Option<Value>, Miss> {
+    fn read(&self, request: &RequestView<'_>) -> Result<Option<ReadBody>, Miss> {
         let mut candidates = self.candidates();
         if !self.script.validate && candidates.all(|(_, exchange)| exchange.expect.is_empty()) {
             return Ok(None);
@@ -169,15 +173,27 @@ impl ScriptedModel {
         };
         let body: Value = serde_json::from_slice(request.body)
             .map_err(|error| miss(&format!("  the body is not JSON: {error}")))?;
-        // Other endpoints, such as the counting of tokens, take other bodies.
-        if self.script.validate && request.route().ends_with("/messages") {
-            let faults = history::validate(&body);
-            if !faults.is_empty() {
-                let lines: Vec<String> = faults.iter().map(|f| format!("  {f}")).collect();
-                return Err(miss(&lines.join("\n")));
+        let format = WireFormat::of(request.route());
+        let faults = match format {
+            _ if !self.script.validate => Vec::new(),
+            WireFormat::ChatCompletions => chat_history::validate(&body),
+            WireFormat::Messages if request.route().ends_with("/messages") => {
+                history::validate(&body)
             }
+            // Other endpoints, such as the counting of tokens, take other bodies.
+            WireFormat::Messages => Vec::new(),
+        };
+        if !faults.is_empty() {
+            let lines: Vec<String> = faults.iter().map(|f| format!("  {f}")).collect();
+            return Err(miss(&lines.join("\n")));
         }
-        Ok(Some(body))
+        Ok(Some(ReadBody {
+            meant: match format {
+                WireFormat::Messages => None,
+                WireFormat::ChatCompletions => Some(chat_request::as_messages(&body)),
+            },
+            sent: body,
+        }))
     }
 
     /// The exchanges that the next request may be for.
@@ -192,7 +208,7 @@ impl ScriptedModel {
     }
 
     /// The exchange for a request.
-    fn choose(&self, request: &RequestView<'_>, body: Option<&Value>) -> Result<usize, Miss> {
+    fn choose(&self, request: &RequestView<'_>, body: Option<&ReadBody>) -> Result<usize, Miss> {
         let mut nearest: Option<(usize, Vec<Checked>)> = None;
         for (index, exchange) in self.candidates() {
             let checks = check(&exchange.expect, request, body);
@@ -249,22 +265,30 @@ impl ScriptedModel {
         out
     }
 
-    fn refuse(&self, report: &str) -> Vec<Piece> {
+    fn refuse(&self, request: &RequestView<'_>, report: &str) -> Vec<Piece> {
         let error = ErrorScript {
             kind: "invalid_request_error".to_owned(),
             message: report.to_owned(),
         };
-        self.error(&Response::text(""), &error)
+        let format = WireFormat::of(request.route());
+        self.error(format, &Response::text(""), &error)
     }
 
-    fn error(&self, response: &Response, error: &ErrorScript) -> Vec<Piece> {
+    fn error(&self, format: WireFormat, response: &Response, error: &ErrorScript) -> Vec<Piece> {
         let status = response.status.unwrap_or_else(|| error.status());
-        let part = Bytes::from(wire::error_object(error));
-        self.send(response, status, "application/json", Vec::from([part]))
+        let part = Bytes::from(format.error_object(error));
+        self.send(
+            format,
+            response,
+            status,
+            "application/json",
+            Vec::from([part]),
+        )
     }
 
     fn send(
         &self,
+        format: WireFormat,
         response: &Response,
         status: u16,
         content_type: &str,
@@ -272,22 +296,26 @@ impl ScriptedModel {
     ) -> Vec<Piece> {
         let request_id = format!("req_{}", self.requests);
         let headers = body::headers(content_type, &request_id, &response.headers);
-        body::pieces(response, status, headers, parts)
+        body::pieces(format, response, status, headers, parts)
     }
 
     fn respond(&self, index: usize, request: &RequestView<'_>) -> Vec<Piece> {
         let response = &self.script.exchanges[index].respond;
+        let format = WireFormat::of(request.route());
         let message = match &response.action {
             Action::Cut => return body::cut_off(response),
-            Action::Error(error) => return self.error(response, error),
+            Action::Error(error) => return self.error(format, response, error),
             Action::Body(payload) => {
                 let parts = body::payload_parts(payload);
                 let status = response.status.unwrap_or(200);
-                return self.send(response, status, "application/json", parts);
+                return self.send(format, response, status, "application/json", parts);
             }
             Action::Message(message) => message,
         };
-        let asked = Asked::read(request.body);
+        let asked = match format {
+            WireFormat::Messages => Asked::read(request.body),
+            WireFormat::ChatCompletions => Asked::read_chat(request.body),
+        };
         let key = match self.used[index] {
             1 => (index + 1).to_string(),
             use_number => format!("{}r{use_number}", index + 1),
@@ -297,6 +325,7 @@ impl ScriptedModel {
             model: (self.script.model.as_deref().or(asked.model.as_deref()))
                 .unwrap_or(UNNAMED_MODEL),
             request_bytes: request.body.len(),
+            include_usage: asked.include_usage,
         };
         let stream = match message.form {
             Form::Asked => asked.stream.unwrap_or(false),
@@ -305,11 +334,23 @@ impl ScriptedModel {
         };
         let status = response.status.unwrap_or(200);
         if stream {
-            let events = wire::events(message, &context);
-            self.send(response, status, "text/event-stream; charset=utf-8", events)
+            let events = format.events(message, &context);
+            self.send(
+                format,
+                response,
+                status,
+                "text/event-stream; charset=utf-8",
+                events,
+            )
         } else {
-            let object = wire::json(message, &context);
-            self.send(response, status, "application/json", Vec::from([object]))
+            let object = format.json(message, &context);
+            self.send(
+                format,
+                response,
+                status,
+                "application/json",
+                Vec::from([object]),
+            )
         }
     }
 }

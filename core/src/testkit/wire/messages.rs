@@ -1,4 +1,4 @@
-//! A scripted message as the bytes of the Messages API: server-sent events or one JSON object.
+//! The Messages API: server-sent events or one JSON object.
 
 use alloc::{
     format,
@@ -8,22 +8,11 @@ use alloc::{
 
 use bytes::Bytes;
 
-use super::script::{BlockScript, ErrorScript, Input, MessageScript};
-use crate::json::{RawJson, RawObject};
-
-/// What a message needs that is not in its own script.
-#[derive(Debug)]
-pub(super) struct Context<'a> {
-    /// The exchange and the use of it (`2`, or `2r3` for its third use): the source of all ids.
-    pub(super) key: &'a str,
-    /// The model to name when the message names none.
-    pub(super) model: &'a str,
-    /// Bytes of the request, from which input tokens are computed.
-    pub(super) request_bytes: usize,
-}
-
-/// Bytes that count as one token when a script gives no usage.
-const BYTES_A_TOKEN: usize = 4;
+use super::{Context, Paced, call_id, pieces, usage};
+use crate::{
+    json::{RawJson, RawObject},
+    testkit::script::{BlockScript, ErrorScript, Input, MessageScript},
+};
 
 /// A message with everything decided: ids, model, usage and stop reason.
 struct Resolved<'a> {
@@ -34,14 +23,7 @@ struct Resolved<'a> {
     model: RawJson,
     stop_reason: RawJson,
     stop_sequence: RawJson,
-    usage: Usage,
-}
-
-struct Usage {
-    input: u64,
-    output: u64,
-    cache_read: u64,
-    cache_creation: u64,
+    usage: super::Usage,
 }
 
 /// The message as events, one element an event.
@@ -50,7 +32,9 @@ pub(super) fn events(script: &MessageScript, context: &Context<'_>) -> Vec<Bytes
     let blocks: Vec<BlockEvents> = (script.content.iter().enumerate())
         .map(|(index, block)| message.block_events(index, block))
         .collect();
-    let mut out = Pinged::new(script.stream.ping_every);
+    // The first event is `message_start`, the second opens a block: there the API pings.
+    let ping = event("ping", "{\"type\": \"ping\"}");
+    let mut out = Paced::new(script.stream.ping_every, ping, true);
     out.push(message.start());
     if script.stream.interleave {
         interleave(blocks, &mut out);
@@ -112,13 +96,7 @@ impl<'a> Resolved<'a> {
                 Some(sequence) => RawJson::string(sequence),
                 None => RawJson::null(),
             },
-            usage: Usage {
-                input: (script.usage.input_tokens).unwrap_or_else(|| tokens(context.request_bytes)),
-                output: (script.usage.output_tokens)
-                    .unwrap_or_else(|| tokens(script.content.iter().map(content_bytes).sum())),
-                cache_read: script.usage.cache_read_input_tokens,
-                cache_creation: script.usage.cache_creation_input_tokens,
-            },
+            usage: usage(script, context),
         }
     }
 
@@ -159,14 +137,6 @@ impl<'a> Resolved<'a> {
                 self.usage.object(self.usage.output),
             ),
         )
-    }
-
-    /// The id of a tool call: its own, or one made of the exchange and the block.
-    fn call_id(&self, index: usize, id: Option<&str>) -> RawJson {
-        match id {
-            Some(id) => RawJson::string(id),
-            None => RawJson::string(&format!("toolu_{}_{}", self.key, index + 1)),
-        }
     }
 
     fn block_events(&self, index: usize, block: &BlockScript) -> BlockEvents {
@@ -259,13 +229,13 @@ impl<'a> Resolved<'a> {
     fn call_object(&self, index: usize, id: Option<&str>, name: &str, input: &str) -> String {
         format!(
             "{{\"type\":\"tool_use\",\"id\":{},\"name\":{},\"input\":{input}}}",
-            self.call_id(index, id),
+            RawJson::string(&call_id(self.key, index, id)),
             RawJson::string(name),
         )
     }
 }
 
-impl Usage {
+impl super::Usage {
     fn object(&self, output: u64) -> String {
         format!(
             "{{\"input_tokens\":{},\"cache_creation_input_tokens\":{},\
@@ -283,7 +253,7 @@ struct BlockEvents {
 }
 
 /// All blocks opened, then one delta of each in turn, then all closed.
-fn interleave(blocks: Vec<BlockEvents>, out: &mut Pinged) {
+fn interleave(blocks: Vec<BlockEvents>, out: &mut Paced) {
     let longest = blocks.iter().map(|b| b.deltas.len()).max().unwrap_or(0);
     for block in &blocks {
         out.push(block.start.clone());
@@ -298,79 +268,10 @@ fn interleave(blocks: Vec<BlockEvents>, out: &mut Pinged) {
     }
 }
 
-/// Events with pings between them.
-struct Pinged {
-    events: Vec<Bytes>,
-    every: Option<usize>,
-    since_ping: usize,
-    pinged: bool,
-}
-
-impl Pinged {
-    fn new(every: Option<usize>) -> Self {
-        Self {
-            events: Vec::new(),
-            every,
-            since_ping: 0,
-            pinged: false,
-        }
-    }
-
-    fn push(&mut self, next: Bytes) {
-        self.events.push(next);
-        self.since_ping += 1;
-        // The first event is `message_start`, the second opens a block: there the API pings.
-        let due = match self.every {
-            Some(0) => false,
-            Some(every) if self.pinged => self.since_ping >= every,
-            None if self.pinged => false,
-            _ => self.events.len() == 2,
-        };
-        if due {
-            self.events.push(event("ping", "{\"type\": \"ping\"}"));
-            self.since_ping = 0;
-            self.pinged = true;
-        }
-    }
-}
-
 /// `{"type":<kind>,<field>:<text>}`.
 fn text_delta(kind: &str, field: &str, text: &str) -> String {
     format!(
         "{{\"type\":\"{kind}\",\"{field}\":{}}}",
         RawJson::string(text)
     )
-}
-
-/// The text in pieces of so many characters; in one piece when the size is 0.
-fn pieces(text: &str, chars: usize) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    core::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = match chars {
-            0 => rest.len(),
-            _ => rest
-                .char_indices()
-                .nth(chars)
-                .map_or(rest.len(), |(i, _)| i),
-        };
-        let (piece, after) = rest.split_at(end);
-        rest = after;
-        Some(piece)
-    })
-}
-
-fn content_bytes(block: &BlockScript) -> usize {
-    match block {
-        BlockScript::Text(text) => text.len(),
-        BlockScript::Thinking { thinking, .. } => thinking.len(),
-        BlockScript::ToolUse { name, input, .. } => name.len() + input.as_str().len(),
-        BlockScript::Raw { block, .. } => block.get().len(),
-    }
-}
-
-fn tokens(bytes: usize) -> u64 {
-    bytes.div_ceil(BYTES_A_TOKEN).max(1) as u64
 }
