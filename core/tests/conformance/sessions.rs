@@ -7,7 +7,9 @@ use windlass_core::{
     RawJson, Spec,
     message::Message,
     provider::Provider,
-    testkit::{Script, TestHost, render, validate_chat_request, validate_request},
+    testkit::{
+        Faults, Script, Scripted, Sim, TestHost, render, validate_chat_request, validate_request,
+    },
     tool::{ToolDefinition, ToolResult},
 };
 
@@ -197,5 +199,40 @@ fn another_model_answers_the_same_history() {
         host.run(&mut session, [change]).unwrap();
         host.prompt(&mut session, "two").unwrap();
         host.verify().unwrap();
+    }
+}
+
+/// Busy servers, cut streams, silence, crashes: nobody notices, and every request is one that the server takes.
+#[test]
+fn what_can_be_survived_is_in_every_format() {
+    let script = json!({"exchanges": [
+        {"respond": {"content": [
+            {"type": "thinking", "thinking": "Hm."},
+            {"type": "tool_use", "name": "Add", "input": {"a": 1}},
+            {"type": "tool_use", "name": "Fail"},
+        ], "stream": {"delta_chars": 3, "interleave": true}}},
+        {"expect": {"messages": 3, "last_user_contains": "it broke"}, "respond": "Three."},
+    ]});
+    for (format, provider) in formats() {
+        let script = script.clone();
+        let sim = Sim::new(move |_| {
+            Scripted::new(
+                spec(provider.clone()),
+                Script::parse(&script.to_string()).unwrap(),
+            )
+            .prompt("Go.")
+            .tool("Add", |_| ToolResult::text("3"))
+            .tool("Fail", |_| ToolResult::error("it broke"))
+            .allow_all()
+        })
+        .faults(Faults::survivable());
+        for seed in 0..100 {
+            let run = (sim.run(seed)).unwrap_or_else(|failure| panic!("{format}: {failure}"));
+            let transcript = run.transcript();
+            assert!(
+                transcript.contains("assistant text \"Three.\""),
+                "{format}: {transcript}"
+            );
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::{Check, Oracle, View, Violation};
 use crate::{
     effect::{Effect, Output},
     session::Session,
-    testkit::{history::validate, validate_request},
+    testkit::{history, validate_chat_request, validate_request},
 };
 
 /// The oracle of this module.
@@ -23,11 +23,13 @@ impl Oracle for History {
         let Output::Effect(id, Effect::Http(request)) = output else {
             return Ok(());
         };
-        // Other formats have other rules; the history itself is checked whatever the format.
-        if !request.path.starts_with("/v1/messages") {
-            return Ok(());
-        }
-        validate_request(&request.body_bytes()).map_err(|faults| Violation::History {
+        // Formats that are not known here have other rules; the history itself is checked whatever the format.
+        let validate = match request.path.as_str() {
+            path if path.starts_with("/v1/messages") => validate_request,
+            path if path.ends_with("/chat/completions") => validate_chat_request,
+            _ => return Ok(()),
+        };
+        validate(&request.body_bytes()).map_err(|faults| Violation::History {
             place: format!("the request {id} to {}", view.session.model()),
             faults,
         })
@@ -35,14 +37,14 @@ impl Oracle for History {
 
     /// At any moment the conversation must be one that can be gone on with: every call before the last
     /// response is answered, and once those of the last one are, the next prompt fits on top.
-    fn quiet(&mut self, view: &View<'_>, history: Option<&[Value]>) -> Check {
-        let Some(history) = history.filter(|history| !history.is_empty()) else {
+    fn quiet(&mut self, view: &View<'_>, said: Option<&[Value]>) -> Check {
+        let Some(said) = said.filter(|said| !said.is_empty()) else {
             return Ok(());
         };
-        let mut messages = history.to_vec();
+        let mut messages = said.to_vec();
         complete(&mut messages);
         let body = json!({"model": view.session.model(), "max_tokens": 1, "messages": messages});
-        let faults = validate(&body);
+        let faults = history::validate(&body);
         if faults.is_empty() {
             return Ok(());
         }
