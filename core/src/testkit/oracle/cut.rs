@@ -1,8 +1,8 @@
 //! Nothing of a response that did not come to its end is shown as a response or kept.
 //!
 //! The oracle reads along what the server sends. A response counts as complete when its end mark has been
-//! handed in: `message_stop`, a stop reason (some servers leave `message_stop` out, and with a reason nothing
-//! can be missing), `[DONE]`, or the last brace of a plain JSON answer.
+//! handed in: `message_stop`, `[DONE]`, a stop or finish reason (some servers leave the mark behind it out, and
+//! with a reason nothing but counts can be missing), or the last brace of a plain JSON answer.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -104,6 +104,7 @@ fn is_whole(body: &[u8]) -> bool {
     let has = |mark: &str| memmem::find(body, mark.as_bytes()).is_some();
     has("\"message_stop\"")
         || (has("\"message_delta\"") && has("\"stop_reason\":\""))
+        || has("\"finish_reason\":\"")
         || has("data: [DONE]")
         || serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
 }
@@ -118,6 +119,9 @@ mod tests {
         assert!(!is_whole(b"{\"id\": \"msg_1\""));
         assert!(is_whole(
             b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+        ));
+        assert!(is_whole(
+            b"data: {\"choices\":[{\"finish_reason\":\"stop\"}]}"
         ));
         assert!(!is_whole(b"event: message_start\ndata: {}\n\n".as_slice()));
     }
