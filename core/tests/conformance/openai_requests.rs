@@ -170,7 +170,7 @@ fn a_plain_request_says_only_what_every_server_knows() {
     );
     let spec = Spec {
         stream: false,
-        system: Some("  ".into()),
+        system: windlass_core::context::SystemPrompt::Text("  ".into()),
         ..Spec::default()
     };
     assert_eq!(
@@ -183,7 +183,7 @@ fn a_plain_request_says_only_what_every_server_knows() {
 fn everything_has_its_field() {
     let schema = r#"{"type":"object","properties":{"p":{"type":"string"}}}"#;
     let mut spec = Spec {
-        system: Some("Be brief.".into()),
+        system: windlass_core::context::SystemPrompt::Text("Be brief.".into()),
         max_tokens: Some(77),
         effort: Some(Effort::Max),
         tools: vec![ToolDefinition::new(

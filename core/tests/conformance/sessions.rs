@@ -20,7 +20,7 @@ fn spec(provider: Arc<dyn Provider>) -> Spec {
     Spec {
         provider,
         model: MODEL.into(),
-        system: Some("Be brief.".into()),
+        system: windlass_core::context::SystemPrompt::Text("Be brief.".into()),
         tools: vec![
             ToolDefinition::new("Add", "Adds.", schema.clone()).read_only(),
             ToolDefinition::new("Fail", "Fails.", schema).read_only(),
