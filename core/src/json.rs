@@ -203,6 +203,11 @@ impl RawObject {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
+    /// Takes a field out, however often it is there.
+    pub fn remove(&mut self, key: &str) {
+        self.0.retain(|(known, _)| known != key);
+    }
+
     /// Replaces a field in its place, or appends it.
     pub fn set(&mut self, key: &str, value: RawJson) {
         match self.0.iter_mut().find(|(k, _)| k == key) {

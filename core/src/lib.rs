@@ -48,6 +48,7 @@ pub mod task;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod tool;
+pub mod tools;
 
 pub use drive::{drive, drive_observed};
 pub use effect::{Input, Output, Prompt};

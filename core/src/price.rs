@@ -41,6 +41,9 @@ pub struct ModelFacts {
     /// Whether it takes adaptive thinking.
     #[serde(default)]
     pub adaptive_thinking: bool,
+    /// Whether it takes tool definitions that wait for a `tool_reference`.
+    #[serde(default)]
+    pub deferred_tools: bool,
 }
 
 #[derive(Deserialize)]

@@ -13,6 +13,11 @@ use crate::{
     price::Catalogue,
     provider::{Provider, messages::MessagesApi},
     tool::ToolDefinition,
+    tools::{
+        CoreTool,
+        skill::{self, Skill},
+        tool_search::ToolSearchSetting,
+    },
 };
 
 /// The model used when none is set.
@@ -39,7 +44,7 @@ pub struct Spec {
     pub memory: Vec<MemoryFile>,
     /// How the context is kept within the model's window.
     pub context: ContextPolicy,
-    /// The tools.
+    /// The tools. [`Spec::offer`] adds those that the core runs itself.
     pub tools: Vec<ToolDefinition>,
     /// Agents that the Task tool can start. Default: the built-in ones. Without that tool none is started.
     pub agents: Agents,
@@ -49,6 +54,12 @@ pub struct Spec {
     pub model_aliases: ModelAliases,
     /// What background tasks and subagents let be heard.
     pub tasks: TaskPolicy,
+    /// When definitions wait until ToolSearch finds them. Without that tool none does.
+    pub tool_search: ToolSearchSetting,
+    /// What the Skill tool has to offer.
+    pub skills: Vec<Skill>,
+    /// Characters that the list of skills may take.
+    pub skill_list_budget: u32,
     /// Extended thinking.
     pub thinking: Thinking,
     /// How much work goes into a response; none leaves it to the provider.
@@ -98,6 +109,9 @@ impl Default for Spec {
             agent: None,
             model_aliases: ModelAliases::default(),
             tasks: TaskPolicy::default(),
+            tool_search: ToolSearchSetting::default(),
+            skills: Vec::new(),
+            skill_list_budget: skill::DEFAULT_LIST_BUDGET,
             thinking: Thinking::Default,
             effort: None,
             betas: Vec::new(),
@@ -123,6 +137,15 @@ impl Spec {
         self.tools
             .iter()
             .filter(|tool| !self.permissions.rules.denies_tool(&tool.name))
+    }
+
+    /// Adds tools that the core runs itself. A tool of the same name that is there already stays.
+    pub fn offer(&mut self, tools: impl IntoIterator<Item = CoreTool>) {
+        for tool in tools {
+            if self.tool(tool.name()).is_none() {
+                self.tools.push(tool.definition());
+            }
+        }
     }
 
     /// How the provider clears old tool results; none when it does not.
@@ -218,6 +241,28 @@ pub enum Effort {
     High,
     /// All there is.
     Max,
+}
+
+impl Effort {
+    /// Every effort, from least to most.
+    pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Max];
+
+    /// The name in options and requests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Max => "max",
+        }
+    }
+
+    /// The effort of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| effort.name() == name)
+    }
 }
 
 /// When a failed model call is asked again. A value: two programs may want different ones.

@@ -22,6 +22,7 @@ use crate::{
         Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, TaskPolicy, Thinking,
     },
     tool::ToolDefinition,
+    tools::{CoreTool, skill::Skill, tool_search::ToolSearchSetting},
 };
 
 /// What starts a session: its identity, its [`Spec`] and, where the host wants one, the first prompt.
@@ -29,7 +30,9 @@ use crate::{
 /// In JSON `{"seed": …, "session_id": …, "prompt": …, "spec": {…}}`. The seed has 64 hexadecimal
 /// digits and must be as random as the ids are to be unique; the session id is a UUID and may be left
 /// out; the prompt is a text or an array of content blocks. The fields of `spec` are those of
-/// [`Spec`] under their names, all of them optional; `permissions` has those of [`PermissionPolicy`]
+/// [`Spec`] under their names, all of them optional; `core_tools` names the tools of [`Spec::offer`];
+/// `tool_search` is a text as in `ENABLE_TOOL_SEARCH`; `skills` is a list of `{"file": …, "directory": …}`, the
+/// text of a `SKILL.md` and the folder it lies in; `permissions` has those of [`PermissionPolicy`]
 /// with `allow`, `ask` and `deny` as lists of rules; `prices` is a price file; `provider` is
 /// `"anthropic"` (as it is without it), `"openai"`, or `{"openai": {…}}` with the settings of
 /// [`ChatCompletions`]; `agents` are definitions by name,
@@ -191,6 +194,10 @@ struct SpecForm {
     agent: Option<String>,
     model_aliases: ModelAliases,
     tasks: TaskPolicy,
+    core_tools: Vec<CoreTool>,
+    tool_search: Option<String>,
+    skills: Vec<SkillForm>,
+    skill_list_budget: Option<u32>,
     thinking: Thinking,
     effort: Option<Effort>,
     betas: Vec<String>,
@@ -236,7 +243,13 @@ impl SpecForm {
             agents.add(Agent::new(&name, definition).map_err(TaskError::new)?);
         }
         let chosen_model = self.model.clone();
-        let spec = Spec {
+        let tool_search = match self.tool_search {
+            None => usual.tool_search,
+            Some(text) => ToolSearchSetting::parse(&text).map_err(TaskError::new)?,
+        };
+        let skills: Result<Vec<Skill>, TaskError> =
+            self.skills.into_iter().map(SkillForm::check).collect();
+        let mut spec = Spec {
             provider: match &self.provider {
                 Some(form) => form.check()?,
                 None => usual.provider,
@@ -254,6 +267,9 @@ impl SpecForm {
             agent: None,
             model_aliases: self.model_aliases,
             tasks: self.tasks,
+            tool_search,
+            skills: skills?,
+            skill_list_budget: self.skill_list_budget.unwrap_or(usual.skill_list_budget),
             thinking: self.thinking,
             effort: self.effort,
             betas: self.betas,
@@ -270,6 +286,7 @@ impl SpecForm {
             persist: self.persist,
             cancel_grace_ms: self.cancel_grace_ms.unwrap_or(usual.cancel_grace_ms),
         };
+        spec.offer(self.core_tools);
         let Some(name) = self.agent else {
             return Ok(spec);
         };
@@ -277,6 +294,31 @@ impl SpecForm {
         // A model that was named is used exactly.
         spec.model = chosen_model.unwrap_or(spec.model);
         Ok(spec)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SkillForm {
+    file: String,
+    #[serde(default)]
+    directory: Option<String>,
+}
+
+impl SkillForm {
+    fn check(self) -> Result<Skill, TaskError> {
+        let directory = self
+            .directory
+            .as_deref()
+            .unwrap_or("")
+            .trim_end_matches('/');
+        let folder = directory.rsplit('/').next().unwrap_or("");
+        let skill = Skill::parse(&self.file, folder)
+            .map_err(|e| TaskError::new(format!("`skills`: {e}")))?;
+        Ok(match self.directory {
+            None => skill,
+            Some(directory) => skill.in_directory(directory),
+        })
     }
 }
 
@@ -343,7 +385,11 @@ mod tests {
         let path = |form: &str| {
             let task = parse(&format!(r#", "spec": {{"provider": {form}}}"#)).unwrap();
             let provider = &task.spec.provider;
-            let prefix = provider.prefix(&task.spec, "m");
+            let prefix = provider.prefix(&crate::provider::Opening {
+                spec: &task.spec,
+                model: "m",
+                tools: &[],
+            });
             let mut places = Vec::new();
             let history = crate::history::History::default();
             let view = history.view(&mut places);

@@ -6,7 +6,10 @@ use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::json::{self, RawJson};
+use crate::{
+    json::{self, RawJson},
+    tools::{CoreTool, Loading},
+};
 
 /// A tool as it is offered to the model, with what the loop must know to schedule and judge it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +36,13 @@ pub struct ToolDefinition {
     /// How long a call may take before it is stopped, in milliseconds; none means the host's default.
     #[serde(default)]
     pub timeout_ms: Option<u32>,
+    /// Whether its definition may wait until it is searched for.
+    #[serde(default, skip_serializing_if = "Loading::is_usual")]
+    pub loading: Loading,
+    /// The core runs it itself; none for every tool that a host runs. Not part of a declaration: no plugin can
+    /// say this of a tool of its own.
+    #[serde(skip)]
+    pub core: Option<CoreTool>,
 }
 
 impl ToolDefinition {
@@ -51,6 +61,8 @@ impl ToolDefinition {
             command_param: None,
             retry: RetryClass::default(),
             timeout_ms: None,
+            loading: Loading::default(),
+            core: None,
         }
     }
 

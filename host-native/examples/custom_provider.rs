@@ -13,7 +13,8 @@ use windlass::{
         effect::{Answer, HttpRequest},
         message::ErrorClass,
         provider::{
-            ApiError, Decoder, HistoryView, Provider, Response, StopReason, Usage, WireError,
+            ApiError, Decoder, HistoryView, Opening, Prefix, Provider, Response, StopReason, Usage,
+            WireError,
         },
     },
 };
@@ -22,17 +23,17 @@ use windlass::{
 struct Telegraph;
 
 impl Provider for Telegraph {
-    fn prefix(&self, _spec: &Spec, model: &str) -> Bytes {
-        Bytes::from(format!("to {model}: "))
+    fn prefix(&self, opening: &Opening<'_>) -> Prefix {
+        Bytes::from(format!("to {}: ", opening.model)).into()
     }
 
-    fn request(&self, _spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest {
+    fn request(&self, _spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest {
         let bytes: usize = history.segments.iter().map(Bytes::len).sum();
         HttpRequest {
             method: "POST",
             path: "/telegram".to_owned(),
             headers: Vec::new(),
-            body: vec![prefix.clone(), Bytes::from(bytes.to_string())],
+            body: vec![prefix.bytes.clone(), Bytes::from(bytes.to_string())],
         }
     }
 

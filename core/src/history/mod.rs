@@ -437,13 +437,13 @@ mod tests {
         fn translator(&self) -> Option<&dyn crate::provider::Translator> {
             Some(self)
         }
-        fn prefix(&self, _: &crate::Spec, _: &str) -> Bytes {
-            Bytes::new()
+        fn prefix(&self, _: &crate::provider::Opening<'_>) -> crate::provider::Prefix {
+            crate::provider::Prefix::default()
         }
         fn request(
             &self,
             _: &crate::Spec,
-            _: &Bytes,
+            _: &crate::provider::Prefix,
             _: HistoryView<'_>,
         ) -> crate::effect::HttpRequest {
             unreachable!("only the history is looked at")

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     spec::Environment,
     tool::{Access, DenyPattern, ToolDefinition},
+    tools::Consent,
 };
 
 /// What judging needs to know of a call.
@@ -26,6 +27,10 @@ pub struct CallFacts<'a> {
     pub command: Option<&'a str>,
     /// The files it names, resolved.
     pub paths: &'a [PathFact],
+    /// What rules such as `Skill(name)` compare: the name of what the call is about, where it has one.
+    pub subject: Option<&'a str>,
+    /// Who must agree, for tools that the core runs.
+    pub consent: Consent,
 }
 
 /// A file a call names.
@@ -71,6 +76,10 @@ pub enum Cause {
     WorkspaceRead,
     /// A path outside the workspace.
     OutsideWorkspace(String),
+    /// The call changes nothing outside the session.
+    OwnState,
+    /// Only a person can answer.
+    AsksThePerson,
     /// Nothing covers the call.
     NoRule,
 }
@@ -88,6 +97,8 @@ impl Cause {
             Self::Mode(mode) => format!("permission mode is {}", mode.name()),
             Self::WorkspaceRead => "reading inside the workspace is free".to_owned(),
             Self::OutsideWorkspace(path) => format!("{path} is outside the workspace"),
+            Self::OwnState => "it changes nothing outside the session".to_owned(),
+            Self::AsksThePerson => "only a person can answer it".to_owned(),
             Self::NoRule => "no permission rule covers it".to_owned(),
         }
     }
@@ -110,7 +121,15 @@ pub fn judge(
     if let Some(rule) = rules.deny.iter().find(|r| concern(r) == Concern::Yes) {
         return decide(Verdict::Deny, cause(rule));
     }
-    if mode == Mode::Plan && !call.tool.annotations.read_only {
+    if call.consent == Consent::Person {
+        // No rule and no mode answers for a person; where nobody is ever asked there is no answer.
+        return match mode {
+            Mode::DontAsk => decide(Verdict::Deny, Cause::Mode(mode)),
+            _ => decide(Verdict::Ask, Cause::AsksThePerson),
+        };
+    }
+    let is_free = call.consent == Consent::Free;
+    if mode == Mode::Plan && !call.tool.annotations.read_only && !is_free {
         return decide(Verdict::Deny, Cause::Mode(mode));
     }
     let mut guards = rules.ask.iter().chain(&rules.deny);
@@ -131,6 +150,9 @@ pub fn judge(
             Verdict::Ask
         };
         return decide(verdict, cause);
+    }
+    if is_free {
+        return decide(Verdict::Allow, Cause::OwnState);
     }
     let allow: Vec<&Rule> = rules.allow.iter().chain(session_allow).collect();
     if let Some(rules) = allowed_by(&allow, environment, call, line.as_ref()) {
@@ -189,6 +211,7 @@ fn concern(
             Some(line) if rule.names_tool(&call.tool.name) => line.concern(rule),
             _ => Concern::No,
         },
+        Specifier::Subject(_) => sure(is_about_subject(rule, call)),
     }
 }
 
@@ -212,6 +235,7 @@ fn allowed_by(
                 |fact: &PathFact| fact.access == wanted && glob::covers(&pattern, &fact.path);
             !call.paths.is_empty() && call.paths.iter().all(covered)
         }
+        Specifier::Subject(_) => is_about_subject(rule, call),
         Specifier::CommandExact(_) | Specifier::CommandPrefix(_) => false,
     };
     if let Some(rule) = rules.iter().find(covers) {
@@ -223,6 +247,13 @@ fn allowed_by(
         .filter(|rule| is_about_commands(rule, call.tool))
         .collect();
     line?.allowed_by(&about_commands, environment)
+}
+
+fn is_about_subject(rule: &Rule, call: CallFacts<'_>) -> bool {
+    rule.names_tool(&call.tool.name)
+        && call
+            .subject
+            .is_some_and(|subject| rule.names_subject(subject))
 }
 
 fn is_about_commands(rule: &Rule, tool: &ToolDefinition) -> bool {

@@ -27,6 +27,12 @@ impl Rules {
             .iter()
             .any(|rule| rule.specifier == Specifier::Any && rule.names_tool(tool))
     }
+
+    /// Whether a deny rule closes what a tool could be called about.
+    #[must_use]
+    pub fn denies_subject(&self, tool: &str, subject: &str) -> bool {
+        (self.deny.iter()).any(|rule| rule.names_tool(tool) && rule.names_subject(subject))
+    }
 }
 
 /// One rule.
@@ -50,10 +56,15 @@ pub enum Specifier {
     CommandPrefix(Vec<String>),
     /// Files (`Read`, `Edit`): a gitignore-style pattern with its anchor.
     Path(String),
+    /// What the call is about, by its name: `Skill(review)`; with a `*` at its end every name that begins so
+    /// (`Skill(docs:*)`).
+    Subject(String),
 }
 
 /// Tools whose calls are commands.
 const COMMAND_TOOLS: [&str; 1] = ["Bash"];
+/// Tools whose calls are about something that has a name.
+const SUBJECT_TOOLS: [&str; 1] = ["Skill"];
 /// Names in path rules: `Read` covers every reading tool, `Edit` every writing one.
 const PATH_TOOLS: [&str; 2] = ["Read", "Edit"];
 
@@ -94,6 +105,12 @@ impl Rule {
             None | Some("*") => Specifier::Any,
             Some("") => return Err(fault("the parentheses are empty: leave them out")),
             Some(inner) if COMMAND_TOOLS.contains(&tool) => command(inner).map_err(fault)?,
+            Some(inner) if SUBJECT_TOOLS.contains(&tool) => {
+                if inner.trim_end_matches('*').contains(['*', '(', ')', ',']) {
+                    return Err(fault("that is not a name; a `*` may only end it"));
+                }
+                Specifier::Subject(inner.to_owned())
+            }
             Some(inner) if PATH_TOOLS.contains(&tool) => Specifier::Path(inner.to_owned()),
             Some(_) if matches!(tool, "Write" | "NotebookEdit") => {
                 return Err(fault("file rules for writing are spelled Edit(pattern)"));
@@ -125,6 +142,17 @@ impl Rule {
             && tool
                 .strip_prefix(self.tool.as_str())
                 .is_some_and(|rest| rest.starts_with("__"))
+    }
+
+    /// Whether the name in its parentheses is this one.
+    pub(super) fn names_subject(&self, subject: &str) -> bool {
+        let Specifier::Subject(name) = &self.specifier else {
+            return false;
+        };
+        match name.strip_suffix('*') {
+            Some(beginning) => subject.starts_with(beginning),
+            None => subject == name,
+        }
     }
 
     /// Whether it is a file rule for writing tools.

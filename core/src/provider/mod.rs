@@ -15,6 +15,7 @@ use crate::{
     json::RawJson,
     message::{ErrorClass, RateLimitInfo},
     spec::Spec,
+    tools::ToolOffer,
 };
 
 mod error_response;
@@ -24,8 +25,8 @@ mod whole;
 
 /// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
 pub trait Provider: Debug + Send + Sync {
-    /// The part of a request that is the same for every turn of the session: encoded once and kept.
-    fn prefix(&self, spec: &Spec, model: &str) -> Bytes;
+    /// The part of a request that is the same for every turn until a setting changes: encoded once and kept.
+    fn prefix(&self, opening: &Opening<'_>) -> Prefix;
 
     /// How a message of the history is put for formats whose messages are not those of the Messages API.
     /// None (the default): they are sent as they are kept.
@@ -34,7 +35,14 @@ pub trait Provider: Debug + Send + Sync {
     }
 
     /// A request from the prefix and the history's pieces.
-    fn request(&self, spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest;
+    fn request(&self, spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest;
+
+    /// Whether definitions can be sent that the model sees only once a `tool_reference` block in the history
+    /// names them. Without that, a tool's definition joins the request when it was found.
+    fn takes_deferred_tools(&self, spec: &Spec, model: &str) -> bool {
+        let _ = (spec, model);
+        false
+    }
 
     /// A decoder for one successful response. `wants_events`: collect the raw stream events too.
     fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder>;
@@ -58,6 +66,35 @@ pub trait Provider: Debug + Send + Sync {
 
     /// What an error response means.
     fn error(&self, status: u16, body: &[u8]) -> ApiError;
+}
+
+/// What a request says before its messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening<'a> {
+    /// What the conversation was told, with what was chosen since.
+    pub spec: &'a Spec,
+    /// The model in force.
+    pub model: &'a str,
+    /// The tools, in the order in which they are to be sent.
+    pub tools: &'a [ToolOffer<'a>],
+}
+
+/// The encoded beginning of a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prefix {
+    /// Everything before the first message.
+    pub bytes: Bytes,
+    /// Beta features that something in it needs, besides those of the spec.
+    pub betas: Vec<String>,
+}
+
+impl From<Bytes> for Prefix {
+    fn from(bytes: Bytes) -> Self {
+        Self {
+            bytes,
+            betas: Vec::new(),
+        }
+    }
 }
 
 /// Puts messages of the Messages API into another wire format. A pure function: each message is translated

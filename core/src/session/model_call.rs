@@ -20,7 +20,8 @@ use crate::{
         SystemMessage,
     },
     money::Usd,
-    provider::{ApiError, Decoder, Response, StopReason},
+    provider::{ApiError, Decoder, Opening, Response, StopReason},
+    tools,
 };
 
 /// Of an error response no more is read than this.
@@ -98,7 +99,11 @@ impl Thread {
         let model = self.model().to_owned();
         let prefix = match self.prefix.take() {
             Some((made_for, prefix)) if made_for == model => prefix,
-            _ => self.spec.provider.prefix(&self.spec, &model),
+            _ => self.spec.provider.prefix(&Opening {
+                spec: &self.spec,
+                model: &model,
+                tools: &tools::offers(&self.spec, &model, &self.notes),
+            }),
         };
         let mut places = Vec::new();
         let view = self.history.view_for(&*self.spec.provider, &mut places);
@@ -377,6 +382,7 @@ impl Thread {
         }));
         let cut = self.run.stop_reason == Some(StopReason::MaxTokens);
         let last = response.content.len().saturating_sub(1);
+        let spec = self.spec.clone();
         self.run.calls = response
             .content
             .into_iter()
@@ -386,6 +392,11 @@ impl Thread {
                     // The limit struck right after the name: that is no call without arguments.
                     if cut && index == last && tool_use.input == Ok(RawJson::empty_object()) {
                         tool_use.input = Err(String::new());
+                    }
+                    let core = spec.tool(&tool_use.name).and_then(|tool| tool.core);
+                    if let Some(core) = core {
+                        let said = &self.run.text;
+                        tool_use.input = tool_use.input.map(|input| core.prepare(input, said));
                     }
                     Some(Call::new(tool_use))
                 }

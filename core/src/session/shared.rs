@@ -29,6 +29,8 @@ pub(super) struct Shared {
     pub(super) now: Now,
     pub(super) ids: Seeded,
     pub(super) mode: Mode,
+    /// The mode that plan mode took the place of, while it holds.
+    pub(super) mode_before_plan: Option<Mode>,
     /// Allow rules that were given while it ran.
     pub(super) session_allow: alloc::vec::Vec<Rule>,
     pub(super) observed: BTreeMap<String, Observation>,
@@ -51,6 +53,7 @@ impl Shared {
     pub(super) fn new(spec: Arc<Spec>, id: SessionId, seed: [u8; 32]) -> Self {
         Self {
             mode: spec.permissions.mode,
+            mode_before_plan: None,
             spec,
             id,
             now: Now::default(),
@@ -63,6 +66,12 @@ impl Shared {
             running: BTreeMap::new(),
             out: VecDeque::new(),
         }
+    }
+
+    /// Goes back to the mode before plan mode; a session that began in it goes to the usual one.
+    pub(super) fn leave_plan_mode(&mut self) {
+        let before = self.mode_before_plan.take().unwrap_or_default();
+        self.set_mode(before);
     }
 
     /// Asks the host for something. Threads go through [`Thread::perform`](super::Thread::perform).
@@ -83,7 +92,10 @@ impl Shared {
 
     /// Another permission mode, for whatever is judged from now on.
     pub(super) fn set_mode(&mut self, mode: Mode) {
-        if core::mem::replace(&mut self.mode, mode) != mode {
+        let before = core::mem::replace(&mut self.mode, mode);
+        if before != mode {
+            // Leaving plan mode goes back to here.
+            self.mode_before_plan = (mode == Mode::Plan).then_some(before);
             self.say_status(None, Some(mode));
         }
     }

@@ -23,6 +23,7 @@ use crate::{
     permission::{Mode, Rule},
     spec::{Effort, Spec, Thinking},
     tool::Observation,
+    tools::Notes,
 };
 
 /// The schema version this version writes, and the only one it reads.
@@ -68,6 +69,10 @@ struct State {
     waiting: VecDeque<Prompt>,
     running: Vec<(EffectId, Running)>,
     history: HistoryState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode_before_plan: Option<Mode>,
+    #[serde(default, skip_serializing_if = "Notes::is_empty")]
+    notes: Notes,
 }
 
 impl Session {
@@ -115,6 +120,8 @@ impl Session {
                 .map(|(id, r)| (*id, *r))
                 .collect(),
             history: self.main.history.state(),
+            mode_before_plan: self.shared.mode_before_plan,
+            notes: self.main.notes.clone(),
         };
         let mut out = Vec::with_capacity(self.main.history.encoded_len() + 1024);
         // Strings, numbers and raw JSON only: encoding cannot fail.
@@ -173,6 +180,7 @@ impl Session {
         let shared = Shared {
             ids: state.ids,
             mode: state.mode,
+            mode_before_plan: state.mode_before_plan,
             session_allow: session_allow.map_err(|e| broken(last, e.to_string()))?,
             observed: state
                 .observed
@@ -195,6 +203,7 @@ impl Session {
             saving: state.saving,
             phase: state.phase,
             run: state.run,
+            notes: state.notes,
             ..Thread::new(0, spec)
         };
         main.choose(

@@ -9,7 +9,6 @@ use alloc::{
     vec::Vec,
 };
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -25,7 +24,9 @@ use crate::{
     id::{EffectId, Millis, Stage, Uuid},
     json::RawJson,
     message::{Init, Message, SystemMessage, UserContent, UserMessage},
+    provider::Prefix,
     spec::{Effort, Spec, Thinking},
+    tools::Notes,
 };
 
 /// A conversation and the run that answers its prompt. What it shares with the other threads is handed in with every step.
@@ -55,8 +56,11 @@ pub(super) struct Thread {
     pub(super) run: Run,
     /// The response that is arriving.
     pub(super) incoming: Option<Incoming>,
-    /// The unchanging part of a request, for the model it was made for.
-    pub(super) prefix: Option<(String, Bytes)>,
+    /// The unchanging part of a request, for the model it was made for. Whoever changes what it is made of
+    /// takes it away.
+    pub(super) prefix: Option<(String, Prefix)>,
+    /// What the core tools keep.
+    pub(super) notes: Notes,
 }
 
 impl Thread {
@@ -77,6 +81,7 @@ impl Thread {
             run: Run::default(),
             incoming: None,
             prefix: None,
+            notes: Notes::default(),
         }
     }
 

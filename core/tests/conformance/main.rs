@@ -47,7 +47,12 @@ fn exchange(provider: &Arc<dyn Provider>, respond: &Value, stream: bool) -> Vec<
     history.seal_for_request();
     let mut places = Vec::new();
     let view = history.view_for(&**provider, &mut places);
-    let request = provider.request(&spec, &provider.prefix(&spec, MODEL), view);
+    let opening = windlass_core::provider::Opening {
+        spec: &spec,
+        model: MODEL,
+        tools: &windlass_core::tools::offers(&spec, MODEL, &windlass_core::tools::Notes::default()),
+    };
+    let request = provider.request(&spec, &provider.prefix(&opening), view);
     let answer = model.answer(&RequestView {
         path: &request.path,
         headers: &request.headers,

@@ -151,7 +151,12 @@ fn body(api: &ChatCompletions, spec: &Spec, prompt: &str) -> Value {
     history.seal_for_request();
     let mut places = Vec::new();
     let view = history.view_for(api, &mut places);
-    let request = api.request(spec, &api.prefix(spec, "m"), view);
+    let opening = windlass_core::provider::Opening {
+        spec,
+        model: "m",
+        tools: &windlass_core::tools::offers(spec, "m", &windlass_core::tools::Notes::default()),
+    };
+    let request = api.request(spec, &api.prefix(&opening), view);
     assert_eq!(request.path, api.path);
     let bytes = request.body_bytes();
     validate_chat_request(&bytes).unwrap();

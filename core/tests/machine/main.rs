@@ -6,6 +6,7 @@
 mod api;
 mod callback_loop;
 mod context_prompts;
+mod core_tools;
 mod decoding;
 mod harness;
 mod loop_choices;
@@ -19,3 +20,4 @@ mod path_patterns;
 mod permissions;
 mod requests;
 mod simulation;
+mod tool_search;

@@ -6,6 +6,7 @@ use windlass_core::{
     permission::{CallFacts, Mode, PathFact, Rule, Rules, Verdict, judge},
     spec::Environment,
     tool::Access,
+    tools::Consent,
 };
 
 use crate::harness::file_tool;
@@ -24,6 +25,8 @@ fn is_denied(pattern: &str, path: &str) -> bool {
         tool: &tool,
         command: None,
         paths: &paths,
+        subject: None,
+        consent: Consent::default(),
     };
     let environment = Environment::default();
     let mode = Mode::BypassPermissions;

@@ -7,6 +7,7 @@ use windlass_core::{
     permission::{CallFacts, Cause, Mode, PathFact, Rules, Verdict, judge},
     spec::Environment,
     tool::{Access, ToolDefinition},
+    tools::Consent,
 };
 
 use crate::harness::{Bench, CWD, Reply, asking_spec, bash, file_tool, raw, rules, tool, tool_use};
@@ -69,6 +70,8 @@ fn verdict(
             tool,
             command,
             paths: &paths,
+            subject: None,
+            consent: Consent::default(),
         },
     );
     (decision.verdict, decision.cause)
@@ -309,6 +312,8 @@ fn perm_1_a_deny_rule_needs_one_path_and_an_allow_rule_all_of_them() {
                 tool: &copy,
                 command: None,
                 paths: &paths,
+                subject: None,
+                consent: Consent::default(),
             },
         )
         .verdict
@@ -343,6 +348,8 @@ fn perm_1_a_working_directory_that_looks_like_a_pattern_is_none() {
             tool: &read,
             command: None,
             paths: &paths,
+            subject: None,
+            consent: Consent::default(),
         };
         let decision = judge(
             &rules,

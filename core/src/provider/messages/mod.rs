@@ -9,10 +9,8 @@ mod stream;
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
-use bytes::Bytes;
-
 use super::{
-    ApiError, Decoder, HistoryView, Provider,
+    ApiError, Decoder, HistoryView, Opening, Prefix, Provider,
     whole::{WholeDecoder, is_event_stream},
 };
 use crate::{effect::HttpRequest, message::RateLimitInfo, spec::Spec};
@@ -22,11 +20,16 @@ use crate::{effect::HttpRequest, message::RateLimitInfo, spec::Spec};
 pub struct MessagesApi;
 
 impl Provider for MessagesApi {
-    fn prefix(&self, spec: &Spec, model: &str) -> Bytes {
-        request::prefix(spec, model)
+    fn prefix(&self, opening: &Opening<'_>) -> Prefix {
+        request::prefix(opening)
     }
 
-    fn request(&self, spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest {
+    fn takes_deferred_tools(&self, spec: &Spec, model: &str) -> bool {
+        let facts = spec.catalogue.get(model);
+        facts.is_some_and(|facts| facts.deferred_tools)
+    }
+
+    fn request(&self, spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest {
         request::request(spec, prefix, history)
     }
 

@@ -12,7 +12,7 @@ use crate::{
     effect::HttpRequest,
     history::USER_OPENING,
     json::{RawJson, RawObject},
-    provider::HistoryView,
+    provider::{HistoryView, Opening, Prefix},
     spec::{Effort, Spec, Thinking},
 };
 
@@ -20,6 +20,8 @@ const CACHE_CONTROL: &str = r#"{"type":"ephemeral"}"#;
 const BREAKPOINT: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
 const END: &[u8] = b"]}";
 const END_WITHOUT_TOOLS: &[u8] = br#"],"tool_choice":{"type":"none"}}"#;
+/// Deferred definitions began as a beta feature; where they are none any more the name is still taken.
+const DEFERRED_TOOLS_BETA: &str = "advanced-tool-use-2025-11-20";
 
 /// Used where neither the spec nor the catalogue says how much a model may write.
 const DEFAULT_MAX_TOKENS: u64 = 16_384;
@@ -27,7 +29,7 @@ const DEFAULT_MAX_TOKENS: u64 = 16_384;
 const DEFAULT_THINKING_BUDGET: u64 = 10_000;
 
 #[derive(Serialize)]
-struct Prefix<'a> {
+struct Head<'a> {
     model: &'a str,
     max_tokens: u64,
     stream: bool,
@@ -70,13 +72,16 @@ struct Tool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: &'a RawJson,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    defer_loading: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<RawJson>,
 }
 
 /// Everything before the first message, up to and including `"messages":[`; and the beginning of the first
 /// message, if standing instructions go in front of what it says.
-pub(super) fn prefix(spec: &Spec, model: &str) -> Bytes {
+pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
+    let Opening { spec, model, .. } = *opening;
     let facts = spec.catalogue.get(model);
     let limit = facts.map_or(0, |m| m.max_output_tokens);
     let max_tokens = match (spec.max_tokens, limit) {
@@ -86,15 +91,18 @@ pub(super) fn prefix(spec: &Spec, model: &str) -> Bytes {
         (None, limit) => limit.min(2 * DEFAULT_MAX_TOKENS),
     };
     let cache = || RawJson::parse(CACHE_CONTROL).ok();
-    let mut tools: Vec<Tool<'_>> = spec
-        .offered_tools()
-        .map(|tool| Tool {
-            name: &tool.name,
-            description: &tool.description,
-            input_schema: &tool.input_schema,
+    let mut tools: Vec<Tool<'_>> = opening
+        .tools
+        .iter()
+        .map(|offer| Tool {
+            name: &offer.definition.name,
+            description: &offer.description,
+            input_schema: &offer.definition.input_schema,
+            defer_loading: offer.deferred,
             cache_control: None,
         })
         .collect();
+    let defers = tools.iter().any(|tool| tool.defer_loading);
     let texts = system_blocks(spec);
     let mut system: Vec<SystemBlock<'_>> = texts
         .iter()
@@ -107,10 +115,11 @@ pub(super) fn prefix(spec: &Spec, model: &str) -> Bytes {
     // Tools come before the system prompt in the cached prefix: one mark at its end covers both.
     if let Some(last) = system.last_mut() {
         last.cache_control = cache();
-    } else if let Some(last) = tools.last_mut() {
+    } else if let Some(last) = tools.iter_mut().rfind(|tool| !tool.defer_loading) {
+        // What is deferred is not part of the cached prefix, and the API refuses a mark on it.
         last.cache_control = cache();
     }
-    let head = Prefix {
+    let head = Head {
         model,
         max_tokens,
         stream: spec.stream,
@@ -133,7 +142,11 @@ pub(super) fn prefix(spec: &Spec, model: &str) -> Bytes {
         push_str(&mut out, marked(&reminder).get());
         out.push(b',');
     }
-    out.into()
+    let betas = defers.then(|| DEFERRED_TOOLS_BETA.to_owned());
+    Prefix {
+        bytes: out.into(),
+        betas: betas.into_iter().collect(),
+    }
 }
 
 /// A text block with a cache mark.
@@ -167,12 +180,13 @@ fn thinking(spec: &Spec, model: &str, max_tokens: u64) -> Option<ThinkingParam> 
 }
 
 /// A request: prefix, history with its breakpoints spliced in, end.
-pub(super) fn request(spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest {
-    let mut body = vec![prefix.clone()];
+pub(super) fn request(spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest {
+    let mut body = vec![prefix.bytes.clone()];
     for (index, segment) in history.segments.iter().enumerate() {
         // The prefix ends inside the first message, or before it.
-        let begun =
-            index == 0 && prefix.ends_with(b",") && segment.starts_with(USER_OPENING.as_bytes());
+        let begun = index == 0
+            && prefix.bytes.ends_with(b",")
+            && segment.starts_with(USER_OPENING.as_bytes());
         let mut from = if begun { USER_OPENING.len() } else { 0 };
         for &(_, at) in history.breakpoints.iter().filter(|(s, _)| *s == index) {
             body.push(segment.slice(from..at));
@@ -185,7 +199,7 @@ pub(super) fn request(spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> 
     HttpRequest {
         method: "POST",
         path: "/v1/messages".to_owned(),
-        headers: headers(spec),
+        headers: headers(spec, prefix),
         body,
     }
 }
@@ -202,7 +216,7 @@ pub(super) fn forbid_tools(mut request: HttpRequest) -> HttpRequest {
     request
 }
 
-fn headers(spec: &Spec) -> Vec<(String, String)> {
+fn headers(spec: &Spec, prefix: &Prefix) -> Vec<(String, String)> {
     let accept = if spec.stream {
         "text/event-stream"
     } else {
@@ -213,9 +227,13 @@ fn headers(spec: &Spec) -> Vec<(String, String)> {
         ("accept".to_owned(), accept.to_owned()),
         ("anthropic-version".to_owned(), "2023-06-01".to_owned()),
     ];
+    let needed = prefix.betas.iter().map(String::as_str);
+    let clearing = spec.clearing_by_provider().map(|_| clearing::BETA);
     let mut betas: Vec<&str> = spec.betas.iter().map(String::as_str).collect();
-    if spec.clearing_by_provider().is_some() && !betas.contains(&clearing::BETA) {
-        betas.push(clearing::BETA);
+    for beta in needed.chain(clearing) {
+        if !betas.contains(&beta) {
+            betas.push(beta);
+        }
     }
     if !betas.is_empty() {
         headers.push(("anthropic-beta".to_owned(), betas.join(",")));

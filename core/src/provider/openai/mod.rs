@@ -16,11 +16,10 @@ mod translate;
 
 use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, string::String, vec::Vec};
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApiError, Decoder, HistoryView, Provider, Translator,
+    ApiError, Decoder, HistoryView, Opening, Prefix, Provider, Translator,
     whole::{WholeDecoder, is_event_stream},
 };
 use crate::{effect::HttpRequest, json::RawJson, spec::Spec};
@@ -127,16 +126,16 @@ impl ChatCompletions {
 }
 
 impl Provider for ChatCompletions {
-    fn prefix(&self, spec: &Spec, model: &str) -> Bytes {
-        request::prefix(self, spec, model)
+    fn prefix(&self, opening: &Opening<'_>) -> Prefix {
+        request::prefix(self, opening).into()
     }
 
     fn translator(&self) -> Option<&dyn Translator> {
         Some(self)
     }
 
-    fn request(&self, spec: &Spec, prefix: &Bytes, history: HistoryView<'_>) -> HttpRequest {
-        request::request(self, spec, prefix, history)
+    fn request(&self, spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest {
+        request::request(self, spec, &prefix.bytes, history)
     }
 
     fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder> {

@@ -10,7 +10,7 @@ use crate::{
     context::{memory, prompt::system_blocks},
     effect::HttpRequest,
     json::{RawJson, RawObject},
-    provider::HistoryView,
+    provider::{HistoryView, Opening},
     spec::{Effort, Spec},
 };
 
@@ -43,7 +43,8 @@ struct StreamOptions {
 
 /// Everything before the first message of the history: the list `messages` is open and begins with the
 /// system prompt.
-pub(super) fn prefix(api: &ChatCompletions, spec: &Spec, model: &str) -> Bytes {
+pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
+    let Opening { spec, model, .. } = *opening;
     let mut body = RawObject::default();
     let mut set = |key: &str, value: Result<RawJson, _>| {
         // Strings, numbers and raw JSON only: encoding cannot fail.
@@ -76,13 +77,13 @@ pub(super) fn prefix(api: &ChatCompletions, spec: &Spec, model: &str) -> Bytes {
     if let Some(effort) = spec.effort.filter(|_| facts.is_none_or(|m| m.effort)) {
         set("reasoning_effort", RawJson::encode(effort_name(effort)));
     }
-    let tools: Vec<Tool<'_>> = (spec.offered_tools())
-        .map(|tool| Tool {
+    let tools: Vec<Tool<'_>> = (opening.tools.iter())
+        .map(|offer| Tool {
             kind: "function",
             function: Function {
-                name: &tool.name,
-                description: &tool.description,
-                parameters: &tool.input_schema,
+                name: &offer.definition.name,
+                description: &offer.description,
+                parameters: &offer.definition.input_schema,
             },
         })
         .collect();

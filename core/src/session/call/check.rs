@@ -14,6 +14,7 @@ use crate::{
     provider::StopReason,
     schema,
     tool::{ToolDefinition, ToolResult},
+    tools::tool_search,
 };
 
 impl Thread {
@@ -46,8 +47,18 @@ impl Thread {
             return self.finish_call(shared, index, ToolResult::error(text));
         }
         if let Err(fault) = schema::validate(&tool.input_schema, &input) {
-            let text = format!("The input of {} is not valid: {fault}", tool.name);
+            let text = if self.waits_to_be_found(&tool.name) {
+                tool_search::load_first(&tool.name, &fault)
+            } else {
+                format!("The input of {} is not valid: {fault}", tool.name)
+            };
             return self.finish_call(shared, index, ToolResult::error(text));
+        }
+        // What a person approved is not refused for more than its form.
+        if let Some(core) = tool.core.filter(|_| !self.run.calls[index].approved)
+            && let Some(fault) = self.core_fault(shared, core, &input)
+        {
+            return self.finish_call(shared, index, ToolResult::error(fault));
         }
         let paths = named_paths(tool, &input, &spec.environment.cwd);
         if paths.is_empty() {

@@ -26,6 +26,8 @@ impl Thread {
             return;
         };
         let command = command_of(tool, &call.input);
+        let input = call.input_or_empty();
+        let subject = tool.core.and_then(|core| core.subject(&input));
         let decision = judge(
             &spec.permissions.rules,
             &shared.session_allow,
@@ -36,6 +38,11 @@ impl Thread {
                 tool,
                 command: command.as_deref(),
                 paths: &call.paths,
+                subject: subject.as_deref(),
+                consent: tool
+                    .core
+                    .map(|core| core.consent(&input))
+                    .unwrap_or_default(),
             },
         );
         let reason = decision.cause.explain();
@@ -46,24 +53,32 @@ impl Thread {
                 self.run_call(shared, index, APPROVED.to_owned());
             }
             Verdict::Ask if !spec.permissions.can_ask => {
-                let text = format!(
-                    "{} needs permission ({reason}), and there is nobody to ask. Allow it with a rule such as {}.",
-                    tool.name,
-                    suggestion(tool, command.as_deref()).unwrap_or_else(|| tool.name.clone())
-                );
+                let text = match (&decision.cause, tool.core) {
+                    (Cause::AsksThePerson, Some(core)) => core.nobody_to_ask().to_owned(),
+                    _ => format!(
+                        "{} needs permission ({reason}), and there is nobody to ask. Allow it with a rule such as {}.",
+                        tool.name,
+                        suggestion(tool, command.as_deref()).unwrap_or_else(|| tool.name.clone())
+                    ),
+                };
                 self.deny(shared, index, &text);
             }
             Verdict::Ask => {
                 let request = PermissionRequest {
                     tool_use_id: call.id.clone(),
                     tool_name: call.name.clone(),
-                    input: call.input_or_empty(),
+                    input,
                     blocked_path: match &decision.cause {
                         Cause::OutsideWorkspace(path) => Some(path.clone()),
                         _ => None,
                     },
                     decision_reason: reason,
-                    suggested_rule: suggestion(tool, command.as_deref()),
+                    suggested_rule: match (&decision.cause, &subject) {
+                        // No rule could answer next time.
+                        (Cause::AsksThePerson, _) => None,
+                        (_, Some(subject)) => Some(format!("{}({subject})", tool.name)),
+                        (_, None) => suggestion(tool, command.as_deref()),
+                    },
                 };
                 self.run.calls[index].state = CallState::Asking;
                 let id = self.call_effect(shared, index, Stage::Ask);

@@ -4,6 +4,7 @@
 //! put its [`results`] where the model and the application see them.
 
 mod check;
+mod core_tool;
 mod judge;
 mod perform;
 mod results;

@@ -26,6 +26,9 @@ impl Thread {
         let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
             return;
         };
+        if let Some(core) = tool.core {
+            return self.run_in_core(shared, index, core, decision);
+        }
         let grant = grant(&spec, tool, &call.paths);
         let observed = if tool.paths.is_empty() {
             Vec::new()

@@ -1,0 +1,94 @@
+//! A call of a tool that the core runs itself: no host is asked, and the result is there at once.
+
+use alloc::string::String;
+
+use super::super::{
+    Shared, Thread,
+    run::{CallState, ToolCallInput},
+    thread::Chosen,
+};
+use crate::{
+    json::RawJson,
+    tools::{self, Change, CoreTool, Done, Seen},
+};
+
+impl Thread {
+    /// Runs a call that was approved. What may start now is the caller's matter.
+    pub(super) fn run_in_core(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        tool: CoreTool,
+        decision: String,
+    ) {
+        let call = &mut self.run.calls[index];
+        let ToolCallInput::Json(input) = call.input.clone() else {
+            return;
+        };
+        call.decision = Some(decision);
+        call.state = CallState::Running;
+        call.started = shared.now.mono;
+        let (spec, told) = (self.spec.clone(), shared.spec.clone());
+        let model = String::from(self.model());
+        let seen = Seen {
+            spec: &spec,
+            model: &model,
+            mode: shared.mode,
+            told: &told,
+            in_subagent: self.number > 0,
+        };
+        let found_before = self.notes.loaded.len();
+        let Done { result, changes } = tools::run(tool, &input, &seen, &mut self.notes);
+        if self.notes.loaded.len() > found_before {
+            // Where definitions join the request when they are found, its beginning is another one.
+            self.prefix = None;
+        }
+        for change in changes {
+            self.take_over(shared, change);
+        }
+        self.finish_call(shared, index, result);
+    }
+
+    fn take_over(&mut self, shared: &mut Shared, change: Change) {
+        match change {
+            Change::Mode(Some(mode)) => shared.set_mode(mode),
+            Change::Mode(None) => shared.leave_plan_mode(),
+            Change::Allow(rules) => shared.session_allow.extend(rules),
+            Change::Model(model) => {
+                let chosen = self.chosen.clone();
+                self.choose(shared, Chosen { model, ..chosen });
+            }
+            Change::Effort(effort) => {
+                let chosen = self.chosen.clone();
+                self.choose(shared, Chosen { effort, ..chosen });
+            }
+            Change::Thinking(thinking) => {
+                let chosen = self.chosen.clone();
+                self.choose(shared, Chosen { thinking, ..chosen });
+            }
+        }
+    }
+
+    /// Whether the model does not know a tool's definition yet.
+    pub(super) fn waits_to_be_found(&self, tool: &str) -> bool {
+        !self.notes.loaded.iter().any(|loaded| loaded == tool)
+            && tools::deferred(&self.spec, self.model()).contains(tool)
+    }
+
+    /// What is wrong with the input of a core tool beyond its schema.
+    pub(super) fn core_fault(
+        &self,
+        shared: &Shared,
+        tool: CoreTool,
+        input: &RawJson,
+    ) -> Option<String> {
+        let seen = Seen {
+            spec: &self.spec,
+            model: self.model(),
+            mode: shared.mode,
+            told: &shared.spec,
+            in_subagent: self.number > 0,
+        };
+        tool.fault(input, &seen)
+    }
+}

@@ -1,0 +1,232 @@
+//! AskUserQuestion: questions with choices for the person (Agent SDK reference, `AskUserQuestionInput`,
+//! `AskUserQuestionOutput`).
+//!
+//! The permission question is the asking: whoever decides about the call puts the questions to the person
+//! and allows it with an input that has `answers` in addition, question to text. Nobody else can fill these
+//! in: what the model writes there is taken out before anybody sees it.
+
+use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Done, answered};
+use crate::json::{RawJson, RawObject};
+
+pub(super) const DESCRIPTION: &str = "Asks the person up to four questions, each with two to four choices, and waits for the answers. \
+Use it when the work depends on a preference, a decision or a fact that only they can give; not for what you can find out yourself, \
+and not to have a plan approved. Besides the choices they can always answer in their own words, so offer no `Other`. \
+Put the choice that you would take first and say so in its label. Set multiSelect where several choices can hold together.";
+
+pub(super) const INPUT_SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "questions": {
+      "type": "array",
+      "minItems": 1,
+      "maxItems": 4,
+      "items": {
+        "type": "object",
+        "properties": {
+          "question": { "type": "string", "minLength": 1, "description": "The whole question, ending with a question mark" },
+          "header": { "type": "string", "minLength": 1, "maxLength": 12, "description": "A word or two that stands for the question where space is short" },
+          "options": {
+            "type": "array",
+            "minItems": 2,
+            "maxItems": 4,
+            "items": {
+              "type": "object",
+              "properties": {
+                "label": { "type": "string", "minLength": 1, "description": "The choice in one to five words" },
+                "description": { "type": "string", "description": "What it means, or what follows from it" }
+              },
+              "required": ["label", "description"]
+            }
+          },
+          "multiSelect": { "type": "boolean", "description": "Whether several choices may be taken" }
+        },
+        "required": ["question", "header", "options", "multiSelect"]
+      }
+    }
+  },
+  "required": ["questions"]
+}"#;
+
+/// The field of the input that holds what the person said.
+const ANSWERS: &str = "answers";
+
+/// The input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskUserQuestionInput {
+    /// One to four questions.
+    pub questions: Vec<Question>,
+    /// What the person said, by question: filled in by whoever asked them, never by the model.
+    #[serde(default)]
+    pub answers: Option<Answers>,
+}
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// The whole question.
+    pub question: String,
+    /// What stands for it where space is short: at most 12 characters.
+    pub header: String,
+    /// Two to four choices.
+    pub options: Vec<Choice>,
+    /// Whether several may be taken.
+    pub multi_select: bool,
+}
+
+/// A choice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What it is called.
+    pub label: String,
+    /// What it means.
+    pub description: String,
+}
+
+/// Answers by question, in the order in which they were given. Several choices are one text, joined by commas.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answers(pub Vec<(String, String)>);
+
+impl Serialize for Answers {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(question, answer)| (question, answer)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Answers {
+    /// Several choices may also come as a list of texts.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Given {
+            One(String),
+            Several(Vec<String>),
+        }
+        impl Given {
+            fn into_text(self) -> String {
+                match self {
+                    Self::One(text) => text,
+                    Self::Several(texts) => texts.join(", "),
+                }
+            }
+        }
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Answers;
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("an object from question to answer")
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Answers, A::Error> {
+                let mut answers = Vec::new();
+                while let Some((question, answer)) = map.next_entry::<String, Given>()? {
+                    answers.push((question, answer.into_text()));
+                }
+                Ok(Answers(answers))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+/// The structured output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskUserQuestionOutput {
+    /// What was asked.
+    pub questions: Vec<Question>,
+    /// What was answered; a question that is missing here got no answer.
+    pub answers: Answers,
+}
+
+/// Takes out what only a person may say.
+pub(super) fn without_answers(input: RawJson) -> RawJson {
+    match RawObject::parse(input.get()) {
+        Ok(mut object) if object.get(ANSWERS).is_some() => {
+            object.remove(ANSWERS);
+            object.to_raw()
+        }
+        _ => input,
+    }
+}
+
+/// What the schema cannot say: that questions, and the choices of each, differ from each other.
+pub(super) fn fault(input: &RawJson) -> Option<String> {
+    let input: AskUserQuestionInput = match input.decode() {
+        Ok(input) => input,
+        Err(error) => return Some(format!("The input cannot be used: {error}")),
+    };
+    if let Some(question) = twice(input.questions.iter().map(|q| &q.question)) {
+        return Some(format!(
+            "The question `{question}` is asked twice: every question must differ from the others."
+        ));
+    }
+    input.questions.iter().find_map(|question| {
+        let label = twice(question.options.iter().map(|option| &option.label))?;
+        Some(format!(
+            "The question `{}` offers `{label}` twice: every choice needs a label of its own.",
+            question.question
+        ))
+    })
+}
+
+/// The first text that is there a second time.
+fn twice<'a>(mut texts: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+    let mut seen = BTreeSet::new();
+    texts.find(|text| !seen.insert(text.trim()))
+}
+
+pub(super) fn run(input: AskUserQuestionInput) -> Done {
+    let mut answers = input.answers.unwrap_or_default();
+    answers.0.retain(|(_, answer)| !answer.trim().is_empty());
+    let output = AskUserQuestionOutput {
+        questions: input.questions,
+        answers,
+    };
+    answered(summary(&output), &output).into()
+}
+
+fn summary(output: &AskUserQuestionOutput) -> String {
+    let answers = &output.answers.0;
+    if answers.is_empty() {
+        return "The questions were put, but nobody answered. Decide by what you know, and say what you assumed."
+            .into();
+    }
+    let mut text = String::from("The person answered:");
+    for (question, answer) in answers {
+        text.push_str(&format!("\n- {question} {answer}"));
+    }
+    let left = (output.questions.iter()).filter(|asked| {
+        let is_it = |(question, _): &(String, String)| *question == asked.question;
+        !answers.iter().any(is_it)
+    });
+    for question in left {
+        text.push_str(&format!("\n- {} (no answer)", question.question));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_several_choices_are_one_text() {
+        let given = r#"{"Which?":["A","B"],"Why?":"so"}"#;
+        let answers: Answers = serde_json::from_str(given).unwrap();
+        let encoded = RawJson::encode(&answers).unwrap();
+        assert_eq!(encoded.get(), r#"{"Which?":"A, B","Why?":"so"}"#);
+    }
+
+    #[test]
+    fn the_models_own_answers_are_dropped_and_nothing_else() {
+        let input = r#"{"answers":{"q":"A"},"questions":[1.50]}"#;
+        let stripped = without_answers(RawJson::parse(input).unwrap());
+        assert_eq!(stripped.get(), r#"{"questions":[1.50]}"#);
+    }
+}

@@ -1,0 +1,289 @@
+//! Tools that belong to the session itself: what they do is done to its state, by the core.
+//!
+//! To the loop such a tool is a [`ToolDefinition`] like any other: it is offered, its input is checked
+//! against its schema, hooks see it, rules and modes judge it, its result enters the stream. Only when
+//! it runs, no host is asked: [`run`] is a pure function of the input and of what the session knows.
+//!
+//! None is there by itself. [`Spec::offer`](crate::Spec::offer) adds those that an application wants.
+
+pub mod ask_user_question;
+pub mod config;
+pub mod exit_plan_mode;
+mod offer;
+pub mod skill;
+pub mod todo_write;
+pub mod tool_search;
+
+use alloc::{format, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    json::RawJson,
+    permission::{Mode, Rule},
+    spec::{Effort, Spec, Thinking},
+    tool::{ToolDefinition, ToolResult},
+};
+pub(crate) use offer::deferred;
+pub use offer::{Loading, ToolOffer, offers};
+
+/// The tools that the core runs itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum CoreTool {
+    /// A list of what is to be done ([`todo_write`]).
+    TodoWrite,
+    /// Questions with choices for the person ([`ask_user_question`]).
+    AskUserQuestion,
+    /// Presents a plan and leaves plan mode ([`exit_plan_mode`]).
+    ExitPlanMode,
+    /// Finds tools whose definitions are not loaded ([`tool_search`]).
+    ToolSearch,
+    /// Fetches the text of a skill ([`skill`]).
+    Skill,
+    /// Reads and changes settings of the session ([`config`]).
+    Config,
+}
+
+/// Who must agree to a call of a core tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Consent {
+    /// Rules, mode and whoever is asked, as for any other tool.
+    #[default]
+    Judged,
+    /// Nobody: it changes nothing outside the session. Rules that deny or ask still hold.
+    Free,
+    /// A person, in every mode: no rule and no mode can answer in their place.
+    Person,
+}
+
+impl CoreTool {
+    /// Every core tool.
+    pub const ALL: [Self; 6] = [
+        Self::TodoWrite,
+        Self::AskUserQuestion,
+        Self::ExitPlanMode,
+        Self::ToolSearch,
+        Self::Skill,
+        Self::Config,
+    ];
+
+    /// The name the model calls it by.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TodoWrite => "TodoWrite",
+            Self::AskUserQuestion => "AskUserQuestion",
+            Self::ExitPlanMode => "ExitPlanMode",
+            Self::ToolSearch => "ToolSearch",
+            Self::Skill => "Skill",
+            Self::Config => "Config",
+        }
+    }
+
+    /// The core tool of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// The tool as the model is offered it. [`offers`] adds what depends on the session: the skills there
+    /// are, the tools that can be searched for.
+    #[must_use]
+    pub fn definition(self) -> ToolDefinition {
+        let (description, schema, read_only) = match self {
+            Self::TodoWrite => (todo_write::DESCRIPTION, todo_write::INPUT_SCHEMA, false),
+            Self::AskUserQuestion => (
+                ask_user_question::DESCRIPTION,
+                ask_user_question::INPUT_SCHEMA,
+                false,
+            ),
+            Self::ExitPlanMode => (
+                exit_plan_mode::DESCRIPTION,
+                exit_plan_mode::INPUT_SCHEMA,
+                false,
+            ),
+            Self::ToolSearch => (tool_search::DESCRIPTION, tool_search::INPUT_SCHEMA, true),
+            Self::Skill => (skill::DESCRIPTION, skill::INPUT_SCHEMA, true),
+            Self::Config => (config::DESCRIPTION, config::INPUT_SCHEMA, false),
+        };
+        // A test reads every schema: none of these texts can be anything but JSON.
+        let schema = RawJson::parse(schema).unwrap_or_else(|_| RawJson::empty_object());
+        let mut definition = ToolDefinition::new(self.name(), description, schema);
+        definition.annotations.read_only = read_only;
+        definition.loading = Loading::Upfront;
+        definition.core = Some(self);
+        definition
+    }
+
+    /// Who must agree to a call with this input.
+    #[must_use]
+    pub fn consent(self, input: &RawJson) -> Consent {
+        match self {
+            Self::TodoWrite | Self::ToolSearch => Consent::Free,
+            Self::AskUserQuestion | Self::ExitPlanMode => Consent::Person,
+            Self::Skill => Consent::Judged,
+            Self::Config => config::consent(input),
+        }
+    }
+
+    /// The name of what a call is about, for rules such as `Skill(name)`.
+    #[must_use]
+    pub fn subject(self, input: &RawJson) -> Option<String> {
+        match self {
+            Self::Skill => skill::name(input),
+            _ => None,
+        }
+    }
+
+    /// What the model reads when a person must agree and nobody can be asked.
+    #[must_use]
+    pub fn nobody_to_ask(self) -> &'static str {
+        match self {
+            Self::AskUserQuestion => {
+                "Nobody can be asked in this session. Decide by what you know, and say in your answer what you assumed."
+            }
+            _ => {
+                "Nobody can be asked to approve this in this session. End with the plan as your answer; it can be carried out in another session."
+            }
+        }
+    }
+
+    /// The input as it is judged and shown: what only a person may fill in is taken out of the model's
+    /// own input, and what a person wants to see is added. `said` is the text of the response that makes
+    /// the call.
+    pub(crate) fn prepare(self, input: RawJson, said: &str) -> RawJson {
+        match self {
+            Self::AskUserQuestion => ask_user_question::without_answers(input),
+            Self::ExitPlanMode => exit_plan_mode::with_plan(input, said),
+            _ => input,
+        }
+    }
+
+    /// What is wrong with an input that fits the schema, if anything: checked before anybody is asked.
+    pub(crate) fn fault(self, input: &RawJson, seen: &Seen<'_>) -> Option<String> {
+        match self {
+            Self::AskUserQuestion => ask_user_question::fault(input),
+            Self::ExitPlanMode => exit_plan_mode::fault(input, seen),
+            Self::Skill => skill::fault(input, seen.spec),
+            Self::TodoWrite | Self::ToolSearch | Self::Config => None,
+        }
+    }
+}
+
+/// What a core tool can see of the session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    /// What holds for the conversation.
+    pub(crate) spec: &'a Spec,
+    /// The model that the next request goes to.
+    pub(crate) model: &'a str,
+    pub(crate) mode: Mode,
+    /// What the session was told when it began, without what was chosen since.
+    pub(crate) told: &'a Spec,
+    /// The conversation is a subagent's.
+    pub(crate) in_subagent: bool,
+}
+
+/// What the core tools keep for one conversation. Part of every snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Notes {
+    /// What is to be done, as the model wrote it last.
+    pub todos: Vec<todo_write::Todo>,
+    /// Tools that a search has found, in the order in which they were.
+    pub loaded: Vec<String>,
+    /// Skills that were invoked, in the order in which they were first.
+    pub skills: Vec<String>,
+}
+
+impl Notes {
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a core tool did.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Done {
+    pub(crate) result: ToolResult,
+    /// What the session is to take over from it.
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Done {
+    fn failed(text: impl Into<String>) -> Self {
+        ToolResult::error(text).into()
+    }
+}
+
+impl From<ToolResult> for Done {
+    fn from(result: ToolResult) -> Self {
+        Self {
+            result,
+            changes: Vec::new(),
+        }
+    }
+}
+
+/// A consequence of a core tool's call for the session.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Change {
+    /// The permission mode; none is the one before plan mode.
+    Mode(Option<Mode>),
+    /// Rules that allow, for the rest of the session.
+    Allow(Vec<Rule>),
+    /// The model; none is that of the spec.
+    Model(Option<String>),
+    /// The effort; none is that of the spec.
+    Effort(Option<Effort>),
+    /// The thinking; none is that of the spec.
+    Thinking(Option<Thinking>),
+}
+
+/// Runs a core tool on an input that its schema allows and that was approved.
+pub(crate) fn run(tool: CoreTool, input: &RawJson, seen: &Seen<'_>, notes: &mut Notes) -> Done {
+    match tool {
+        CoreTool::TodoWrite => with_input(input, |input| todo_write::run(input, notes)),
+        CoreTool::AskUserQuestion => with_input(input, ask_user_question::run),
+        CoreTool::ExitPlanMode => with_input(input, |input| exit_plan_mode::run(input, seen)),
+        CoreTool::ToolSearch => with_input(input, |input| tool_search::run(&input, seen, notes)),
+        CoreTool::Skill => with_input(input, |input| skill::run(&input, seen.spec, notes)),
+        CoreTool::Config => with_input(input, |input| config::run(&input, seen)),
+    }
+}
+
+/// The input in the tool's own type. Schema and type agree, so a fault here is one of a hook or of
+/// whoever replaced the input.
+fn with_input<T: DeserializeOwned>(input: &RawJson, run: impl FnOnce(T) -> Done) -> Done {
+    match input.decode() {
+        Ok(input) => run(input),
+        Err(error) => Done::failed(format!("The input cannot be used: {error}")),
+    }
+}
+
+/// A text for the model with the structured output for programs.
+fn answered<T: Serialize>(text: impl Into<String>, output: &T) -> ToolResult {
+    ToolResult {
+        // Strings, numbers and raw JSON only: encoding cannot fail.
+        structured: RawJson::encode(output).ok(),
+        ..ToolResult::text(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn every_definition_has_a_schema_of_an_object() {
+        for tool in CoreTool::ALL {
+            let definition = tool.definition();
+            let schema: Value = definition.input_schema.decode().unwrap();
+            assert_eq!(schema["type"], "object", "{}", definition.name);
+            assert!(schema["properties"].is_object(), "{}", definition.name);
+            assert_eq!(CoreTool::parse(&definition.name), Some(tool));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Which tools a request offers, and which of them only by name.
+//!
+//! Definitions of tools are part of every request. With many MCP servers they fill the context before
+//! anything was said, so past a threshold they wait until ToolSearch finds them.
+
+use alloc::{borrow::Cow, collections::BTreeSet, format, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{CoreTool, Notes, skill, tool_search::ToolSearchSetting};
+use crate::{spec::Spec, tool::ToolDefinition};
+
+/// The context window of a model that the catalogue does not know, in tokens.
+const USUAL_WINDOW: u64 = 200_000;
+/// Bytes of a definition that are taken for one token: an estimate, good enough for a threshold.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// Whether a tool's definition may wait until it is searched for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loading {
+    /// Tools of MCP servers may wait, all others are there from the start.
+    #[default]
+    Usual,
+    /// It is there from the start.
+    Upfront,
+    /// It may wait.
+    OnDemand,
+}
+
+impl Loading {
+    pub(crate) fn is_usual(&self) -> bool {
+        *self == Self::Usual
+    }
+}
+
+/// A tool as one request offers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolOffer<'a> {
+    /// The tool.
+    pub definition: &'a ToolDefinition,
+    /// What the model reads about it: the definition's words, and for some core tools what there is to choose from.
+    pub description: Cow<'a, str>,
+    /// The model is not shown it until a search has found it.
+    pub deferred: bool,
+}
+
+/// The tools of a request, in the order in which they are sent.
+///
+/// With a provider that takes deferred definitions all are there, and stay as they are whatever is found
+/// later: what was found stands in the history, and the beginning of the request can be read from the cache.
+/// Without, a definition is there once it was found, after all others.
+#[must_use]
+pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'a>> {
+    let waiting = deferred(spec, model);
+    let waits = |tool: &ToolDefinition| waiting.contains(tool.name.as_str());
+    let offer = |definition: &'a ToolDefinition, deferred| ToolOffer {
+        definition,
+        description: description(spec, definition, &waiting),
+        deferred,
+    };
+    let mut offers: Vec<ToolOffer<'a>> = spec
+        .offered_tools()
+        .filter(|tool| !waits(tool))
+        // With nothing to find there is nothing to search.
+        .filter(|tool| tool.core != Some(CoreTool::ToolSearch) || !waiting.is_empty())
+        .filter(|tool| tool.core != Some(CoreTool::Skill) || skill::listed(spec).next().is_some())
+        .map(|tool| offer(tool, false))
+        .collect();
+    if spec.provider.takes_deferred_tools(spec, model) {
+        let later = spec.offered_tools().filter(|tool| waits(tool));
+        offers.extend(later.map(|tool| offer(tool, true)));
+    } else {
+        let found = notes
+            .loaded
+            .iter()
+            .filter(|name| waiting.contains(name.as_str()));
+        offers.extend(found.filter_map(|name| Some(offer(spec.tool(name)?, false))));
+    }
+    offers
+}
+
+/// The names of the tools whose definitions wait.
+pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> BTreeSet<&'a str> {
+    let can_search = (spec.offered_tools()).any(|tool| tool.core == Some(CoreTool::ToolSearch));
+    let waiting = |tool: &&ToolDefinition| match tool.loading {
+        Loading::Usual => tool.name.starts_with("mcp__"),
+        Loading::Upfront => false,
+        Loading::OnDemand => true,
+    };
+    let candidates = || spec.offered_tools().filter(waiting);
+    let past_threshold = match spec.tool_search {
+        _ if !can_search => false,
+        ToolSearchSetting::Off => false,
+        ToolSearchSetting::On => true,
+        ToolSearchSetting::Auto { percent } => {
+            let known = spec.catalogue.get(model).map_or(0, |m| m.context_window);
+            let window = if known == 0 { USUAL_WINDOW } else { known };
+            let tokens = candidates().map(size).sum::<u64>() / BYTES_PER_TOKEN;
+            tokens.saturating_mul(100) > window.saturating_mul(u64::from(percent))
+        }
+    };
+    if past_threshold {
+        candidates().map(|tool| tool.name.as_str()).collect()
+    } else {
+        BTreeSet::new()
+    }
+}
+
+/// Bytes of a definition in a request, about.
+fn size(tool: &ToolDefinition) -> u64 {
+    let bytes = tool.name.len() + tool.description.len() + tool.input_schema.get().len();
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+fn description<'a>(
+    spec: &Spec,
+    tool: &'a ToolDefinition,
+    waiting: &BTreeSet<&str>,
+) -> Cow<'a, str> {
+    let added = match tool.core {
+        Some(CoreTool::ToolSearch) => {
+            let mut names = String::from("Tools that can be loaded:");
+            for name in waiting {
+                names.push('\n');
+                names.push_str(name);
+            }
+            names
+        }
+        Some(CoreTool::Skill) => skill::list(spec),
+        _ => return Cow::Borrowed(&tool.description),
+    };
+    Cow::Owned(format!("{}\n\n{added}", tool.description))
+}

@@ -1,0 +1,421 @@
+//! Skills: instructions for a kind of work. Their descriptions are there from the start, their texts only once
+//! they are invoked.
+//!
+//! The sources name the tool but give no schema for it; this is ours: `skill` and `args`. A skill is a Markdown
+//! file with fields at its head ([`Skill::parse`]); finding such files is the host's business.
+
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Change, Done, Notes, answered};
+use crate::{
+    frontmatter::{Document, FrontmatterError},
+    json::{RawJson, RawObject},
+    permission::{Rule, RuleError},
+    spec::Spec,
+};
+
+pub(super) const DESCRIPTION: &str = "Fetches the instructions of a skill. When a task is what one of the skills below is for, \
+call this before anything else and follow what it says; do not guess what a skill contains. Words behind the name of a skill go into `args`.";
+
+pub(super) const INPUT_SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "skill": { "type": "string", "minLength": 1, "description": "The name of the skill" },
+    "args": { "type": "string", "description": "What the skill is to be applied to" }
+  },
+  "required": ["skill"]
+}"#;
+
+/// Characters that the list of skills may take when nothing else is said.
+pub const DEFAULT_LIST_BUDGET: u32 = 16_000;
+/// A description that would have to be shorter than this is left out.
+const SHORTEST_DESCRIPTION: usize = 24;
+/// The longest name.
+const LONGEST_NAME: usize = 64;
+
+/// A skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    /// Its name: small letters, digits and hyphens; a plugin's name and a colon may stand before it.
+    pub name: String,
+    /// What it is for, and when to use it.
+    pub description: String,
+    /// The instructions.
+    pub content: String,
+    /// The folder it came from: what its text refers to lies there.
+    pub directory: Option<String>,
+    /// What its arguments are, in a word or two (`[file]`).
+    pub argument_hint: Option<String>,
+    /// Calls that are allowed for the rest of the session once it was invoked. Leave these out for a skill from a
+    /// folder that the person has not trusted.
+    pub allowed_tools: Vec<Rule>,
+    /// Whether the model may invoke it, and reads about it.
+    pub for_model: bool,
+    /// Whether the person may invoke it by its name.
+    pub for_person: bool,
+}
+
+impl Skill {
+    /// A skill that anybody may invoke.
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        content: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            content: content.into(),
+            directory: None,
+            argument_hint: None,
+            allowed_tools: Vec::new(),
+            for_model: true,
+            for_person: true,
+        }
+    }
+
+    /// Reads a `SKILL.md`: `name` (otherwise `folder`, the name of its folder), `description`, `allowed-tools`,
+    /// `argument-hint`, `disable-model-invocation`, `user-invocable`. Other fields are for other readers.
+    ///
+    /// # Errors
+    /// [`SkillError`] naming the field; nothing of the file is used.
+    pub fn parse(text: &str, folder: &str) -> Result<Self, SkillError> {
+        let file = Document::parse(text)?;
+        let fields = file.front.unwrap_or_default();
+        let given = |key: &str| Ok::<_, SkillError>(fields.text(key)?.map(ToOwned::to_owned));
+        let name = given("name")?.unwrap_or_else(|| folder.to_owned());
+        if !is_skill_name(&name) {
+            return Err(SkillError::Name { name });
+        }
+        let Some(description) = given("description")?.filter(|text| !text.trim().is_empty()) else {
+            return Err(SkillError::NoDescription { name });
+        };
+        let allowed = fields.list("allowed-tools")?.unwrap_or_default();
+        let allowed_tools: Result<Vec<Rule>, RuleError> =
+            allowed.iter().map(|rule| Rule::parse(rule)).collect();
+        Ok(Self {
+            argument_hint: given("argument-hint")?,
+            allowed_tools: allowed_tools.map_err(|e| SkillError::Rule(e.at("allowed-tools")))?,
+            for_model: !fields.flag("disable-model-invocation")?.unwrap_or(false),
+            for_person: fields.flag("user-invocable")?.unwrap_or(true),
+            ..Self::new(name, description, file.body.trim())
+        })
+    }
+
+    /// The same with the folder it came from.
+    #[must_use]
+    pub fn in_directory(mut self, directory: impl Into<String>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Its text with the arguments in their places: `$ARGUMENTS` for all of them, `$ARGUMENTS[0]` for the first word.
+    /// Where the text has no such place they stand at its end. `${CLAUDE_SKILL_DIR}` is its folder.
+    #[must_use]
+    pub fn text(&self, args: &str) -> String {
+        let args = args.trim();
+        let mut text = String::new();
+        if let Some(directory) = &self.directory {
+            text.push_str(&format!("The files of this skill are in {directory}.\n\n"));
+        }
+        let directory = self.directory.as_deref().unwrap_or("");
+        let content = self.content.replace("${CLAUDE_SKILL_DIR}", directory);
+        let has_place = fill(&mut text, &content, args);
+        if !has_place && !args.is_empty() {
+            text.push_str(&format!("\n\nARGUMENTS: {args}"));
+        }
+        text
+    }
+}
+
+/// Appends a text with its `$ARGUMENTS` replaced; whether there were any.
+fn fill(out: &mut String, mut content: &str, args: &str) -> bool {
+    const PLACE: &str = "$ARGUMENTS";
+    let mut has_place = false;
+    while let Some((before, after)) = content.split_once(PLACE) {
+        has_place = true;
+        out.push_str(before);
+        let numbered = after
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once(']'))
+            .and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest)));
+        match numbered {
+            Some((number, rest)) => {
+                out.push_str(args.split_whitespace().nth(number).unwrap_or(""));
+                content = rest;
+            }
+            None => {
+                out.push_str(args);
+                content = after;
+            }
+        }
+    }
+    out.push_str(content);
+    has_place
+}
+
+/// A skill's file that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillError {
+    /// The fields at its head.
+    #[error(transparent)]
+    Fields(#[from] FrontmatterError),
+    /// A name that is none.
+    #[error(
+        "`{name}` is not a skill's name: it takes 1 to {LONGEST_NAME} small letters, digits and single hyphens"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// Nothing says what it is for.
+    #[error("the skill {name} has no description: without one nobody knows when to use it")]
+    NoDescription {
+        /// The skill.
+        name: String,
+    },
+    /// A rule in `allowed-tools`.
+    #[error(transparent)]
+    Rule(RuleError),
+}
+
+/// Names go into rules and lists, so they are nothing but names.
+fn is_skill_name(name: &str) -> bool {
+    let is_name = |name: &str| {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        (1..=LONGEST_NAME).contains(&name.len())
+            && name.chars().all(plain)
+            && !name.starts_with('-')
+            && !name.ends_with('-')
+            && !name.contains("--")
+    };
+    match name.split_once(':') {
+        Some((plugin, skill)) => is_name(plugin) && is_name(skill),
+        None => is_name(name),
+    }
+}
+
+/// The input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillInput {
+    /// The skill's name.
+    pub skill: String,
+    /// What it is to be applied to.
+    #[serde(default)]
+    pub args: Option<String>,
+}
+
+/// The structured output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillOutput {
+    /// Always true: what fails is an error.
+    pub success: bool,
+    /// The skill's name.
+    pub command_name: String,
+    /// The rules that hold since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_tools: Vec<String>,
+}
+
+/// The skills that the model reads about.
+pub(super) fn listed(spec: &Spec) -> impl Iterator<Item = &Skill> {
+    let denied = |skill: &Skill| spec.permissions.rules.denies_subject("Skill", &skill.name);
+    (spec.skills.iter()).filter(move |skill| skill.for_model && !denied(skill))
+}
+
+/// The list of skills within its budget: descriptions are shortened alike, then left out.
+pub(super) fn list(spec: &Spec) -> String {
+    let budget = spec.skill_list_budget as usize;
+    let length = |text: &str| text.chars().count();
+    let lines: Vec<(&str, String)> = listed(spec)
+        .map(|skill| (skill.name.as_str(), described(skill)))
+        .collect();
+    // A line is `- name: description` and its end.
+    let names: usize = lines.iter().map(|(name, _)| length(name) + 3).sum();
+    let full: usize = names
+        + lines
+            .iter()
+            .map(|(_, text)| length(text) + 2)
+            .sum::<usize>();
+    let each = match full <= budget {
+        true => usize::MAX,
+        false => (budget.saturating_sub(names) / lines.len().max(1)).saturating_sub(2),
+    };
+    let (mut list, mut used, mut left) = (String::from("Skills:"), 0, 0usize);
+    for (name, text) in &lines {
+        let line = match each {
+            each if each < SHORTEST_DESCRIPTION => format!("\n- {name}"),
+            each => format!("\n- {name}: {}", shortened(text, each)),
+        };
+        used += length(&line);
+        if used > budget {
+            left += 1;
+        } else {
+            list.push_str(&line);
+        }
+    }
+    if left > 0 {
+        list.push_str(&format!("\n({left} more do not fit here)"));
+    }
+    list
+}
+
+/// What is said about a skill, on one line.
+fn described(skill: &Skill) -> String {
+    let words: Vec<&str> = skill.description.split_whitespace().collect();
+    match &skill.argument_hint {
+        Some(hint) => format!("{} (args: {hint})", words.join(" ")),
+        None => words.join(" "),
+    }
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => {
+            let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+            format!("{}…", kept.trim_end())
+        }
+    }
+}
+
+/// The name in an input: people write a slash before the names of what they invoke, and models copy it.
+pub(super) fn name(input: &RawJson) -> Option<String> {
+    let given = RawObject::parse(input.get()).ok()?.get_string("skill")?;
+    Some(plain_name(&given).to_owned())
+}
+
+fn plain_name(given: &str) -> &str {
+    given.trim().trim_start_matches('/')
+}
+
+fn find<'a>(spec: &'a Spec, name: &str) -> Option<&'a Skill> {
+    let name = plain_name(name);
+    spec.skills.iter().find(|skill| skill.name == name)
+}
+
+/// A skill that is not there, or not for the model.
+pub(super) fn fault(input: &RawJson, spec: &Spec) -> Option<String> {
+    let input: SkillInput = match input.decode() {
+        Ok(input) => input,
+        Err(error) => return Some(format!("The input cannot be used: {error}")),
+    };
+    match find(spec, &input.skill) {
+        Some(skill) if skill.for_model => None,
+        Some(skill) => Some(format!(
+            "The skill {} can be invoked by the person only.",
+            skill.name
+        )),
+        None => {
+            let names: Vec<&str> = listed(spec).map(|skill| skill.name.as_str()).collect();
+            Some(format!(
+                "There is no skill named {}. The skills are: {}.",
+                input.skill.trim(),
+                names.join(", ")
+            ))
+        }
+    }
+}
+
+pub(super) fn run(input: &SkillInput, spec: &Spec, notes: &mut Notes) -> Done {
+    let Some(skill) = find(spec, &input.skill) else {
+        return Done::failed(format!("There is no skill named {}.", input.skill));
+    };
+    if !notes.skills.contains(&skill.name) {
+        notes.skills.push(skill.name.clone());
+    }
+    let output = SkillOutput {
+        success: true,
+        command_name: skill.name.clone(),
+        allowed_tools: skill.allowed_tools.iter().map(Rule::to_string).collect(),
+    };
+    let text = skill.text(input.args.as_deref().unwrap_or(""));
+    let mut changes = Vec::new();
+    if !skill.allowed_tools.is_empty() {
+        changes.push(Change::Allow(skill.allowed_tools.clone()));
+    }
+    Done {
+        result: answered(text, &output),
+        changes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "---\nname: release-notes\ndescription: Writes release notes.\nargument-hint: \"[version]\"\nallowed-tools: Read, Bash(git log:*)\nlicense: MIT\n---\n\nNotes for $ARGUMENTS[0].\n";
+
+    #[test]
+    fn a_file_is_read_with_its_fields() {
+        let skill = Skill::parse(FILE, "folder").unwrap();
+        assert_eq!(skill.name, "release-notes");
+        assert_eq!(skill.argument_hint.as_deref(), Some("[version]"));
+        assert_eq!(skill.allowed_tools.len(), 2);
+        assert!(skill.for_model && skill.for_person);
+        assert_eq!(skill.text("1.2 draft"), "Notes for 1.2.");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_named() {
+        for (text, named) in [
+            ("---\nname: Bad,Name\ndescription: d\n---\nx", "Bad,Name"),
+            ("---\nname: a--b\ndescription: d\n---\nx", "a--b"),
+            ("no fields at all", "no description"),
+            (
+                "---\ndescription: d\nallowed-tools: Bash(\n---\nx",
+                "allowed-tools",
+            ),
+            (
+                "---\ndescription: d\nuser-invocable: 3\n---\nx",
+                "user-invocable",
+            ),
+            ("---\ndescription: d\n", "never closed"),
+        ] {
+            let error = Skill::parse(text, "folder").unwrap_err().to_string();
+            assert!(error.contains(named), "{text}: {error}");
+        }
+        let named_by_folder = Skill::parse("---\ndescription: d\n---\nx", "a-folder").unwrap();
+        assert_eq!(named_by_folder.name, "a-folder");
+    }
+
+    #[test]
+    fn arguments_without_a_place_stand_at_the_end() {
+        let skill = Skill::new("s", "d", "Do it.").in_directory("/skills/s");
+        assert_eq!(
+            skill.text(" now "),
+            "The files of this skill are in /skills/s.\n\nDo it.\n\nARGUMENTS: now"
+        );
+        assert!(skill.text("").ends_with("Do it."));
+        let twice = Skill::new("s", "d", "$ARGUMENTS, $ARGUMENTS[x] and $ARGUMENTS[7]!");
+        assert_eq!(twice.text("a b"), "a b, a b[x] and !");
+    }
+
+    #[test]
+    fn the_list_keeps_its_budget() {
+        let mut spec = Spec::default();
+        for number in 0..40 {
+            let description = "What this skill is good for, told at some length. ".repeat(4);
+            spec.skills
+                .push(Skill::new(format!("skill-{number}"), description, "text"));
+        }
+        for budget in [16_000, 4_000, 900, 300, 0] {
+            spec.skill_list_budget = budget;
+            let list = list(&spec);
+            let lines = list.strip_prefix("Skills:").unwrap();
+            let lines = lines.split("\n(").next().unwrap();
+            assert!(lines.chars().count() <= budget as usize, "{budget}: {list}");
+            let all = (0..40).all(|n| list.contains(&format!("- skill-{n}")));
+            assert_eq!(all, budget >= 900, "{budget}: {list}");
+        }
+    }
+}
