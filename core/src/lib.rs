@@ -34,6 +34,7 @@ pub mod id;
 pub mod json;
 pub mod message;
 pub mod money;
+pub mod output;
 pub mod pattern;
 pub mod permission;
 pub mod price;

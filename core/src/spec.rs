@@ -9,9 +9,11 @@ use crate::{
     context::{ClearedBy, Clearing, ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
     message::{McpServer, PluginInfo},
     money::Usd,
+    output::{self, OutputFormat},
     permission::{Mode, Rules},
     price::Catalogue,
     provider::{Provider, messages::MessagesApi},
+    schema::{Schema, SchemaError},
     tool::ToolDefinition,
     tools::{
         CoreTool,
@@ -84,6 +86,8 @@ pub struct Spec {
     pub retry: RetryPolicy,
     /// What may run.
     pub permissions: PermissionPolicy,
+    /// The form of the answer; none leaves it to the model.
+    pub output: Option<OutputFormat>,
     /// Facts about the host.
     pub environment: Environment,
     /// Whether transcript entries are handed to the host and waited for.
@@ -124,6 +128,7 @@ impl Default for Spec {
             limits: Limits::default(),
             retry: RetryPolicy::default(),
             permissions: PermissionPolicy::default(),
+            output: None,
             environment: Environment::default(),
             persist: false,
             cancel_grace_ms: 5_000,
@@ -134,9 +139,15 @@ impl Default for Spec {
 impl Spec {
     /// The tools the model is shown: those that no deny rule closes altogether.
     pub fn offered_tools(&self) -> impl Iterator<Item = &ToolDefinition> {
+        // The way to hand over the answer is nothing that rules could close.
+        let output = self.output.iter().map(OutputFormat::tool);
+        let is_output = |name: &str| self.output.is_some() && name == output::TOOL;
         self.tools
             .iter()
-            .filter(|tool| !self.permissions.rules.denies_tool(&tool.name))
+            .filter(move |tool| {
+                !is_output(&tool.name) && !self.permissions.rules.denies_tool(&tool.name)
+            })
+            .chain(output)
     }
 
     /// Adds tools that the core runs itself. A tool of the same name that is there already stays.
@@ -169,8 +180,41 @@ impl Spec {
     /// A tool by name.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&ToolDefinition> {
-        self.tools.iter().find(|tool| tool.name == name)
+        let output = self.output.as_ref().map(OutputFormat::tool);
+        let mut all = output.into_iter().chain(&self.tools);
+        all.find(|tool| tool.name == name)
     }
+
+    /// Checks what only shows when a session is under way: that the input of every tool has a schema that
+    /// is one. For hosts, before they make sessions of it; calls of a tool whose schema is none are refused.
+    ///
+    /// # Errors
+    /// [`SpecError`]: the first tool of which that is not true.
+    pub fn check(&self) -> Result<(), SpecError> {
+        for tool in &self.tools {
+            Schema::read(&tool.input_schema).map_err(|error| SpecError::InputSchema {
+                tool: tool.name.clone(),
+                error,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// What makes a spec unusable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// The schema of a tool's input is none.
+    #[error(
+        "the input schema of the tool {tool} is none: {error}; correct it, or leave the tool out"
+    )]
+    InputSchema {
+        /// The tool.
+        tool: String,
+        /// What is wrong, and where.
+        error: SchemaError,
+    },
 }
 
 /// When a run stops although the model would go on.

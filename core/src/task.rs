@@ -16,6 +16,7 @@ use crate::{
     effect::Prompt,
     id::{SessionId, Uuid},
     json::RawJson,
+    output::{OutputFormat, PlainText},
     permission::{Mode, Rule, Rules},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     spec::{
@@ -178,10 +179,33 @@ impl ProviderForm {
     }
 }
 
+/// The form of the answer: `{"schema": …, "max_retries": 5, "plain_text": "is_a_fault"}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutputForm {
+    schema: RawJson,
+    #[serde(default)]
+    max_retries: Option<u32>,
+    #[serde(default)]
+    plain_text: PlainText,
+}
+
+impl OutputForm {
+    fn check(self) -> Result<OutputFormat, TaskError> {
+        let mut format = OutputFormat::new(self.schema).map_err(|error| {
+            TaskError::new(format!("the schema of `output` is unusable {error}"))
+        })?;
+        format.max_retries = self.max_retries.unwrap_or(format.max_retries);
+        format.plain_text = self.plain_text;
+        Ok(format)
+    }
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SpecForm {
     provider: Option<ProviderForm>,
+    output: Option<OutputForm>,
     model: Option<String>,
     fallback_model: Option<String>,
     max_tokens: Option<u32>,
@@ -282,11 +306,13 @@ impl SpecForm {
             limits: self.limits,
             retry: self.retry.unwrap_or(usual.retry),
             permissions: self.permissions.check()?,
+            output: self.output.map(OutputForm::check).transpose()?,
             environment: self.environment,
             persist: self.persist,
             cancel_grace_ms: self.cancel_grace_ms.unwrap_or(usual.cancel_grace_ms),
         };
         spec.offer(self.core_tools);
+        spec.check().map_err(TaskError::new)?;
         let Some(name) = self.agent else {
             return Ok(spec);
         };

@@ -27,6 +27,9 @@ pub struct ResultMessage {
     /// The final text; only on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+    /// The answer as a value, where a form was asked for; only on success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured_output: Option<RawJson>,
     /// What went wrong; only on an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<Vec<String>>,
@@ -58,6 +61,8 @@ pub enum ResultSubtype {
     ErrorMaxTurns,
     /// The budget was used up.
     ErrorMaxBudgetUsd,
+    /// No answer fitted the schema that was asked for.
+    ErrorMaxStructuredOutputRetries,
     /// The model could not be asked, or the run was interrupted.
     ErrorDuringExecution,
 }

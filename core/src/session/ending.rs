@@ -2,7 +2,7 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec};
 
-use super::{Event, Line, Outcome, Phase, Shared, Thread, run::CallState};
+use super::{Event, Line, Outcome, Phase, Shared, Thread, output::given_up, run::CallState};
 use crate::{
     content::Block,
     history::Role,
@@ -110,6 +110,10 @@ impl Thread {
                 ResultSubtype::ErrorDuringExecution,
                 Some("interrupted".to_owned()),
             ),
+            Outcome::NoOutput { tries, fault } => (
+                ResultSubtype::ErrorMaxStructuredOutputRetries,
+                Some(given_up(tries, &fault)),
+            ),
             Outcome::Failed { message, .. } => (ResultSubtype::ErrorDuringExecution, Some(message)),
         };
         if core::mem::take(&mut self.turn_begun) {
@@ -123,6 +127,7 @@ impl Thread {
             duration_ms: shared.now.mono.since(run.started),
             duration_api_ms: run.api_ms,
             num_turns: run.num_turns,
+            structured_output: run.output.answer.filter(|_| errors.is_none()),
             result: errors.is_none().then_some(run.text),
             errors: errors.map(|error| vec![error]),
             stop_reason: run.stop_reason,

@@ -3,6 +3,7 @@
 mod call;
 mod ending;
 mod model_call;
+mod output;
 mod resume;
 mod run;
 mod shared;

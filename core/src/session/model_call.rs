@@ -457,6 +457,9 @@ impl Thread {
     /// What a written response leads to.
     pub(super) fn after_response(&mut self, shared: &mut Shared) -> Event {
         if self.run.calls.is_empty() && !self.run.paused {
+            if let Some(event) = self.without_output(shared) {
+                return event;
+            }
             self.run.outcome = Some(Outcome::Success);
             return Event::Stop;
         }

@@ -4,6 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
+use super::output::OutputProgress;
 use crate::{
     content::ToolUse,
     id::Millis,
@@ -48,6 +49,9 @@ pub(super) struct Run {
     /// Attempts of the current call that the model before the fallback had.
     #[serde(default)]
     pub(super) attempts_before: u32,
+    /// How far the model is with its answer, where that is to be a value.
+    #[serde(default, skip_serializing_if = "OutputProgress::is_fresh")]
+    pub(super) output: OutputProgress,
     /// The transcript cannot be written: do not try again in this run.
     pub(super) transcript_broken: bool,
 }
@@ -60,6 +64,11 @@ pub(super) enum Outcome {
     MaxTurns(u32),
     MaxBudget(String),
     Interrupted,
+    /// No answer fitted its schema.
+    NoOutput {
+        tries: u32,
+        fault: String,
+    },
     Failed {
         class: Option<ErrorClass>,
         message: String,

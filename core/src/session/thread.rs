@@ -162,6 +162,7 @@ impl Thread {
         };
         self.phase = phase;
         match phase {
+            Phase::SavingPrompt if event == Event::AskAgain => self.remind_of_output(shared),
             Phase::Idle | Phase::SavingPrompt | Phase::Backoff => {}
             Phase::Calling => self.ask_model(shared),
             Phase::SavingResponse => self.save_response(shared),

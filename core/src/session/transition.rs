@@ -42,6 +42,8 @@ pub(super) enum Event {
     Prompt,
     /// All is written and the model is to be asked.
     Proceed,
+    /// The model is done and has not handed over the answer that is wanted: it is told so.
+    AskAgain,
     /// All is written and there are calls to run.
     RunTools,
     /// All is written and nothing is left to do, or a limit forbids it.
@@ -83,6 +85,7 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::Backoff, E::Due, P::Calling),
     (P::SavingResponse, E::RunTools, P::Tooling),
     (P::SavingResponse, E::Proceed, P::Calling),
+    (P::SavingResponse, E::AskAgain, P::SavingPrompt),
     (P::SavingResponse, E::Stop, P::SavingEnd),
     (P::Tooling, E::Settled, P::SavingResults),
     (P::SavingResults, E::Proceed, P::Calling),

@@ -15,6 +15,7 @@ mod loop_interrupts;
 mod loop_limits;
 mod loop_messages;
 mod loop_steering;
+mod loop_output;
 mod loop_tools;
 mod path_patterns;
 mod permissions;

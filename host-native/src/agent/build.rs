@@ -55,6 +55,7 @@ impl AgentBuilder {
             }
             spec.tools.push(tool.definition);
         }
+        spec.check()?;
         Ok(Agent {
             parts: Arc::new(Parts {
                 spec: Arc::new(spec),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use windlass_core::{permission::RuleError, price::PriceFileError};
+use windlass_core::{permission::RuleError, price::PriceFileError, spec::SpecError};
 
 use crate::{http::EndpointError, plugins::LoadError};
 
@@ -39,6 +39,9 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
+    /// Something in what the session is told cannot be used: the schema of a tool's input.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
     /// A tool whose name no model could call.
     #[error("the tool name `{name}` is not made of 1 to 64 letters, digits, `_` and `-`")]
     ToolName {

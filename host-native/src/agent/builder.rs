@@ -7,6 +7,7 @@ use windlass_core::{
     context::{ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
     effect::{PermissionRequest, PermissionResponse},
     money::Usd,
+    output::OutputFormat,
     permission::Mode,
     provider::Provider,
     spec::{Effort, RetryPolicy, Thinking},
@@ -323,6 +324,12 @@ impl AgentBuilder {
     /// Looks at every message before it is handed on. Called on the session's task: be quick.
     pub fn on_message(mut self, callback: impl Fn(&Message) + Send + Sync + 'static) -> Self {
         self.on_message = Some(Arc::new(callback));
+        self
+    }
+
+    /// The answer as a value of a JSON Schema: it is in the result's `structured_output`, or the result is an error.
+    pub fn output(mut self, format: OutputFormat) -> Self {
+        self.spec.output = Some(format);
         self
     }
 

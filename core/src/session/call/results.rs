@@ -56,6 +56,7 @@ impl Thread {
         if self.spec.tool_use_summaries {
             self.say_summary(shared);
         }
+        self.count_output_round();
         let blocks = self.collect_results();
         let mut lines = vec![Line::new(Role::User, blocks)];
         if self.is_within_limits(shared) {
@@ -115,14 +116,19 @@ impl Thread {
     /// Whether another request may follow the round that has just ended.
     fn is_within_limits(&self, shared: &Shared) -> bool {
         let limits = &self.spec.limits;
-        limits
-            .max_turns
-            .is_none_or(|max| self.run.tool_rounds < max)
+        let has_answer = self.run.output.answer.is_some();
+        !has_answer
+            && limits
+                .max_turns
+                .is_none_or(|max| self.run.tool_rounds < max)
             && limits.max_budget.is_none_or(|max| shared.cost < max)
     }
 
     /// What written results lead to: the next request, unless a limit forbids it.
     pub(in crate::session) fn after_results(&mut self, shared: &mut Shared) -> Event {
+        if let Some(end) = self.after_output_round() {
+            return end;
+        }
         match self.spec.limits.max_turns {
             Some(max) if self.run.tool_rounds >= max => {
                 self.run.outcome = Some(Outcome::MaxTurns(max));

@@ -1,0 +1,95 @@
+//! Structured output: the answer to a prompt as a value of a JSON Schema (LOOP-18).
+//!
+//! The model is offered one more tool, [`TOOL`], whose input is the answer; so it works with every
+//! provider that knows tools. A valid call ends the run at once. An invalid one is answered with the
+//! validator's words, and an answer in plain text with a reminder; after too many of them the run ends
+//! with `error_max_structured_output_retries`.
+
+use alloc::{borrow::ToOwned, format, string::String};
+
+use serde::Deserialize;
+
+use crate::{
+    json::RawJson,
+    schema::{Schema, SchemaError, SchemaFaults},
+    tool::ToolDefinition,
+};
+
+/// The tool by which the model gives its answer.
+pub const TOOL: &str = "StructuredOutput";
+
+/// Tries after the first one, when nothing else is said.
+pub const DEFAULT_RETRIES: u32 = 5;
+
+const DESCRIPTION: &str = "Hands over the final answer. Its input is the answer itself, in exactly the form that \
+is asked for. Call it once, alone, when everything else is done; what is only written as text does not count as the answer.";
+
+/// What form the answer has (Agent SDK reference, `outputFormat`).
+#[derive(Debug, Clone)]
+pub struct OutputFormat {
+    tool: ToolDefinition,
+    schema: Schema,
+    /// How often the model may try again after an answer that was not valid, or not given by the tool.
+    pub max_retries: u32,
+    /// What an answer in plain text leads to.
+    pub plain_text: PlainText,
+}
+
+/// What happens when the model ends its turn without having called [`TOOL`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlainText {
+    /// It is asked again, as after an invalid answer. For programs, which cannot go on without the value.
+    #[default]
+    IsAFault,
+    /// It is reminded once; a second plain text is taken as it is, and the result has no
+    /// `structured_output`. What the SDKs' engine does.
+    IsRemindedOnce,
+}
+
+impl OutputFormat {
+    /// Answers of this schema. It must say `"type": "object"`, as every tool's input does.
+    ///
+    /// # Errors
+    /// [`SchemaError`]: the text is no schema, or one of something that is not an object.
+    pub fn new(schema: RawJson) -> Result<Self, SchemaError> {
+        let read = Schema::read(&schema)?;
+        if !read.is_of_objects() {
+            return Err(SchemaError {
+                place: "#/type".to_owned(),
+                problem: "structured output is an object: put other values into a field of one"
+                    .to_owned(),
+            });
+        }
+        Ok(Self {
+            tool: ToolDefinition::new(TOOL, DESCRIPTION, schema),
+            schema: read,
+            max_retries: DEFAULT_RETRIES,
+            plain_text: PlainText::default(),
+        })
+    }
+
+    /// The tool as it is offered to the model.
+    #[must_use]
+    pub fn tool(&self) -> &ToolDefinition {
+        &self.tool
+    }
+
+    /// Checks an answer.
+    ///
+    /// # Errors
+    /// [`SchemaFaults`]: all that does not fit.
+    pub fn validate(&self, answer: &RawJson) -> Result<(), SchemaFaults> {
+        self.schema.validate(answer)
+    }
+}
+
+/// What the model reads when its answer did not fit.
+pub(crate) fn misfit(faults: &SchemaFaults) -> String {
+    format!(
+        "The answer does not fit its schema: {faults}. Call {TOOL} again with all of this put right."
+    )
+}
+
+/// What the model reads when it answered in plain text.
+pub(crate) const REMINDER: &str = "The answer was not handed over yet. Call the tool StructuredOutput with the final answer as its input.";
