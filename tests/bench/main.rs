@@ -8,6 +8,7 @@
 mod component;
 mod decode;
 mod flat;
+mod idle;
 mod process;
 mod search;
 mod server;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         .collect::<Vec<_>>()
         .as_slice()
     {
+        ["idle", count] => idle::client(count),
         ["client", kind, url, turns] => session::client(kind, url, turns),
         only => run(only),
     }
@@ -38,8 +40,9 @@ fn main() -> ExitCode {
 type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [Part; 6] = [
+    let parts: [Part; 7] = [
         ("session", session::measure),
+        ("idle", idle::measure),
         ("decode", decode::measure),
         ("component", component::measure),
         ("search", search::measure),

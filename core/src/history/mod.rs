@@ -131,6 +131,12 @@ impl History {
         }
     }
 
+    /// Gives back room that was kept for growing.
+    pub(crate) fn rest(&mut self) {
+        self.segments.rest();
+        self.marks.shrink_to_fit();
+    }
+
     /// Encodes what is not yet encoded and notes that a request with this history is made.
     pub fn seal_for_request(&mut self) {
         self.seal();

@@ -38,6 +38,11 @@ impl Segments {
         self.join_small_pieces();
     }
 
+    /// Gives back room that was kept for growing.
+    pub(super) fn rest(&mut self) {
+        self.pieces.shrink_to_fit();
+    }
+
     /// Keeps the number of pieces logarithmic; each byte is copied a few times over its life.
     fn join_small_pieces(&mut self) {
         while let [.., before, last] = self.pieces.as_slice() {

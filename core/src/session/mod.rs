@@ -171,12 +171,20 @@ impl Session {
         {
             self.main.start(&mut self.shared, prompt);
         }
+        if self.is_idle() {
+            self.main.rest();
+        }
         Ok(())
     }
 
     /// The next thing to do or to tell; none when the machine waits.
     pub fn poll(&mut self) -> Option<Output> {
-        self.shared.out.pop_front()
+        let next = self.shared.out.pop_front();
+        if next.is_none() && self.is_idle() {
+            // Hosts keep many sessions that wait for people: what is not needed is not held.
+            self.shared.out.shrink_to_fit();
+        }
+        next
     }
 
     /// When [`Input::Tick`] is wanted, if nothing else comes before.

@@ -104,6 +104,12 @@ impl Thread {
         self.chosen = chosen;
     }
 
+    /// Lets go of what only a run needs: it can be made again.
+    pub(super) fn rest(&mut self) {
+        self.prefix = None;
+        self.history.rest();
+    }
+
     /// When time itself is the next thing to happen to this thread.
     pub(super) fn deadline(&self) -> Option<Millis> {
         let lingering = self.incoming.as_ref().and_then(Incoming::linger_until);
