@@ -50,6 +50,7 @@ pub mod task;
 pub mod testkit;
 pub mod tool;
 pub mod tools;
+pub mod transcript;
 
 pub use drive::{drive, drive_observed};
 pub use effect::{Input, Output, Prompt};

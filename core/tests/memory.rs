@@ -45,7 +45,7 @@ static ALLOCATOR: Counting = Counting;
 fn spec() -> Arc<Spec> {
     let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
     Arc::new(Spec {
-        system: Some("You are a careful assistant. ".repeat(100)),
+        system: "You are a careful assistant. ".repeat(100).into(),
         tools: (0..10)
             .map(|n| ToolDefinition::new(format!("tool_{n}"), "x".repeat(1_000), schema.clone()))
             .collect(),

@@ -89,7 +89,7 @@ fn spec() -> Arc<Spec> {
     let schema = r#"{"type":"object","properties":{"text":{"type":"string"}}}"#;
     let schema = RawJson::parse(schema).expect("JSON");
     Arc::new(Spec {
-        system: Some("You are a careful assistant. ".repeat(100)),
+        system: "You are a careful assistant. ".repeat(100).into(),
         tools: (0..10)
             .map(|n| ToolDefinition::new(format!("tool_{n}"), "x".repeat(1_000), schema.clone()))
             .collect(),

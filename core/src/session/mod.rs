@@ -1,6 +1,7 @@
 //! The machine.
 
 mod call;
+mod continued;
 mod ending;
 mod model_call;
 mod output;

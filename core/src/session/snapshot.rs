@@ -26,7 +26,9 @@ use crate::{
     tools::Notes,
 };
 
-/// The schema version this version writes, and the only one it reads.
+/// The schema version this version writes. New state has a default (`#[serde(default)]`) that means what was
+/// before it, so that older snapshots load; where no default can, this number is raised and the old form is
+/// read as well. `tests/golden/` holds snapshots of each version.
 pub const SNAPSHOT_VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]

@@ -1,0 +1,277 @@
+//! A conversation as it was written down, read back: lines of JSON in, a session out.
+//!
+//! The lines are those of the session files of the Agent SDKs: `{"type", "uuid", "parentUuid", "message", …}`,
+//! one entry each. An [`Entry`](crate::effect::Entry) has what the core knows of one; the host adds the rest
+//! (`sessionId`, `cwd`, `version`, whether it is a subagent's). Only what `message`, `uuid` and the parent say
+//! is needed to read one back.
+//!
+//! A file may have been cut anywhere: in the middle of a line, between a call and its result. Whatever was
+//! written whole counts; [`Conversation`] is what a model server would accept of it, and says what was mended.
+
+mod repair;
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    string::String,
+    vec::Vec,
+};
+
+use serde::Deserialize;
+
+pub use self::repair::{Conversation, Repair};
+use crate::{content::Block, effect::Entry, history::Role, id::Uuid, json::RawJson};
+
+/// Entries in the order in which they were written.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    lines: Vec<Line>,
+    /// Lines that are no entries, by their number from 1.
+    pub unreadable: Vec<usize>,
+    /// So many bytes at the beginning are whole lines. Who goes on writing cuts off what is behind them.
+    pub whole_len: u64,
+}
+
+/// One line, as far as it was understood.
+#[derive(Debug, Clone)]
+struct Line {
+    uuid: Option<Uuid>,
+    parent: Option<Uuid>,
+    /// Somebody wrote down whose successor this is, if only that it is nobody's.
+    has_parent: bool,
+    /// Of another conversation within the same file.
+    is_aside: bool,
+    message: Option<Message>,
+}
+
+#[derive(Debug, Clone)]
+struct Message {
+    role: Role,
+    /// The provider's id of the response: lines that share one are parts of one message.
+    id: Option<String>,
+    content: Vec<RawJson>,
+}
+
+/// No entry of a transcript has this id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no message {0} is in the transcript: name one by its uuid")]
+pub struct NoSuchEntry(pub Uuid);
+
+impl Transcript {
+    /// Reads lines. It never fails: what is no entry is passed over and noted in
+    /// [`unreadable`](Self::unreadable); entries of an unknown kind are no part of the conversation.
+    #[must_use]
+    pub fn read(text: &[u8]) -> Self {
+        let mut transcript = Self::default();
+        let mut number = 0;
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            number += 1;
+            let is_whole = line.ends_with(b"\n");
+            let content = line.trim_ascii();
+            let read = core::str::from_utf8(content).ok().and_then(Line::read);
+            match read {
+                // A last line without its end is whole if it can be read: JSON objects have an end of their own.
+                Some(read) => transcript.lines.push(read),
+                None if content.is_empty() => {}
+                None => transcript.unreadable.push(number),
+            }
+            if is_whole {
+                transcript.whole_len += line.len() as u64;
+            }
+        }
+        transcript
+    }
+
+    /// The entries that a session handed out, in their order.
+    #[must_use]
+    pub fn of(entries: &[Entry]) -> Self {
+        let lines = entries.iter().map(|entry| Line {
+            uuid: Some(entry.uuid),
+            parent: entry.parent,
+            has_parent: true,
+            is_aside: false,
+            message: Message::read(&entry.message),
+        });
+        Self {
+            lines: lines.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The last entry of the conversation: what is written next has it as its parent.
+    #[must_use]
+    pub fn leaf(&self) -> Option<Uuid> {
+        self.last().and_then(|at| self.lines[at].uuid)
+    }
+
+    /// The same up to an entry, which is its last (Agent SDK reference, `resumeSessionAt`).
+    ///
+    /// # Errors
+    /// [`NoSuchEntry`].
+    pub fn up_to(&self, uuid: Uuid) -> Result<Self, NoSuchEntry> {
+        let found = self.lines.iter().position(|line| line.uuid == Some(uuid));
+        let at = found.ok_or(NoSuchEntry(uuid))?;
+        Ok(Self {
+            lines: self.lines[..=at].to_vec(),
+            ..Self::default()
+        })
+    }
+
+    /// The conversation that leads to the last entry, mended where it was cut.
+    #[must_use]
+    pub fn conversation(&self) -> Conversation {
+        let mut messages: Vec<(Option<&str>, Role, Vec<RawJson>)> = Vec::new();
+        for at in self.chain() {
+            let Some(message) = &self.lines[at].message else {
+                continue;
+            };
+            // Writers of one line for each block put results of the first calls between the others.
+            let id = message.id.as_deref();
+            let same = messages
+                .iter_mut()
+                .rev()
+                .take_while(|(_, role, content)| {
+                    *role == Role::Assistant || content.iter().all(is_result)
+                })
+                .find(|(known, role, _)| {
+                    *role == Role::Assistant && known.is_some() && *known == id
+                });
+            match same {
+                Some((_, _, content)) if message.role == Role::Assistant => {
+                    content.extend_from_slice(&message.content);
+                }
+                _ => messages.push((id, message.role, message.content.clone())),
+            }
+        }
+        let messages = messages
+            .into_iter()
+            .map(|(_, role, content)| (role, content));
+        repair::repair(messages)
+    }
+
+    fn last(&self) -> Option<usize> {
+        let belongs = |line: &Line| !line.is_aside && line.message.is_some();
+        self.lines.iter().rposition(belongs)
+    }
+
+    /// The lines that lead to the last one, in the order of the file: its ancestors, other parts of their
+    /// responses, and the results of their calls.
+    fn chain(&self) -> Vec<usize> {
+        let Some(last) = self.last() else {
+            return Vec::new();
+        };
+        let belongs = |at: &usize| !self.lines[*at].is_aside && self.lines[*at].message.is_some();
+        if !self.lines.iter().any(|line| line.has_parent) {
+            return (0..=last).filter(belongs).collect();
+        }
+        let by_id: BTreeMap<Uuid, usize> = (self.lines.iter().enumerate())
+            .filter_map(|(at, line)| Some((line.uuid?, at)))
+            .collect();
+        let mut chain = BTreeSet::new();
+        let mut next = Some(last);
+        while let Some(at) = next.filter(|at| chain.insert(*at)) {
+            next = self.lines[at].parent.and_then(|up| {
+                // A parent that is not in the file was lost; what stands before is still the way here.
+                let known = by_id.get(&up).copied();
+                known.or_else(|| (0..at).rev().find(belongs))
+            });
+        }
+        let mut responses: BTreeSet<&str> = BTreeSet::new();
+        let mut calls: BTreeSet<String> = BTreeSet::new();
+        let note = |at: usize, responses: &mut BTreeSet<_>, calls: &mut BTreeSet<_>| {
+            if let Some(message) = &self.lines[at].message
+                && message.role == Role::Assistant
+            {
+                responses.extend(message.id.as_deref());
+                calls.extend(message.content.iter().filter_map(call_id));
+            }
+        };
+        for at in &chain {
+            note(*at, &mut responses, &mut calls);
+        }
+        for at in (0..self.lines.len()).filter(belongs) {
+            let Some(message) = &self.lines[at].message else {
+                continue;
+            };
+            let joins = match message.role {
+                Role::Assistant => message
+                    .id
+                    .as_deref()
+                    .is_some_and(|id| responses.contains(id)),
+                Role::User => message.content.iter().any(|block| {
+                    repair::result_of(block).is_some_and(|call| calls.contains(&call))
+                }),
+            };
+            if joins && chain.insert(at) {
+                note(at, &mut responses, &mut calls);
+            }
+        }
+        chain.into_iter().collect()
+    }
+}
+
+impl Line {
+    fn read(text: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Form {
+            #[serde(default)]
+            uuid: Option<String>,
+            #[serde(default, rename = "parentUuid", alias = "parent")]
+            parent: Option<RawJson>,
+            #[serde(default, rename = "isSidechain")]
+            is_sidechain: bool,
+            #[serde(default, rename = "isMeta")]
+            is_meta: bool,
+            #[serde(default, rename = "teamName")]
+            team: Option<RawJson>,
+            #[serde(default, rename = "type")]
+            kind: Option<String>,
+            #[serde(default)]
+            message: Option<RawJson>,
+        }
+        let form: Form = serde_json::from_str(text).ok()?;
+        let is_message = matches!(form.kind.as_deref(), None | Some("user" | "assistant"));
+        let message = form.message.filter(|_| is_message);
+        let parent: Option<String> = form.parent.as_ref().and_then(|p| p.decode().ok()?);
+        Some(Self {
+            uuid: form.uuid.as_deref().and_then(Uuid::parse),
+            parent: parent.as_deref().and_then(Uuid::parse),
+            // `"parentUuid": null` reads as none: a beginning is told from a missing word by its id.
+            has_parent: parent.is_some(),
+            is_aside: form.is_sidechain || form.is_meta || form.team.is_some(),
+            message: message.as_ref().and_then(Message::read),
+        })
+    }
+}
+
+impl Message {
+    fn read(raw: &RawJson) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Form {
+            role: Role,
+            #[serde(default)]
+            id: Option<String>,
+            content: RawJson,
+        }
+        let form: Form = raw.decode().ok()?;
+        let content = match form.content.decode::<String>() {
+            Ok(text) => alloc::vec![Block::text(&text).to_raw()],
+            Err(_) => form.content.decode().ok()?,
+        };
+        Some(Self {
+            role: form.role,
+            id: form.id,
+            content,
+        })
+    }
+}
+
+fn call_id(block: &RawJson) -> Option<String> {
+    match Block::from_raw(block.clone()) {
+        Block::ToolUse(call) => Some(call.id),
+        _ => None,
+    }
+}
+
+fn is_result(block: &RawJson) -> bool {
+    repair::result_of(block).is_some()
+}
