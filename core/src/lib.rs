@@ -31,6 +31,7 @@ pub mod history;
 pub mod hook;
 pub mod host;
 pub mod id;
+pub mod initialization;
 pub mod json;
 pub mod message;
 pub mod money;

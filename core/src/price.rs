@@ -79,6 +79,11 @@ impl Catalogue {
         Ok(self)
     }
 
+    /// Every model, in the order of the files.
+    pub fn models(&self) -> impl Iterator<Item = &ModelFacts> {
+        self.models.iter()
+    }
+
     /// What is known of a model.
     #[must_use]
     pub fn get(&self, model: &str) -> Option<&ModelFacts> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::{Agents, ModelAliases},
     context::{ClearedBy, Clearing, ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
+    initialization::SlashCommand,
     message::{McpServer, PluginInfo},
     money::Usd,
     output::{self, OutputFormat},
@@ -382,7 +383,9 @@ pub struct Environment {
     pub api_key_source: String,
     /// MCP servers.
     pub mcp_servers: Vec<McpServer>,
-    /// Slash commands.
+    /// Commands a prompt may begin with.
+    pub commands: Vec<SlashCommand>,
+    /// Further commands by name alone.
     pub slash_commands: Vec<String>,
     /// The output style.
     pub output_style: String,
@@ -392,4 +395,15 @@ pub struct Environment {
     pub skills: Vec<String>,
     /// Plugins.
     pub plugins: Vec<PluginInfo>,
+}
+
+impl Environment {
+    /// Every command by name.
+    #[must_use]
+    pub fn command_names(&self) -> Vec<String> {
+        let described = self.commands.iter().map(|command| command.name.clone());
+        described
+            .chain(self.slash_commands.iter().cloned())
+            .collect()
+    }
 }

@@ -231,7 +231,7 @@ impl Thread {
             mcp_servers: environment.mcp_servers.clone(),
             model: self.model().to_owned(),
             permission_mode: shared.mode,
-            slash_commands: environment.slash_commands.clone(),
+            slash_commands: environment.command_names(),
             api_key_source: environment.api_key_source.clone(),
             claude_code_version: environment.version.clone(),
             output_style: environment.output_style.clone(),

@@ -35,7 +35,12 @@ mod tool;
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use tokio::sync::mpsc;
-use windlass_core::{Message, Seeded, SessionId, Spec, message::ResultMessage};
+use windlass_core::{
+    Message, Seeded, SessionId, Spec, Uuid,
+    agent::AgentInfo,
+    initialization::{AccountInfo, Initialization, ModelInfo, SlashCommand},
+    message::ResultMessage,
+};
 
 pub use self::{
     build_error::BuildError,
@@ -43,7 +48,7 @@ pub use self::{
     closure::ToolContext,
     input::UserInput,
     output::{IntoToolResult, Json},
-    run::{AbortHandle, Run, RunError},
+    run::{AbortHandle, ControlError, Run, RunError},
     session::{BypassNotAllowed, Session},
     tool::{NoInput, Tool},
 };
@@ -110,6 +115,36 @@ impl Agent {
         Arc::clone(&self.parts.spec)
     }
 
+    /// What its sessions offer: commands, agents, models, output styles, and who pays.
+    #[must_use]
+    pub fn initialization(&self) -> Initialization {
+        self.parts.spec.initialization()
+    }
+
+    /// Commands that a prompt may begin with.
+    #[must_use]
+    pub fn supported_commands(&self) -> Vec<SlashCommand> {
+        self.initialization().commands
+    }
+
+    /// Models that are known, with what they support.
+    #[must_use]
+    pub fn supported_models(&self) -> Vec<ModelInfo> {
+        self.initialization().models
+    }
+
+    /// Agents that can be started: those built in, and the agent's own.
+    #[must_use]
+    pub fn supported_agents(&self) -> Vec<AgentInfo> {
+        self.initialization().agents
+    }
+
+    /// Who pays, as far as is known.
+    #[must_use]
+    pub fn account_info(&self) -> AccountInfo {
+        self.initialization().account
+    }
+
     /// The host that its sessions run on, for [`windlass_core::drive`] or for a host of your own around it.
     /// Its messages come out of the receiver; the session waits while they are not taken.
     #[must_use]
@@ -148,6 +183,11 @@ impl fmt::Debug for Agent {
             .field("tools", &self.parts.tools.keys())
             .finish_non_exhaustive()
     }
+}
+
+/// An id that nothing else has.
+fn fresh_uuid() -> Uuid {
+    Seeded::new(random_seed()).uuid()
 }
 
 fn random_seed() -> [u8; 32] {

@@ -14,9 +14,9 @@ use tokio::sync::{
     mpsc::{Sender, WeakUnboundedSender},
 };
 use tokio_util::sync::CancellationToken;
-use windlass_core::{Input, Message, Prompt};
+use windlass_core::{Input, Message, Prompt, Uuid, effect::Delivery};
 
-use super::{MessageCallback, run::RunError};
+use super::{MessageCallback, fresh_uuid, run::RunError};
 
 /// The signal that a run was aborted; shared by all that belongs to the run, and its identity.
 pub(super) type AbortSignal = Arc<CancellationToken>;
@@ -38,6 +38,9 @@ pub(super) struct PromptQueue {
 #[derive(Default)]
 struct State {
     current: Option<Listener>,
+    /// Prompts that went into the machine beside the current one and are not part of its answer yet. If the
+    /// answer ends without them, the machine answers them next, to the same listener.
+    steering: VecDeque<Uuid>,
     waiting: VecDeque<Waiting>,
     closed: Option<RunError>,
 }
@@ -87,8 +90,24 @@ impl PromptQueue {
         }
     }
 
+    /// Hands a prompt in beside the one that is being answered; none is given back when there is none.
+    pub(super) fn steer(&self, prompt: Prompt) -> Option<Prompt> {
+        let mut state = self.state();
+        let inputs = self.inputs.upgrade();
+        let (Some(_), Some(inputs)) = (&state.current, inputs) else {
+            return Some(prompt);
+        };
+        let uuid = prompt.uuid.unwrap_or_else(fresh_uuid);
+        let prompt = prompt.delivered(Delivery::Steer).with_uuid(uuid);
+        if inputs.send(Input::Prompt(prompt)).is_ok() {
+            state.steering.push_back(uuid);
+        }
+        None
+    }
+
     fn next(&self, state: &mut State) {
         state.current = None;
+        state.steering.clear();
         while let Some(waiting) = state.waiting.pop_front() {
             if waiting.listener.aborted.is_cancelled() {
                 continue;
@@ -105,13 +124,16 @@ impl PromptQueue {
 
     /// Hands a message to whom it belongs. Waits while the listener is behind.
     pub(super) async fn deliver(&self, message: Message) {
-        let Some(listener) = self.state().current.clone() else {
-            return; // every message belongs to a prompt, and none is being answered
-        };
         if let Some(look) = &self.on_message {
             look(&message);
         }
+        let Some(listener) = self.state().current.clone() else {
+            return; // between two answers nobody listens but the callback
+        };
         let last = matches!(message, Message::Result(_));
+        if let Message::User(user) = &message {
+            self.state().steering.retain(|uuid| *uuid != user.uuid);
+        }
         tokio::select! {
             biased;
             () = listener.aborted.cancelled() => {}
@@ -119,7 +141,11 @@ impl PromptQueue {
             _ = listener.messages.send(message) => {}
         }
         if last {
-            self.next(&mut self.state());
+            let mut state = self.state();
+            // Who wanted to steer and came too late is answered now, in the same run.
+            if state.steering.pop_front().is_none() {
+                self.next(&mut state);
+            }
         }
     }
 
@@ -132,6 +158,13 @@ impl PromptQueue {
             .retain(|waiting| !Arc::ptr_eq(&waiting.listener.aborted, run));
         let is_current = |current: &Listener| Arc::ptr_eq(&current.aborted, run);
         if state.current.as_ref().is_some_and(is_current) {
+            let steering = std::mem::take(&mut state.steering);
+            if let Some(inputs) = self.inputs.upgrade() {
+                for uuid in steering {
+                    // The driver has ended: nothing is left to be taken back.
+                    let _ = inputs.send(Input::Withdraw(uuid));
+                }
+            }
             self.interrupt();
         }
     }

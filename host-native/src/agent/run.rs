@@ -10,9 +10,14 @@ use std::{
 use futures_util::{Stream, StreamExt};
 use tokio::sync::mpsc;
 use tokio_util::sync::WaitForCancellationFutureOwned;
-use windlass_core::{HostError, Input, Message, message::ResultMessage};
+use windlass_core::{
+    HostError, Input, Message, Prompt, message::ResultMessage, permission::Mode, spec::Thinking,
+};
 
-use super::prompt_queue::{AbortSignal, PromptQueue};
+use super::{
+    BypassNotAllowed,
+    prompt_queue::{AbortSignal, PromptQueue},
+};
 
 /// The messages that answer a prompt: `system/init` first, the result last.
 ///
@@ -26,6 +31,9 @@ pub struct Run {
     /// Keeps the driver waiting for more; the driver ends when nobody can say anything any more.
     inputs: Option<mpsc::UnboundedSender<Input>>,
     fault: Arc<OnceLock<RunError>>,
+    /// It was started with a stream of messages, so there is a conversation to control.
+    streaming: bool,
+    allow_bypass: bool,
     last: Option<ResultMessage>,
     ended: bool,
 }
@@ -36,6 +44,8 @@ impl Run {
         handle: AbortHandle,
         inputs: Option<mpsc::UnboundedSender<Input>>,
         fault: Arc<OnceLock<RunError>>,
+        streaming: bool,
+        allow_bypass: bool,
     ) -> Self {
         let aborted = handle.signal.as_ref().clone().cancelled_owned();
         Self {
@@ -44,6 +54,8 @@ impl Run {
             handle,
             inputs,
             fault,
+            streaming,
+            allow_bypass,
             last: None,
             ended: false,
         }
@@ -77,6 +89,60 @@ impl Run {
     /// go on to the result, which says that it was interrupted. Keep reading; a session stays usable.
     pub fn interrupt(&self) {
         self.handle.queue.interrupt();
+    }
+
+    /// Adds a message to the answer under way: the model reads it with the next tool results. If none come any
+    /// more it is answered after, in this run.
+    ///
+    /// # Errors
+    /// [`ControlError`] when the run was started with a single prompt, or has ended.
+    pub fn steer(&self, prompt: impl Into<Prompt>) -> Result<(), ControlError> {
+        self.inputs()?;
+        match self.handle.queue.steer(prompt.into()) {
+            None => Ok(()),
+            Some(_) => Err(ControlError::Ended),
+        }
+    }
+
+    /// Changes the permission mode, from the next tool call on.
+    ///
+    /// # Errors
+    /// [`ControlError`] when the run was started with a single prompt, or has ended.
+    pub fn set_permission_mode(&self, mode: Mode) -> Result<(), ControlError> {
+        if mode == Mode::BypassPermissions && !self.allow_bypass {
+            return Err(ControlError::BypassNotAllowed(BypassNotAllowed));
+        }
+        self.control(Input::SetMode(mode))
+    }
+
+    /// Changes the model, from the next request on. None returns to the agent's own.
+    ///
+    /// # Errors
+    /// [`ControlError`] when the run was started with a single prompt, or has ended.
+    pub fn set_model(&self, model: Option<&str>) -> Result<(), ControlError> {
+        self.control(Input::SetModel(model.map(ToOwned::to_owned)))
+    }
+
+    /// Changes how many tokens the model may think, from the next request on: none returns to the agent's own
+    /// setting, 0 turns thinking off. The older form of the agent's `thinking`.
+    ///
+    /// # Errors
+    /// [`ControlError`] when the run was started with a single prompt, or has ended.
+    pub fn set_max_thinking_tokens(&self, tokens: Option<u32>) -> Result<(), ControlError> {
+        self.control(Input::SetThinking(max_thinking(tokens)))
+    }
+
+    fn control(&self, input: Input) -> Result<(), ControlError> {
+        let sent = self.inputs()?.send(input);
+        sent.map_err(|_| ControlError::Ended)
+    }
+
+    /// The machine's inputs, where they are open to this run.
+    fn inputs(&self) -> Result<&mpsc::UnboundedSender<Input>, ControlError> {
+        if !self.streaming {
+            return Err(ControlError::SinglePrompt);
+        }
+        self.inputs.as_ref().ok_or(ControlError::Ended)
     }
 
     fn end(&mut self) {
@@ -186,4 +252,26 @@ pub enum RunError {
     /// The host broke the contract with the core; a fault of windlass or of a custom transport or tool.
     #[error("the host broke the contract with the core: {0}")]
     Host(HostError),
+}
+
+/// What cannot be changed about a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// It answers a single prompt.
+    #[error(
+        "this run answers a single prompt: start it with a stream of messages (`UserInput::stream`), or use a `Session`"
+    )]
+    SinglePrompt,
+    /// It is over.
+    #[error("the run has ended")]
+    Ended,
+    /// Bypassing permissions was not allowed when the agent was built.
+    #[error(transparent)]
+    BypassNotAllowed(BypassNotAllowed),
+}
+
+/// The older option for thinking as an input.
+pub(super) fn max_thinking(tokens: Option<u32>) -> Option<Thinking> {
+    tokens.map(|tokens| Thinking::from_options(None, Some(tokens)))
 }

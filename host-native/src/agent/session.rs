@@ -19,6 +19,7 @@ use super::{
     AbortHandle, Agent, MESSAGES_AHEAD, Run, RunError,
     input::{Kind, UserInput},
     prompt_queue::{Listener, PromptQueue},
+    run::max_thinking,
 };
 use crate::host::{MessageSink, NativeHost, panic_text};
 
@@ -79,11 +80,13 @@ impl Session {
         let (sender, receiver) = mpsc::channel(MESSAGES_AHEAD);
         let signal = Arc::new(CancellationToken::new());
         let fault = Arc::new(OnceLock::new());
+        let input = input.into();
+        let streaming = matches!(input.0, Kind::Stream(_));
         let listener = Listener {
             messages: sender,
             aborted: Arc::clone(&signal),
         };
-        match input.into().0 {
+        match input.0 {
             Kind::One(prompt) => self.queue.push(prompt, listener, None),
             Kind::Stream(prompts) => self.follow(prompts, listener, Arc::clone(&fault)),
         }
@@ -91,7 +94,14 @@ impl Session {
             signal,
             queue: Arc::clone(&self.queue),
         };
-        Run::new(receiver, handle, self.inputs.clone(), fault)
+        Run::new(
+            receiver,
+            handle,
+            self.inputs.clone(),
+            fault,
+            streaming,
+            self.allow_bypass,
+        )
     }
 
     /// Puts the messages of a stream into the queue as they come, not far ahead of the answers.
@@ -149,6 +159,19 @@ impl Session {
     /// Changes the model, from the next request on. None returns to the agent's own.
     pub fn set_model(&self, model: Option<&str>) {
         self.send(Input::SetModel(model.map(ToOwned::to_owned)));
+    }
+
+    /// Changes how many tokens the model may think, from the next request on: none returns to the agent's own
+    /// setting, 0 turns thinking off. The older form of the agent's `thinking`.
+    pub fn set_max_thinking_tokens(&self, tokens: Option<u32>) {
+        self.send(Input::SetThinking(max_thinking(tokens)));
+    }
+
+    /// Adds a message to the answer under way: the model reads it with the next tool results. If none come any
+    /// more it is answered after, in the same run. False when nothing is being answered.
+    #[must_use]
+    pub fn steer(&self, prompt: impl Into<Prompt>) -> bool {
+        self.queue.steer(prompt.into()).is_none()
     }
 
     fn send(&self, input: Input) {

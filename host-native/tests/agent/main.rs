@@ -4,6 +4,7 @@
 
 mod building;
 mod components;
+mod control;
 mod endings;
 mod examples;
 mod permissions;

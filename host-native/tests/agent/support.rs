@@ -39,6 +39,13 @@ impl Model {
             .retry(retry)
     }
 
+    /// The bodies of the requests so far.
+    pub(crate) fn requests(&self) -> Vec<Value> {
+        let requests = self.0.requests();
+        let body = |body: &[u8]| serde_json::from_slice(body).expect("a JSON body");
+        requests.iter().map(|request| body(&request.body)).collect()
+    }
+
     /// Fails with a report when a request was not expected, or one that was expected never came.
     pub(crate) fn verify(&self) {
         if let Err(unmet) = self.0.verify() {

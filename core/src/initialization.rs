@@ -1,0 +1,214 @@
+//! What a session offers before anything is said: commands, agents, models, styles, account.
+
+use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agent::AgentInfo,
+    context::OutputStyle,
+    price::{Catalogue, ModelFacts},
+    spec::{Effort, Spec},
+};
+
+/// All of it at once (Agent SDK reference, `SDKControlInitializeResponse`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Initialization {
+    /// Commands a prompt may begin with.
+    pub commands: Vec<SlashCommand>,
+    /// Agents that can be started.
+    pub agents: Vec<AgentInfo>,
+    /// The output style in use.
+    pub output_style: String,
+    /// Those there are.
+    pub available_output_styles: Vec<String>,
+    /// Models that are known.
+    pub models: Vec<ModelInfo>,
+    /// Who pays.
+    pub account: AccountInfo,
+}
+
+/// A command that a prompt may begin with (Agent SDK reference, `SlashCommand`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SlashCommand {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What may follow it; empty when nothing.
+    pub argument_hint: String,
+}
+
+/// A model that can be chosen (Agent SDK reference, `ModelInfo`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelInfo {
+    /// What to set as the model.
+    pub value: String,
+    /// Its name for people.
+    pub display_name: String,
+    /// What it takes, gives and costs.
+    pub description: String,
+    /// Whether effort can be set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supports_effort: Option<bool>,
+    /// To which levels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supported_effort_levels: Option<Vec<Effort>>,
+    /// Whether it can decide by itself how much to think.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supports_adaptive_thinking: Option<bool>,
+}
+
+/// Who pays, as far as the host knows (Agent SDK reference, `AccountInfo`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AccountInfo {
+    /// The address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// The organisation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub organization: Option<String>,
+    /// The kind of subscription.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscription_type: Option<String>,
+    /// Where a token comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_source: Option<String>,
+    /// Where the key comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key_source: Option<String>,
+}
+
+impl Spec {
+    /// What a session of this spec offers.
+    #[must_use]
+    pub fn initialization(&self) -> Initialization {
+        let environment = &self.environment;
+        let style = self.output_style.as_ref().map(|style| style.name.clone());
+        let default = || "default".to_owned();
+        let mut styles = vec![default()];
+        styles.extend(OutputStyle::built_in().into_iter().map(|style| style.name));
+        if let Some(style) = style.as_ref().filter(|style| !styles.contains(style)) {
+            styles.push(style.clone());
+        }
+        let key = Some(environment.api_key_source.clone());
+        Initialization {
+            commands: environment.commands.clone(),
+            agents: self.agents.infos(),
+            output_style: style.unwrap_or_else(default),
+            available_output_styles: styles,
+            models: self.catalogue.infos(),
+            account: AccountInfo {
+                api_key_source: key.filter(|source| !source.is_empty()),
+                ..AccountInfo::default()
+            },
+        }
+    }
+}
+
+impl Catalogue {
+    /// The models that are known, as an application can show them.
+    #[must_use]
+    pub fn infos(&self) -> Vec<ModelInfo> {
+        self.models().map(info).collect()
+    }
+}
+
+fn info(model: &ModelFacts) -> ModelInfo {
+    let levels = vec![Effort::Low, Effort::Medium, Effort::High, Effort::Max];
+    ModelInfo {
+        value: model.prefix.clone(),
+        display_name: display_name(&model.prefix),
+        description: format!(
+            "{} tokens in, {} out; ${} and ${} per million",
+            thousands(model.context_window),
+            thousands(model.max_output_tokens),
+            model.input,
+            model.output
+        ),
+        supports_effort: Some(model.effort),
+        supported_effort_levels: model.effort.then_some(levels),
+        supports_adaptive_thinking: Some(model.adaptive_thinking),
+    }
+}
+
+fn thousands(tokens: u64) -> String {
+    match tokens {
+        0 => "unknown".to_owned(),
+        tokens => format!("{}K", tokens / 1000),
+    }
+}
+
+/// `claude-opus-4-6` as people write it: Claude Opus 4.6.
+fn display_name(value: &str) -> String {
+    let mut out = String::new();
+    let mut after_number = false;
+    for part in value.split('-').filter(|part| !part.is_empty()) {
+        let number = part.bytes().all(|b| b.is_ascii_digit());
+        if !out.is_empty() {
+            out.push(if number && after_number { '.' } else { ' ' });
+        }
+        let mut letters = part.chars();
+        out.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        out.push_str(letters.as_str());
+        after_number = number;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn names_for_people() {
+        assert_eq!(display_name("claude-opus-4-6"), "Claude Opus 4.6");
+        assert_eq!(display_name("claude-3-5-haiku"), "Claude 3.5 Haiku");
+        assert_eq!(display_name("llama"), "Llama");
+        assert_eq!(display_name(""), "");
+    }
+
+    #[test]
+    fn api_7_a_model_says_what_it_supports() {
+        let models = Catalogue::built_in().infos();
+        let find = |value: &str| models.iter().find(|model| model.value == value).unwrap();
+        let json = serde_json::to_value(find("claude-sonnet-4-6")).unwrap();
+        let expected = serde_json::json!({
+            "value": "claude-sonnet-4-6",
+            "displayName": "Claude Sonnet 4.6",
+            "description": "200K tokens in, 64K out; $3 and $15 per million",
+            "supportsEffort": true,
+            "supportedEffortLevels": ["low", "medium", "high", "max"],
+            "supportsAdaptiveThinking": true,
+        });
+        assert_eq!(json, expected);
+        assert_eq!(find("claude-haiku-4-5").supports_effort, Some(false));
+        assert_eq!(find("claude-haiku-4-5").supported_effort_levels, None);
+    }
+
+    #[test]
+    fn api_6_a_spec_says_what_its_sessions_offer() {
+        let mut spec = Spec::default();
+        spec.environment.api_key_source = "user".to_string();
+        spec.environment.commands = vec![SlashCommand {
+            name: "compact".to_string(),
+            description: "Sums up the conversation".to_string(),
+            argument_hint: "[instructions]".to_string(),
+        }];
+        let json = serde_json::to_value(spec.initialization()).unwrap();
+        let command = &json["commands"][0];
+        assert_eq!(command["name"], "compact");
+        assert_eq!(command["argumentHint"], "[instructions]");
+        assert_eq!(json["output_style"], "default");
+        assert_eq!(json["available_output_styles"][0], "default");
+        assert_eq!(json["account"], serde_json::json!({"apiKeySource": "user"}));
+        let agents = json["agents"].as_array().unwrap();
+        assert!(agents.iter().any(|agent| agent["name"] == "Explore"));
+        assert!(!json["models"].as_array().unwrap().is_empty());
+    }
+}
