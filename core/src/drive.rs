@@ -56,6 +56,7 @@ pub async fn drive_observed<H: Host>(
                     observe(&message);
                     host.message(message).await;
                 }
+                Output::Refused(error) => host.refused(error),
                 Output::Effect(id, effect) => {
                     let control = Control::new(id);
                     running.push(perform(host, id, effect, &control));

@@ -11,7 +11,7 @@ use crate::{
     id::{EffectId, Uuid},
     json::{self, RawJson},
     message::{FailedFile, Message, PersistedFile},
-    permission::Mode,
+    permission::{self, Mode, PermissionUpdate, UpdateError},
     spec::{Effort, Thinking},
     tool::{Access, ToolCall, ToolResult},
 };
@@ -27,8 +27,11 @@ pub enum Input {
     Withdraw(Uuid),
     /// Stop what is running. The session stays usable.
     Interrupt,
-    /// Change the permission mode; holds from the next judged call on.
+    /// Change the permission mode; holds from the next judged call on. Refused by [`Output::Refused`].
     SetMode(Mode),
+    /// Change rules, directories or mode; holds from the next judged call on, all of it or (with
+    /// [`Output::Refused`]) nothing. Writing settings files is the host's.
+    UpdatePermissions(Vec<PermissionUpdate>),
     /// Change the model; none returns to the one of the spec. Holds from the next request on.
     SetModel(Option<String>),
     /// Change how the model thinks; none returns to the spec. Holds from the next request on.
@@ -161,6 +164,8 @@ pub enum Output {
     Abandon(EffectId),
     /// A message for the application.
     Message(Message),
+    /// A change of the permissions was refused; nothing has changed, and the session goes on.
+    Refused(UpdateError),
 }
 
 /// Something only a host can do.
@@ -252,8 +257,21 @@ pub struct PermissionRequest {
     pub blocked_path: Option<String>,
     /// Why it is asked, in one sentence.
     pub decision_reason: String,
-    /// A rule that would answer the question for the rest of the session (`Bash(npm test)`).
-    pub suggested_rule: Option<String>,
+    /// Changes of the permissions of which each lets such calls run unasked, the narrowest first; hand back
+    /// those that are accepted as `updatedPermissions`. Empty where none would help.
+    #[serde(default)]
+    pub suggestions: Vec<PermissionUpdate>,
+    /// The subagent that calls; none for the main thread.
+    #[serde(default)]
+    pub agent_id: Option<String>,
+}
+
+impl PermissionRequest {
+    /// The narrowest rule among the suggestions (`Bash(npm test)`): for a plain "always".
+    #[must_use]
+    pub fn suggested_rule(&self) -> Option<String> {
+        permission::first_rule(&self.suggestions)
+    }
 }
 
 /// The answer of whoever decides (Agent SDK reference, `PermissionResult`).
@@ -265,9 +283,9 @@ pub enum PermissionResponse {
         /// Run it with this input instead; it is validated again.
         #[serde(rename = "updatedInput", skip_serializing_if = "Option::is_none")]
         updated_input: Option<RawJson>,
-        /// Allow rules that hold from now on, for this session.
-        #[serde(rename = "allowRules", skip_serializing_if = "Vec::is_empty")]
-        allow_rules: Vec<String>,
+        /// Changes of the permissions that hold from now on: all of them, or none if one does not apply.
+        #[serde(rename = "updatedPermissions", skip_serializing_if = "Vec::is_empty")]
+        updated_permissions: Vec<PermissionUpdate>,
     },
     /// Do not run it.
     Deny {
@@ -286,7 +304,7 @@ impl<'de> Deserialize<'de> for PermissionResponse {
             #[serde(default)]
             updated_input: Option<RawJson>,
             #[serde(default)]
-            allow_rules: Vec<String>,
+            updated_permissions: Option<RawJson>,
         }
         #[derive(Deserialize)]
         struct Deny {
@@ -298,7 +316,11 @@ impl<'de> Deserialize<'de> for PermissionResponse {
         match kind.as_str() {
             "allow" => raw.decode().map(|allow: Allow| Self::Allow {
                 updated_input: allow.updated_input,
-                allow_rules: allow.allow_rules,
+                // The call was allowed, whatever else the answer says: what cannot be read changes nothing.
+                updated_permissions: allow
+                    .updated_permissions
+                    .and_then(|updates| updates.decode().ok())
+                    .unwrap_or_default(),
             }),
             "deny" => raw.decode().map(|deny: Deny| Self::Deny {
                 message: deny.message,
@@ -319,7 +341,7 @@ impl PermissionResponse {
     pub fn allow() -> Self {
         Self::Allow {
             updated_input: None,
-            allow_rules: Vec::new(),
+            updated_permissions: Vec::new(),
         }
     }
 

@@ -18,6 +18,7 @@ use crate::{
     },
     id::{EffectId, Millis, Now},
     message::Message,
+    permission::UpdateError,
     tool::ToolCall,
 };
 
@@ -70,6 +71,12 @@ pub trait Host {
 
     /// Hands a message to the application; may wait until it is taken.
     fn message(&self, message: Message) -> impl Future<Output = ()>;
+
+    /// Learns that a change of the permissions was refused; the session goes on as it was. For hosts that
+    /// pass on what people change; by default nothing.
+    fn refused(&self, error: UpdateError) {
+        let _ = error;
+    }
 }
 
 /// Tells a running tool that its result is no longer wanted. One waiter at a time.

@@ -11,7 +11,7 @@ use crate::{
     message::{McpServer, PluginInfo},
     money::Usd,
     output::{self, OutputFormat},
-    permission::{Mode, Rules},
+    permission::{Mode, Rules, ToolSet},
     price::Catalogue,
     provider::{Provider, messages::MessagesApi},
     schema::{Schema, SchemaError},
@@ -138,7 +138,7 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// The tools the model is shown: those that no deny rule closes altogether.
+    /// The tools the model is shown: those that were chosen and that no deny rule closes altogether.
     pub fn offered_tools(&self) -> impl Iterator<Item = &ToolDefinition> {
         // The way to hand over the answer is nothing that rules could close.
         let output = self.output.iter().map(OutputFormat::tool);
@@ -146,9 +146,21 @@ impl Spec {
         self.tools
             .iter()
             .filter(move |tool| {
-                !is_output(&tool.name) && !self.permissions.rules.denies_tool(&tool.name)
+                let name = &tool.name;
+                !is_output(name)
+                    && self.has_tool(tool)
+                    && !self.permissions.rules.denies_tool(name)
+                    // Who decides about permissions is not the model's to call.
+                    && self.permissions.prompt_tool.as_ref() != Some(name)
             })
             .chain(output)
+    }
+
+    /// Whether a tool is one of those that were chosen; the one for the answer always is.
+    #[must_use]
+    pub fn has_tool(&self, tool: &ToolDefinition) -> bool {
+        let is_output = self.output.is_some() && tool.name == output::TOOL;
+        is_output || self.permissions.tools.offers(&tool.name)
     }
 
     /// Adds tools that the core runs itself. A tool of the same name that is there already stays.
@@ -358,6 +370,10 @@ pub struct PermissionPolicy {
     pub free_workspace_reads: bool,
     /// Whether the mode may be switched to [`Mode::BypassPermissions`] later on.
     pub allow_bypass: bool,
+    /// Which tools there are at all, before any rule.
+    pub tools: ToolSet,
+    /// The MCP tool that is asked where a callback would be (Agent SDK reference, `permissionPromptToolName`).
+    pub prompt_tool: Option<String>,
 }
 
 /// Facts about the host that messages and judgements need.
@@ -368,6 +384,8 @@ pub struct Environment {
     pub cwd: String,
     /// The person's home directory, for rules that begin with `~/`.
     pub home: Option<String>,
+    /// Whether the program runs with all rights (root on Unix): [`Mode::BypassPermissions`] is refused then.
+    pub is_root: bool,
     /// Further directories that belong to the workspace: absolute, links resolved.
     pub additional_directories: Vec<String>,
     /// The operating system, in words the model understands; empty when not told.

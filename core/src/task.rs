@@ -17,7 +17,7 @@ use crate::{
     id::{SessionId, Uuid},
     json::RawJson,
     output::{OutputFormat, PlainText},
-    permission::{Mode, Rule, Rules},
+    permission::{Mode, Rule, Rules, ToolSet},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     spec::{
         Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, TaskPolicy, Thinking,
@@ -250,6 +250,8 @@ struct PermissionForm {
     can_ask: bool,
     free_workspace_reads: bool,
     allow_bypass: bool,
+    tools: ToolSet,
+    permission_prompt_tool_name: Option<String>,
 }
 
 impl SpecForm {
@@ -361,7 +363,10 @@ impl PermissionForm {
                 allow: rules(&self.allow, "allow")?,
                 ask: rules(&self.ask, "ask")?,
                 deny: rules(&self.deny, "deny")?,
+                ..Rules::default()
             },
+            tools: self.tools,
+            prompt_tool: self.permission_prompt_tool_name,
             can_ask: self.can_ask,
             free_workspace_reads: self.free_workspace_reads,
             allow_bypass: self.allow_bypass,

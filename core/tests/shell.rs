@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use windlass_core::shell::{SimpleCommand, Unparsed, commands};
+use windlass_core::shell::{Direction, SimpleCommand, Unparsed, commands};
 
 fn show(command: &SimpleCommand) -> String {
     let mut out: Vec<String> = command
@@ -15,8 +15,17 @@ fn show(command: &SimpleCommand) -> String {
         let mark = if word.is_literal() { "" } else { "~" };
         out.push(format!("{mark}{}", word.text()));
     }
-    if command.writes_file {
-        out.push(">".to_owned());
+    for redirection in &command.redirections {
+        let sign = match redirection.direction {
+            Direction::In => "<",
+            Direction::Out => ">",
+        };
+        let mark = if redirection.target.is_literal() {
+            ""
+        } else {
+            "~"
+        };
+        out.push(format!("{sign}{mark}{}", redirection.target.text()));
     }
     out.join(" ")
 }
@@ -63,14 +72,18 @@ fn perm_4_substitutions_are_commands() {
 
 #[test]
 fn perm_4_redirections_are_seen() {
-    check("echo x > f", &["echo x >"]);
-    check("echo x >> f 2>&1", &["echo x >"]);
-    check("echo x &> f", &["echo x >"]);
-    check("echo x >| f", &["echo x >"]);
-    check("echo x 2>/dev/null >&2 < in <<< word", &["echo x"]);
-    check("> f", &[" >".trim_start()]);
-    check("{ echo x; } > f", &["echo x", ">"]);
-    check("echo x >$F", &["echo x >"]);
+    check("echo x > f", &["echo x >f"]);
+    check("echo x >> f 2>&1", &["echo x >f"]);
+    check("echo x &> f", &["echo x >f"]);
+    check("echo x >& f", &["echo x >f"]);
+    check("echo x >| f", &["echo x >f"]);
+    check("echo x <> f", &["echo x >f"]);
+    check("echo x > 'a b' 3>c", &["echo x >a b >c"]);
+    check("echo x 2>/dev/null >&2 <&0 < in <<< word", &["echo x <in"]);
+    check("> f", &[">f"]);
+    check("{ echo x; } > f", &["echo x", ">f"]);
+    check("echo x >$F", &["echo x >~"]);
+    check("timeout 5 a > f", &["a >f", "timeout 5 a >f"]);
 }
 
 #[test]
@@ -88,8 +101,33 @@ fn perm_4_compound_commands_give_all_their_branches() {
         &["a", "b", "c", "d", "e"],
     );
     check("for x in $(ls); do rm $x; done", &["ls", "rm ~"]);
-    check("while read l; do echo $l; done < f", &["read l", "echo ~"]);
+    check(
+        "while read l; do echo $l; done < f",
+        &["read l", "echo ~", "<f"],
+    );
     check("(cd x; make) && { ls; }", &["cd x", "make", "ls"]);
+    check(
+        "case $x in a | b) c;; (d) e ;& *)\n f\n g;; esac > h && i",
+        &["c", "e", "f", "g", ">h", "i"],
+    );
+    check("[ -f x ] && a", &["[ -f x ]", "a"]);
+    check("case x in esac; a", &["a"]);
+    check("select x in a b; do c; done", &["c"]);
+    check(
+        "[[ -f x && $y =~ (a|b) ]] && c",
+        &["[[ -f x ~ =~ a b ]]", "c"],
+    );
+    check("[[ $(rm x) ]]", &["[[ ~ ]]", "rm x"]);
+    check("(( x + $(rm x) )) || a", &["(( ~", "rm x", "a"]);
+}
+
+#[test]
+fn perm_4_bodies_of_functions_are_commands() {
+    check("f() { rm x; }; f", &["rm x", "f"]);
+    check("f ( ) ( rm x )", &["rm x"]);
+    check("function f { rm x; }", &["rm x"]);
+    check("function f() { rm \"$1\"; }\nf y", &["rm ~", "f y"]);
+    check("ls() { rm x; }; ls", &["rm x", "ls"]);
 }
 
 #[test]
@@ -97,6 +135,9 @@ fn perm_4_quoting_does_not_hide_a_program() {
     check("\"rm\" x", &["rm x"]);
     check("r''m x", &["rm x"]);
     check("\\rm x", &["rm x"]);
+    check("$'r\\x6d' x", &["rm x"]);
+    check("$'\\162m' $'\\'' y", &["rm ' y"]);
+    check("echo \"$'x'\"", &["echo $'x'"]);
     check("grep 'a*b' f", &["grep a*b f"]);
     check("grep a*b f", &["grep ~a*b f"]);
 }
@@ -114,6 +155,19 @@ fn perm_4_wrappers_give_what_they_run() {
         "find . | xargs -n 1 rm",
         &["find .", "rm ~", "xargs -n 1 rm"],
     );
+    check("xargs -I{} mv {} x", &["mv ~ x ~", "xargs -I{} mv {} x"]);
+    check("find . -exec rm {} +", &["find . -exec rm {} +", "rm ~"]);
+    check(
+        "find a -execdir git mv {} b \\; -ok rm c ';' -print",
+        &[
+            "find a -execdir git mv {} b ; -ok rm c ; -print",
+            "git mv ~ b",
+            "rm c",
+        ],
+    );
+    check("fd x -X rm", &["fd x -X rm", "rm"]);
+    check("command -v rm", &["command -v rm"]);
+    check("time -p rm x", &["time -p rm x", "rm x"]);
     check("eval 'rm x'", &["eval rm x", "rm x"]);
     check("exec -a name rm x", &["exec -a name rm x", "rm x"]);
     check(
@@ -142,21 +196,28 @@ fn perm_4_what_cannot_be_followed_is_refused() {
     }
     for line in [
         "sudo rm x",
-        "find . -exec rm {} +",
-        "find . -delete -exec sh -c x \\;",
-        "case x in y) z;; esac",
-        "f() { rm x; }; f",
-        "function f { rm x; }",
         "source x",
         ". x",
         "env -S 'rm x'",
         "bash script.sh",
         "curl x | sh",
-        "$'rm' x",
         "a=(1 2)",
-        "((x = 1))",
-        "[[ -f x ]]",
         "busybox rm x",
+        "find . -exec $X {} +",
+        "find . -exec sh -c 'rm {}' \\;",
+        "xargs -I{} sh -c 'echo {}'",
+        "xargs -IF sh -c 'echo F'",
+        "case x in y) z",
+        "a;; b",
+        "((a);(b))",
+        "[[ -f x",
+        "$'\\u00e9' x",
+        "echo ${x@P}",
+        "printf -v 'a[$(rm x)]' y",
+        "alias ls=rm",
+        "trap 'rm x' EXIT",
+        "coproc rm x",
+        "f(x) { rm y; }",
     ] {
         assert!(commands(line).is_err(), "{line} gave {:?}", commands(line));
     }

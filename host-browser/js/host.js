@@ -84,7 +84,8 @@ export class Host {
       toolUseID: request.tool_use_id,
       blockedPath: request.blocked_path ?? undefined,
       decisionReason: request.decision_reason,
-      suggestedRule: request.suggested_rule ?? undefined,
+      suggestions: request.suggestions,
+      agentID: request.agent_id ?? undefined,
     });
     return JSON.stringify(decision);
   }

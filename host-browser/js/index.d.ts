@@ -96,13 +96,26 @@ export type CanUseTool = (
     /** The path outside the working directory that made it ask. */
     blockedPath?: string;
     decisionReason: string;
-    /** A rule that would answer the question for the rest of the session. */
-    suggestedRule?: string;
+    /** Changes of the permissions of which each lets such calls run unasked; hand back those you accept. */
+    suggestions: PermissionUpdate[];
+    /** The subagent that calls. */
+    agentID?: string;
   },
 ) => PermissionResult | Promise<PermissionResult>;
 
+/** A change of the permissions (Agent SDK reference, `PermissionUpdate`); here all of them hold for the session. */
+export type PermissionUpdate = (
+  | {
+      type: 'addRules' | 'replaceRules' | 'removeRules';
+      rules: { toolName: string; ruleContent?: string }[];
+      behavior: 'allow' | 'deny' | 'ask';
+    }
+  | { type: 'setMode'; mode: 'default' | 'acceptEdits' | 'plan' | 'dontAsk' | 'bypassPermissions' }
+  | { type: 'addDirectories' | 'removeDirectories'; directories: string[] }
+) & { destination: 'userSettings' | 'projectSettings' | 'localSettings' | 'session' | 'cliArg' };
+
 export type PermissionResult =
-  | { behavior: 'allow'; updatedInput?: Record<string, unknown>; allowRules?: string[] }
+  | { behavior: 'allow'; updatedInput?: Record<string, unknown>; updatedPermissions?: PermissionUpdate[] }
   | { behavior: 'deny'; message: string; interrupt?: boolean };
 
 /** Time, in whole milliseconds. */

@@ -184,10 +184,8 @@ fn unknown_tool(name: &str) -> BoxStream<'static, Answer> {
 }
 
 fn nobody_to_ask(request: &PermissionRequest) -> PermissionResponse {
-    let rule = request
-        .suggested_rule
-        .as_deref()
-        .unwrap_or(&request.tool_name);
+    let rule = request.suggested_rule();
+    let rule = rule.as_deref().unwrap_or(&request.tool_name);
     PermissionResponse::deny(format!(
         "{} needs permission ({}), and there is nobody to ask. Allow it with the rule {rule}, or give the agent a permission callback.",
         request.tool_name, request.decision_reason

@@ -5,21 +5,37 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Rule, Specifier, judge::workspace_roots};
+use super::{
+    Mode, PathFact, Rule, Specifier, Standing,
+    command_files::{FileCommand, FileUse, Files, files_of, leaves_files_alone},
+    command_pattern::{CommandPattern, Spelled},
+    glob, path_pattern,
+    path_pattern::{is_under, lexical},
+};
 use crate::{
-    shell::{self, SimpleCommand, Word},
-    spec::Environment,
+    shell::{self, SimpleCommand},
+    tool::Access,
 };
 
 /// A shell line, taken apart once for all rules.
 #[derive(Debug)]
 pub(super) struct CommandLine<'a> {
     text: &'a str,
+    /// As it stands: how a line begins is known even when the rest cannot be followed.
+    raw: Spelled,
     /// None when it cannot be followed: nothing is known about it then.
-    commands: Option<Vec<SimpleCommand>>,
+    parts: Option<Vec<Part>>,
 }
 
-/// How sure it is that a rule concerns a line.
+/// One command of a line.
+#[derive(Debug)]
+struct Part {
+    command: SimpleCommand,
+    spelled: Spelled,
+    files: Files,
+}
+
+/// How sure it is that a rule concerns a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Concern {
     No,
@@ -28,120 +44,266 @@ pub(super) enum Concern {
     Yes,
 }
 
+/// What lets a command of a line run.
+enum Leave<'a> {
+    Rule(&'a Rule),
+    /// It writes in the workspace, and the mode accepts edits.
+    Mode,
+    /// It changes nothing by itself.
+    Harmless,
+}
+
 impl<'a> CommandLine<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str, cwd: &str) -> Self {
+        let parts = shell::commands(text).ok().map(|commands| {
+            let files = files_of(text, &commands, cwd);
+            commands
+                .into_iter()
+                .zip(files)
+                .map(|(command, files)| Part {
+                    spelled: Spelled::of(&command),
+                    command,
+                    files,
+                })
+                .collect()
+        });
         Self {
             text,
-            commands: shell::commands(text).ok(),
+            raw: Spelled::of_text(text),
+            parts,
         }
     }
 
     pub(super) fn is_readable(&self) -> bool {
-        self.commands.is_some()
+        self.parts.is_some()
+    }
+
+    /// The commands of the line as texts, for people; wrappers are left out.
+    pub(super) fn commands(&self) -> impl Iterator<Item = &SimpleCommand> {
+        let parts = self.parts.iter().flatten().map(|part| &part.command);
+        parts.filter(|command| !command.wraps && !command.words.is_empty())
     }
 
     /// Whether a rule that denies or asks is about any command of the line.
-    pub(super) fn concern(&self, rule: &Rule) -> Concern {
-        let wanted = match &rule.specifier {
-            Specifier::CommandPrefix(prefix) => prefix.clone(),
-            Specifier::CommandExact(text) if self.text.trim() == text => return Concern::Yes,
-            Specifier::CommandExact(text) => text.split_whitespace().map(String::from).collect(),
-            _ => return Concern::No,
-        };
-        // How a line begins is known even when the rest cannot be followed.
-        let mut words = self.text.split_whitespace();
-        let begins = wanted.iter().all(|word| words.next() == Some(word));
-        let is_prefix = matches!(rule.specifier, Specifier::CommandPrefix(_));
-        if begins && is_prefix {
-            return Concern::Yes;
+    pub(super) fn concern(&self, pattern: &CommandPattern) -> Concern {
+        let parts = self.parts.iter().flatten();
+        let begins = !pattern.is_exact() && pattern.matches(&self.raw);
+        if pattern.is_line(self.text)
+            || begins
+            || parts
+                .clone()
+                .any(|part| pattern.matches_anywhere(&part.spelled))
+        {
+            Concern::Yes
+        } else if parts
+            .into_iter()
+            .any(|part| pattern.may_hide_in(&part.command))
+        {
+            Concern::Perhaps
+        } else {
+            Concern::No
         }
-        let all = self.commands.iter().flatten();
-        all.map(|command| concern(command, &wanted, is_prefix))
-            .max()
-            .unwrap_or(Concern::No)
     }
 
-    /// The rules that allow the line, if every command in it is allowed by one.
-    pub(super) fn allowed_by(&self, rules: &[&Rule], environment: &Environment) -> Option<String> {
-        let exact = |rule: &&&Rule| matches!(&rule.specifier, Specifier::CommandExact(text) if self.text.trim() == text);
-        if let Some(rule) = rules.iter().find(exact) {
-            return Some(rule.to_string());
-        }
-        let mut named: Vec<String> = Vec::new();
-        for command in self.commands.as_deref()? {
-            // A command that writes files, or whose environment is changed, is not the one that was allowed.
-            if command.writes_file || !command.assignments.is_empty() || command.words.is_empty() {
+    /// Whether a word of the line names a file that a deny rule closes, as far as the words show it. What the
+    /// host has resolved is judged as a path; this is for all the other words.
+    pub(super) fn names_closed_file(&self, rule: &Rule, standing: &Standing<'_>) -> bool {
+        let Specifier::Path(pattern) = &rule.specifier else {
+            return false;
+        };
+        let patterns = path_pattern::absolute(rule, pattern, standing);
+        let cwd = &standing.environment.cwd;
+        let closed = |text: &str| {
+            let path = lexical(cwd, text);
+            patterns.iter().any(|pattern| glob::covers(pattern, &path))
+        };
+        self.parts.iter().flatten().any(|part| {
+            let program = part.command.program().unwrap_or_default();
+            if rule.is_edit() && leaves_files_alone(program) {
+                return false;
+            }
+            let redirections = part.command.redirections.iter().map(|r| &r.target);
+            let arguments = part.command.words.iter().skip(1);
+            arguments.chain(redirections).any(|word| {
+                let text = word.text();
+                // `--file=x` and `if=x` name x.
+                let value = text.split_once('=').map(|(_, value)| value);
+                word.is_literal()
+                    && [Some(text), value]
+                        .into_iter()
+                        .flatten()
+                        .any(|text| !text.is_empty() && closed(text))
+            })
+        })
+    }
+
+    /// Whether the line is one that a rule allows as it is, whatever it does.
+    pub(super) fn is_allowed_line(&self, rule: &Rule) -> bool {
+        matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(self.text))
+    }
+
+    /// The rules that allow the line, if every command in it may run: by a rule, by the mode that accepts
+    /// edits, or because it is harmless. None of these is reason enough to allow a line that is harmless only.
+    pub(super) fn allowed_by<'r>(
+        &self,
+        rules: &[&'r Rule],
+        standing: &Standing<'_>,
+        facts: &[PathFact],
+    ) -> Option<Vec<&'r Rule>> {
+        let mut named: Vec<&Rule> = Vec::new();
+        let mut has_reason = false;
+        let parts = self.parts.as_deref()?;
+        let moves = parts
+            .iter()
+            .any(|part| matches!(part.files.command, FileCommand::Enters(_)));
+        for part in parts {
+            // A command whose environment is changed is not the one that was allowed.
+            if !part.command.assignments.is_empty() {
                 return None;
             }
-            match rules.iter().find(|rule| allows(rule, command)) {
-                Some(rule) if named.iter().any(|known| *known == rule.to_string()) => {}
-                Some(rule) => named.push(rule.to_string()),
-                None if command.wraps || is_harmless(command, environment) => {}
-                None => return None,
+            for redirection in &part.files.redirections {
+                match may_open(redirection, rules, standing, facts)? {
+                    Leave::Rule(rule) => remember(&mut named, rule),
+                    Leave::Mode | Leave::Harmless => {}
+                }
+            }
+            if part.command.words.is_empty() {
+                continue;
+            }
+            match may_run(part, moves, rules, standing, facts)? {
+                Leave::Rule(rule) => remember(&mut named, rule),
+                Leave::Mode => has_reason = true,
+                Leave::Harmless => {}
             }
         }
-        (!named.is_empty()).then(|| named.join(", "))
+        (has_reason || !named.is_empty()).then_some(named)
+    }
+
+    /// The rules of these that allow at least one command of the line.
+    pub(super) fn allows_a_part(&self, rule: &Rule) -> bool {
+        let mut parts = self.parts.iter().flatten();
+        parts.any(|part| allows(rule, part))
     }
 }
 
-fn concern(command: &SimpleCommand, wanted: &[String], is_prefix: bool) -> Concern {
-    if command.begins_with(wanted) && (is_prefix || command.words.len() == wanted.len()) {
-        return Concern::Yes;
+fn remember<'r>(named: &mut Vec<&'r Rule>, rule: &'r Rule) {
+    if !named.contains(&rule) {
+        named.push(rule);
     }
-    let (Some(program), Some((first, rest))) = (command.program(), wanted.split_first()) else {
-        return Concern::No;
+}
+
+fn allows(rule: &Rule, part: &Part) -> bool {
+    matches!(&rule.specifier, Specifier::Command(pattern) if pattern.matches(&part.spelled))
+}
+
+fn may_run<'r>(
+    part: &Part,
+    moves: bool,
+    rules: &[&'r Rule],
+    standing: &Standing<'_>,
+    facts: &[PathFact],
+) -> Option<Leave<'r>> {
+    let program = part.command.words.first()?.text();
+    // In another folder a relative program is another program.
+    let is_certain = !(moves && program.contains('/') && !program.starts_with('/'));
+    if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
+        return Some(Leave::Rule(rule));
+    }
+    if standing.mode() == Mode::AcceptEdits && edits_workspace(part, standing, facts) {
+        return Some(Leave::Mode);
+    }
+    let harmless = part.command.wraps
+        || matches!(part.command.program(), Some("true" | "false" | ":" | "pwd"))
+        || matches!(&part.files.command, FileCommand::Enters(folder)
+            if fact(folder, facts).is_some_and(|real| standing.in_workspace(real)))
+        || is_literal_test(&part.command);
+    harmless.then_some(Leave::Harmless)
+}
+
+/// `[ … ]` and its like with nothing computed in it.
+fn is_literal_test(command: &SimpleCommand) -> bool {
+    matches!(command.program(), Some("[" | "[[" | "test"))
+        && command.words.iter().all(shell::Word::is_literal)
+}
+
+fn may_open<'r>(
+    redirection: &FileUse,
+    rules: &[&'r Rule],
+    standing: &Standing<'_>,
+    facts: &[PathFact],
+) -> Option<Leave<'r>> {
+    if redirection.access == Access::Read {
+        // The program could open it by itself; what must not be read is denied elsewhere.
+        return Some(Leave::Harmless);
+    }
+    let real = fact(redirection, facts)?;
+    let covers = |rule: &&&Rule| match &rule.specifier {
+        Specifier::Path(pattern) => {
+            let patterns = path_pattern::absolute(rule, pattern, standing);
+            rule.is_edit() && patterns.iter().any(|pattern| glob::covers(pattern, real))
+        }
+        Specifier::Any => rule.is_edit(),
+        _ => false,
     };
-    if program != first.rsplit('/').next().unwrap_or(first) {
-        return Concern::No;
+    if let Some(rule) = rules.iter().find(covers) {
+        return Some(Leave::Rule(rule));
     }
-    if rest.is_empty() {
-        // The same program by another path, or an exact rule with more words.
-        return if is_prefix { Concern::Yes } else { Concern::No };
-    }
-    // `git -C dir push` is what a rule for `git push` means; `git $verb` may be.
-    let mut rest = rest.iter();
-    let mut next = rest.next();
-    for word in &command.words[1..] {
-        if !word.is_literal() {
-            return Concern::Perhaps;
-        }
-        if next.is_some_and(|wanted| wanted == word.text()) {
-            next = rest.next();
-        }
-    }
-    match next {
-        None => Concern::Perhaps,
-        Some(_) => Concern::No,
-    }
+    let accepted = standing.mode() == Mode::AcceptEdits && standing.in_workspace(real);
+    accepted.then_some(Leave::Mode)
 }
 
-fn allows(rule: &Rule, command: &SimpleCommand) -> bool {
-    match &rule.specifier {
-        Specifier::CommandPrefix(prefix) => command.begins_with(prefix),
-        Specifier::CommandExact(text) => {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            command.words.len() == words.len() && command.begins_with(&words)
-        }
-        _ => false,
-    }
-}
-
-/// Builtins that change nothing by themselves; `cd` only within the workspace.
-fn is_harmless(command: &SimpleCommand, environment: &Environment) -> bool {
-    match command.program() {
-        Some("true" | "false" | ":" | "pwd") => true,
-        Some("cd") => match &command.words[1..] {
-            [target] if target.is_literal() => stays_inside(target, environment),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-fn stays_inside(target: &Word, environment: &Environment) -> bool {
-    let path = target.text();
-    if path.starts_with('-') || path.split('/').any(|part| part == "..") {
+/// Whether a command only changes files in the workspace, and no closed file goes with them.
+fn edits_workspace(part: &Part, standing: &Standing<'_>, facts: &[PathFact]) -> bool {
+    let FileCommand::Changes(Some(uses)) = &part.files.command else {
         return false;
-    }
-    !path.starts_with('/') || workspace_roots(environment).any(|root| super::is_under(root, path))
+    };
+    uses.iter().all(|used| {
+        fact(used, facts).is_some_and(|real| {
+            let is_root = standing.workspace_roots().any(|root| is_under(real, root));
+            standing.in_workspace(real)
+                && !(used.removed && is_root)
+                && !standing
+                    .deny_rules()
+                    .any(|rule| lies_below(rule, real, standing))
+        })
+    })
+}
+
+/// Whether what a deny rule closes lies somewhere below a folder.
+fn lies_below(rule: &Rule, folder: &str, standing: &Standing<'_>) -> bool {
+    let Specifier::Path(pattern) = &rule.specifier else {
+        return false;
+    };
+    path_pattern::absolute(rule, pattern, standing)
+        .iter()
+        .any(|pattern| {
+            let literal = pattern
+                .find(['*', '?', '[', '\\'])
+                .map_or(pattern.as_str(), |end| {
+                    &pattern[..pattern[..end].rfind('/').unwrap_or(0)]
+                });
+            is_under(folder, literal)
+        })
+}
+
+/// Where the host says that a file of the line really is.
+fn fact<'f>(used: &FileUse, facts: &'f [PathFact]) -> Option<&'f str> {
+    let path = used.path.as_deref()?;
+    facts
+        .iter()
+        .find(|fact| fact.access == used.access && fact.written == path)
+        .map(|fact| fact.path.as_str())
+}
+
+/// A command's words as a person would write them, for suggestions.
+pub(super) fn plain_words(command: &SimpleCommand) -> Option<Vec<String>> {
+    let plain = |text: &str| {
+        text.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_./:=@+,".contains(&b))
+    };
+    command
+        .words
+        .iter()
+        .map(|word| (word.is_literal() && plain(word.text())).then(|| word.text().to_string()))
+        .collect()
 }

@@ -32,6 +32,68 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// The patterns that a pattern with alternatives (`*.{pem,key}`) stands for; none if they are too many.
+/// Braces without a comma mean themselves, and so do those behind a `\\`.
+pub(super) fn alternatives(pattern: &str) -> Option<Vec<String>> {
+    const MOST: usize = 64;
+    let mut open = alloc::vec![String::from(pattern)];
+    let mut done = Vec::new();
+    while let Some(pattern) = open.pop() {
+        match split_braces(&pattern) {
+            None if done.contains(&pattern) => {}
+            None => done.push(pattern),
+            Some((before, inner, after)) => {
+                open.extend(
+                    inner
+                        .iter()
+                        .rev()
+                        .map(|part| [before, part, after].concat()),
+                );
+            }
+        }
+        if done.len() + open.len() > MOST {
+            return None;
+        }
+    }
+    Some(done)
+}
+
+/// The first pair of braces with a comma in it: what stands before, the alternatives, what comes after.
+fn split_braces(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
+    // The places where a pair was opened, and the commas directly in it.
+    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut escaped = false;
+    for (at, byte) in pattern.bytes().enumerate() {
+        if core::mem::take(&mut escaped) {
+            continue;
+        }
+        match byte {
+            b'\\' => escaped = true,
+            b'{' => open.push((at, Vec::new())),
+            b',' => {
+                if let Some((_, commas)) = open.last_mut() {
+                    commas.push(at);
+                }
+            }
+            b'}' => {
+                if let Some((start, commas)) = open.pop()
+                    && !commas.is_empty()
+                {
+                    let mut parts = Vec::new();
+                    let mut from = start + 1;
+                    for end in commas.into_iter().chain([at]) {
+                        parts.push(&pattern[from..end]);
+                        from = end + 1;
+                    }
+                    return Some((&pattern[..start], parts, &pattern[at + 1..]));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 enum Token {
     Literal(u8),
     /// `?`
@@ -140,7 +202,30 @@ fn class(rest: &mut Vec<u8>) -> Option<Token> {
 
 #[cfg(test)]
 mod tests {
-    use super::{covers, escape};
+    use alloc::vec::Vec;
+
+    use super::{alternatives, covers, escape};
+
+    #[test]
+    fn alternatives_are_written_out() {
+        for (pattern, expected) in [
+            ("/a", &["/a"][..]),
+            ("/*.{pem,key}", &["/*.pem", "/*.key"]),
+            ("/{a,b}/{c,d}", &["/a/c", "/a/d", "/b/c", "/b/d"]),
+            ("/{a,b{c,d}}", &["/a", "/bc", "/bd"]),
+            ("/{a}", &["/{a}"]),
+            ("/\\{a,b\\}", &["/\\{a,b\\}"]),
+            ("/{a,b", &["/{a,b"]),
+            ("/{,.bak}x", &["/x", "/.bakx"]),
+        ] {
+            let mut found = alternatives(pattern).unwrap();
+            let mut expected: Vec<&str> = expected.to_vec();
+            found.sort();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{pattern}");
+        }
+        assert_eq!(alternatives(&"{a,b}".repeat(40)), None);
+    }
 
     #[test]
     fn patterns_cover_paths_and_what_lies_below() {

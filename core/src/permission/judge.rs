@@ -1,20 +1,22 @@
-//! The order of judgement: deny rules, ask rules, allow rules, mode, whoever can be asked.
+//! The order of judgement: hooks that deny, deny rules, ask rules, hooks that allow, allow rules, the mode,
+//! whoever can be asked.
 
 use alloc::{
-    borrow::ToOwned,
     format,
     string::{String, ToString},
     vec::Vec,
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{
-    Mode, Rule, Rules, Specifier,
+    Behavior, Mode, Rule, Source, Specifier, Standing,
     command::{CommandLine, Concern},
-    glob,
+    glob, path_pattern, tool_name,
 };
 use crate::{
-    spec::Environment,
-    tool::{Access, DenyPattern, ToolDefinition},
+    json::{RawJson, RawObject},
+    tool::{Access, ToolDefinition},
     tools::Consent,
 };
 
@@ -25,25 +27,106 @@ pub struct CallFacts<'a> {
     pub tool: &'a ToolDefinition,
     /// The command, for tools that run one.
     pub command: Option<&'a str>,
-    /// The files it names, resolved.
+    /// The address, for the tool that fetches one.
+    pub url: Option<&'a str>,
+    /// What the call is about, by its name: the subagent or the skill, for the tools that start one.
+    pub name: Option<&'a str>,
+    /// The files it names, resolved: those of its parameters, or those that its command shows.
     pub paths: &'a [PathFact],
-    /// What rules such as `Skill(name)` compare: the name of what the call is about, where it has one.
-    pub subject: Option<&'a str>,
     /// Who must agree, for tools that the core runs.
     pub consent: Consent,
 }
 
+impl<'a> CallFacts<'a> {
+    /// A call of which nothing is known but its tool.
+    #[must_use]
+    pub fn of(tool: &'a ToolDefinition) -> Self {
+        Self {
+            tool,
+            command: None,
+            url: None,
+            name: None,
+            paths: &[],
+            consent: Consent::default(),
+        }
+    }
+}
+
+/// What a call's input says for rules: taken out of it once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallSubject {
+    /// The command.
+    pub command: Option<String>,
+    /// The address.
+    pub url: Option<String>,
+    /// The subagent or skill.
+    pub name: Option<String>,
+    /// Who must agree.
+    pub consent: Consent,
+}
+
+impl CallSubject {
+    /// Of a tool's input.
+    #[must_use]
+    pub fn of(tool: &ToolDefinition, input: &RawJson) -> Self {
+        let Ok(fields) = RawObject::parse(input.get()) else {
+            return Self::default();
+        };
+        let field = |name: &str| fields.get_string(name);
+        let (url, name) = match tool_name::present(&tool.name) {
+            "WebFetch" => (field("url"), None),
+            "Task" => (None, field("subagent_type")),
+            _ => (None, tool.core.and_then(|core| core.subject(input))),
+        };
+        Self {
+            command: tool.command_param.as_deref().and_then(field),
+            url,
+            name,
+            consent: tool
+                .core
+                .map(|core| core.consent(input))
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The facts of the call, with its resolved paths.
+    #[must_use]
+    pub fn facts<'a>(&'a self, tool: &'a ToolDefinition, paths: &'a [PathFact]) -> CallFacts<'a> {
+        CallFacts {
+            tool,
+            command: self.command.as_deref(),
+            url: self.url.as_deref(),
+            name: self.name.as_deref(),
+            paths,
+            consent: self.consent,
+        }
+    }
+}
+
 /// A file a call names.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathFact {
     /// Absolute and real.
     pub path: String,
     /// What is done to it.
     pub access: Access,
+    /// As it was given to the host to resolve.
+    #[serde(default)]
+    pub written: String,
+}
+
+/// What the hooks before a call came to, all of them together (Agent SDK reference, `permissionDecision`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookVerdict {
+    /// Deny beats everything; ask forces the question; allow takes the place of an allow rule: deny rules, ask
+    /// rules and plan mode hold against it.
+    pub behavior: Behavior,
+    /// Why, in the hook's words.
+    pub reason: Option<String>,
 }
 
 /// A decision and why it was taken. No call runs without one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// What happens.
     pub verdict: Verdict,
@@ -52,7 +135,8 @@ pub struct Decision {
 }
 
 /// What happens to a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It runs.
     Allow,
@@ -63,13 +147,18 @@ pub enum Verdict {
 }
 
 /// What decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cause {
-    /// A rule, as it is written.
-    Rule(String),
+    /// Rules: one, or those that allow the commands of a line together.
+    Rules(Vec<RuleName>),
+    /// A hook; its reason, if it gave one.
+    Hook(Option<String>),
     /// The command cannot be compared with the rules for commands.
     UnreadableCommand,
+    /// The command names a file that a rule closes.
+    ClosedFile(RuleName),
     /// The mode.
     Mode(Mode),
     /// Reading inside the workspace is free here.
@@ -84,102 +173,170 @@ pub enum Cause {
     NoRule,
 }
 
+/// A rule in a cause: as it is written, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleName {
+    /// The rule.
+    pub rule: String,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+impl From<&Rule> for RuleName {
+    fn from(rule: &Rule) -> Self {
+        Self {
+            rule: rule.to_string(),
+            source: rule.source(),
+        }
+    }
+}
+
+impl core::fmt::Display for RuleName {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} ({})", self.rule, self.source.words())
+    }
+}
+
 impl Cause {
+    fn rule(rule: &Rule) -> Self {
+        Self::Rules(alloc::vec![RuleName::from(rule)])
+    }
+
     /// One sentence for people.
     #[must_use]
     pub fn explain(&self) -> String {
         match self {
-            Self::Rule(rule) => format!("the rule {rule} says so"),
+            Self::Rules(rules) => {
+                let names: Vec<String> = rules.iter().map(RuleName::to_string).collect();
+                match names.as_slice() {
+                    [one] => format!("the rule {one} says so"),
+                    all => format!("the rules {} say so", all.join(", ")),
+                }
+            }
+            Self::Hook(None) => "a hook says so".to_string(),
+            Self::Hook(Some(reason)) => format!("a hook says so: {reason}"),
             Self::UnreadableCommand => {
                 "the command cannot be taken apart, so no rule for commands can be applied"
-                    .to_owned()
+                    .to_string()
             }
+            Self::ClosedFile(rule) => format!("the command names a file that {rule} closes"),
             Self::Mode(mode) => format!("permission mode is {}", mode.name()),
-            Self::WorkspaceRead => "reading inside the workspace is free".to_owned(),
+            Self::WorkspaceRead => "reading inside the workspace is free".to_string(),
             Self::OutsideWorkspace(path) => format!("{path} is outside the workspace"),
-            Self::OwnState => "it changes nothing outside the session".to_owned(),
-            Self::AsksThePerson => "only a person can answer it".to_owned(),
-            Self::NoRule => "no permission rule covers it".to_owned(),
+            Self::OwnState => "it changes nothing outside the session".to_string(),
+            Self::AsksThePerson => "only a person can answer it".to_string(),
+            Self::NoRule => "no permission rule covers it".to_string(),
         }
     }
 }
 
 /// Judges a call. Pure: the same arguments give the same decision.
 #[must_use]
-pub fn judge(
-    rules: &Rules,
-    session_allow: &[Rule],
-    mode: Mode,
-    free_reads: bool,
-    environment: &Environment,
+pub fn judge(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdict>) -> Decision {
+    let cwd = &standing.environment.cwd;
+    let line = call.command.map(|text| CommandLine::new(text, cwd));
+    judge_line(standing, call, line.as_ref(), hook)
+}
+
+pub(super) fn judge_line(
+    standing: &Standing<'_>,
     call: CallFacts<'_>,
+    line: Option<&CommandLine<'_>>,
+    hook: Option<&HookVerdict>,
 ) -> Decision {
     let decide = |verdict, cause| Decision { verdict, cause };
-    let line = call.command.map(CommandLine::new);
-    let cause = |rule: &Rule| Cause::Rule(rule.to_string());
-    let concern = |rule: &&Rule| concern(rule, environment, call, line.as_ref());
-    if let Some(rule) = rules.deny.iter().find(|r| concern(r) == Concern::Yes) {
-        return decide(Verdict::Deny, cause(rule));
+    let mode = standing.mode();
+    let by_hook = |behavior| {
+        let hook = hook.filter(|hook| hook.behavior == behavior)?;
+        Some(Cause::Hook(hook.reason.clone()))
+    };
+    if let Some(cause) = by_hook(Behavior::Deny) {
+        return decide(Verdict::Deny, cause);
     }
+    let concern = |rule: &Rule| concern(rule, standing, call, line);
+    if let Some(rule) = standing.deny_rules().find(|r| concern(r) == Concern::Yes) {
+        return decide(Verdict::Deny, Cause::rule(rule));
+    }
+    // A rule that asks is stronger than a mode that does not; but whoever never asks, denies.
+    let ask = if mode == Mode::DontAsk {
+        Verdict::Deny
+    } else {
+        Verdict::Ask
+    };
     if call.consent == Consent::Person {
         // No rule and no mode answers for a person; where nobody is ever asked there is no answer.
-        return match mode {
-            Mode::DontAsk => decide(Verdict::Deny, Cause::Mode(mode)),
-            _ => decide(Verdict::Ask, Cause::AsksThePerson),
+        return match by_hook(Behavior::Allow) {
+            Some(cause) => decide(Verdict::Allow, cause),
+            None if mode == Mode::DontAsk => decide(Verdict::Deny, Cause::Mode(mode)),
+            None => decide(Verdict::Ask, Cause::AsksThePerson),
         };
     }
     let is_free = call.consent == Consent::Free;
-    if mode == Mode::Plan && !call.tool.annotations.read_only && !is_free {
+    let changes = !call.tool.annotations.read_only && !is_free;
+    if mode == Mode::Plan && changes && !tool_name::only_delegates(&call.tool.name) {
         return decide(Verdict::Deny, Cause::Mode(mode));
     }
-    let mut guards = rules.ask.iter().chain(&rules.deny);
-    let ask = guards
-        .clone()
-        .find(|r| concern(r) != Concern::No)
-        .map(cause)
-        .or_else(|| {
-            let hidden = line.as_ref().is_some_and(|line| !line.is_readable())
-                && guards.any(|rule| is_about_commands(rule, call.tool));
-            hidden.then_some(Cause::UnreadableCommand)
-        });
-    if let Some(cause) = ask {
-        // A rule that asks is stronger than a mode that does not; but whoever never asks, denies.
-        let verdict = if mode == Mode::DontAsk {
-            Verdict::Deny
-        } else {
-            Verdict::Ask
-        };
-        return decide(verdict, cause);
+    if let Some(cause) = guard(standing, call, line) {
+        return decide(ask, cause);
+    }
+    if let Some(cause) = by_hook(Behavior::Ask) {
+        return decide(ask, cause);
+    }
+    if let Some(cause) = by_hook(Behavior::Allow) {
+        return decide(Verdict::Allow, cause);
     }
     if is_free {
         return decide(Verdict::Allow, Cause::OwnState);
     }
-    let allow: Vec<&Rule> = rules.allow.iter().chain(session_allow).collect();
-    if let Some(rules) = allowed_by(&allow, environment, call, line.as_ref()) {
-        return decide(Verdict::Allow, Cause::Rule(rules));
+    let allow: Vec<&Rule> = standing.rules.allow.iter().collect();
+    match allowed_by(&allow, standing, call, line) {
+        Some(rules) if rules.is_empty() => return decide(Verdict::Allow, Cause::Mode(mode)),
+        Some(rules) => {
+            let names = rules.into_iter().map(RuleName::from).collect();
+            return decide(Verdict::Allow, Cause::Rules(names));
+        }
+        None => {}
     }
-    by_mode(mode, free_reads, environment, call)
+    by_mode(standing, call)
 }
 
-fn by_mode(
-    mode: Mode,
-    free_reads: bool,
-    environment: &Environment,
+/// What makes a call be asked about although a rule or the mode would let it run.
+fn guard(
+    standing: &Standing<'_>,
     call: CallFacts<'_>,
-) -> Decision {
+    line: Option<&CommandLine<'_>>,
+) -> Option<Cause> {
+    let mut guards = standing.rules.ask.iter().chain(standing.deny_rules());
+    let concerned = |rule: &&Rule| concern(rule, standing, call, line) != Concern::No;
+    if let Some(rule) = guards.clone().find(concerned) {
+        return Some(Cause::rule(rule));
+    }
+    let line = line?;
+    if !line.is_readable() && guards.any(|rule| is_about_commands(rule, call.tool)) {
+        return Some(Cause::UnreadableCommand);
+    }
+    standing
+        .deny_rules()
+        .find(|rule| line.names_closed_file(rule, standing))
+        .map(|rule| Cause::ClosedFile(RuleName::from(rule)))
+}
+
+fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
     let decide = |verdict, cause| Decision { verdict, cause };
+    let mode = standing.mode();
     if mode == Mode::BypassPermissions {
         return decide(Verdict::Allow, Cause::Mode(mode));
     }
     let outside = call
         .paths
         .iter()
-        .find(|fact| !in_workspace(environment, &fact.path));
-    let names_files = !call.paths.is_empty() && outside.is_none();
-    if names_files && free_reads && call.tool.annotations.read_only {
+        .find(|fact| !standing.in_workspace(&fact.path));
+    // The files that a command shows are not all that it may touch.
+    let inside = call.command.is_none() && !call.paths.is_empty() && outside.is_none();
+    if inside && standing.free_workspace_reads && call.tool.annotations.read_only {
         return decide(Verdict::Allow, Cause::WorkspaceRead);
     }
-    if names_files && mode == Mode::AcceptEdits && call.tool.edits_files() {
+    if inside && mode == Mode::AcceptEdits && call.tool.edits_files() {
         return decide(Verdict::Allow, Cause::Mode(mode));
     }
     match (mode, outside) {
@@ -190,142 +347,89 @@ fn by_mode(
 }
 
 /// Whether a rule that denies or asks is about a call: one path or one command is enough.
-fn concern(
+pub(super) fn concern(
     rule: &Rule,
-    environment: &Environment,
+    standing: &Standing<'_>,
     call: CallFacts<'_>,
     line: Option<&CommandLine<'_>>,
 ) -> Concern {
     let sure = |yes| if yes { Concern::Yes } else { Concern::No };
     match &rule.specifier {
-        Specifier::Any => sure(rule.names_tool(&call.tool.name)),
         Specifier::Path(pattern) => {
-            let pattern = absolute_pattern(pattern, environment);
+            if call.paths.is_empty() {
+                return Concern::No;
+            }
+            let patterns = path_pattern::absolute(rule, pattern, standing);
             // A file that must not be read must not be written either.
             sure(call.paths.iter().any(|fact| {
                 (fact.access == Access::Write || !rule.is_edit())
-                    && glob::covers(&pattern, &fact.path)
+                    && patterns.iter().any(|p| glob::covers(p, &fact.path))
             }))
         }
-        Specifier::CommandExact(_) | Specifier::CommandPrefix(_) => match line {
-            Some(line) if rule.names_tool(&call.tool.name) => line.concern(rule),
-            _ => Concern::No,
+        _ if !rule.names_tool(&call.tool.name) => Concern::No,
+        Specifier::Any => Concern::Yes,
+        Specifier::Command(pattern) => line.map_or(Concern::No, |line| line.concern(pattern)),
+        Specifier::Domain(domain) => match call.url.map(|url| domain.covers(url)) {
+            None => Concern::No,
+            // Where the address leads is not known: perhaps there.
+            Some(None) => Concern::Perhaps,
+            Some(Some(yes)) => sure(yes),
         },
-        Specifier::Subject(_) => sure(is_about_subject(rule, call)),
+        Specifier::Name(pattern) => sure(call.name.is_some_and(|name| pattern.covers(name))),
     }
 }
 
-/// The rules that allow a call: all its paths, or all its commands, must be covered.
-fn allowed_by(
-    rules: &[&Rule],
-    environment: &Environment,
+/// The rules that allow a call: all its paths, or all its commands, must be covered. Empty when the mode alone
+/// allows all commands of a line.
+fn allowed_by<'r>(
+    rules: &[&'r Rule],
+    standing: &Standing<'_>,
     call: CallFacts<'_>,
     line: Option<&CommandLine<'_>>,
-) -> Option<String> {
-    let covers = |rule: &&&Rule| match &rule.specifier {
-        Specifier::Any => rule.names_tool(&call.tool.name),
-        Specifier::Path(pattern) => {
-            let pattern = absolute_pattern(pattern, environment);
-            let wanted = if rule.is_edit() {
-                Access::Write
-            } else {
-                Access::Read
-            };
-            let covered =
-                |fact: &PathFact| fact.access == wanted && glob::covers(&pattern, &fact.path);
-            !call.paths.is_empty() && call.paths.iter().all(covered)
-        }
-        Specifier::Subject(_) => is_about_subject(rule, call),
-        Specifier::CommandExact(_) | Specifier::CommandPrefix(_) => false,
-    };
-    if let Some(rule) = rules.iter().find(covers) {
-        return Some(rule.to_string());
+) -> Option<Vec<&'r Rule>> {
+    let whole = |rule: &&&Rule| allows_whole(rule, standing, call, line);
+    if let Some(rule) = rules.iter().find(whole) {
+        return Some(alloc::vec![*rule]);
     }
-    let about_commands: Vec<&Rule> = rules
+    let concerning: Vec<&Rule> = rules
         .iter()
         .copied()
-        .filter(|rule| is_about_commands(rule, call.tool))
+        .filter(|rule| is_about_commands(rule, call.tool) || rule.is_edit())
         .collect();
-    line?.allowed_by(&about_commands, environment)
+    line?.allowed_by(&concerning, standing, call.paths)
 }
 
-fn is_about_subject(rule: &Rule, call: CallFacts<'_>) -> bool {
+/// Whether a rule by itself allows a call as a whole.
+pub(super) fn allows_whole(
+    rule: &Rule,
+    standing: &Standing<'_>,
+    call: CallFacts<'_>,
+    line: Option<&CommandLine<'_>>,
+) -> bool {
+    if let Specifier::Path(pattern) = &rule.specifier {
+        let wanted = if rule.is_edit() {
+            Access::Write
+        } else {
+            Access::Read
+        };
+        let patterns = path_pattern::absolute(rule, pattern, standing);
+        let covered = |fact: &PathFact| {
+            fact.access == wanted && patterns.iter().any(|p| glob::covers(p, &fact.path))
+        };
+        return call.command.is_none() && !call.paths.is_empty() && call.paths.iter().all(covered);
+    }
     rule.names_tool(&call.tool.name)
-        && call
-            .subject
-            .is_some_and(|subject| rule.names_subject(subject))
-}
-
-fn is_about_commands(rule: &Rule, tool: &ToolDefinition) -> bool {
-    rule.names_tool(&tool.name)
-        && matches!(
-            rule.specifier,
-            Specifier::CommandExact(_) | Specifier::CommandPrefix(_)
-        )
-}
-
-/// The workspace: the working directory and the additional ones.
-pub(crate) fn workspace_roots(environment: &Environment) -> impl Iterator<Item = &str> {
-    core::iter::once(&environment.cwd)
-        .chain(&environment.additional_directories)
-        .map(String::as_str)
-        .filter(|root| !root.is_empty())
-}
-
-pub(crate) fn is_under(root: &str, path: &str) -> bool {
-    let root = root.trim_end_matches('/');
-    path.strip_prefix(root)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-fn in_workspace(environment: &Environment, path: &str) -> bool {
-    workspace_roots(environment).any(|root| is_under(root, path))
-}
-
-/// A path pattern with its anchor resolved: `//absolute`, `~/home`, `/project`, `relative`, `name`.
-fn absolute_pattern(pattern: &str, environment: &Environment) -> String {
-    // The names of real directories may look like patterns (`[id]`); they are none.
-    let cwd = glob::escape(environment.cwd.trim_end_matches('/'));
-    if let Some(absolute) = pattern.strip_prefix("//") {
-        return format!("/{absolute}");
-    }
-    if let Some(rest) = pattern.strip_prefix("~/") {
-        let home = environment.home.as_deref().unwrap_or("/nonexistent-home");
-        return format!("{}/{rest}", glob::escape(home.trim_end_matches('/')));
-    }
-    if let Some(rest) = pattern
-        .strip_prefix("./")
-        .or_else(|| pattern.strip_prefix('/'))
-    {
-        return format!("{cwd}/{rest}");
-    }
-    // As in gitignore: a name without a slash is meant at any depth.
-    if pattern.trim_end_matches('/').contains('/') {
-        format!("{cwd}/{pattern}")
-    } else {
-        format!("{cwd}/**/{pattern}")
-    }
-}
-
-/// The file deny rules as patterns for the host's resolver: what they cover is unreachable, not
-/// merely unasked for.
-pub(crate) fn deny_patterns(rules: &Rules, environment: &Environment) -> Vec<DenyPattern> {
-    rules
-        .deny
-        .iter()
-        .filter_map(|rule| {
-            let access = if rule.is_edit() {
-                Access::Write
-            } else {
-                Access::Read
-            };
-            match &rule.specifier {
-                Specifier::Path(pattern) => Some(DenyPattern {
-                    pattern: absolute_pattern(pattern, environment),
-                    access,
-                }),
-                _ => None,
+        && match &rule.specifier {
+            Specifier::Any => true,
+            Specifier::Command(_) => line.is_some_and(|line| line.is_allowed_line(rule)),
+            Specifier::Domain(domain) => {
+                call.url.is_some_and(|url| domain.covers(url) == Some(true))
             }
-        })
-        .collect()
+            Specifier::Name(pattern) => call.name.is_some_and(|name| pattern.covers(name)),
+            Specifier::Path(_) => false,
+        }
+}
+
+pub(super) fn is_about_commands(rule: &Rule, tool: &ToolDefinition) -> bool {
+    matches!(rule.specifier, Specifier::Command(_)) && rule.names_tool(&tool.name)
 }

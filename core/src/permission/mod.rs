@@ -1,15 +1,53 @@
 //! May this call run? Rules, modes, and the cause of every decision.
+//!
+//! - [`Rule`] is one rule, [`Rules`] those in force, [`Layered`] puts those of several sources together.
+//! - [`judge()`] decides a call, [`explain()`] says why, [`lint()`] finds rules that do nothing.
+//! - [`PermissionUpdate`] changes the permissions of a session, [`SessionPermissions`]; [`suggestions`] are
+//!   updates that would let a call run.
+//! - [`Narrowing`] is what a subagent may less, [`ToolSet`] which tools there are at all.
 
 mod command;
+mod command_files;
+mod command_pattern;
+mod domain;
+mod example;
+mod explain;
 mod glob;
 mod judge;
+mod layer;
+mod lint;
+mod narrowing;
+mod path_pattern;
 mod reach;
 mod rule;
+mod source;
+mod standing;
+mod suggest;
+mod tool_name;
+mod tool_set;
+mod update;
 
-pub use judge::{CallFacts, Cause, Decision, PathFact, Verdict, judge};
-pub use rule::{Rule, RuleError, Rules, Specifier};
+pub use command_files::command_paths;
+pub use command_pattern::CommandPattern;
+pub use domain::DomainPattern;
+pub use example::ExampleError;
+pub use explain::{Considered, Explanation, Fit, explain};
+pub use judge::{
+    CallFacts, CallSubject, Cause, Decision, HookVerdict, PathFact, RuleName, Verdict, judge,
+};
+pub use layer::{Layer, LayerError, Layered, PermissionSettings, RuleEntry, all_faults};
+pub use lint::{Fault, Finding, lint};
+pub use narrowing::Narrowing;
+pub use rule::{NamePattern, Rule, RuleError, RuleValue, Rules, Specifier};
+pub use source::{Behavior, Source};
+pub use standing::Standing;
+pub use suggest::{first_rule, suggestions};
+pub use tool_set::ToolSet;
+pub use update::{
+    Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,
+};
 
-pub(crate) use judge::{deny_patterns, is_under, workspace_roots};
+pub(crate) use path_pattern::{deny_patterns, is_under};
 
 use serde::{Deserialize, Serialize};
 

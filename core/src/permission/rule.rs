@@ -8,6 +8,10 @@ use alloc::{
 };
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
+
+use super::{Source, command_pattern::CommandPattern, domain::DomainPattern, glob, tool_name};
+
 /// Allow, ask and deny rules, each in its order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
@@ -17,6 +21,9 @@ pub struct Rules {
     pub ask: Vec<Rule>,
     /// Calls these match never run.
     pub deny: Vec<Rule>,
+    /// Rules to allow that do not count, because nobody has trusted the folder they come from. They are kept
+    /// to explain why a call is asked about.
+    pub untrusted: Vec<Rule>,
 }
 
 impl Rules {
@@ -42,6 +49,8 @@ pub struct Rule {
     tool: String,
     /// What of the tool's calls it is about.
     pub specifier: Specifier,
+    source: Source,
+    root: Option<String>,
 }
 
 /// The part in parentheses.
@@ -50,115 +59,284 @@ pub struct Rule {
 pub enum Specifier {
     /// Every call.
     Any,
-    /// Commands that are exactly this.
-    CommandExact(String),
-    /// Commands that begin with these words (`npm run:*`, `npm run *`).
-    CommandPrefix(Vec<String>),
+    /// Commands: exactly one, those that begin so (`npm run:*`), or a pattern (`git * main`).
+    Command(CommandPattern),
     /// Files (`Read`, `Edit`): a gitignore-style pattern with its anchor.
     Path(String),
-    /// What the call is about, by its name: `Skill(review)`; with a `*` at its end every name that begins so
-    /// (`Skill(docs:*)`).
-    Subject(String),
+    /// Addresses of a domain (`WebFetch`).
+    Domain(DomainPattern),
+    /// A subagent (`Task`) or a skill (`Skill`) by its name.
+    Name(NamePattern),
+}
+
+/// A name, or with a `*` at its end all names that begin so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamePattern {
+    start: String,
+    open: bool,
+}
+
+impl NamePattern {
+    pub(super) fn covers(&self, name: &str) -> bool {
+        if self.open {
+            name.starts_with(&self.start)
+        } else {
+            name == self.start
+        }
+    }
+
+    pub(super) fn includes(&self, other: &Self) -> bool {
+        self.covers(&other.start) && (self.open || !other.open)
+    }
+}
+
+/// A rule in its parts (Agent SDK reference, `PermissionRuleValue`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleValue {
+    /// The tool.
+    pub tool_name: String,
+    /// The part in parentheses; left out for every call. `null` is not accepted.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub rule_content: Option<String>,
+}
+
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    String::deserialize(deserializer).map(Some)
+}
+
+impl RuleValue {
+    /// A rule about every call of a tool.
+    pub fn tool(name: impl Into<String>) -> Self {
+        Self {
+            tool_name: name.into(),
+            rule_content: None,
+        }
+    }
+
+    /// A rule about some calls of a tool.
+    pub fn some(name: impl Into<String>, content: impl Into<String>) -> Self {
+        Self {
+            rule_content: Some(content.into()),
+            ..Self::tool(name)
+        }
+    }
+
+    /// The rule.
+    ///
+    /// # Errors
+    /// [`RuleError`] as from [`Rule::parse`]; a name with parentheses in it is no name.
+    pub fn to_rule(&self) -> Result<Rule, RuleError> {
+        Rule::of_parts(
+            &self.to_string(),
+            &self.tool_name,
+            self.rule_content.as_deref(),
+        )
+    }
+}
+
+impl fmt::Display for RuleValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rule_content {
+            None => f.write_str(&self.tool_name),
+            Some(content) => write!(f, "{}({content})", self.tool_name),
+        }
+    }
 }
 
 /// Tools whose calls are commands.
 const COMMAND_TOOLS: [&str; 1] = ["Bash"];
-/// Tools whose calls are about something that has a name.
-const SUBJECT_TOOLS: [&str; 1] = ["Skill"];
 /// Names in path rules: `Read` covers every reading tool, `Edit` every writing one.
 const PATH_TOOLS: [&str; 2] = ["Read", "Edit"];
 
 impl Rule {
     /// Reads a rule.
     ///
+    /// ```
+    /// use windlass_core::permission::Rule;
+    /// assert!(Rule::parse("Bash(npm run:*)")?.names_tool("Bash"));
+    /// assert!(Rule::parse("mcp__github")?.names_tool("mcp__github__list_issues"));
+    /// let error = Rule::parse("Write(src/**)").unwrap_err();
+    /// assert!(error.to_string().contains("Edit(src/**)"));
+    /// # Ok::<(), windlass_core::permission::RuleError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`RuleError`] naming the fault: a rule that would parse and do nothing is refused.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
-        let fault = |problem: &str| RuleError {
-            rule: text.to_owned(),
-            problem: problem.to_owned(),
-        };
         let trimmed = text.trim();
-        let (tool, specifier) = match trimmed.split_once('(') {
-            None => (trimmed, None),
-            Some((tool, rest)) => {
-                let inner = rest
-                    .strip_suffix(')')
-                    .ok_or_else(|| fault("the parenthesis is not closed at the end"))?;
-                (tool, Some(inner.trim()))
-            }
-        };
+        match trimmed.split_once('(') {
+            None => Self::of_parts(trimmed, trimmed, None),
+            Some((tool, rest)) => match rest.strip_suffix(')') {
+                Some(inner) => Self::of_parts(trimmed, tool, Some(inner)),
+                None => Err(RuleError::new(
+                    trimmed,
+                    "the parenthesis is not closed at the end",
+                )),
+            },
+        }
+    }
+
+    fn of_parts(text: &str, tool: &str, content: Option<&str>) -> Result<Self, RuleError> {
+        let fault = |problem: &str| RuleError::new(text, problem);
         if tool.is_empty() {
             return Err(fault("a tool name is missing"));
         }
-        if !tool
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'*'))
-            || tool.trim_end_matches('*').contains('*')
-            || (tool.ends_with('*') && !tool.starts_with("mcp__"))
-        {
+        if !is_tool_name(tool) {
             return Err(fault(
                 "that is not a tool name; a `*` may only end an mcp__ name",
             ));
         }
-        let specifier = match specifier {
-            None | Some("*") => Specifier::Any,
-            Some("") => return Err(fault("the parentheses are empty: leave them out")),
-            Some(inner) if COMMAND_TOOLS.contains(&tool) => command(inner).map_err(fault)?,
-            Some(inner) if SUBJECT_TOOLS.contains(&tool) => {
-                if inner.trim_end_matches('*').contains(['*', '(', ')', ',']) {
-                    return Err(fault("that is not a name; a `*` may only end it"));
-                }
-                Specifier::Subject(inner.to_owned())
-            }
-            Some(inner) if PATH_TOOLS.contains(&tool) => Specifier::Path(inner.to_owned()),
-            Some(_) if matches!(tool, "Write" | "NotebookEdit") => {
-                return Err(fault("file rules for writing are spelled Edit(pattern)"));
-            }
-            Some(_) if matches!(tool, "Glob" | "Grep") => {
-                return Err(fault("file rules for reading are spelled Read(pattern)"));
-            }
-            Some(_) => return Err(fault("this tool takes no specifier: name it alone")),
-        };
         Ok(Self {
-            text: trimmed.to_owned(),
+            text: text.to_owned(),
             tool: tool.to_owned(),
-            specifier,
+            specifier: specifier(tool, content).map_err(|problem| fault(&problem))?,
+            source: Source::default(),
+            root: None,
         })
     }
 
-    /// Whether the tool part names this tool.
+    /// The rule with the place it comes from.
+    #[must_use]
+    pub fn from_source(mut self, source: Source) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// The rule with the folder at which patterns with a single `/` begin: for a folder's settings, that
+    /// folder. Without one it is the working directory.
+    #[must_use]
+    pub fn rooted(mut self, directory: Option<&str>) -> Self {
+        self.root = directory.map(ToOwned::to_owned);
+        self
+    }
+
+    /// Where it comes from.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// The folder at which patterns with a single `/` begin, if it is not the working directory.
+    #[must_use]
+    pub fn root(&self) -> Option<&str> {
+        self.root.as_deref()
+    }
+
+    /// The tool part as it is written.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// The rule in its parts.
+    #[must_use]
+    pub fn value(&self) -> RuleValue {
+        let content = self.text.split_once('(');
+        RuleValue {
+            tool_name: self.tool.clone(),
+            rule_content: content
+                .map(|(_, rest)| rest.strip_suffix(')').unwrap_or(rest).to_owned()),
+        }
+    }
+
+    /// Whether the tool part names this tool, as itself, by an old name, or as one of the tools it stands for:
+    /// `Read` for every tool that reads files, `Edit` for every one that writes them, `mcp__server` for all of
+    /// a server.
     #[must_use]
     pub fn names_tool(&self, tool: &str) -> bool {
         if let Some(prefix) = self.tool.strip_suffix('*') {
             return tool.starts_with(prefix);
         }
-        if self.tool == tool {
+        if tool_name::same(&self.tool, tool) || tool_name::covered(&self.tool).contains(&tool) {
             return true;
         }
         // `mcp__server` stands for all tools of the server.
-        let is_server = self.tool.starts_with("mcp__") && self.tool.matches("__").count() == 1;
-        is_server
-            && tool
-                .strip_prefix(self.tool.as_str())
-                .is_some_and(|rest| rest.starts_with("__"))
+        match (tool_name::of_server(&self.tool), tool_name::of_server(tool)) {
+            (Some((server, None)), Some(_)) => tool
+                .strip_prefix("mcp__")
+                .and_then(|rest| rest.strip_prefix(server))
+                .is_some_and(|rest| rest.starts_with("__")),
+            _ => false,
+        }
     }
 
-    /// Whether the name in its parentheses is this one.
+    /// Whether it is about what a call is about, by its name.
     pub(super) fn names_subject(&self, subject: &str) -> bool {
-        let Specifier::Subject(name) = &self.specifier else {
-            return false;
-        };
-        match name.strip_suffix('*') {
-            Some(beginning) => subject.starts_with(beginning),
-            None => subject == name,
-        }
+        matches!(&self.specifier, Specifier::Name(pattern) if pattern.covers(subject))
     }
 
     /// Whether it is a file rule for writing tools.
     pub(super) fn is_edit(&self) -> bool {
         self.tool == "Edit"
     }
+
+    /// Whether another rule says the same, wherever it comes from.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        tool_name::same(&self.tool, &other.tool)
+            && self.specifier == other.specifier
+            && self.root == other.root
+    }
+}
+
+fn is_tool_name(tool: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'*');
+    tool.bytes().all(plain)
+        && !tool.trim_end_matches('*').contains('*')
+        && (!tool.ends_with('*') || tool.starts_with("mcp__"))
+}
+
+fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
+    let owned = |problem: &str| problem.to_owned();
+    let inner = match content.map(str::trim) {
+        None | Some("*") => return Ok(Specifier::Any),
+        Some("") => return Err(owned("the parentheses are empty: leave them out")),
+        Some(inner) => inner,
+    };
+    match tool {
+        _ if COMMAND_TOOLS.contains(&tool) => {
+            let pattern = CommandPattern::parse(inner).map_err(owned)?;
+            Ok(Specifier::Command(pattern))
+        }
+        _ if PATH_TOOLS.contains(&tool) => match glob::alternatives(inner) {
+            Some(_) => Ok(Specifier::Path(inner.to_owned())),
+            None => Err(owned("the braces stand for too many patterns: at most 64")),
+        },
+        "Write" | "NotebookEdit" | "MultiEdit" => Err(format!(
+            "file rules for writing are spelled Edit(pattern): Edit({inner})"
+        )),
+        "Glob" | "Grep" | "LS" | "NotebookRead" => Err(format!(
+            "file rules for reading are spelled Read(pattern): Read({inner})"
+        )),
+        "WebFetch" => match inner.strip_prefix("domain:") {
+            Some(domain) => Ok(Specifier::Domain(
+                DomainPattern::parse(domain).map_err(owned)?,
+            )),
+            None => Err(owned(
+                "rules for addresses name a domain: WebFetch(domain:example.com)",
+            )),
+        },
+        "Task" | "Agent" | "Skill" => name(inner).map(Specifier::Name).map_err(owned),
+        _ => Err(owned("this tool takes no specifier: name it alone")),
+    }
+}
+
+fn name(inner: &str) -> Result<NamePattern, &'static str> {
+    let (start, open) = match inner.strip_suffix('*') {
+        Some(start) => (start, true),
+        None => (inner, false),
+    };
+    if start.contains('*') || start.contains(char::is_whitespace) {
+        return Err("that is not a name; a `*` may only end one");
+    }
+    Ok(NamePattern {
+        start: start.to_owned(),
+        open,
+    })
 }
 
 impl fmt::Display for Rule {
@@ -167,26 +345,8 @@ impl fmt::Display for Rule {
     }
 }
 
-fn command(inner: &str) -> Result<Specifier, &'static str> {
-    let prefix = inner
-        .strip_suffix(":*")
-        .or_else(|| inner.strip_suffix(" *"));
-    if prefix.unwrap_or(inner).contains('*') {
-        return Err("a `*` may only end a prefix, as in `npm run:*` or `npm run *`");
-    }
-    match prefix {
-        Some(words) if words.trim().is_empty() => {
-            Err("there is no command before the `*`: for every command name the tool alone")
-        }
-        Some(words) => Ok(Specifier::CommandPrefix(
-            words.split_whitespace().map(ToString::to_string).collect(),
-        )),
-        None => Ok(Specifier::CommandExact(inner.to_owned())),
-    }
-}
-
 /// A rule that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("permission rule `{rule}`: {problem}")]
 pub struct RuleError {
     /// The rule as it was given.
@@ -196,6 +356,13 @@ pub struct RuleError {
 }
 
 impl RuleError {
+    fn new(rule: &str, problem: &str) -> Self {
+        Self {
+            rule: rule.to_owned(),
+            problem: problem.to_owned(),
+        }
+    }
+
     /// The same with a place before it (`--allowedTools: …`).
     #[must_use]
     pub fn at(mut self, place: &str) -> Self {

@@ -53,10 +53,7 @@ impl Session {
             .map(|line: Line| (line.role, line.content));
         let spec = self.shared.spec.clone();
         let (mut fork, repairs) = Self::going_on(spec, id, seed, Conversation::of(lines), None);
-        fork.shared.mode = self.shared.mode;
-        fork.shared
-            .session_allow
-            .clone_from(&self.shared.session_allow);
+        fork.shared.permissions = self.shared.permissions.clone();
         fork.shared.observed.clone_from(&self.shared.observed);
         fork.main.choose(&fork.shared, self.main.chosen.clone());
         (fork, repairs)

@@ -25,7 +25,7 @@ use crate::{
     effect::{Answer, Delivery, Input, Output, Prompt},
     history::History,
     id::{EffectId, Millis, Now, SessionId, Stage},
-    permission::Mode,
+    permission::{Mode, SessionPermissions},
     spec::Spec,
 };
 
@@ -100,7 +100,13 @@ impl Session {
     /// The permission mode in force.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.shared.mode
+        self.shared.permissions.mode()
+    }
+
+    /// The permissions in force.
+    #[must_use]
+    pub fn permissions(&self) -> &SessionPermissions {
+        &self.shared.permissions
     }
 
     /// The model that the next request goes to.
@@ -150,7 +156,8 @@ impl Session {
                 self.waiting.retain(kept);
             }
             Input::Interrupt => self.main.interrupt(&mut self.shared, Outcome::Interrupted),
-            Input::SetMode(mode) => self.set_mode(mode)?,
+            Input::SetMode(mode) => self.set_mode(mode),
+            Input::UpdatePermissions(updates) => self.shared.update_permissions(&updates),
             Input::SetModel(model) => self.choose(|chosen| chosen.model = model),
             Input::SetThinking(thinking) => self.choose(|chosen| chosen.thinking = thinking),
             Input::SetEffort(effort) => self.choose(|chosen| chosen.effort = effort),
@@ -215,12 +222,10 @@ impl Session {
         self.main.choose(&self.shared, chosen);
     }
 
-    fn set_mode(&mut self, mode: Mode) -> Result<(), HostError> {
-        if mode == Mode::BypassPermissions && !self.shared.spec.permissions.allow_bypass {
-            return Err(HostError::BypassNotAllowed);
-        }
-        self.shared.set_mode(mode);
-        Ok(())
+    fn set_mode(&mut self, mode: Mode) {
+        self.shared.change_permissions(|permissions, spec| {
+            permissions.set_mode(&spec.permissions, &spec.environment, mode)
+        });
     }
 
     fn answer(&mut self, id: EffectId, answer: Answer) -> Result<(), HostError> {
@@ -247,7 +252,8 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
             stage == Stage::Model
         }
         Answer::Resolved(_) => stage == Stage::Resolve,
-        Answer::Progress(_) | Answer::Tool(_) => stage == Stage::Run,
+        // A tool may be the one who is asked.
+        Answer::Progress(_) | Answer::Tool(_) => matches!(stage, Stage::Run | Stage::Ask),
         Answer::Permission(_) => stage == Stage::Ask,
         Answer::Persisted | Answer::PersistFailed(_) => stage.saves(),
         Answer::Cancelled => true,
@@ -269,9 +275,4 @@ pub enum HostError {
         "a restored session must first be told which effects are still running (`Input::Resumed`)"
     )]
     NotResumed,
-    /// A switch to bypassPermissions that nobody allowed beforehand.
-    #[error(
-        "permission mode bypassPermissions must be allowed when the session is made (`PermissionPolicy::allow_bypass`)"
-    )]
-    BypassNotAllowed,
 }

@@ -14,7 +14,7 @@ use crate::{
         RateLimitStatus, Status, StatusKind, SystemMessage,
     },
     money::Usd,
-    permission::{Mode, Rule},
+    permission::{Mode, PermissionUpdate, SessionPermissions, UpdateError},
     spec::Spec,
     tool::Observation,
 };
@@ -28,11 +28,10 @@ pub(super) struct Shared {
     /// The moment of the input that is being handled.
     pub(super) now: Now,
     pub(super) ids: Seeded,
-    pub(super) mode: Mode,
+    /// The rules, directories and mode in force, for all threads.
+    pub(super) permissions: SessionPermissions,
     /// The mode that plan mode took the place of, while it holds.
     pub(super) mode_before_plan: Option<Mode>,
-    /// Allow rules that were given while it ran.
-    pub(super) session_allow: alloc::vec::Vec<Rule>,
     pub(super) observed: BTreeMap<String, Observation>,
     pub(super) cost: Usd,
     pub(super) model_usage: BTreeMap<String, ModelUsage>,
@@ -52,13 +51,12 @@ pub(super) struct Running {
 impl Shared {
     pub(super) fn new(spec: Arc<Spec>, id: SessionId, seed: [u8; 32]) -> Self {
         Self {
-            mode: spec.permissions.mode,
+            permissions: SessionPermissions::new(&spec.permissions),
             mode_before_plan: None,
             spec,
             id,
             now: Now::default(),
             ids: Seeded::new(seed),
-            session_allow: alloc::vec::Vec::new(),
             observed: BTreeMap::new(),
             cost: Usd::default(),
             model_usage: BTreeMap::new(),
@@ -71,7 +69,10 @@ impl Shared {
     /// Goes back to the mode before plan mode; a session that began in it goes to the usual one.
     pub(super) fn leave_plan_mode(&mut self) {
         let before = self.mode_before_plan.take().unwrap_or_default();
-        self.set_mode(before);
+        self.change_permissions(|permissions, _| {
+            permissions.return_to(before);
+            Ok(())
+        });
     }
 
     /// Asks the host for something. Threads go through [`Thread::perform`](super::Thread::perform).
@@ -90,13 +91,21 @@ impl Shared {
         }
     }
 
-    /// Another permission mode, for whatever is judged from now on.
-    pub(super) fn set_mode(&mut self, mode: Mode) {
-        let before = core::mem::replace(&mut self.mode, mode);
-        if before != mode {
-            // Leaving plan mode goes back to here.
-            self.mode_before_plan = (mode == Mode::Plan).then_some(before);
-            self.say_status(None, Some(mode));
+    /// Changes the permissions for whatever is judged from now on. A refusal is told, and so is another mode.
+    pub(super) fn change_permissions(
+        &mut self,
+        change: impl FnOnce(&mut SessionPermissions, &Spec) -> Result<(), UpdateError>,
+    ) {
+        let (spec, before) = (self.spec.clone(), self.permissions.mode());
+        match change(&mut self.permissions, &spec) {
+            Ok(()) if self.permissions.mode() != before => {
+                let mode = self.permissions.mode();
+                // Leaving plan mode goes back to here.
+                self.mode_before_plan = (mode == Mode::Plan).then_some(before);
+                self.say_status(None, Some(mode));
+            }
+            Ok(()) => {}
+            Err(error) => self.out.push_back(Output::Refused(error)),
         }
     }
 
@@ -155,6 +164,13 @@ impl Shared {
             uuid,
             session_id,
         }));
+    }
+
+    /// Changes the permissions, by all of the updates or by none.
+    pub(super) fn update_permissions(&mut self, updates: &[PermissionUpdate]) {
+        self.change_permissions(|permissions, spec| {
+            permissions.apply(&spec.permissions, &spec.environment, updates)
+        });
     }
 
     /// When the first cancelled effect has had its time.

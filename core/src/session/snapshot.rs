@@ -20,7 +20,7 @@ use crate::{
     json::RawJson,
     message::ModelUsage,
     money::Usd,
-    permission::{Mode, Rule},
+    permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
     spec::{Effort, Spec, Thinking},
     tool::Observation,
     tools::Notes,
@@ -56,7 +56,11 @@ struct State {
     effort: Option<Effort>,
     #[serde(default)]
     steering: VecDeque<Prompt>,
+    /// Written by versions that knew no updates: rules to allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     session_allow: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    permission_updates: Vec<PermissionUpdate>,
     observed: Vec<Observation>,
     turn: u32,
     turn_begun: bool,
@@ -93,17 +97,13 @@ impl Session {
         let state = State {
             id: self.shared.id,
             ids: self.shared.ids.clone(),
-            mode: self.shared.mode,
+            mode: self.shared.permissions.mode(),
             model: self.main.chosen.model.clone(),
             thinking: self.main.chosen.thinking,
             effort: self.main.chosen.effort,
             steering: self.main.steering.clone(),
-            session_allow: self
-                .shared
-                .session_allow
-                .iter()
-                .map(Rule::to_string)
-                .collect(),
+            session_allow: Vec::new(),
+            permission_updates: self.shared.permissions.updates().to_vec(),
             observed: self.shared.observed.values().cloned().collect(),
             turn: self.main.turn,
             turn_begun: self.main.turn_begun,
@@ -177,13 +177,22 @@ impl Session {
                 "the state does not belong to this history".to_string(),
             )
         })?;
-        let session_allow: Result<Vec<Rule>, _> =
-            state.session_allow.iter().map(|r| Rule::parse(r)).collect();
+        let mut updates = state.permission_updates;
+        if !state.session_allow.is_empty() {
+            let rules: Result<Vec<RuleValue>, RuleError> = state
+                .session_allow
+                .iter()
+                .map(|text| Rule::parse(text).map(|rule| rule.value()))
+                .collect();
+            let rules = rules.map_err(|e| broken(last, e.to_string()))?;
+            updates.insert(0, PermissionUpdate::allow_in_session(rules));
+        }
+        let permissions =
+            SessionPermissions::restore(&spec.permissions, &spec.environment, state.mode, &updates);
         let shared = Shared {
             ids: state.ids,
-            mode: state.mode,
+            permissions: permissions.map_err(|e| broken(last, e.to_string()))?,
             mode_before_plan: state.mode_before_plan,
-            session_allow: session_allow.map_err(|e| broken(last, e.to_string()))?,
             observed: state
                 .observed
                 .into_iter()

@@ -4,7 +4,7 @@ use alloc::{
     borrow::ToOwned,
     boxed::Box,
     collections::{BTreeSet, VecDeque},
-    string::String,
+    string::{String, ToString},
     sync::Arc,
     vec::Vec,
 };
@@ -24,6 +24,7 @@ use crate::{
     id::{EffectId, Millis, Stage, Uuid},
     json::RawJson,
     message::{Init, Message, SystemMessage, UserContent, UserMessage},
+    permission::Narrowing,
     provider::Prefix,
     spec::{Effort, Spec, Thinking},
     tools::Notes,
@@ -38,6 +39,8 @@ pub(super) struct Thread {
     pub(super) spec: Arc<Spec>,
     /// The call that this thread answers; none on the main thread.
     pub(super) parent_tool_use_id: Option<String>,
+    /// What this thread may less than the session; none for the main thread.
+    pub(super) narrowing: Option<Narrowing>,
     /// What was chosen while it ran, instead of what the spec says.
     pub(super) chosen: Chosen,
     /// Prompts that join the answer under way at its next tool results.
@@ -69,6 +72,7 @@ impl Thread {
             number,
             spec,
             parent_tool_use_id: None,
+            narrowing: None,
             chosen: Chosen::default(),
             steering: VecDeque::new(),
             history: History::default(),
@@ -83,6 +87,11 @@ impl Thread {
             prefix: None,
             notes: Notes::default(),
         }
+    }
+
+    /// The agent that a question is asked for; none on the main thread.
+    pub(super) fn agent_id(&self) -> Option<String> {
+        (self.number != 0).then(|| self.number.to_string())
     }
 
     /// The model that the next request goes to.
@@ -230,7 +239,7 @@ impl Thread {
             tools: self.spec.offered_tools().map(|t| t.name.clone()).collect(),
             mcp_servers: environment.mcp_servers.clone(),
             model: self.model().to_owned(),
-            permission_mode: shared.mode,
+            permission_mode: shared.permissions.mode(),
             slash_commands: environment.command_names(),
             api_key_source: environment.api_key_source.clone(),
             claude_code_version: environment.version.clone(),

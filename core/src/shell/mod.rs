@@ -14,6 +14,7 @@ mod word;
 use alloc::{string::String, vec::Vec};
 
 pub use parse::commands;
+pub use unwrap::runs_others;
 pub use word::Word;
 
 /// One program that would be started, or one builtin that would run.
@@ -23,13 +24,38 @@ pub struct SimpleCommand {
     pub assignments: Vec<String>,
     /// The program and its arguments. Empty for a bare assignment or redirection.
     pub words: Vec<Word>,
-    /// Whether a redirection creates or writes a file (not `/dev/null`, not another descriptor).
-    pub writes_file: bool,
+    /// The files that its redirections open, other than `/dev/null`; descriptors are none.
+    pub redirections: Vec<Redirection>,
     /// Whether all it does is to run another command, which is listed too (`timeout`, `sh -c`).
     pub wraps: bool,
 }
 
+/// A file that a redirection opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// Which way the bytes go.
+    pub direction: Direction,
+    /// The file, relative to wherever the command runs.
+    pub target: Word,
+}
+
+/// Which way the bytes of a redirection go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the file (`<`).
+    In,
+    /// Into the file (`>`, `>>`, `&>`, `<>`).
+    Out,
+}
+
 impl SimpleCommand {
+    /// Whether a redirection creates or writes a file.
+    #[must_use]
+    pub fn writes_file(&self) -> bool {
+        let mut directions = self.redirections.iter().map(|r| r.direction);
+        directions.any(|direction| direction == Direction::Out)
+    }
+
     /// The program's name without its folder, if it is written out.
     #[must_use]
     pub fn program(&self) -> Option<&str> {

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    SimpleCommand, Unparsed,
+    Direction, Redirection, SimpleCommand, Unparsed,
     unwrap::unwrap,
     word::{Scanner, Word},
 };
@@ -74,17 +74,15 @@ impl Parser {
                     self.scanner.next();
                     self.heredoc_bodies()?;
                 }
-                Some(';') if self.scanner.peek_at(1) == Some(';') => {
-                    return Err(Unparsed::Unsupported("case"));
+                Some(';') if matches!(self.scanner.peek_at(1), Some(';' | '&')) => {
+                    self.next_case_arm()?;
                 }
                 Some(';' | '&' | '|') => {
                     self.scanner.next();
                 }
+                Some('(') if self.scanner.take("((") => self.arithmetic()?,
                 Some('(') => {
                     self.scanner.next();
-                    if self.scanner.peek() == Some('(') {
-                        return Err(Unparsed::Unsupported("((…)) arithmetic"));
-                    }
                     self.brackets.push(")");
                 }
                 Some(')') => {
@@ -131,8 +129,10 @@ impl Parser {
                 if !word.is_literal() {
                     return Err(Unparsed::ComputedProgram);
                 }
+                self.scanner.skip_blanks();
                 if self.scanner.peek() == Some('(') {
-                    return Err(Unparsed::Unsupported("a function or array"));
+                    // The body comes next and is listed like any other compound command.
+                    return self.empty_parentheses();
                 }
             }
             command.words.push(word);
@@ -141,8 +141,24 @@ impl Parser {
             None | Some('\n' | ';' | '&' | '|' | ')') => {}
             _ => return Err(Unparsed::Syntax),
         }
+        if evaluates_subscripts(&command) {
+            return Err(Unparsed::Unsupported(
+                "a substitution in a variable's subscript",
+            ));
+        }
         self.found.push(command);
         Ok(())
+    }
+
+    /// The `()` behind a function's name.
+    fn empty_parentheses(&mut self) -> Result<(), Unparsed> {
+        self.scanner.next();
+        self.scanner.skip_blanks();
+        if self.scanner.take(")") {
+            Ok(())
+        } else {
+            Err(Unparsed::Syntax)
+        }
     }
 
     /// Whether the word is a keyword of a compound command.
@@ -154,19 +170,29 @@ impl Parser {
             "{" => self.brackets.push("}"),
             "if" => self.brackets.push("fi"),
             "while" | "until" => self.brackets.push("done"),
-            "for" => {
+            "for" | "select" => {
                 self.brackets.push("done");
                 self.for_header()?;
             }
+            "case" => {
+                self.brackets.push("esac");
+                self.case_header()?;
+            }
+            "function" => {
+                self.scanner.skip_blanks();
+                self.scanner.word()?.ok_or(Unparsed::Syntax)?;
+                self.scanner.skip_blanks();
+                if self.scanner.peek() == Some('(') {
+                    self.empty_parentheses()?;
+                }
+            }
             "then" | "else" | "elif" | "do" | "!" => {}
-            end @ ("}" | "fi" | "done") => {
+            end @ ("}" | "fi" | "done" | "esac") => {
                 self.close(end)?;
                 self.redirections_after_compound()?;
             }
-            "case" | "select" | "function" | "coproc" => {
-                return Err(Unparsed::Unsupported("case, select, function or coproc"));
-            }
-            "[[" => return Err(Unparsed::Unsupported("[[ … ]]")),
+            "coproc" => return Err(Unparsed::Unsupported("coproc")),
+            "[[" => self.conditional(word.clone())?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -187,6 +213,98 @@ impl Parser {
         }
     }
 
+    /// `case WORD in`, up to the commands of the first arm.
+    fn case_header(&mut self) -> Result<(), Unparsed> {
+        self.scanner.skip_blanks();
+        self.scanner.word()?.ok_or(Unparsed::Syntax)?;
+        self.skip_lines();
+        match self.scanner.word()? {
+            Some(word) if word.text() == "in" => self.case_patterns(),
+            _ => Err(Unparsed::Syntax),
+        }
+    }
+
+    /// `;;`, `;&` or `;;&`, then the patterns of the next arm.
+    fn next_case_arm(&mut self) -> Result<(), Unparsed> {
+        if self.brackets.last() != Some(&"esac") {
+            return Err(Unparsed::Syntax);
+        }
+        let ends = [";;&", ";;", ";&"];
+        ends.into_iter().find(|sign| self.scanner.take(sign));
+        self.case_patterns()
+    }
+
+    /// The patterns of an arm with the parenthesis behind them, or the end of the `case`.
+    fn case_patterns(&mut self) -> Result<(), Unparsed> {
+        self.skip_lines();
+        let parenthesis = self.scanner.take("(");
+        loop {
+            self.scanner.skip_blanks();
+            let pattern = self.scanner.word()?.ok_or(Unparsed::Syntax)?;
+            if !parenthesis && !pattern.is_quoted() && pattern.text() == "esac" {
+                self.close("esac")?;
+                return self.redirections_after_compound();
+            }
+            self.scanner.skip_blanks();
+            if self.scanner.take(")") {
+                return Ok(());
+            }
+            if !self.scanner.take("|") {
+                return Err(Unparsed::Syntax);
+            }
+        }
+    }
+
+    fn skip_lines(&mut self) {
+        self.scanner.skip_blanks();
+        while self.heredocs.is_empty() && self.scanner.take("\n") {
+            self.scanner.skip_blanks();
+        }
+    }
+
+    /// `[[ … ]]`, its opening word taken: a command of its own, whose words are what is compared.
+    fn conditional(&mut self, opening: Word) -> Result<(), Unparsed> {
+        let mut test = SimpleCommand {
+            words: alloc::vec![opening],
+            ..SimpleCommand::default()
+        };
+        loop {
+            self.scanner.skip_blanks();
+            let substitutes = self.scanner.peek_at(1) == Some('(');
+            match self.scanner.peek() {
+                None => return Err(Unparsed::Unclosed),
+                Some('<' | '>') if substitutes => {}
+                Some('\n' | '<' | '>' | '(' | ')' | '|' | '&') => {
+                    self.scanner.next();
+                    continue;
+                }
+                Some(_) => {}
+            }
+            let word = self.scanner.word()?.ok_or(Unparsed::Syntax)?;
+            let ends = word.text() == "]]" && !word.is_quoted();
+            test.words.push(word);
+            if ends {
+                break;
+            }
+        }
+        self.found.push(test);
+        self.redirections_after_compound()
+    }
+
+    /// `((…))`, its opening taken: what it does is computed, so it is a command with a computed word.
+    fn arithmetic(&mut self) -> Result<(), Unparsed> {
+        let inner = self.scanner.until_closing_parenthesis()?;
+        if !self.scanner.take(")") {
+            return Err(Unparsed::Unsupported("nested subshells without a space"));
+        }
+        self.scanner.substitutions_of(&inner)?;
+        self.found.push(SimpleCommand {
+            words: alloc::vec![Word::plain("(("), Word::unknown()],
+            ..SimpleCommand::default()
+        });
+        self.redirections_after_compound()
+    }
+
     /// Redirections of a whole compound command become a command of their own without words.
     fn redirections_after_compound(&mut self) -> Result<(), Unparsed> {
         let mut whole = SimpleCommand::default();
@@ -196,7 +314,7 @@ impl Parser {
                 break;
             }
         }
-        if whole.writes_file {
+        if !whole.redirections.is_empty() {
             self.found.push(whole);
         }
         Ok(())
@@ -240,20 +358,24 @@ impl Parser {
         let writes = ["<>", ">>", ">|", ">&", ">"]
             .into_iter()
             .find(|sign| self.scanner.take(sign));
-        if writes.is_none() && !self.scanner.take("<&") {
+        let duplicates = writes.is_none() && self.scanner.take("<&");
+        if writes.is_none() && !duplicates {
             self.scanner.take("<");
         }
         self.scanner.skip_blanks();
         let target = self.scanner.word()?.ok_or(Unparsed::Syntax)?;
-        let descriptor =
+        let is_descriptor =
             |text: &str| text == "-" || text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
-        let harmless = target.is_literal()
-            && match writes {
-                None => true,
-                Some(">&") if descriptor(target.text()) => true,
-                Some(_) => target.text() == "/dev/null",
+        let duplicates = duplicates || writes == Some(">&");
+        let opens_none = target.is_literal()
+            && (target.text() == "/dev/null" || duplicates && is_descriptor(target.text()));
+        if !opens_none {
+            let direction = match writes {
+                Some(_) => Direction::Out,
+                None => Direction::In,
             };
-        command.writes_file |= writes.is_some() && !harmless;
+            command.redirections.push(Redirection { direction, target });
+        }
         Ok(())
     }
 
@@ -304,4 +426,33 @@ fn assigned_name(word: &Word) -> Option<String> {
     let valid = (first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     valid.then(|| name.into())
+}
+
+/// Builtins that take names of variables evaluate the subscripts in them, substitutions included.
+fn evaluates_subscripts(command: &SimpleCommand) -> bool {
+    let takes_names = matches!(
+        command.program(),
+        Some(
+            "printf"
+                | "test"
+                | "["
+                | "read"
+                | "unset"
+                | "let"
+                | "declare"
+                | "typeset"
+                | "local"
+                | "export"
+                | "readonly"
+                | "mapfile"
+                | "readarray"
+                | "wait"
+                | "getopts"
+        )
+    );
+    takes_names
+        && command.words.iter().any(|word| {
+            let text = word.text();
+            text.contains('[') && (text.contains("$(") || text.contains('`')) && text.len() > 1
+        })
 }

@@ -16,6 +16,10 @@ pub(super) fn unwrap(
     let arguments = &command.words[1..];
     let wrapper = Wrapper { command, depth };
     match program {
+        // Asks where a program is, and starts none.
+        "command" if matches!(arguments.first(), Some(w) if matches!(w.text(), "-v" | "-V")) => {
+            Ok(false)
+        }
         "command" | "builtin" | "nohup" | "setsid" => wrapper.runs(arguments, &[], 0, found),
         "exec" => wrapper.runs(arguments, &["-a"], 0, found),
         "time" => wrapper.runs(arguments, &["-f", "-o"], 0, found),
@@ -24,8 +28,8 @@ pub(super) fn unwrap(
         "timeout" => wrapper.runs(arguments, &["-k", "-s"], 1, found),
         "env" => wrapper.runs(arguments, &["-u", "-C"], 0, found),
         "xargs" => {
-            // What it reads becomes further words.
-            let mut arguments = arguments.to_vec();
+            // What it reads becomes further words, or a part of those that are there.
+            let mut arguments = with_replaced(arguments);
             arguments.push(Word::unknown());
             wrapper.runs(&arguments, &XARGS_VALUES, 0, found)
         }
@@ -44,25 +48,51 @@ pub(super) fn unwrap(
         }
         "sudo" | "doas" | "su" | "runuser" => Err(Unparsed::Unsupported("another user's rights")),
         "source" | "." => Err(Unparsed::Unsupported("a sourced file")),
-        "alias" | "at" | "batch" | "busybox" | "chroot" | "chrt" | "flock" | "gdb" | "ionice"
-        | "ltrace" | "nsenter" | "parallel" | "script" | "ssh" | "strace" | "systemd-run"
-        | "taskset" | "toybox" | "trap" | "unbuffer" | "unshare" | "watch" => {
+        "alias" | "at" | "batch" | "busybox" | "bwrap" | "chroot" | "chrt" | "entr" | "expect"
+        | "fakeroot" | "firejail" | "flock" | "gdb" | "ionice" | "ltrace" | "nsenter"
+        | "parallel" | "pkexec" | "proot" | "rlwrap" | "runcon" | "screen" | "script"
+        | "setpriv" | "ssh" | "strace" | "systemd-run" | "taskset" | "tmux" | "toybox" | "trap"
+        | "unbuffer" | "unshare" | "watch" => {
             Err(Unparsed::Unsupported("a program that runs others"))
         }
-        "find" | "fd" => match arguments.iter().find(|w| runs_commands(w.text())) {
-            Some(_) => Err(Unparsed::Unsupported("a search that runs commands")),
-            None => Ok(false),
-        },
+        "find" | "fd" | "fdfind" => {
+            for (start, end) in executed(arguments) {
+                let words: Vec<Word> = arguments[start..end].iter().map(placeholder).collect();
+                wrapper.runs(&words, &[], 0, found)?;
+            }
+            Ok(false)
+        }
         _ => Ok(false),
     }
+}
+
+/// Whether a program's purpose is to run what its arguments name.
+#[must_use]
+pub fn runs_others(program: &str) -> bool {
+    matches!(
+        program,
+        "command"
+            | "builtin"
+            | "nohup"
+            | "setsid"
+            | "exec"
+            | "time"
+            | "nice"
+            | "stdbuf"
+            | "timeout"
+            | "env"
+            | "xargs"
+            | "eval"
+    )
 }
 
 fn is_assignment(word: &Word) -> bool {
     word.is_literal() && !word.text().starts_with('-') && word.text().contains('=')
 }
 
-fn runs_commands(argument: &str) -> bool {
-    [
+/// Where the commands stand that a search is told to run on what it finds.
+fn executed(arguments: &[Word]) -> Vec<(usize, usize)> {
+    const RUNS: [&str; 8] = [
         "-exec",
         "-execdir",
         "-ok",
@@ -71,12 +101,66 @@ fn runs_commands(argument: &str) -> bool {
         "--exec",
         "-X",
         "--exec-batch",
-    ]
-    .contains(&argument)
+    ];
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < arguments.len() {
+        let start = at + 1;
+        if !RUNS.contains(&arguments[at].text()) {
+            at = start;
+            continue;
+        }
+        // A `+` ends it only behind the place for the names.
+        let ends = |i: &usize| {
+            arguments[*i].text() == ";"
+                || arguments[*i].text() == "+" && arguments[*i - 1].text() == "{}"
+        };
+        let end = (start..arguments.len()).find(ends);
+        let end = end.unwrap_or(arguments.len());
+        found.push((start, end));
+        at = end;
+    }
+    found
+}
+
+/// A word in which a name found later stands for `{}`.
+fn placeholder(word: &Word) -> Word {
+    if word.text().contains('{') {
+        Word::unknown()
+    } else {
+        word.clone()
+    }
+}
+
+/// The arguments of `xargs` with everything unknown that holds its replacement text.
+fn with_replaced(arguments: &[Word]) -> Vec<Word> {
+    let mut replaced: Option<String> = None;
+    for (at, word) in arguments.iter().enumerate() {
+        let text = word.text();
+        let value = match text {
+            "-I" | "-J" => arguments.get(at + 1).map(Word::text),
+            "-i" | "--replace" => Some("{}"),
+            _ => ["--replace=", "-I", "-J", "-i"]
+                .iter()
+                .find_map(|option| text.strip_prefix(option)),
+        };
+        replaced = replaced.or(value.map(String::from));
+    }
+    let Some(replaced) = replaced.filter(|text| !text.is_empty()) else {
+        return arguments.to_vec();
+    };
+    let unknown = |word: &Word| {
+        if word.text().contains(&replaced) && !word.text().starts_with('-') {
+            Word::unknown()
+        } else {
+            word.clone()
+        }
+    };
+    arguments.iter().map(unknown).collect()
 }
 
 /// Options of `xargs` that take a value.
-const XARGS_VALUES: [&str; 8] = ["-I", "-n", "-P", "-L", "-d", "-a", "-s", "-E"];
+const XARGS_VALUES: [&str; 9] = ["-I", "-J", "-n", "-P", "-L", "-d", "-a", "-s", "-E"];
 
 struct Wrapper<'a> {
     command: &'a SimpleCommand,
@@ -119,7 +203,7 @@ impl Wrapper<'_> {
                 .chain(names)
                 .collect(),
             words: words.to_vec(),
-            writes_file: self.command.writes_file,
+            redirections: self.command.redirections.clone(),
             wraps: false,
         };
         let depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;

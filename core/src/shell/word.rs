@@ -21,6 +21,14 @@ impl Word {
         }
     }
 
+    /// A word without anything special.
+    pub(super) fn plain(text: &str) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
     /// The text; of what is computed only the part that is written out.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -125,6 +133,10 @@ impl Scanner {
             self.at += 1;
             self.piece(c, &mut word)?;
         }
+        // A bracket alone matches nothing: these are programs.
+        if self.at - start == word.text.len() && matches!(word.text.as_str(), "[" | "[[") {
+            word.computed = false;
+        }
         Ok((self.at > start).then_some(word))
     }
 
@@ -147,8 +159,13 @@ impl Scanner {
                 word.quoted = true;
                 self.double_quoted(word)?;
             }
-            '$' => self.dollar(word)?,
+            '$' => self.dollar(word, false)?,
             '`' => self.backquoted(word)?,
+            // An empty pair of braces is text; `find` and `xargs` put names in its place.
+            '{' if self.peek() == Some('}') => {
+                self.at += 1;
+                word.text.push_str("{}");
+            }
             // Patterns and braces may become any number of words; a tilde becomes a path.
             '*' | '?' | '[' | '{' => {
                 word.computed = true;
@@ -187,7 +204,7 @@ impl Scanner {
                     None => return Err(Unparsed::Unclosed),
                 },
                 Some('$') if self.peek() == Some('"') => word.text.push('$'),
-                Some('$') => self.dollar(word)?,
+                Some('$') => self.dollar(word, true)?,
                 Some('`') => self.backquoted(word)?,
                 Some(c) => word.text.push(c),
                 None => return Err(Unparsed::Unclosed),
@@ -195,8 +212,8 @@ impl Scanner {
         }
     }
 
-    /// What follows a dollar sign, already taken.
-    fn dollar(&mut self, word: &mut Word) -> Result<(), Unparsed> {
+    /// What follows a dollar sign, already taken; inside of quotes an apostrophe means itself.
+    fn dollar(&mut self, word: &mut Word, in_quotes: bool) -> Result<(), Unparsed> {
         match self.peek() {
             Some('(') => {
                 self.at += 1;
@@ -215,9 +232,16 @@ impl Scanner {
                 self.at += 1;
                 word.computed = true;
                 let inner = self.until_closing_brace()?;
+                if inner.ends_with("@P") {
+                    return Err(Unparsed::Unsupported("a variable expanded as a prompt"));
+                }
                 self.substitutions_of(&inner)
             }
-            Some('\'') => Err(Unparsed::Unsupported("$'…' quoting")),
+            Some('\'') if !in_quotes => {
+                self.at += 1;
+                word.quoted = true;
+                self.escaped_string(word)
+            }
             Some('[') => Err(Unparsed::Unsupported("$[…] arithmetic")),
             Some(c)
                 if c.is_ascii_alphanumeric()
@@ -239,6 +263,54 @@ impl Scanner {
                 word.text.push('$');
                 Ok(())
             }
+        }
+    }
+
+    /// `$'…'` with its escapes, the opening taken.
+    fn escaped_string(&mut self, word: &mut Word) -> Result<(), Unparsed> {
+        loop {
+            match self.next() {
+                Some('\'') => return Ok(()),
+                Some('\\') => {
+                    let c = match self.next().ok_or(Unparsed::Unclosed)? {
+                        'n' => '\n',
+                        't' => '\t',
+                        'r' => '\r',
+                        'a' => '\u{7}',
+                        'b' => '\u{8}',
+                        'e' | 'E' => '\u{1b}',
+                        c @ ('\\' | '\'' | '"' | '?') => c,
+                        'x' => self.coded(16, 2)?,
+                        'u' => self.coded(16, 4)?,
+                        'U' => self.coded(16, 8)?,
+                        '0'..='7' => {
+                            self.at -= 1;
+                            self.coded(8, 3)?
+                        }
+                        _ => return Err(Unparsed::Unsupported("an unknown escape in $'…'")),
+                    };
+                    word.text.push(c);
+                }
+                Some(c) => word.text.push(c),
+                None => return Err(Unparsed::Unclosed),
+            }
+        }
+    }
+
+    /// A character by its number. Only ASCII: above it, bytes and characters differ.
+    fn coded(&mut self, radix: u32, digits: u32) -> Result<char, Unparsed> {
+        let mut code = 0_u32;
+        let mut taken = 0;
+        while taken < digits
+            && let Some(digit) = self.peek().and_then(|c| c.to_digit(radix))
+        {
+            code = code * radix + digit;
+            self.at += 1;
+            taken += 1;
+        }
+        match u8::try_from(code) {
+            Ok(byte @ 1..=127) if taken > 0 => Ok(char::from(byte)),
+            _ => Err(Unparsed::Unsupported("a byte by its number")),
         }
     }
 
@@ -275,7 +347,7 @@ impl Scanner {
                 '\\' => {
                     inner.next();
                 }
-                '$' => inner.dollar(&mut ignored)?,
+                '$' => inner.dollar(&mut ignored, true)?,
                 '`' => inner.backquoted(&mut ignored)?,
                 _ => {}
             }
@@ -285,7 +357,7 @@ impl Scanner {
     }
 
     /// The text up to the parenthesis that closes one already taken.
-    fn until_closing_parenthesis(&mut self) -> Result<String, Unparsed> {
+    pub(super) fn until_closing_parenthesis(&mut self) -> Result<String, Unparsed> {
         self.until_closing('(', ')')
     }
 

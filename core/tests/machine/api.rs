@@ -4,6 +4,7 @@ use serde_json::json;
 use windlass_core::{
     Message, Session, diagram,
     effect::{Answer, PermissionResponse},
+    permission::{PermissionUpdate, RuleValue},
     tool::{ResultBlock, ToolResult},
 };
 
@@ -64,11 +65,20 @@ fn api_1_a_permission_answer_is_read_from_json() {
     let read = |text: &str| serde_json::from_str::<PermissionResponse>(text).unwrap();
     assert_eq!(read(r#"{"behavior":"allow"}"#), PermissionResponse::allow());
     assert_eq!(
-        read(r#"{"behavior":"allow","updatedInput":{"b":1.50,"a":2},"allowRules":["Note"]}"#),
+        read(
+            r#"{"behavior":"allow","updatedInput":{"b":1.50,"a":2},"toolUseID":"a","updatedPermissions":[{"type":"addRules","rules":[{"toolName":"Note"}],"behavior":"allow","destination":"session"}]}"#
+        ),
         PermissionResponse::Allow {
             updated_input: Some(raw_text(r#"{"b":1.50,"a":2}"#)),
-            allow_rules: vec!["Note".into()],
+            updated_permissions: vec![PermissionUpdate::allow_in_session(vec![RuleValue::tool(
+                "Note"
+            )])],
         }
+    );
+    assert_eq!(
+        read(r#"{"behavior":"allow","updatedPermissions":[{"type":"addRulez"}]}"#),
+        PermissionResponse::allow(),
+        "an invalid update drops the updates, not the permission"
     );
     assert_eq!(
         read(r#"{"behavior":"deny","message":"no"}"#),

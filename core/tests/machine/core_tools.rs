@@ -52,7 +52,7 @@ pub(crate) fn put_away_and_taken_up(bench: &mut Bench, spec: Spec) {
 fn approve_with(bench: &mut Bench, input: &Value) {
     bench.decide(PermissionResponse::Allow {
         updated_input: Some(raw(input)),
-        allow_rules: Vec::new(),
+        updated_permissions: Vec::new(),
     });
 }
 
@@ -145,7 +145,7 @@ fn tool_11_questions_reach_the_person_and_the_answers_the_model() {
     );
     let (_, asked) = bench.question();
     assert_eq!(asked.tool_name, "AskUserQuestion");
-    assert_eq!(asked.suggested_rule, None, "no rule could answer");
+    assert_eq!(asked.suggestions, [], "no rule could answer");
     let answers = json!({"Which?": "A, B", "How?": "in my own words"});
     approve_with(
         &mut bench,

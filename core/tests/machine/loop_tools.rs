@@ -386,7 +386,7 @@ fn an_input_that_was_replaced_by_something_else_than_an_object_is_not_run() {
     bench.reply(&Reply::call("a", "Note", json!({})));
     bench.decide(PermissionResponse::Allow {
         updated_input: Some(raw(&json!("text"))),
-        allow_rules: vec![],
+        updated_permissions: vec![],
     });
     assert!(bench.calls().is_empty());
     assert_eq!(bench.body()["messages"][2]["content"][0]["is_error"], true);
@@ -401,7 +401,6 @@ fn an_answer_of_the_wrong_kind_is_refused_and_changes_nothing() {
     let wrong = [
         Input::Answer(model, Answer::Tool(ToolResult::text("x"))),
         Input::Answer(model, Answer::Persisted),
-        Input::SetMode(windlass_core::permission::Mode::BypassPermissions),
     ];
     for input in wrong {
         assert!(bench.session.handle(bench.now, input).is_err());

@@ -18,6 +18,7 @@ mod loop_output;
 mod loop_steering;
 mod loop_tools;
 mod path_patterns;
+mod permission_answers;
 mod permissions;
 mod requests;
 mod sessions;

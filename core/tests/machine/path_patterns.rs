@@ -3,10 +3,9 @@
 use globset::GlobBuilder;
 use proptest::prelude::*;
 use windlass_core::{
-    permission::{CallFacts, Mode, PathFact, Rule, Rules, Verdict, judge},
+    permission::{CallFacts, Mode, PathFact, Rule, Rules, Standing, Verdict, judge},
     spec::Environment,
     tool::Access,
-    tools::Consent,
 };
 
 use crate::harness::file_tool;
@@ -15,6 +14,7 @@ fn is_denied(pattern: &str, path: &str) -> bool {
     let paths = [PathFact {
         path: path.into(),
         access: Access::Read,
+        written: path.into(),
     }];
     let rules = Rules {
         deny: vec![Rule::parse(&format!("Read(/{pattern})")).unwrap()],
@@ -22,15 +22,12 @@ fn is_denied(pattern: &str, path: &str) -> bool {
     };
     let tool = file_tool("Read", Access::Read);
     let call = CallFacts {
-        tool: &tool,
-        command: None,
         paths: &paths,
-        subject: None,
-        consent: Consent::default(),
+        ..CallFacts::of(&tool)
     };
     let environment = Environment::default();
     let mode = Mode::BypassPermissions;
-    judge(&rules, &[], mode, false, &environment, call).verdict == Verdict::Deny
+    judge(&Standing::new(&rules, mode, &environment), call, None).verdict == Verdict::Deny
 }
 
 proptest! {

@@ -4,10 +4,12 @@ use serde_json::json;
 use windlass_core::{
     Input, Spec,
     effect::PermissionResponse,
-    permission::{CallFacts, Cause, Mode, PathFact, Rules, Verdict, judge},
+    permission::{
+        CallFacts, Cause, Mode, PathFact, PermissionUpdate, RuleValue, Rules, Standing, Verdict,
+        command_paths, judge,
+    },
     spec::Environment,
     tool::{Access, ToolDefinition},
-    tools::Consent,
 };
 
 use crate::harness::{Bench, CWD, Reply, asking_spec, bash, file_tool, raw, rules, tool, tool_use};
@@ -50,31 +52,57 @@ fn verdict(
     } else {
         Access::Read
     };
-    let paths: Vec<PathFact> = (path.into_iter())
-        .map(|path| PathFact {
-            path: path.into(),
-            access,
-        })
-        .collect();
-    let decision = judge(
-        &Rules {
-            allow: rules(policy.allow),
-            ask: rules(policy.ask),
-            deny: rules(policy.deny),
-        },
-        &[],
-        mode,
-        policy.free_reads,
-        &environment(),
-        CallFacts {
-            tool,
-            command,
-            paths: &paths,
-            subject: None,
-            consent: Consent::default(),
-        },
-    );
+    let mut paths: Vec<PathFact> = (path.into_iter()).map(|path| fact(path, access)).collect();
+    paths.extend(command.into_iter().flat_map(resolved));
+    let rules = Rules {
+        allow: rules(policy.allow),
+        ask: rules(policy.ask),
+        deny: rules(policy.deny),
+        ..Rules::default()
+    };
+    let environment = environment();
+    let standing = Standing {
+        free_workspace_reads: policy.free_reads,
+        ..Standing::new(&rules, mode, &environment)
+    };
+    let call = CallFacts {
+        command,
+        paths: &paths,
+        ..CallFacts::of(tool)
+    };
+    let decision = judge(&standing, call, None);
     (decision.verdict, decision.cause)
+}
+
+fn fact(path: &str, access: Access) -> PathFact {
+    PathFact {
+        path: path.into(),
+        access,
+        written: path.into(),
+    }
+}
+
+/// What a host without links says about the files of a command.
+fn resolved(command: &str) -> Vec<PathFact> {
+    let real = |path: &str| {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in path.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        format!("/{}", parts.join("/"))
+    };
+    let asked = command_paths(command, CWD).into_iter();
+    asked
+        .map(|asked| PathFact {
+            path: real(&asked.path),
+            access: asked.access,
+            written: asked.path,
+        })
+        .collect()
 }
 
 fn of_command(policy: &Policy, mode: Mode, command: &str) -> Verdict {
@@ -144,6 +172,7 @@ fn perm_1_nobody_to_ask_means_no_and_the_model_reads_what_would_allow_it() {
         tool_use("a", "Bash", json!({"command": "npm test"})),
         tool_use("b", "Bash", json!({"command": "npm test && rm -rf /"})),
     ]));
+    bench.resolve();
     let results = bench.body()["messages"][2]["content"].clone();
     let plain = results[0]["content"].as_str().unwrap();
     assert!(plain.contains("Bash(npm test)"), "{plain}");
@@ -168,13 +197,13 @@ fn perm_1_somebody_who_is_asked_learns_the_call_the_reason_and_a_rule() {
     assert_eq!(question.tool_use_id, "a");
     assert_eq!(question.tool_name, "Bash");
     assert_eq!(question.input.get(), r#"{"command":"npm test"}"#);
-    assert_eq!(question.suggested_rule.as_deref(), Some("Bash(npm test)"));
+    assert_eq!(question.suggested_rule().as_deref(), Some("Bash(npm test)"));
     assert_eq!(question.blocked_path, None);
     assert!(!question.decision_reason.is_empty());
     bench.decide(PermissionResponse::allow());
     bench.finish("a", "ok");
     assert_eq!(
-        bench.question().1.suggested_rule.as_deref(),
+        bench.question().1.suggested_rule().as_deref(),
         Some("Bash(npm test | tail)"),
         "this very line, nothing wider"
     );
@@ -297,26 +326,15 @@ fn perm_1_a_rule_to_read_allows_no_writing_and_a_rule_to_write_denies_no_reading
 #[test]
 fn perm_1_a_deny_rule_needs_one_path_and_an_allow_rule_all_of_them() {
     let copy = file_tool("Read", Access::Read);
-    let paths = ["/work/src/a", "/work/private/b"].map(|path| PathFact {
-        path: path.into(),
-        access: Access::Read,
-    });
+    let paths = ["/work/src/a", "/work/private/b"].map(|path| fact(path, Access::Read));
+    let environment = environment();
     let decide = |rules: &Rules| {
-        judge(
-            rules,
-            &[],
-            Mode::Default,
-            false,
-            &environment(),
-            CallFacts {
-                tool: &copy,
-                command: None,
-                paths: &paths,
-                subject: None,
-                consent: Consent::default(),
-            },
-        )
-        .verdict
+        let call = CallFacts {
+            paths: &paths,
+            ..CallFacts::of(&copy)
+        };
+        let standing = Standing::new(rules, Mode::Default, &environment);
+        judge(&standing, call, None).verdict
     };
     let mut some = Rules {
         allow: rules(&["Read(src/**)"]),
@@ -336,30 +354,17 @@ fn perm_1_a_working_directory_that_looks_like_a_pattern_is_none() {
     };
     let read = file_tool("Read", Access::Read);
     let denied = |rule: &str, path: &str| {
-        let paths = [PathFact {
-            path: path.into(),
-            access: Access::Read,
-        }];
+        let paths = [fact(path, Access::Read)];
         let rules = Rules {
             deny: rules(&[rule]),
             ..Rules::default()
         };
         let call = CallFacts {
-            tool: &read,
-            command: None,
             paths: &paths,
-            subject: None,
-            consent: Consent::default(),
+            ..CallFacts::of(&read)
         };
-        let decision = judge(
-            &rules,
-            &[],
-            Mode::BypassPermissions,
-            false,
-            &environment,
-            call,
-        );
-        decision.verdict == Verdict::Deny
+        let standing = Standing::new(&rules, Mode::BypassPermissions, &environment);
+        judge(&standing, call, None).verdict == Verdict::Deny
     };
     assert!(denied("Read(.env)", "/work/[id]/{a}/.env"));
     assert!(denied("Read(/src/**)", "/work/[id]/{a}/src/x"));
@@ -474,15 +479,17 @@ fn perm_1_a_rule_that_could_never_work_is_refused_with_the_reason() {
         ("Bash(a) b", "not closed"),
         ("Bash()", "empty"),
         ("Bash(:*)", "no command"),
-        ("Bash(npm*)", "may only end a prefix"),
-        ("Bash(git * main)", "may only end a prefix"),
-        ("Bash(* --version:*)", "may only end a prefix"),
         ("*", "not a tool name"),
         ("Ba sh", "not a tool name"),
         ("B*h", "not a tool name"),
         ("Write(x)", "Edit(pattern)"),
         ("Grep(x)", "Read(pattern)"),
         ("Note(x)", "takes no specifier"),
+        ("mcp__github(x)", "takes no specifier"),
+        ("WebFetch(example.com)", "domain:example.com"),
+        ("WebFetch(domain:https://example.com)", "no scheme"),
+        ("Task(a b)", "not a name"),
+        ("Skill(*x)", "not a name"),
     ] {
         let error = windlass_core::permission::Rule::parse(rule).unwrap_err();
         assert!(error.to_string().contains(words), "{rule}: {error}");
@@ -521,7 +528,7 @@ fn updated(spec: Spec, name: &str, input: &serde_json::Value) -> Bench {
     }
     bench.decide(PermissionResponse::Allow {
         updated_input: Some(raw(input)),
-        allow_rules: vec![],
+        updated_permissions: vec![],
     });
     bench
 }
@@ -568,7 +575,9 @@ fn perm_1_rules_accepted_with_an_answer_hold_from_then_on_but_never_against_deny
     ]));
     bench.decide(PermissionResponse::Allow {
         updated_input: None,
-        allow_rules: vec!["Bash(git:*)".into(), "not a rule (".into()],
+        updated_permissions: vec![PermissionUpdate::allow_in_session(vec![RuleValue::some(
+            "Bash", "git:*",
+        )])],
     });
     bench.finish("a", "ok");
     bench.finish("b", "unasked");

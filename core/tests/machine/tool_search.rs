@@ -275,7 +275,7 @@ fn ctx_8_descriptions_are_there_from_the_start_and_texts_only_once_invoked() {
         json!({"skill": "review", "args": "a.rs"}),
     ));
     assert_eq!(
-        bench.question().1.suggested_rule.as_deref(),
+        bench.question().1.suggested_rule().as_deref(),
         Some("Skill(review)")
     );
     bench.decide(PermissionResponse::allow());

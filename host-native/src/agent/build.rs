@@ -107,6 +107,7 @@ impl AgentBuilder {
                 allow: rules("allowed_tools", &self.allow)?,
                 ask: rules("ask_tools", &self.ask)?,
                 deny: rules("disallowed_tools", &self.deny)?,
+                ..Rules::default()
             },
             can_ask: self.permission.is_some(),
             allow_bypass: self.bypass && !as_root,
@@ -189,6 +190,7 @@ impl AgentBuilder {
             platform: std::env::consts::OS.to_owned(),
             git_repository: Some(in_git),
             home,
+            is_root: os::is_root(),
             additional_directories: directories?,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             output_style: "default".to_owned(),

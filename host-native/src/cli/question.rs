@@ -4,7 +4,6 @@
 //! no text of it can pass for a line of the question.
 
 use std::{
-    collections::HashSet,
     io::{self, BufRead as _, Write as _},
     thread,
     time::Instant,
@@ -15,7 +14,10 @@ use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use unicode_width::UnicodeWidthChar as _;
-use windlass_core::effect::{PermissionRequest, PermissionResponse};
+use windlass_core::{
+    effect::{PermissionRequest, PermissionResponse},
+    permission::{Mode, PermissionUpdate},
+};
 
 use super::{
     os,
@@ -72,16 +74,20 @@ impl Question {
 
 /// The refusal where nobody can be asked. The model reads it, and so does the person afterwards.
 fn refusal(request: &PermissionRequest) -> String {
-    let rule = request
-        .suggested_rule
-        .as_deref()
-        .unwrap_or(&request.tool_name);
+    let rule = request.suggested_rule();
+    let rule = rule.as_deref().unwrap_or(&request.tool_name);
     format!(
         "{} needs permission ({}), and there is no terminal to ask at. It would run with --allowedTools {}.",
         request.tool_name,
         request.decision_reason,
         shell_word(rule),
     )
+}
+
+/// What "always" would change: the narrowest of what was suggested, for this session.
+fn lasting(request: &PermissionRequest) -> Option<PermissionUpdate> {
+    let narrowest = request.suggestions.first()?;
+    Some(narrowest.clone().for_session())
 }
 
 /// A word as a shell takes it.
@@ -98,8 +104,8 @@ fn shell_word(word: &str) -> String {
 pub(crate) struct Person {
     /// Lines that were typed; the thread that reads them is started by the first question.
     lines: Option<mpsc::UnboundedReceiver<(Instant, String)>>,
-    /// Rules that were answered with "always".
-    always: HashSet<String>,
+    /// What was answered with "always".
+    always: Vec<PermissionUpdate>,
 }
 
 impl Person {
@@ -109,11 +115,7 @@ impl Person {
             request,
             mut answer,
         } = question;
-        if request
-            .suggested_rule
-            .as_ref()
-            .is_some_and(|rule| self.always.contains(rule))
-        {
+        if lasting(&request).is_some_and(|change| self.always.contains(&change)) {
             // A rule need not match what it was suggested for (a command with quotes): asked once is enough.
             let _ = answer.send(PermissionResponse::allow());
             return;
@@ -143,8 +145,12 @@ impl Person {
                 }
             }
         };
-        if let PermissionResponse::Allow { allow_rules, .. } = &response {
-            self.always.extend(allow_rules.iter().cloned());
+        if let PermissionResponse::Allow {
+            updated_permissions,
+            ..
+        } = &response
+        {
+            self.always.extend(updated_permissions.iter().cloned());
         }
         // Whoever asked may be gone; then nothing runs.
         let _ = answer.send(response);
@@ -161,7 +167,7 @@ fn understand(line: &str, request: &PermissionRequest) -> Option<PermissionRespo
         ("y" | "yes", "") => Some(PermissionResponse::allow()),
         ("a" | "always", "") => Some(PermissionResponse::Allow {
             updated_input: None,
-            allow_rules: vec![request.suggested_rule.clone()?],
+            updated_permissions: vec![lasting(request)?],
         }),
         ("n" | "no", "") => Some(PermissionResponse::deny(format!(
             "The user said no to this use of {}.",
@@ -191,16 +197,20 @@ fn text(request: &PermissionRequest, columns: usize) -> String {
 }
 
 fn choices(request: &PermissionRequest) -> String {
-    let always = match request.suggested_rule.as_deref() {
+    let always = match lasting(request) {
         None => String::new(),
+        Some(PermissionUpdate::SetMode {
+            mode: Mode::AcceptEdits,
+            ..
+        }) => format!(", {BOLD}a{BOLD:#} all edits here, in this session"),
         // What stands in the parentheses is the model's: it was shown above and has no place here.
-        Some(rule) if rule.contains('(') => {
-            format!(", {BOLD}a{BOLD:#} always this, in this session")
-        }
-        Some(rule) => format!(
-            ", {BOLD}a{BOLD:#} always {}, in this session",
-            one_line(rule)
-        ),
+        Some(_) => match request.suggested_rule() {
+            Some(rule) if !rule.contains('(') => format!(
+                ", {BOLD}a{BOLD:#} always {}, in this session",
+                one_line(&rule)
+            ),
+            _ => format!(", {BOLD}a{BOLD:#} always this, in this session"),
+        },
     };
     format!("  {BOLD}y{BOLD:#} yes, {BOLD}n{BOLD:#} no{always} > ")
 }
@@ -297,7 +307,10 @@ fn read_lines() -> mpsc::UnboundedReceiver<(Instant, String)> {
 #[cfg(test)]
 mod tests {
     use anstream::adapter::strip_str;
-    use windlass_core::RawJson;
+    use windlass_core::{
+        RawJson,
+        permission::{Rule, RuleValue},
+    };
 
     use super::*;
 
@@ -308,7 +321,12 @@ mod tests {
             input: RawJson::parse(input).unwrap(),
             blocked_path: None,
             decision_reason: "no permission rule covers it".to_owned(),
-            suggested_rule: rule.map(str::to_owned),
+            suggestions: rule
+                .map(|rule| Rule::parse(rule).unwrap().value())
+                .map(|rule| PermissionUpdate::allow_in_session(vec![rule]))
+                .into_iter()
+                .collect(),
+            agent_id: None,
         }
     }
 
@@ -369,7 +387,8 @@ mod tests {
         );
         assert!(matches!(
             understand("a", &request),
-            Some(PermissionResponse::Allow { allow_rules, .. }) if allow_rules == ["Edit"]
+            Some(PermissionResponse::Allow { updated_permissions, .. })
+                if updated_permissions == [PermissionUpdate::allow_in_session(vec![RuleValue::tool("Edit")])]
         ));
         assert!(matches!(
             understand("n use the other file", &request),
@@ -379,7 +398,7 @@ mod tests {
             assert_eq!(understand(meaningless, &request), None, "{meaningless}");
         }
         let without_rule = PermissionRequest {
-            suggested_rule: None,
+            suggestions: Vec::new(),
             ..request
         };
         assert_eq!(understand("a", &without_rule), None);

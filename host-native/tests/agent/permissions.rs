@@ -178,7 +178,7 @@ async fn perm_5_the_callback_sees_the_call_and_may_change_its_input() {
             async {
                 PermissionResponse::Allow {
                     updated_input: Some(RawJson::parse(r#"{"to":"the garden"}"#).unwrap()),
-                    allow_rules: Vec::new(),
+                    updated_permissions: Vec::new(),
                 }
             }
         })

@@ -10,7 +10,7 @@ use crate::{
     effect::{Effect, ResolvePath, ResolvedPath},
     id::Stage,
     json::{RawJson, RawObject},
-    permission::PathFact,
+    permission::{CallSubject, PathFact, command_paths},
     provider::StopReason,
     schema,
     tool::{ToolDefinition, ToolResult},
@@ -22,7 +22,7 @@ impl Thread {
     pub(in crate::session) fn begin(&mut self, shared: &mut Shared, index: usize) {
         let call = &self.run.calls[index];
         let spec = self.spec.clone();
-        let Some(tool) = spec.tool(&call.name) else {
+        let Some(tool) = spec.tool(&call.name).filter(|tool| spec.has_tool(tool)) else {
             let text = unknown_tool(&call.name, spec.offered_tools().map(|t| t.name.as_str()));
             return self.finish_call(shared, index, ToolResult::error(text));
         };
@@ -63,7 +63,11 @@ impl Thread {
         {
             return self.finish_call(shared, index, ToolResult::error(fault));
         }
-        let paths = named_paths(tool, &input, &spec.environment.cwd);
+        let cwd = &spec.environment.cwd;
+        let mut paths = named_paths(tool, &input, cwd);
+        if let Some(command) = CallSubject::of(tool, &input).command {
+            paths.append(&mut command_paths(&command, cwd));
+        }
         if paths.is_empty() {
             self.run.calls[index].paths.clear();
             return self.judge_call(shared, index);
@@ -76,6 +80,7 @@ impl Thread {
             .map(|asked| PathFact {
                 path: asked.path.clone(),
                 access: asked.access,
+                written: asked.path.clone(),
             })
             .collect();
         let id = self.call_effect(shared, index, Stage::Resolve);
@@ -88,8 +93,10 @@ impl Thread {
         index: usize,
         answers: Vec<Result<ResolvedPath, String>>,
     ) {
-        let asked = &mut self.run.calls[index].paths;
-        let answers: Result<Vec<ResolvedPath>, String> = answers
+        let call = &mut self.run.calls[index];
+        let of_command = (self.spec.tool(&call.name)).is_some_and(|tool| tool.paths.is_empty());
+        let asked = &mut call.paths;
+        let answers: Vec<Result<ResolvedPath, String>> = answers
             .into_iter()
             .map(|answer| match answer {
                 // What is judged must be where the path leads, not how it was written.
@@ -100,19 +107,26 @@ impl Thread {
                 answer => answer,
             })
             .collect();
-        match answers {
-            Ok(real) if real.len() == asked.len() => {
-                for (fact, real) in asked.iter_mut().zip(real) {
-                    fact.path = real.path;
-                }
-                self.judge_call(shared, index);
-            }
-            Ok(_) => {
-                let text = "The host resolved another number of paths than it was asked for.";
-                self.finish_call(shared, index, ToolResult::error(text));
-            }
-            Err(reason) => self.finish_call(shared, index, ToolResult::error(reason)),
+        if answers.len() != asked.len() {
+            let text = "The host resolved another number of paths than it was asked for.";
+            return self.finish_call(shared, index, ToolResult::error(text));
         }
+        let mut facts = Vec::with_capacity(asked.len());
+        for (fact, answer) in core::mem::take(asked).into_iter().zip(answers) {
+            match answer {
+                Ok(real) => facts.push(PathFact {
+                    path: real.path,
+                    ..fact
+                }),
+                // The command itself will say what is wrong; what it is not known to touch is not allowed by that.
+                Err(_) if of_command => {}
+                Err(reason) => {
+                    return self.finish_call(shared, index, ToolResult::error(reason));
+                }
+            }
+        }
+        *asked = facts;
+        self.judge_call(shared, index);
     }
 }
 

@@ -9,6 +9,7 @@ use super::super::{
 };
 use crate::{
     json::RawJson,
+    permission::{PermissionUpdate, Rule},
     tools::{self, Change, CoreTool, Done, Seen},
 };
 
@@ -33,7 +34,7 @@ impl Thread {
         let seen = Seen {
             spec: &spec,
             model: &model,
-            mode: shared.mode,
+            mode: shared.permissions.mode(),
             told: &told,
             in_subagent: self.number > 0,
         };
@@ -51,9 +52,14 @@ impl Thread {
 
     fn take_over(&mut self, shared: &mut Shared, change: Change) {
         match change {
-            Change::Mode(Some(mode)) => shared.set_mode(mode),
+            Change::Mode(Some(mode)) => shared.change_permissions(|permissions, spec| {
+                permissions.set_mode(&spec.permissions, &spec.environment, mode)
+            }),
             Change::Mode(None) => shared.leave_plan_mode(),
-            Change::Allow(rules) => shared.session_allow.extend(rules),
+            Change::Allow(rules) => {
+                let rules = rules.iter().map(Rule::value).collect();
+                shared.update_permissions(&[PermissionUpdate::allow_in_session(rules)]);
+            }
             Change::Model(model) => {
                 let chosen = self.chosen.clone();
                 self.choose(shared, Chosen { model, ..chosen });
@@ -85,7 +91,7 @@ impl Thread {
         let seen = Seen {
             spec: &self.spec,
             model: self.model(),
-            mode: shared.mode,
+            mode: shared.permissions.mode(),
             told: &shared.spec,
             in_subagent: self.number > 0,
         };

@@ -1,6 +1,6 @@
 //! Whether a call may run, and what whoever was asked said.
 
-use alloc::{borrow::ToOwned, format, string::String};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::super::{
     Outcome, Shared, Thread,
@@ -9,82 +9,148 @@ use super::super::{
 use crate::{
     effect::{Effect, PermissionRequest, PermissionResponse},
     id::Stage,
-    json::RawObject,
+    json::RawJson,
     message::PermissionDenial,
-    permission::{CallFacts, Cause, Mode, Rule, Verdict, judge},
-    tool::{ToolDefinition, ToolResult},
+    permission::{
+        CallSubject, Cause, Decision, HookVerdict, Mode, PermissionUpdate, Standing, Verdict,
+        first_rule, judge, suggestions,
+    },
+    spec::Spec,
+    tool::{FsGrant, ToolCall, ToolDefinition, ToolResult},
 };
 
 /// Why a call runs that somebody was asked about.
 const APPROVED: &str = "it was approved when asked";
 
 impl Thread {
+    /// What holds for the calls of this thread at this moment.
+    pub(super) fn standing<'a>(&'a self, shared: &'a Shared) -> Standing<'a> {
+        let policy = &shared.spec.permissions;
+        Standing {
+            rules: shared.permissions.rules(policy),
+            mode: shared.permissions.mode(),
+            free_workspace_reads: policy.free_workspace_reads,
+            environment: &self.spec.environment,
+            directories: shared.permissions.directories(&shared.spec.environment),
+            own_deny: match self.number {
+                0 => &[],
+                _ => &self.spec.permissions.rules.deny,
+            },
+            narrowing: self.narrowing.as_ref(),
+        }
+    }
+
     pub(super) fn judge_call(&mut self, shared: &mut Shared, index: usize) {
+        self.judge_with(shared, index, None);
+    }
+
+    /// Judges a call about which hooks have spoken.
+    pub(super) fn judge_with(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        hook: Option<&HookVerdict>,
+    ) {
         let spec = self.spec.clone();
         let call = &self.run.calls[index];
-        let Some(tool) = spec.tool(&call.name) else {
+        let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
             return;
         };
-        let command = command_of(tool, &call.input);
-        let input = call.input_or_empty();
-        let subject = tool.core.and_then(|core| core.subject(&input));
-        let decision = judge(
-            &spec.permissions.rules,
-            &shared.session_allow,
-            shared.mode,
-            spec.permissions.free_workspace_reads,
-            &spec.environment,
-            CallFacts {
-                tool,
-                command: command.as_deref(),
-                paths: &call.paths,
-                subject: subject.as_deref(),
-                consent: tool
-                    .core
-                    .map(|core| core.consent(&input))
-                    .unwrap_or_default(),
-            },
-        );
-        let reason = decision.cause.explain();
+        let subject = CallSubject::of(tool, input);
+        let facts = subject.facts(tool, &call.paths);
+        let standing = self.standing(shared);
+        let decision = judge(&standing, facts, hook);
         match decision.verdict {
-            Verdict::Deny => self.deny(shared, index, &denial(tool, &decision.cause, shared.mode)),
-            Verdict::Allow => self.run_call(shared, index, reason),
+            Verdict::Deny => {
+                let text = denial(tool, &decision.cause, standing.mode());
+                self.deny(shared, index, &text);
+            }
+            Verdict::Allow => self.run_call(shared, index, decision.cause.explain()),
             Verdict::Ask if call.approved => {
                 self.run_call(shared, index, APPROVED.to_owned());
             }
-            Verdict::Ask if !spec.permissions.can_ask => {
-                let text = match (&decision.cause, tool.core) {
-                    (Cause::AsksThePerson, Some(core)) => core.nobody_to_ask().to_owned(),
-                    _ => format!(
-                        "{} needs permission ({reason}), and there is nobody to ask. Allow it with a rule such as {}.",
-                        tool.name,
-                        suggestion(tool, command.as_deref()).unwrap_or_else(|| tool.name.clone())
-                    ),
-                };
-                self.deny(shared, index, &text);
-            }
             Verdict::Ask => {
-                let request = PermissionRequest {
-                    tool_use_id: call.id.clone(),
-                    tool_name: call.name.clone(),
-                    input,
-                    blocked_path: match &decision.cause {
-                        Cause::OutsideWorkspace(path) => Some(path.clone()),
-                        _ => None,
-                    },
-                    decision_reason: reason,
-                    suggested_rule: match (&decision.cause, &subject) {
-                        // No rule could answer next time.
-                        (Cause::AsksThePerson, _) => None,
-                        (_, Some(subject)) => Some(format!("{}({subject})", tool.name)),
-                        (_, None) => suggestion(tool, command.as_deref()),
-                    },
-                };
-                self.run.calls[index].state = CallState::Asking;
-                let id = self.call_effect(shared, index, Stage::Ask);
-                self.perform(shared, id, Effect::AskPermission(request));
+                let updates = suggestions(&standing, facts, &decision);
+                self.ask(shared, index, &decision, updates);
             }
         }
+    }
+
+    /// Asks whoever can be asked: the application, or the MCP tool that answers for it.
+    fn ask(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        decision: &Decision,
+        suggestions: Vec<PermissionUpdate>,
+    ) {
+        let spec = self.spec.clone();
+        let policy = &spec.permissions;
+        let call = &self.run.calls[index];
+        let reason = decision.cause.explain();
+        if policy.prompt_tool.is_none() && !policy.can_ask {
+            let core = spec.tool(&call.name).and_then(|tool| tool.core);
+            if let (Cause::AsksThePerson, Some(core)) = (&decision.cause, core) {
+                return self.deny(shared, index, core.nobody_to_ask());
+            }
+            let remedy = if suggestions.is_empty() {
+                String::new()
+            } else {
+                let rule = first_rule(&suggestions).unwrap_or_else(|| call.name.clone());
+                format!(" Allow it with a rule such as {rule}.")
+            };
+            let text = format!(
+                "{} needs permission ({reason}), and there is nobody to ask.{remedy}",
+                call.name
+            );
+            return self.deny(shared, index, &text);
+        }
+        let request = PermissionRequest {
+            tool_use_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            input: call.input_or_empty(),
+            blocked_path: match &decision.cause {
+                Cause::OutsideWorkspace(path) => Some(path.clone()),
+                _ => None,
+            },
+            decision_reason: reason,
+            suggestions,
+            agent_id: self.agent_id(),
+        };
+        let effect = match &policy.prompt_tool {
+            None => Effect::AskPermission(request),
+            Some(name) => match spec.tool(name) {
+                Some(tool) => Effect::CallTool(prompt_call(tool, &spec, &request)),
+                None => {
+                    let text = format!(
+                        "{} needs permission ({}), and the tool {name} that was to be asked does not exist: connect its MCP server, or name another `permissionPromptToolName`.",
+                        request.tool_name, request.decision_reason
+                    );
+                    return self.deny(shared, index, &text);
+                }
+            },
+        };
+        self.run.calls[index].state = CallState::Asking;
+        let id = self.call_effect(shared, index, Stage::Ask);
+        self.perform(shared, id, effect);
+    }
+
+    /// The answer of the tool that is asked: a `PermissionResult` as the text of its result.
+    pub(super) fn prompt_answered(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        result: &ToolResult,
+    ) {
+        let text = result.joined_text();
+        let response = match serde_json::from_str(&text) {
+            Ok(response) if !result.is_error => response,
+            Ok(_) => PermissionResponse::deny("The tool that was asked for permission failed."),
+            Err(error) => PermissionResponse::deny(format!(
+                "The tool that was asked for permission gave no permission result ({error}): {text}"
+            )),
+        };
+        self.permitted(shared, index, response);
     }
 
     pub(super) fn permitted(
@@ -102,11 +168,10 @@ impl Thread {
             }
             PermissionResponse::Allow {
                 updated_input,
-                allow_rules,
+                updated_permissions,
             } => {
-                // A rule that cannot be read widens nothing; the call itself was allowed.
-                let rules = allow_rules.iter().filter_map(|r| Rule::parse(r).ok());
-                shared.session_allow.extend(rules);
+                // Updates of which one does not apply change nothing; the call itself was allowed.
+                shared.update_permissions(&updated_permissions);
                 let call = &mut self.run.calls[index];
                 call.approved = true;
                 match updated_input {
@@ -138,33 +203,40 @@ impl Thread {
     }
 }
 
-fn command_of(tool: &ToolDefinition, input: &ToolCallInput) -> Option<String> {
-    let field = tool.command_param.as_deref()?;
-    match input {
-        ToolCallInput::Json(input) => RawObject::parse(input.get()).ok()?.get_string(field),
-        ToolCallInput::Unusable(_) => None,
+/// The call of the tool that is asked for permission.
+fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) -> ToolCall {
+    #[derive(serde::Serialize)]
+    struct Question<'a> {
+        tool_name: &'a str,
+        input: &'a RawJson,
+        tool_use_id: &'a str,
+    }
+    let question = Question {
+        tool_name: &request.tool_name,
+        input: &request.input,
+        tool_use_id: &request.tool_use_id,
+    };
+    ToolCall {
+        tool_use_id: request.tool_use_id.clone(),
+        name: tool.name.clone(),
+        // Strings and raw JSON only: encoding cannot fail.
+        input: RawJson::encode(&question).unwrap_or_else(|_| RawJson::empty_object()),
+        grant: FsGrant {
+            cwd: spec.environment.cwd.clone(),
+            ..FsGrant::default()
+        },
+        observed: Vec::new(),
+        timeout_ms: tool.timeout_ms,
     }
 }
 
 fn denial(tool: &ToolDefinition, cause: &Cause, mode: Mode) -> String {
     let reason = cause.explain();
     match mode {
-        Mode::Plan if !matches!(cause, Cause::Rule(_)) => format!(
+        Mode::Plan if matches!(cause, Cause::Mode(_)) => format!(
             "{} did not run: this is plan mode, in which nothing is changed. Present a plan instead.",
             tool.name
         ),
         _ => format!("Permission to use {} was denied: {reason}.", tool.name),
-    }
-}
-
-/// A rule that would allow such calls; none for a command that no rule can describe.
-fn suggestion(tool: &ToolDefinition, command: Option<&str>) -> Option<String> {
-    match command {
-        // Only what can be read back as a rule is worth suggesting.
-        Some(command) => {
-            let rule = format!("{}({})", tool.name, command.trim());
-            Rule::parse(&rule).is_ok().then_some(rule)
-        }
-        None => Some(tool.name.clone()),
     }
 }

@@ -86,7 +86,13 @@ impl Thread {
         }
         let last = answer.is_last();
         match answer {
+            // The tool that is asked for permission: its progress is not that of the call.
+            Answer::Progress(_) if id.stage == Stage::Ask => {}
             Answer::Progress(_) => self.say_progress(shared, index),
+            Answer::Tool(_) if id.stage == Stage::Ask && was_cancelled => {}
+            Answer::Tool(result) if id.stage == Stage::Ask => {
+                self.prompt_answered(shared, index, &result);
+            }
             Answer::Tool(result) => self.finish_call(shared, index, result),
             // The run is ending: nothing new is started or judged.
             _ if was_cancelled => {}

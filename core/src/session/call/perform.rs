@@ -10,7 +10,7 @@ use crate::{
     effect::Effect,
     id::{Millis, Stage},
     message::{Message, ToolProgress},
-    permission::{PathFact, deny_patterns, workspace_roots},
+    permission::{PathFact, Standing, deny_patterns},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
 };
 
@@ -29,7 +29,10 @@ impl Thread {
         if let Some(core) = tool.core {
             return self.run_in_core(shared, index, core, decision);
         }
-        let grant = grant(&spec, tool, &call.paths);
+        let paths = call.paths.clone();
+        let (tool, input) = (tool.clone(), input.clone());
+        let grant = grant(&self.standing(shared), &tool, &paths);
+        let call = &mut self.run.calls[index];
         let observed = if tool.paths.is_empty() {
             Vec::new()
         } else {
@@ -42,7 +45,7 @@ impl Thread {
         let effect = Effect::CallTool(ToolCall {
             tool_use_id: call.id.clone(),
             name: call.name.clone(),
-            input: input.clone(),
+            input,
             grant,
             observed,
             timeout_ms: tool.timeout_ms,
@@ -92,20 +95,21 @@ impl Thread {
 }
 
 /// The files a call may touch: the workspace as far as the call names it, and what else was approved.
-fn grant(spec: &crate::Spec, tool: &ToolDefinition, paths: &[PathFact]) -> FsGrant {
-    let environment = &spec.environment;
+fn grant(standing: &Standing<'_>, tool: &ToolDefinition, paths: &[PathFact]) -> FsGrant {
     let mut grant = FsGrant {
-        cwd: environment.cwd.clone(),
+        cwd: standing.environment.cwd.clone(),
         roots: Vec::new(),
-        deny: Vec::new(),
+        // Also where nothing is granted: a host that confines commands closes these files to them.
+        deny: deny_patterns(standing),
     };
+    // The files that a command shows are judged, but a command is not confined to them.
     if tool.paths.is_empty() {
         return grant;
     }
-    grant.deny = deny_patterns(&spec.permissions.rules, environment);
     for fact in paths {
         // Reading may look around in the workspace; writing reaches what was judged and no further.
-        let workspace = workspace_roots(environment)
+        let workspace = standing
+            .workspace_roots()
             .filter(|root| crate::permission::is_under(root, &fact.path))
             .max_by_key(|root| root.len());
         if let Some(root) = workspace {

@@ -38,7 +38,7 @@ impl Oracle for Answered {
                     return Err(Violation::NotRunning { effect: *id });
                 }
             }
-            Output::Message(_) => {}
+            Output::Message(_) | Output::Refused(_) => {}
         }
         let is_result = matches!(message_of(output), Some(Message::Result(_)));
         match view.running.iter().next() {

@@ -36,12 +36,15 @@ impl Oracle for Results {
             Output::Message(Message::System(SystemMessage::Init(_)))
         );
         // A server that did not close its answer may be given up after the run.
-        let late = matches!(output, Output::Abandon(_)) && !self.in_run;
+        // What is refused is told when it is asked for, in a run or not.
+        let late = matches!(output, Output::Refused(_))
+            || matches!(output, Output::Abandon(_)) && !self.in_run;
         if begins == self.in_run && !late && !is_news(output) {
             let what = match output {
                 Output::Message(message) => message.to_line(),
                 Output::Effect(id, _) => format!("the effect {id}"),
                 Output::Cancel(id) | Output::Abandon(id) => format!("stopping {id}"),
+                Output::Refused(error) => error.to_string(),
             };
             return Err(Violation::OutsideOfRun { what });
         }

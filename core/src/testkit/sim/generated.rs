@@ -23,6 +23,7 @@ use crate::{
     },
     id::Seeded,
     json::RawJson,
+    permission::{Destination, Mode, PermissionUpdate, RuleValue},
     spec::Spec,
     testkit::{
         host::normalised,
@@ -118,24 +119,32 @@ impl World for Generated {
             0 => PermissionResponse::deny("no"),
             1 => PermissionResponse::Allow {
                 updated_input: Some(message::input(dice)),
-                allow_rules: vec![],
+                updated_permissions: vec![],
             },
             2 => PermissionResponse::Allow {
                 updated_input: RawJson::parse("[1]").ok(),
-                allow_rules: vec![],
+                updated_permissions: vec![],
             },
             // Rules that would widen what is denied, were they listened to.
             3 => PermissionResponse::Allow {
                 updated_input: None,
-                allow_rules: [
-                    "Note",
-                    "Locked",
-                    "Edit(secret/**)",
-                    "Bash(rm:*)",
-                    "no rule (",
-                ]
-                .map(String::from)
-                .to_vec(),
+                updated_permissions: vec![PermissionUpdate::allow_in_session(vec![
+                    RuleValue::tool("Note"),
+                    RuleValue::tool("Locked"),
+                    RuleValue::some("Edit", "secret/**"),
+                    RuleValue::some("Bash", "rm:*"),
+                ])],
+            },
+            // Nobody allowed this mode beforehand, so the rule beside it does not count either.
+            4 => PermissionResponse::Allow {
+                updated_input: None,
+                updated_permissions: vec![
+                    PermissionUpdate::allow_in_session(vec![RuleValue::tool("Bash")]),
+                    PermissionUpdate::SetMode {
+                        mode: Mode::BypassPermissions,
+                        destination: Destination::Session,
+                    },
+                ],
             },
             _ => PermissionResponse::allow(),
         }

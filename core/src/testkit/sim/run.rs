@@ -383,6 +383,7 @@ impl<'a> Running<'a> {
             }
             Output::Abandon(id) => drop(self.plans.remove(id)),
             Output::Message(message) => self.out.messages.push(message.clone()),
+            Output::Refused(_) => {}
         }
     }
 

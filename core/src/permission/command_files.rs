@@ -1,0 +1,369 @@
+//! The files that a command line names where anybody can see it: redirections, `cd`, and the operands of the
+//! plain file commands. The host resolves them like the paths of any other call.
+
+use alloc::{
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::path_pattern::lexical;
+use crate::{
+    effect::ResolvePath,
+    shell::{self, Direction, SimpleCommand, Word},
+    tool::Access,
+};
+
+/// More files than anybody names; what is beyond counts as unknown.
+const MOST_FILES: usize = 64;
+
+/// A file that a command names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FileUse {
+    /// Absolute, but not resolved; none when it is computed or relative to an unknown directory.
+    pub(super) path: Option<String>,
+    pub(super) access: Access,
+    /// It is taken away from where it is (`rm`, the sources of `mv`).
+    pub(super) removed: bool,
+}
+
+/// What a simple command does with the files it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FileCommand {
+    /// `mkdir`, `touch`, `rm`, `mv`, `cp`: with all their files, if every word is understood.
+    Changes(Option<Vec<FileUse>>),
+    /// `cd` to a folder.
+    Enters(FileUse),
+    /// A program that only looks at files.
+    Looks(Vec<FileUse>),
+    /// Any other.
+    Other,
+}
+
+/// The files of one simple command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Files {
+    pub(super) command: FileCommand,
+    pub(super) redirections: Vec<FileUse>,
+}
+
+impl Files {
+    fn all(&self) -> impl Iterator<Item = &FileUse> {
+        let operands = match &self.command {
+            FileCommand::Changes(uses) => uses.as_deref().unwrap_or_default(),
+            FileCommand::Enters(folder) => core::slice::from_ref(folder),
+            FileCommand::Looks(uses) => uses,
+            FileCommand::Other => &[],
+        };
+        operands.iter().chain(&self.redirections)
+    }
+}
+
+/// The files that a command line names, for the host to resolve before the line is judged: where redirections
+/// lead, where `cd` goes, and the operands of `mkdir`, `touch`, `rm`, `mv`, `cp` and of programs that only look.
+/// Paths are absolute, as far as that can be told without looking at any file.
+#[must_use]
+pub fn command_paths(line: &str, cwd: &str) -> Vec<ResolvePath> {
+    let Ok(commands) = shell::commands(line) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<ResolvePath> = Vec::new();
+    for files in files_of(line, &commands, cwd) {
+        for used in files.all() {
+            let Some(path) = &used.path else { continue };
+            let asked = ResolvePath {
+                path: path.clone(),
+                access: used.access,
+            };
+            if paths.len() < MOST_FILES && !paths.contains(&asked) {
+                paths.push(asked);
+            }
+        }
+    }
+    paths
+}
+
+/// The files of every command of a line, in the order of the commands.
+pub(super) fn files_of(line: &str, commands: &[SimpleCommand], cwd: &str) -> Vec<Files> {
+    let base = base_of(line, commands, cwd);
+    let first = commands.first();
+    commands
+        .iter()
+        .map(|command| Files {
+            // A `cd` at the beginning starts from the working directory itself.
+            command: match first {
+                Some(first) if first == command && command.program() == Some("cd") => {
+                    file_command(command, Some(cwd))
+                }
+                _ => file_command(command, base.as_deref()),
+            },
+            redirections: command
+                .redirections
+                .iter()
+                .map(|redirection| {
+                    let access = match redirection.direction {
+                        Direction::In => Access::Read,
+                        Direction::Out => Access::Write,
+                    };
+                    used(&redirection.target, access, base.as_deref())
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// What relative paths start from: the working directory, or the folder that the line begins by entering
+/// (`cd x && …`); none when it cannot be told.
+fn base_of(line: &str, commands: &[SimpleCommand], cwd: &str) -> Option<String> {
+    const MOVES: [&str; 3] = ["cd", "pushd", "popd"];
+    let moves = |command: &&SimpleCommand| {
+        let plain = command.program().is_some_and(|name| MOVES.contains(&name));
+        // `env -C dir` and its like run elsewhere too.
+        plain || command.wraps && command.words.iter().any(|w| w.text().starts_with("-C"))
+    };
+    if !commands.iter().any(|command| moves(&command)) {
+        return Some(cwd.to_string());
+    }
+    let (head, _) = line.split_once("&&")?;
+    let first = shell::commands(head).ok()?;
+    let only_first = commands.iter().filter(moves).count() == 1;
+    match first.as_slice() {
+        [first] if only_first && commands.first() == Some(first) => match first.words.as_slice() {
+            [_, folder] if is_folder(folder) => Some(lexical(cwd, folder.text())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether `cd` with this word enters just the folder of this name.
+fn is_folder(word: &Word) -> bool {
+    word.is_literal() && !word.text().is_empty() && !word.text().starts_with('-')
+}
+
+fn used(word: &Word, access: Access, base: Option<&str>) -> FileUse {
+    let absolute = word.text().starts_with('/');
+    let known = word.is_literal() && !word.text().is_empty();
+    FileUse {
+        // Not lexically shortened: `link/..` is the host's to resolve.
+        path: match base {
+            _ if known && absolute => Some(word.text().to_string()),
+            Some(base) if known => Some([base.trim_end_matches('/'), "/", word.text()].concat()),
+            _ => None,
+        },
+        access,
+        removed: false,
+    }
+}
+
+fn file_command(command: &SimpleCommand, base: Option<&str>) -> FileCommand {
+    let Some(program) = command.words.first().filter(|word| word.is_literal()) else {
+        return FileCommand::Other;
+    };
+    let arguments = &command.words[1..];
+    match program.text() {
+        "cd" => match arguments {
+            [folder] if is_folder(folder) => FileCommand::Enters(used(folder, Access::Read, base)),
+            _ => FileCommand::Other,
+        },
+        "mkdir" => FileCommand::Changes(changed(arguments, &OPTIONS[0], base)),
+        "touch" => FileCommand::Changes(changed(arguments, &OPTIONS[1], base)),
+        "rm" => FileCommand::Changes(changed(arguments, &OPTIONS[2], base).map(|mut uses| {
+            uses.iter_mut().for_each(|used| used.removed = true);
+            uses
+        })),
+        "mv" => FileCommand::Changes(moved(arguments, &OPTIONS[3], base, true)),
+        "cp" => FileCommand::Changes(moved(arguments, &OPTIONS[4], base, false)),
+        name if only_looks(name) => {
+            let words = arguments
+                .iter()
+                .filter(|word| !word.text().starts_with('-'));
+            FileCommand::Looks(words.map(|word| used(word, Access::Read, base)).collect())
+        }
+        _ => FileCommand::Other,
+    }
+}
+
+/// Programs whose operands are files to look at.
+fn only_looks(program: &str) -> bool {
+    matches!(
+        program,
+        "cat" | "head" | "tail" | "less" | "more" | "wc" | "nl" | "stat" | "file" | "ls"
+    )
+}
+
+/// Programs that leave the files they name as they are.
+pub(super) fn leaves_files_alone(program: &str) -> bool {
+    only_looks(program)
+        || matches!(
+            program,
+            "grep" | "egrep" | "fgrep" | "rg" | "diff" | "cmp" | "du" | "tree" | "echo" | "cd"
+        )
+}
+
+/// The options of a file command that change nothing about which files it touches.
+struct Options {
+    /// Single letters, which may stand together.
+    letters: &'static str,
+    /// Single letters that take a value.
+    valued: &'static str,
+    long: &'static [&'static str],
+}
+
+const OPTIONS: [Options; 5] = [
+    Options {
+        letters: "pv",
+        valued: "m",
+        long: &["--parents", "--verbose"],
+    },
+    Options {
+        letters: "acmh",
+        valued: "dt",
+        long: &["--no-create", "--no-dereference"],
+    },
+    Options {
+        letters: "rRfiIvd",
+        valued: "",
+        long: &["--recursive", "--force", "--verbose", "--dir"],
+    },
+    Options {
+        letters: "fivnuT",
+        valued: "",
+        long: &[
+            "--force",
+            "--interactive",
+            "--verbose",
+            "--no-clobber",
+            "--update",
+        ],
+    },
+    Options {
+        letters: "rRafipnvuxLPHdT",
+        valued: "",
+        long: &[
+            "--recursive",
+            "--archive",
+            "--force",
+            "--interactive",
+            "--verbose",
+            "--no-clobber",
+            "--update",
+        ],
+    },
+];
+
+/// The operands behind options; none when a word is computed or an option unknown.
+fn operands<'a>(arguments: &'a [Word], options: &Options) -> Option<Vec<&'a Word>> {
+    let mut operands = Vec::new();
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        if !word.is_literal() {
+            return None;
+        }
+        let text = word.text();
+        if text == "--" {
+            operands.extend(rest.by_ref());
+        } else if text.starts_with("--") {
+            if !options.long.contains(&text) {
+                return None;
+            }
+        } else if text.len() > 1 && text.starts_with('-') {
+            let mut letters = text[1..].chars();
+            while let Some(letter) = letters.next() {
+                if options.valued.contains(letter) {
+                    // The value is the rest of the word, or the next one.
+                    if letters.as_str().is_empty() {
+                        rest.next().filter(|value| value.is_literal())?;
+                    }
+                    break;
+                }
+                if !options.letters.contains(letter) {
+                    return None;
+                }
+            }
+        } else {
+            operands.push(word);
+        }
+    }
+    let all_literal = operands.iter().all(|word| word.is_literal());
+    (all_literal && !operands.is_empty()).then_some(operands)
+}
+
+fn changed(arguments: &[Word], options: &Options, base: Option<&str>) -> Option<Vec<FileUse>> {
+    let operands = operands(arguments, options)?;
+    Some(
+        operands
+            .iter()
+            .map(|word| used(word, Access::Write, base))
+            .collect(),
+    )
+}
+
+/// `mv` and `cp`: sources, then where they go.
+fn moved(
+    arguments: &[Word],
+    options: &Options,
+    base: Option<&str>,
+    removes: bool,
+) -> Option<Vec<FileUse>> {
+    let operands = operands(arguments, options)?;
+    let (target, sources) = operands
+        .split_last()
+        .filter(|(_, sources)| !sources.is_empty())?;
+    let from = if removes { Access::Write } else { Access::Read };
+    let mut uses: Vec<FileUse> = sources
+        .iter()
+        .map(|word| FileUse {
+            removed: removes,
+            ..used(word, from, base)
+        })
+        .collect();
+    uses.push(used(target, Access::Write, base));
+    Some(uses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(line: &str) -> Vec<String> {
+        let mark = |access| if access == Access::Write { "w" } else { "r" };
+        command_paths(line, "/w")
+            .iter()
+            .map(|asked| alloc::format!("{} {}", mark(asked.access), asked.path))
+            .collect()
+    }
+
+    #[test]
+    fn a_line_names_the_files_it_opens_and_those_that_plain_file_commands_touch() {
+        for (line, expected) in [
+            ("npm test", &[][..]),
+            ("npm test > out 2>&1 < in", &["w /w/out", "r /w/in"]),
+            ("rm -rf a '/b c'", &["w /w/a", "w /b c"]),
+            ("rm -- -a", &["w /w/-a"]),
+            ("rm --no-preserve-root /", &[]),
+            ("rm a*", &[]),
+            ("mkdir -p -m 755 a/b", &["w /w/a/b"]),
+            ("mkdir -m755 a", &["w /w/a"]),
+            ("touch -r x a", &[]),
+            ("cp -r a b c", &["r /w/a", "r /w/b", "w /w/c"]),
+            ("cp -t d a", &[]),
+            ("mv a b", &["w /w/a", "w /w/b"]),
+            ("mv a", &[]),
+            ("cat a | head -n 5 b", &["r /w/a", "r /w/5", "r /w/b"]),
+            ("cd x && rm a", &["r /w/x", "w /w/x/a"]),
+            ("cd x; rm a", &["r /w/x"]),
+            ("cd x; rm /a", &["r /w/x", "w /a"]),
+            ("(cd x && rm a) && rm b", &["r /w/x"]),
+            ("cd x && cd y && rm a", &["r /w/x"]),
+            ("for i in 1 2; do cd x; done", &["r /w/x"]),
+            ("cd && rm a", &[]),
+            ("env -C x rm a", &[]),
+            ("sh -c 'rm a' && timeout 5 rm b", &["w /w/a", "w /w/b"]),
+            ("./rm a", &[]),
+            ("rm ~/a", &[]),
+            ("echo 'unclosed > x", &[]),
+        ] {
+            assert_eq!(paths(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! What a command rule says: `npm test`, `npm run:*`, `git * main`.
+
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use crate::shell::{self, SimpleCommand, Word};
+
+/// Between words: what a blank in a rule matches, and no blank inside of a quoted word does.
+const GAP: char = '\0';
+/// A `*` that may stand for anything, gaps included.
+const STAR: char = '\u{1}';
+/// A word that is computed when the line runs: only a `*` covers it.
+const COMPUTED: char = '\u{2}';
+
+/// The command or commands that a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandPattern {
+    /// The words, with [`STAR`] where anything may stand.
+    words: Vec<String>,
+    /// Any words may follow (`:*` or ` *` at the end).
+    open: bool,
+    /// Without any wildcard: the line itself.
+    line: Option<String>,
+}
+
+impl CommandPattern {
+    /// Reads the part in parentheses. A `*` stands for anything, `\*` for the sign itself.
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.contains([GAP, STAR, COMPUTED]) {
+            return Err("it holds control characters");
+        }
+        let marked = mark_wildcards(text);
+        let stripped = [":\u{1}", " \u{1}"]
+            .iter()
+            .find_map(|end| marked.strip_suffix(end));
+        let open = stripped.is_some();
+        let body = stripped.unwrap_or(&marked).trim();
+        if body.is_empty() {
+            return Err(
+                "there is no command before the `*`: for every command name the tool alone",
+            );
+        }
+        let line = (!open && !body.contains(STAR)).then(|| body.to_owned());
+        Ok(Self {
+            words: words_of(body),
+            open,
+            line,
+        })
+    }
+
+    /// Whether the rule is about exactly this line, whatever it does.
+    pub(super) fn is_line(&self, line: &str) -> bool {
+        self.line.as_deref() == Some(line.trim())
+    }
+
+    /// Whether the rule is about a single line only.
+    pub(super) fn is_exact(&self) -> bool {
+        self.line.is_some()
+    }
+
+    /// The words before the first wildcard that stands for words.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Whether a command, spelled out, is one that the rule is about.
+    pub(super) fn matches(&self, spelled: &Spelled) -> bool {
+        self.matches_text(&spelled.text)
+    }
+
+    /// The same for the program by its name alone, wherever it lies.
+    pub(super) fn matches_anywhere(&self, spelled: &Spelled) -> bool {
+        self.matches_text(&spelled.text) || self.matches_text(&spelled.by_name)
+    }
+
+    fn matches_text(&self, text: &str) -> bool {
+        let mut pattern = self.words.join("\0");
+        if wild(&pattern, text) {
+            return true;
+        }
+        pattern.push(GAP);
+        pattern.push(STAR);
+        self.open && wild(&pattern, text)
+    }
+
+    /// Whether the words of the rule may stand in a command with others between them, as in
+    /// `git -C dir push` for `git push`, or may be what is computed.
+    pub(super) fn may_hide_in(&self, command: &SimpleCommand) -> bool {
+        let (Some(program), Some((first, rest))) = (command.program(), self.words.split_first())
+        else {
+            return false;
+        };
+        let first = first.rsplit('/').next().unwrap_or(first);
+        if !wild(first, program) {
+            return false;
+        }
+        // A rule about one word alone is about nothing longer.
+        if rest.is_empty() && self.is_exact() {
+            return false;
+        }
+        let arguments = &command.words[1..];
+        arguments.iter().any(|word| !word.is_literal()) || in_order(rest, arguments)
+    }
+
+    /// Whether all that the other is about is covered here.
+    pub(super) fn includes(&self, other: &Self) -> bool {
+        let mut text = other.words.join("\0");
+        if other.open {
+            // Some word that nobody writes: covered only if everything is.
+            text.push(GAP);
+            text.push(COMPUTED);
+        }
+        // A wildcard of the other may stand for anything: only a wildcard here covers that.
+        let text = text.replace(STAR, "\u{2}");
+        self.matches_text(&text) && (!other.open || self.matches_text(&other.words.join("\0")))
+    }
+}
+
+fn in_order(wanted: &[String], words: &[Word]) -> bool {
+    let mut words = words.iter();
+    wanted
+        .iter()
+        .all(|wanted| words.any(|word| wild(wanted, word.text())))
+}
+
+/// Text in which every `*` that is not escaped is marked as a wildcard.
+fn mark_wildcards(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if chars.peek() == Some(&'*') => {
+                chars.next();
+                out.push('*');
+            }
+            '*' => out.push(STAR),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A command line as a rule about just this line.
+pub(super) fn escape(line: &str) -> String {
+    line.replace('*', "\\*")
+}
+
+/// The words of a rule: as a shell reads them where it is a plain command, else as they stand.
+fn words_of(body: &str) -> Vec<String> {
+    if !body.contains(STAR)
+        && let Ok(commands) = shell::commands(body)
+        && let [command] = commands.as_slice()
+        && command.assignments.is_empty()
+        && command.redirections.is_empty()
+        && command.words.iter().all(Word::is_literal)
+    {
+        return command
+            .words
+            .iter()
+            .map(|word| word.text().to_string())
+            .collect();
+    }
+    body.split_whitespace().map(ToString::to_string).collect()
+}
+
+/// A simple command, written down once to be compared with every rule.
+#[derive(Debug)]
+pub(super) struct Spelled {
+    text: String,
+    by_name: String,
+}
+
+impl Spelled {
+    pub(super) fn of(command: &SimpleCommand) -> Self {
+        let word = |word: &Word| {
+            let unclear = !word.is_literal() || word.text().contains([GAP, STAR, COMPUTED]);
+            if unclear {
+                COMPUTED.to_string()
+            } else {
+                word.text().to_string()
+            }
+        };
+        let mut words: Vec<String> = command.words.iter().map(word).collect();
+        let text = words.join("\0");
+        if let (Some(first), Some(program)) = (words.first_mut(), command.program()) {
+            program.clone_into(first);
+        }
+        Self {
+            text,
+            by_name: words.join("\0"),
+        }
+    }
+
+    /// What a line that cannot be followed seems to say.
+    pub(super) fn of_text(line: &str) -> Self {
+        let text = line.split_whitespace().collect::<Vec<_>>().join("\0");
+        Self {
+            by_name: text.clone(),
+            text,
+        }
+    }
+}
+
+/// Whether a text is what the pattern says, [`STAR`] standing for any text. Takes at most the product of
+/// both lengths.
+fn wild(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    // Where to go on when what follows the last star does not fit.
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        if pattern.get(p) == Some(&(STAR as u8)) {
+            p += 1;
+            retry = Some((p, t));
+        } else if pattern.get(p) == Some(&text[t]) {
+            p += 1;
+            t += 1;
+        } else if let Some((after_star, taken)) = retry {
+            (p, t) = (after_star, taken + 1);
+            retry = Some((after_star, taken + 1));
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|b| *b == STAR as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelled(line: &str) -> Spelled {
+        Spelled::of(&shell::commands(line).unwrap()[0])
+    }
+
+    #[test]
+    fn wildcards_stand_for_anything_between_what_is_written() {
+        for (rule, command, expected) in [
+            ("npm run:*", "npm run", true),
+            ("npm run *", "npm run a b", true),
+            ("npm run:*", "npm runner", false),
+            ("npm*", "npmx y", true),
+            ("git * main", "git checkout main", true),
+            ("git * main", "git push -f origin main", true),
+            ("git * main", "git main", false),
+            ("git * main", "git checkout main2", false),
+            ("git * main:*", "git merge main --ff", true),
+            ("* --version", "node --version", true),
+            ("* --version", "node --version x", false),
+            ("npm run test:*:*", "npm run test:unit --x", true),
+            ("find . -name \\*.rs", "find . -name '*.rs'", true),
+            ("find . -name \\*.rs", "find . -name a.rs", false),
+            ("git commit -m \"a b\"", "git commit -m 'a b'", true),
+            ("git commit -m \"a b\"", "git commit -m a b", false),
+            ("rm a b", "rm 'a b'", false),
+            ("ls *", "ls $X", true),
+            ("ls a", "ls $X", false),
+            ("ls", "/bin/ls", false),
+        ] {
+            let pattern = CommandPattern::parse(rule).unwrap();
+            assert_eq!(
+                pattern.matches(&spelled(command)),
+                expected,
+                "{rule} on {command}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rule_made_of_a_line_is_about_this_line_only() {
+        for line in [
+            "echo a*b",
+            "find . -name \\*.rs",
+            "echo \\\\*",
+            "x:*",
+            "x *",
+            "grep 'a\\|b' *",
+        ] {
+            let pattern = CommandPattern::parse(&escape(line)).unwrap();
+            assert!(
+                pattern.is_exact() && pattern.is_line(line),
+                "{line}: {pattern:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_longer_than_few() {
+        let pattern = "*a".repeat(200) + "b";
+        assert!(!wild(&mark_wildcards(&pattern), &"a".repeat(5_000)));
+    }
+}

@@ -1,0 +1,118 @@
+//! Examples in rules: what a rule is meant to cover, checked when it is loaded.
+
+use alloc::string::{String, ToString};
+
+use super::{
+    Behavior, CallFacts, Mode, PathFact, Rule, RuleEntry, Rules, Specifier, Standing,
+    command::{CommandLine, Concern},
+    command_files::command_paths,
+    judge, path_pattern,
+};
+use crate::{
+    json::RawJson,
+    spec::Environment,
+    tool::{Access, ToolDefinition},
+};
+
+/// An example that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "permission rule `{rule}` {} `{example}`, although it is one of its `{}` examples: change the rule or the example",
+    if *covered { "covers" } else { "does not cover" },
+    if *covered { "not_match" } else { "match" }
+)]
+pub struct ExampleError {
+    /// The rule.
+    pub rule: String,
+    /// The example.
+    pub example: String,
+    /// What the rule does with it.
+    pub covered: bool,
+}
+
+/// Checks the examples of a rule.
+pub(super) fn check(
+    rule: &Rule,
+    behavior: Behavior,
+    entry: &RuleEntry,
+    environment: &Environment,
+) -> Result<(), ExampleError> {
+    let wanted = entry.matches.iter().map(|example| (example, true));
+    let unwanted = entry.not_matches.iter().map(|example| (example, false));
+    for (example, expected) in wanted.chain(unwanted) {
+        let covered = rule.covers_example(behavior, example, environment);
+        if covered != expected {
+            return Err(ExampleError {
+                rule: rule.to_string(),
+                example: example.clone(),
+                covered,
+            });
+        }
+    }
+    Ok(())
+}
+
+impl Rule {
+    /// Whether the rule by itself would decide an example of a call: a command, a path, an address, the name of
+    /// a subagent or skill, or the name of a tool, as the rule's own tool takes it. A rule to allow must allow
+    /// all of the call; one to deny or ask, some of it.
+    #[must_use]
+    pub fn covers_example(
+        &self,
+        behavior: Behavior,
+        example: &str,
+        environment: &Environment,
+    ) -> bool {
+        let by_name = self.specifier == Specifier::Any
+            && (self.tool().starts_with("mcp__") || self.names_tool(example));
+        let tool = if by_name { example } else { self.tool() };
+        let tool = ToolDefinition::new(tool, "", RawJson::empty_object());
+        let rules = Rules::default();
+        let standing = Standing::new(&rules, Mode::Default, environment);
+        let mut call = CallFacts::of(&tool);
+        let mut paths = alloc::vec::Vec::new();
+        match self.specifier {
+            Specifier::Command(_) => {
+                call.command = Some(example);
+                // No file is looked at: examples are about words.
+                paths.extend(
+                    command_paths(example, &environment.cwd)
+                        .into_iter()
+                        .map(|asked| PathFact {
+                            path: path_pattern::lexical(&environment.cwd, &asked.path),
+                            access: asked.access,
+                            written: asked.path,
+                        }),
+                );
+            }
+            Specifier::Domain(_) => call.url = Some(example),
+            Specifier::Name(_) => call.name = Some(example),
+            Specifier::Path(_) => paths.push(PathFact {
+                path: match (example.strip_prefix("~/"), &environment.home) {
+                    (Some(rest), Some(home)) => path_pattern::lexical(home, rest),
+                    _ => path_pattern::lexical(&environment.cwd, example),
+                },
+                access: if self.is_edit() {
+                    Access::Write
+                } else {
+                    Access::Read
+                },
+                written: String::new(),
+            }),
+            Specifier::Any => {}
+        }
+        call.paths = &paths;
+        let line = call
+            .command
+            .map(|text| CommandLine::new(text, &environment.cwd));
+        let line = line.as_ref();
+        if behavior != Behavior::Allow {
+            return judge::concern(self, &standing, call, line) == Concern::Yes;
+        }
+        judge::allows_whole(self, &standing, call, line)
+            || line.is_some_and(|line| {
+                let rules = [self];
+                line.allowed_by(&rules, &standing, call.paths).is_some()
+            })
+    }
+}

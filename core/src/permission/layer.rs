@@ -1,0 +1,256 @@
+//! Rules in layers: what each source of settings says, and what comes of all of them.
+
+use alloc::{format, string::String, vec::Vec};
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use super::{Behavior, ExampleError, Mode, Rule, RuleError, Rules, Source, example, lint::Placed};
+use crate::{json::RawJson, spec::Environment};
+
+/// The `permissions` of a settings file, as they are written there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct PermissionSettings {
+    /// Rules to allow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<RuleEntry>,
+    /// Rules to ask.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<RuleEntry>,
+    /// Rules to deny.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<RuleEntry>,
+    /// The mode to start in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_mode: Option<Mode>,
+    /// Further directories of the workspace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub additional_directories: Vec<String>,
+    /// `"disable"`: nobody may switch to bypassPermissions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disable_bypass_permissions_mode: Option<String>,
+}
+
+/// A rule in a settings file: its text, or an object with examples of what it covers.
+///
+/// ```
+/// use windlass_core::permission::RuleEntry;
+/// let entry: RuleEntry = serde_json::from_str(
+///     r#"{"rule": "Bash(npm run:*)", "match": ["npm run build"], "not_match": ["npm runner"]}"#,
+/// )?;
+/// assert_eq!(entry.matches, ["npm run build"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RuleEntry {
+    /// The rule.
+    pub rule: String,
+    /// Calls that it covers: commands, paths, addresses, names, as its tool takes them.
+    pub matches: Vec<String>,
+    /// Calls that it does not cover.
+    pub not_matches: Vec<String>,
+}
+
+impl From<&str> for RuleEntry {
+    fn from(rule: &str) -> Self {
+        Self {
+            rule: rule.into(),
+            ..Self::default()
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryForm {
+    rule: String,
+    #[serde(rename = "match", default)]
+    matches: Vec<String>,
+    #[serde(rename = "not_match", default)]
+    not_matches: Vec<String>,
+}
+
+impl Serialize for RuleEntry {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.matches.is_empty() && self.not_matches.is_empty() {
+            return self.rule.serialize(serializer);
+        }
+        EntryForm {
+            rule: self.rule.clone(),
+            matches: self.matches.clone(),
+            not_matches: self.not_matches.clone(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RuleEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = RawJson::deserialize(deserializer)?;
+        if !raw.is_object() {
+            let rule = raw.decode().map_err(|_| {
+                de::Error::custom("a permission rule is a text, or an object with `rule`")
+            })?;
+            return Ok(Self {
+                rule,
+                ..Self::default()
+            });
+        }
+        let form: EntryForm = raw.decode().map_err(de::Error::custom)?;
+        Ok(Self {
+            rule: form.rule,
+            matches: form.matches,
+            not_matches: form.not_matches,
+        })
+    }
+}
+
+/// What one source of settings says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// Which source.
+    pub source: Source,
+    /// The folder at which patterns with a single `/` begin: for settings that lie in a folder, that folder;
+    /// none for the working directory.
+    pub root: Option<String>,
+    /// A person has trusted the folder. Only asked of sources that belong to one.
+    pub trusted: bool,
+    /// What it says.
+    pub settings: PermissionSettings,
+}
+
+/// What all layers come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layered {
+    /// The rules, each knowing its source; those that do not count set aside.
+    pub rules: Rules,
+    /// The mode of the strongest layer that names one.
+    pub mode: Option<Mode>,
+    /// The directories of all layers that count.
+    pub directories: Vec<String>,
+    /// Some layer forbids bypassPermissions.
+    pub bypass_disabled: bool,
+}
+
+impl Layered {
+    /// Puts layers together, the strongest first (policy, options, local, project, user). Rules of all layers
+    /// count, in the order of the layers. What widens (rules to allow, a mode, directories) does not count
+    /// from a folder that nobody has trusted; what narrows always does.
+    ///
+    /// Examples are checked in `environment`.
+    ///
+    /// # Errors
+    /// Every rule that cannot be used and every example that does not hold, each with its source; there is no
+    /// partial result.
+    pub fn of(layers: &[Layer], environment: &Environment) -> Result<Self, Vec<LayerError>> {
+        let mut layered = Self::default();
+        let mut faults = Vec::new();
+        for layer in layers {
+            let trusted = layer.trusted || !layer.source.belongs_to_folder();
+            let settings = &layer.settings;
+            for placed in layer.entries() {
+                let rule = match placed.rule() {
+                    Ok(rule) => rule,
+                    Err(error) => {
+                        faults.push(placed.fault(error));
+                        continue;
+                    }
+                };
+                if let Err(error) =
+                    example::check(&rule, placed.behavior, placed.entry, environment)
+                {
+                    faults.push(LayerError::Example {
+                        list: placed.behavior,
+                        source_of: layer.source,
+                        error,
+                    });
+                }
+                match placed.behavior {
+                    Behavior::Allow if !trusted => layered.rules.untrusted.push(rule),
+                    Behavior::Allow => layered.rules.allow.push(rule),
+                    Behavior::Ask => layered.rules.ask.push(rule),
+                    Behavior::Deny => layered.rules.deny.push(rule),
+                }
+            }
+            layered.bypass_disabled |=
+                settings.disable_bypass_permissions_mode.as_deref() == Some("disable");
+            if trusted {
+                layered.mode = layered.mode.or(settings.default_mode);
+                let directories = settings.additional_directories.iter();
+                layered.directories.extend(directories.cloned());
+            }
+        }
+        if faults.is_empty() {
+            Ok(layered)
+        } else {
+            Err(faults)
+        }
+    }
+}
+
+impl Layer {
+    /// Its rules with their places.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Placed<'_>> {
+        let lists = [
+            (Behavior::Deny, &self.settings.deny),
+            (Behavior::Ask, &self.settings.ask),
+            (Behavior::Allow, &self.settings.allow),
+        ];
+        lists.into_iter().flat_map(move |(behavior, entries)| {
+            entries.iter().map(move |entry| Placed {
+                entry,
+                behavior,
+                source: self.source,
+                root: self.root.as_deref(),
+            })
+        })
+    }
+}
+
+impl Placed<'_> {
+    pub(super) fn rule(&self) -> Result<Rule, RuleError> {
+        let rule = Rule::parse(&self.entry.rule)?;
+        Ok(rule.from_source(self.source).rooted(self.root))
+    }
+
+    fn fault(&self, error: RuleError) -> LayerError {
+        LayerError::Rule {
+            list: self.behavior,
+            source_of: self.source,
+            error,
+        }
+    }
+}
+
+/// What is wrong in a layer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LayerError {
+    /// A rule that cannot be used.
+    #[error("{}, permissions.{}: {error}", source_of.words(), list.name())]
+    Rule {
+        /// The list it stands in.
+        list: Behavior,
+        /// The source.
+        source_of: Source,
+        /// What is wrong.
+        error: RuleError,
+    },
+    /// An example that does not hold.
+    #[error("{}, permissions.{}: {error}", source_of.words(), list.name())]
+    Example {
+        /// The list it stands in.
+        list: Behavior,
+        /// The source.
+        source_of: Source,
+        /// What is wrong.
+        error: ExampleError,
+    },
+}
+
+/// All faults in one text, one a line.
+#[must_use]
+pub fn all_faults(faults: &[LayerError]) -> String {
+    let lines: Vec<String> = faults.iter().map(|fault| format!("{fault}")).collect();
+    lines.join("\n")
+}

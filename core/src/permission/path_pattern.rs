@@ -1,0 +1,87 @@
+//! Path rules: where their patterns are anchored.
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::{Rule, Specifier, Standing, glob};
+use crate::tool::{Access, DenyPattern};
+
+/// A rule's pattern over absolute paths, with its anchor resolved: `//absolute`, `~/home`, `/from the rule's
+/// own folder`, `./from the working directory`, and a name at any depth of the workspace. Alternatives
+/// in braces become patterns of their own.
+pub(super) fn absolute(rule: &Rule, pattern: &str, standing: &Standing<'_>) -> Vec<String> {
+    // The names of real directories may look like patterns (`[id]`); they are none.
+    let literal = |directory: &str| glob::escape(directory.trim_end_matches('/'));
+    let cwd = &standing.environment.cwd;
+    let anchored: Vec<String> = if let Some(absolute) = pattern.strip_prefix("//") {
+        alloc::vec![format!("/{absolute}")]
+    } else if let Some(rest) = pattern.strip_prefix("~/") {
+        // Without a home there is nothing that the rule could mean.
+        let home = standing.environment.home.as_deref();
+        home.map(|home| format!("{}/{rest}", literal(home)))
+            .into_iter()
+            .collect()
+    } else if let Some(rest) = pattern.strip_prefix('/') {
+        let root = rule.root().unwrap_or(cwd);
+        alloc::vec![format!("{}/{rest}", literal(root))]
+    } else if let Some(rest) = pattern.strip_prefix("./") {
+        alloc::vec![format!("{}/{rest}", literal(cwd))]
+    } else if pattern.trim_end_matches('/').contains('/') {
+        alloc::vec![format!("{}/{pattern}", literal(cwd))]
+    } else {
+        // As in gitignore: a name without a slash is meant at any depth.
+        let roots = standing.workspace_roots();
+        roots
+            .map(|root| format!("{}/**/{pattern}", literal(root)))
+            .collect()
+    };
+    anchored
+        .iter()
+        .filter_map(|pattern| glob::alternatives(pattern))
+        .flatten()
+        .collect()
+}
+
+/// The file deny rules as patterns for the host's resolver: what they cover is unreachable, not
+/// merely unasked for.
+pub(crate) fn deny_patterns(standing: &Standing<'_>) -> Vec<DenyPattern> {
+    let mut patterns = Vec::new();
+    for rule in standing.deny_rules() {
+        if let Specifier::Path(pattern) = &rule.specifier {
+            let access = if rule.is_edit() {
+                Access::Write
+            } else {
+                Access::Read
+            };
+            let absolute = absolute(rule, pattern, standing);
+            patterns.extend(
+                absolute
+                    .into_iter()
+                    .map(|pattern| DenyPattern { pattern, access }),
+            );
+        }
+    }
+    patterns
+}
+
+pub(crate) fn is_under(root: &str, path: &str) -> bool {
+    let root = root.trim_end_matches('/');
+    path.strip_prefix(root)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A path as it is written, made absolute without looking at any file: only for what the host has not
+/// resolved.
+pub(super) fn lexical(base: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let from_base = if path.starts_with('/') { "" } else { base };
+    for part in from_base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}

@@ -1,0 +1,66 @@
+//! What holds at the moment of a call.
+
+use alloc::string::String;
+
+use super::{Mode, Narrowing, Rule, Rules, path_pattern::is_under};
+use crate::spec::Environment;
+
+/// Everything but the call itself that a decision depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// The rules in force.
+    pub rules: &'a Rules,
+    /// The mode in force.
+    pub mode: Mode,
+    /// Whether reading tools run unasked in the workspace.
+    pub free_workspace_reads: bool,
+    /// Facts about the host.
+    pub environment: &'a Environment,
+    /// The directories that belong to the workspace beside the working directory.
+    pub directories: &'a [String],
+    /// Deny rules of the calling subagent beside those of the session.
+    pub own_deny: &'a [Rule],
+    /// What the calling subagent may less than the session.
+    pub narrowing: Option<&'a Narrowing>,
+}
+
+impl<'a> Standing<'a> {
+    /// Rules and a mode in an environment, nothing else said.
+    #[must_use]
+    pub fn new(rules: &'a Rules, mode: Mode, environment: &'a Environment) -> Self {
+        Self {
+            rules,
+            mode,
+            free_workspace_reads: false,
+            environment,
+            directories: &environment.additional_directories,
+            own_deny: &[],
+            narrowing: None,
+        }
+    }
+
+    /// The mode in force for whoever calls.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.narrowing
+            .map_or(self.mode, |narrowing| narrowing.mode_under(self.mode))
+    }
+
+    /// The workspace: the working directory and the additional ones.
+    pub(crate) fn workspace_roots(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        core::iter::once(&self.environment.cwd)
+            .chain(self.directories)
+            .map(|root| root.as_str())
+            .filter(|root| !root.is_empty())
+    }
+
+    pub(super) fn in_workspace(&self, path: &str) -> bool {
+        self.workspace_roots().any(|root| is_under(root, path))
+    }
+
+    /// The deny rules, those of the calling subagent included.
+    pub(super) fn deny_rules(&self) -> impl Iterator<Item = &'a Rule> + Clone + use<'a> {
+        let narrowed = self.narrowing.map_or(&[][..], |narrowing| &narrowing.deny);
+        self.rules.deny.iter().chain(self.own_deny).chain(narrowed)
+    }
+}

@@ -1,0 +1,226 @@
+//! What would let a call run: offered to whoever is asked, so that the same question does not come again.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
+
+use super::{
+    CallFacts, Cause, Decision, Destination, DirectoryChange, Mode, PermissionUpdate, RuleValue,
+    Standing, Verdict,
+    command::{CommandLine, plain_words},
+    command_pattern, domain, glob, judge,
+    path_pattern::is_under,
+};
+use crate::tool::Access;
+
+/// Programs whose first argument says what they do: a rule for the two words together means something.
+const WITH_SUBCOMMANDS: [&str; 20] = [
+    "apt",
+    "brew",
+    "bun",
+    "cargo",
+    "docker",
+    "dotnet",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "kubectl",
+    "make",
+    "mvn",
+    "npm",
+    "pip",
+    "pnpm",
+    "poetry",
+    "terraform",
+    "uv",
+    "yarn",
+];
+
+/// Changes of the permissions of which each lets a call run that is asked about (Agent SDK reference,
+/// `CanUseTool`, `suggestions`): the narrowest first. None where a change would not help: a rule or a hook
+/// wants the question.
+#[must_use]
+pub fn suggestions(
+    standing: &Standing<'_>,
+    call: CallFacts<'_>,
+    decision: &Decision,
+) -> Vec<PermissionUpdate> {
+    let open = matches!(
+        decision.cause,
+        Cause::NoRule | Cause::OutsideWorkspace(_) | Cause::Mode(Mode::DontAsk)
+    );
+    if decision.verdict == Verdict::Allow || !open {
+        return Vec::new();
+    }
+    let mut updates = if call.command.is_some() {
+        of_command(standing, call)
+    } else if !call.paths.is_empty() {
+        of_paths(standing, call)
+    } else {
+        vec![PermissionUpdate::allow(
+            vec![of_call(call)],
+            Destination::LocalSettings,
+        )]
+    };
+    let accepting = Standing {
+        mode: Mode::AcceptEdits,
+        ..*standing
+    };
+    let would_do = standing.mode == Mode::Default
+        && judge::judge(&accepting, call, None).verdict == Verdict::Allow;
+    if would_do {
+        updates.push(accept_edits());
+    }
+    updates
+}
+
+fn accept_edits() -> PermissionUpdate {
+    PermissionUpdate::SetMode {
+        mode: Mode::AcceptEdits,
+        destination: Destination::Session,
+    }
+}
+
+/// A rule for a call that names neither a command nor files.
+fn of_call(call: CallFacts<'_>) -> RuleValue {
+    let tool = &call.tool.name;
+    if let Some(host) = call.url.and_then(domain::host_of) {
+        return RuleValue::some(tool, format!("domain:{host}"));
+    }
+    match call.name {
+        Some(name) if RuleValue::some(tool, name).to_rule().is_ok() => RuleValue::some(tool, name),
+        _ => RuleValue::tool(tool),
+    }
+}
+
+/// This very line; and for a single command of a well-known kind, those that begin like it.
+fn of_command(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
+    let Some(text) = call.command else {
+        return Vec::new();
+    };
+    let tool = &call.tool.name;
+    let allow = |content: String| {
+        let value = RuleValue::some(tool, content);
+        // Only what can be read back as a rule is worth suggesting.
+        let readable = value.to_rule().is_ok();
+        readable.then(|| PermissionUpdate::allow(vec![value], Destination::LocalSettings))
+    };
+    let line = CommandLine::new(text, &standing.environment.cwd);
+    let exact = allow(command_pattern::escape(text.trim()));
+    let mut commands = line.commands();
+    let only = commands.next().filter(|_| commands.next().is_none());
+    let prefix = only
+        .filter(|command| command.assignments.is_empty() && !command.writes_file())
+        .and_then(plain_words)
+        .and_then(|words| beginning(&words))
+        .and_then(allow);
+    exact.into_iter().chain(prefix).collect()
+}
+
+fn beginning(words: &[String]) -> Option<String> {
+    let is_word = |text: &&String| text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
+    let [program, rest @ ..] = words else {
+        return None;
+    };
+    if !WITH_SUBCOMMANDS.contains(&program.as_str()) {
+        return None;
+    }
+    let subcommand = rest
+        .first()
+        .filter(is_word)
+        .filter(|w| !w.starts_with('-'))?;
+    let more = matches!(subcommand.as_str(), "run" | "exec" | "compose" | "x");
+    let script = rest.get(1).filter(|w| more && !w.starts_with('-'));
+    if more && script.is_none() {
+        return None;
+    }
+    let all: Vec<&str> = [Some(program), Some(subcommand), script]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    Some(format!("{}:*", all.join(" ")))
+}
+
+/// For files outside of the workspace their directories; for reading, the directory they lie in.
+fn of_paths(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
+    let mut directories: Vec<String> = Vec::new();
+    let mut readable: Vec<String> = Vec::new();
+    for fact in call.paths {
+        let root = standing
+            .workspace_roots()
+            .filter(|root| is_under(root, &fact.path))
+            .max_by_key(|root| root.len());
+        let directory = match root {
+            Some(root) => root,
+            None => directory_of(&fact.path),
+        };
+        if directory == "/" {
+            // All files of the machine are not offered.
+            return vec![exactly(call)];
+        }
+        let list = if fact.access == Access::Write {
+            &mut directories
+        } else {
+            &mut readable
+        };
+        let known = fact.access == Access::Write && root.is_some();
+        if !known && !list.iter().any(|known| known == directory) {
+            list.push(directory.to_string());
+        }
+    }
+    let mut updates = Vec::new();
+    if !readable.is_empty() {
+        let below = |directory: &String| {
+            RuleValue::some("Read", format!("/{}/**", glob::escape(directory)))
+        };
+        let rules = readable.iter().map(below).collect();
+        updates.push(PermissionUpdate::allow(rules, Destination::Session));
+    }
+    if !directories.is_empty() {
+        updates.push(PermissionUpdate::AddDirectories(DirectoryChange {
+            directories,
+            destination: Destination::Session,
+        }));
+        if standing.mode == Mode::Default {
+            updates.push(accept_edits());
+        }
+    }
+    if updates.is_empty() && standing.mode != Mode::Default {
+        updates.push(exactly(call));
+    }
+    updates
+}
+
+/// A rule for the very files of a call.
+fn exactly(call: CallFacts<'_>) -> PermissionUpdate {
+    let rules = call.paths.iter().map(|fact| {
+        let tool = if fact.access == Access::Write {
+            "Edit"
+        } else {
+            "Read"
+        };
+        RuleValue::some(tool, format!("/{}", glob::escape(&fact.path)))
+    });
+    PermissionUpdate::allow(rules.collect(), Destination::Session)
+}
+
+fn directory_of(path: &str) -> &str {
+    match path.rfind('/') {
+        None | Some(0) => "/",
+        Some(end) => &path[..end],
+    }
+}
+
+/// The first rule among suggestions, as text: for a plain yes-always.
+#[must_use]
+pub fn first_rule(suggestions: &[PermissionUpdate]) -> Option<String> {
+    suggestions.iter().find_map(|update| match update {
+        PermissionUpdate::AddRules(change) => change.rules.first().map(ToString::to_string),
+        _ => None,
+    })
+}

@@ -1,0 +1,54 @@
+//! Names of tools in rules: old names, and names that stand for a family.
+
+/// A tool's present name: old settings and transcripts use others.
+pub(super) fn present(name: &str) -> &str {
+    match name {
+        "Agent" => "Task",
+        "BashOutput" | "AgentOutput" => "TaskOutput",
+        "KillBash" | "KillShell" => "TaskStop",
+        name => name,
+    }
+}
+
+/// Whether two names mean the same tool.
+pub(super) fn same(one: &str, other: &str) -> bool {
+    present(one) == present(other)
+}
+
+/// The built-in tools that a rule of this name covers beside the tool itself: a file that must not be read
+/// with one of them must not be read with another.
+pub(super) fn covered(name: &str) -> &'static [&'static str] {
+    match name {
+        "Read" => &["Grep", "Glob", "LS", "NotebookRead"],
+        "Edit" => &["Write", "NotebookEdit", "MultiEdit"],
+        _ => &[],
+    }
+}
+
+/// Tools that start or watch work which is judged call by call itself, in the same mode: plan mode has room
+/// for them.
+pub(super) fn only_delegates(name: &str) -> bool {
+    matches!(present(name), "Task" | "TaskOutput")
+}
+
+/// Whether an entry of a list of tools means this one: by its name, an old name, or its server.
+pub(super) fn is_listed(entry: &str, tool: &str) -> bool {
+    // A list of tools may be written like a list of rules: `Bash(git:*)` lists Bash.
+    let entry = entry.split('(').next().unwrap_or(entry).trim();
+    if same(entry, tool) {
+        return true;
+    }
+    let (Some((server, named)), Some((of, _))) = (of_server(entry), of_server(tool)) else {
+        return false;
+    };
+    server == of && matches!(named, None | Some("*"))
+}
+
+/// The parts of `mcp__server__tool`: the server, and the tool if one is named.
+pub(super) fn of_server(name: &str) -> Option<(&str, Option<&str>)> {
+    let rest = name.strip_prefix("mcp__")?;
+    match rest.split_once("__") {
+        Some((server, tool)) => Some((server, Some(tool))),
+        None => Some((rest, None)),
+    }
+}
