@@ -365,6 +365,22 @@ pub struct Entry {
     pub timestamp: crate::id::UnixMillis,
     /// The message in its Messages API form.
     pub message: RawJson,
+    /// The conversation begins anew with this message, a summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compaction: Option<EntryCompaction>,
+}
+
+/// What a transcript must know of a compaction so that a session can be taken up behind it: its history is the summary and,
+/// behind it, the last messages of what was before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryCompaction {
+    /// The id of the `compact_boundary` message.
+    pub boundary: crate::id::Uuid,
+    /// What it says.
+    pub metadata: crate::message::CompactMetadata,
+    /// How many messages before this entry stay; messages as the API counts them, several entries of one speaker in a
+    /// row being one.
+    pub kept_messages: u64,
 }
 
 /// What a host says to an effect.

@@ -199,12 +199,16 @@ pub enum Stage {
     Ask,
     /// The call itself.
     Run,
+    /// The request for a summary of the conversation.
+    Summary,
     /// Transcript entries of the user's prompt.
     SavePrompt,
     /// Transcript entries of a response.
     SaveResponse,
     /// Transcript entries of tool results.
     SaveResults,
+    /// The transcript entry of a summary.
+    SaveSummary,
 }
 
 impl Stage {
@@ -212,7 +216,7 @@ impl Stage {
     pub(crate) fn saves(self) -> bool {
         matches!(
             self,
-            Self::SavePrompt | Self::SaveResponse | Self::SaveResults
+            Self::SavePrompt | Self::SaveResponse | Self::SaveResults | Self::SaveSummary
         )
     }
 
@@ -225,6 +229,8 @@ impl Stage {
             Self::SavePrompt => "save-prompt",
             Self::SaveResponse => "save-response",
             Self::SaveResults => "save-results",
+            Self::Summary => "summary",
+            Self::SaveSummary => "save-summary",
         }
     }
 }

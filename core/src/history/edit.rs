@@ -66,6 +66,27 @@ impl History {
         Ok(())
     }
 
+    /// Where what was pushed since a checkpoint begins in another history that ends with the same blocks.
+    #[must_use]
+    pub(crate) fn checkpoint_in(&self, other: &Self, at: Checkpoint) -> Checkpoint {
+        let end = self.checkpoint();
+        let before = if at.messages == end.messages {
+            at.blocks
+        } else {
+            0
+        };
+        let since = end.blocks.saturating_sub(before);
+        let there = other.checkpoint();
+        match there.blocks.checked_sub(since) {
+            Some(blocks) if blocks > 0 => Checkpoint { blocks, ..there },
+            _ => Checkpoint {
+                messages: there.messages.saturating_sub(1),
+                blocks: (other.message_count().checked_sub(2))
+                    .map_or(0, |at| other.blocks(at).len()) as u64,
+            },
+        }
+    }
+
     /// Whether a history may begin with the message at `index` once what was before it is replaced by
     /// one user message: then no call is parted from its result.
     #[must_use]

@@ -235,7 +235,8 @@ impl History {
         Some(history)
     }
 
-    fn seal(&mut self) {
+    /// Encodes what is not yet encoded.
+    pub(crate) fn seal(&mut self) {
         let Some(open) = self.open.as_mut().filter(|open| !open.sealed) else {
             return;
         };

@@ -24,8 +24,8 @@ pub use self::{
     },
     result::{ModelUsage, PermissionDenial, ResultMessage, ResultSubtype},
     system::{
-        ApiRetry, FailedFile, FilesPersisted, Init, McpServer, ModelFallback, PersistedFile,
-        PluginInfo, Status, StatusKind, SystemMessage,
+        ApiRetry, CompactBoundary, CompactMetadata, FailedFile, FilesPersisted, Init, McpServer,
+        ModelFallback, PersistedFile, PluginInfo, Status, StatusKind, SystemMessage,
     },
     task::{TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted, TaskUsage},
 };

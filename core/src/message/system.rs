@@ -9,6 +9,7 @@ use super::{
     task::{TaskNotification, TaskProgress, TaskStarted},
 };
 use crate::{
+    context::CompactionTrigger,
     id::{SessionId, Uuid},
     permission::Mode,
 };
@@ -26,6 +27,8 @@ pub enum SystemMessage {
     ModelFallback(ModelFallback),
     /// What the session is busy with, or that its permission mode changed.
     Status(Status),
+    /// The beginning of the conversation was replaced by a summary.
+    CompactBoundary(CompactBoundary),
     /// Files were stored.
     FilesPersisted(FilesPersisted),
     /// A background task begins.
@@ -142,10 +145,42 @@ pub struct Status {
         skip_serializing_if = "Option::is_none"
     )]
     pub permission_mode: Option<Mode>,
+    /// How a compaction ended: `success` or `failed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact_result: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact_error: Option<String>,
     /// This message.
     pub uuid: Uuid,
     /// The session.
     pub session_id: SessionId,
+}
+
+/// The beginning of the conversation was replaced by a summary (Agent SDK reference, `SDKCompactBoundaryMessage`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompactBoundary {
+    /// Why, and how much.
+    pub compact_metadata: CompactMetadata,
+    /// This message.
+    pub uuid: Uuid,
+    /// The session.
+    pub session_id: SessionId,
+}
+
+/// Why a conversation was compacted, and how much there was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompactMetadata {
+    /// What made it happen.
+    pub trigger: CompactionTrigger,
+    /// Tokens of context before.
+    pub pre_tokens: u64,
+    /// Tokens of context afterwards, estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub post_tokens: Option<u64>,
+    /// Milliseconds it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// What a session can be busy with.

@@ -24,6 +24,9 @@ impl Thread {
         }
         self.run.outcome = Some(outcome);
         self.run.retry_at = None;
+        if self.run.compacting.take().is_some() {
+            self.say_compaction_over(shared, Some("interrupted"));
+        }
         self.incoming = None;
         let running: vec::Vec<EffectId> = self
             .running(shared)

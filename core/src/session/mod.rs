@@ -2,6 +2,7 @@
 
 mod call;
 mod continued;
+mod compaction;
 mod ending;
 mod model_call;
 mod output;
@@ -249,7 +250,7 @@ impl Session {
 fn fits(stage: Stage, answer: &Answer) -> bool {
     match answer {
         Answer::HttpHead { .. } | Answer::HttpBody(_) | Answer::HttpEnd | Answer::HttpFailed(_) => {
-            stage == Stage::Model
+            matches!(stage, Stage::Model | Stage::Summary)
         }
         Answer::Resolved(_) => stage == Stage::Resolve,
         // A tool may be the one who is asked.

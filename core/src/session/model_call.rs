@@ -11,8 +11,9 @@ use alloc::{
 use super::{Event, Line, Outcome, Shared, Thread, run::Call};
 use crate::{
     content::Block,
-    effect::{Answer, Effect, HttpFailure, HttpFailureKind},
-    history::Role,
+    context::{CompactionTrigger, size::Counted},
+    effect::{Answer, Effect, HttpFailure, HttpFailureKind, HttpRequest},
+    history::{History, Role},
     id::{EffectId, Millis, Stage},
     json::RawJson,
     message::{
@@ -61,11 +62,17 @@ impl Incoming {
 impl Thread {
     /// Whether the model may be asked as far as the budget goes.
     pub(super) fn may_ask(&mut self, shared: &mut Shared) -> Event {
-        self.stop_at_budget(shared).unwrap_or(Event::Proceed)
+        if let Some(stop) = self.stop_at_budget(shared) {
+            return stop;
+        }
+        if self.must_compact() {
+            return self.compact(shared, CompactionTrigger::Auto, String::new(), None);
+        }
+        Event::Proceed
     }
 
     /// Why a budget cannot be kept, if it cannot. The model may have been changed since the last request.
-    fn unpriced(&self) -> Option<String> {
+    pub(super) fn unpriced(&self) -> Option<String> {
         let budget = self.spec.limits.max_budget?;
         let model = self.model();
         self.spec.catalogue.get(model).is_none().then(|| {
@@ -96,6 +103,15 @@ impl Thread {
         self.run.attempt += 1;
         self.run.asked_at = shared.now.mono;
         self.history.seal_for_request();
+        let mut history = core::mem::take(&mut self.history);
+        let request = self.request_with(&mut history);
+        self.history = history;
+        let id = self.effect_id(shared, 0, Stage::Model, self.run.attempt);
+        self.send(shared, id, request);
+    }
+
+    /// A request with this history, which need not be the thread's own.
+    pub(super) fn request_with(&mut self, history: &mut History) -> HttpRequest {
         let model = self.model().to_owned();
         let prefix = match self.prefix.take() {
             Some((made_for, prefix)) if made_for == model => prefix,
@@ -106,10 +122,13 @@ impl Thread {
             }),
         };
         let mut places = Vec::new();
-        let view = self.history.view_for(&*self.spec.provider, &mut places);
+        let view = history.view_for(&*self.spec.provider, &mut places);
         let request = self.spec.provider.request(&self.spec, &prefix, view);
         self.prefix = Some((model, prefix));
-        let id = self.effect_id(shared, 0, Stage::Model, self.run.attempt);
+        request
+    }
+
+    pub(super) fn send(&mut self, shared: &mut Shared, id: EffectId, request: HttpRequest) {
         self.incoming = Some(Incoming {
             id,
             body: Body::Awaited,
@@ -207,6 +226,9 @@ impl Thread {
     }
 
     fn say_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
+        if self.run.compacting.is_some() {
+            return; // the summary is no answer to anybody
+        }
         for event in events {
             let uuid = shared.ids.uuid();
             shared.say(Message::StreamEvent(StreamEvent {
@@ -258,7 +280,10 @@ impl Thread {
         self.incoming = None;
         self.count_api_time(shared);
         let policy = &self.spec.retry;
-        let fallback = self.fallback_for(&error);
+        let fallback = match &self.run.compacting {
+            Some(_) => None,
+            None => self.fallback_for(&error),
+        };
         let max_retries = match fallback {
             Some(_) => policy.max_retries.min(policy.retries_before_fallback),
             None => policy.max_retries,
@@ -269,7 +294,16 @@ impl Thread {
         if !worth_it && let Some(fallback) = fallback {
             return self.fall_back(shared, fallback, error);
         }
+        if !worth_it && self.run.compacting.is_some() {
+            return self.summary_failed(shared, &error);
+        }
+        if !worth_it && let Some(event) = self.compact_because(shared, &error) {
+            return self.transit(shared, event);
+        }
         if !worth_it {
+            if matches!(error.status, Some(400 | 413 | 422)) {
+                self.take_back_prompt();
+            }
             self.run.outcome = Some(Outcome::Failed {
                 class: Some(error.class),
                 message: error.message,
@@ -295,7 +329,10 @@ impl Thread {
 
     /// How often the model in use has been asked for the response that is awaited.
     fn attempts(&self) -> u32 {
-        self.run.attempt.saturating_sub(self.run.attempts_before)
+        match &self.run.compacting {
+            Some(compacting) => compacting.attempt,
+            None => self.run.attempt.saturating_sub(self.run.attempts_before),
+        }
     }
 
     /// The model that takes over after this error; none where another model would not help.
@@ -344,11 +381,15 @@ impl Thread {
     /// A complete response: into the books, the history and the message stream.
     fn answered(&mut self, shared: &mut Shared, mut response: Response) {
         self.count_api_time(shared);
+        if self.run.compacting.is_some() {
+            return self.summed_up(shared, &response);
+        }
         self.run.attempt = 0;
         self.run.attempts_before = 0;
         self.run.num_turns += 1;
         self.turn = self.turn.saturating_add(1);
         self.turn_begun = false;
+        self.run.usage.add(&response.usage);
         self.book(shared, &response);
         self.run.stop_reason = response.stop_reason.clone();
         self.run.text = text_of(&response.content);
@@ -363,6 +404,8 @@ impl Thread {
         self.run.paused = response.stop_reason == Some(StopReason::PauseTurn) && !kept.is_empty();
         self.run.unsaved = kept.clone();
         self.history.push(Role::Assistant, kept);
+        let estimate = self.history.estimated_tokens();
+        self.context_size.counted = Counted::new(&response.usage, estimate);
         let uuid = shared.ids.uuid();
         shared.say(Message::Assistant(AssistantMessage {
             message: ApiMessage {
@@ -419,8 +462,7 @@ impl Thread {
         }
     }
 
-    fn book(&mut self, shared: &mut Shared, response: &Response) {
-        self.run.usage.add(&response.usage);
+    pub(super) fn book(&mut self, shared: &mut Shared, response: &Response) {
         let asked = match &self.prefix {
             Some((model, _)) => model.clone(),
             None => self.model().to_owned(),
@@ -474,7 +516,7 @@ impl Thread {
     }
 }
 
-fn text_of(content: &[Block]) -> String {
+pub(super) fn text_of(content: &[Block]) -> String {
     let mut out = String::new();
     for block in content {
         if let Block::Text { text, .. } = block {

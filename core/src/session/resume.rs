@@ -17,7 +17,7 @@ impl Session {
             .running
             .keys()
             // A response cannot be taken up in its middle: half of it went with the decoder.
-            .filter(|id| id.stage == Stage::Model || !live.contains(id))
+            .filter(|id| matches!(id.stage, Stage::Model | Stage::Summary) || !live.contains(id))
             .copied()
             .collect();
         for id in &lost {
@@ -41,8 +41,9 @@ impl Thread {
     fn make_good(&mut self, shared: &mut Shared, id: EffectId) {
         match id.stage {
             Stage::Model if self.phase == Phase::Calling => self.ask_model(shared),
-            Stage::Model => {}
-            Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults => {
+            Stage::Summary if self.phase == Phase::Compacting => self.ask_for_summary(shared),
+            Stage::Model | Stage::Summary => {}
+            Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {
                 if !self.saving.is_empty() {
                     // The same id: writing the same entries twice must be the same as once.
                     self.perform(shared, id, Effect::Persist(self.saving.clone()));

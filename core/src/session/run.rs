@@ -5,6 +5,7 @@ use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::output::OutputProgress;
+use super::compaction::{BeforePrompt, Compacting};
 use crate::{
     content::ToolUse,
     id::Millis,
@@ -52,6 +53,27 @@ pub(super) struct Run {
     /// How far the model is with its answer, where that is to be a value.
     #[serde(default, skip_serializing_if = "OutputProgress::is_fresh")]
     pub(super) output: OutputProgress,
+    /// A compaction under way.
+    #[serde(default)]
+    pub(super) compacting: Option<Compacting>,
+    /// Requests for summaries in this run: they name their effects.
+    #[serde(default)]
+    pub(super) summary_requests: u32,
+    /// Summaries in this run.
+    #[serde(default)]
+    pub(super) summaries: u32,
+    /// The last compaction was all that the prompt asked for.
+    #[serde(default)]
+    pub(super) manual_compaction: bool,
+    /// A compaction failed: it is not tried again by itself.
+    #[serde(default)]
+    pub(super) compaction_failed: bool,
+    /// A compaction was begun because the server found the request too long: once is enough.
+    #[serde(default)]
+    pub(super) compacted_because: bool,
+    /// Where the prompt begins.
+    #[serde(default)]
+    pub(super) before_prompt: Option<BeforePrompt>,
     /// The transcript cannot be written: do not try again in this run.
     pub(super) transcript_broken: bool,
 }

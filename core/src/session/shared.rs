@@ -110,11 +110,33 @@ impl Shared {
     }
 
     /// What the session is busy with beside its conversation (LOOP-30).
+    /// A compaction is over: done, or failed for this reason.
+    pub(super) fn say_compacted(&mut self, failure: Option<&str>) {
+        let uuid = self.ids.uuid();
+        self.say(Message::System(SystemMessage::Status(Status {
+            status: None,
+            permission_mode: None,
+            compact_result: Some(
+                if failure.is_some() {
+                    "failed"
+                } else {
+                    "success"
+                }
+                .into(),
+            ),
+            compact_error: failure.map(Into::into),
+            uuid,
+            session_id: self.id,
+        })));
+    }
+
     pub(super) fn say_status(&mut self, status: Option<StatusKind>, mode: Option<Mode>) {
         let (uuid, session_id) = (self.ids.uuid(), self.id);
         self.say(Message::System(SystemMessage::Status(Status {
             status,
             permission_mode: mode,
+            compact_result: None,
+            compact_error: None,
             uuid,
             session_id,
         })));

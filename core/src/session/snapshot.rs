@@ -12,13 +12,15 @@ use alloc::{
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Phase, Running, Session, Shared, Thread, run::Run, thread::Chosen};
+use super::{
+    Phase, Running, Session, Shared, Thread, compaction::ContextSize, run::Run, thread::Chosen,
+};
 use crate::{
     effect::{Entry, Prompt},
     history::{History, HistoryState, Role},
     id::{EffectId, Seeded, SessionId, Uuid},
     json::RawJson,
-    message::ModelUsage,
+    message::{ModelUsage, RateLimitStatus},
     money::Usd,
     permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
     spec::{Effort, Spec, Thinking},
@@ -79,6 +81,11 @@ struct State {
     mode_before_plan: Option<Mode>,
     #[serde(default, skip_serializing_if = "Notes::is_empty")]
     notes: Notes,
+    #[serde(default)]
+    context_size: ContextSize,
+    /// None in snapshots that did not keep it.
+    #[serde(default)]
+    rate_limit: Option<RateLimitStatus>,
 }
 
 impl Session {
@@ -124,6 +131,8 @@ impl Session {
             history: self.main.history.state(),
             mode_before_plan: self.shared.mode_before_plan,
             notes: self.main.notes.clone(),
+            context_size: self.main.context_size,
+            rate_limit: Some(self.shared.rate_limit),
         };
         let mut out = Vec::with_capacity(self.main.history.encoded_len() + 1024);
         // Strings, numbers and raw JSON only: encoding cannot fail.
@@ -198,6 +207,7 @@ impl Session {
                 .into_iter()
                 .map(|seen| (seen.path.clone(), seen))
                 .collect(),
+            rate_limit: state.rate_limit.unwrap_or(RateLimitStatus::Allowed),
             cost: state.cost,
             model_usage: state.model_usage,
             running: state.running.into_iter().collect(),
@@ -207,6 +217,7 @@ impl Session {
         let mut main = Thread {
             steering: state.steering,
             history,
+            context_size: state.context_size,
             turn: state.turn,
             turn_begun: state.turn_begun,
             call_ids: state.call_ids,

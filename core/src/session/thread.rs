@@ -13,13 +13,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Phase, Shared,
+    compaction::ContextSize,
     model_call::Incoming,
     run::{Outcome, Run},
     transition::{Event, next},
 };
 use crate::{
     content::Block,
-    effect::{Answer, Delivery, Effect, Entry, Prompt},
+    context::compaction,
+    effect::{Answer, Delivery, Effect, Entry, EntryCompaction, Prompt},
     history::{History, Role},
     id::{EffectId, Millis, Stage, Uuid},
     json::RawJson,
@@ -46,6 +48,7 @@ pub(super) struct Thread {
     /// Prompts that join the answer under way at its next tool results.
     pub(super) steering: VecDeque<Prompt>,
     pub(super) history: History,
+    pub(super) context_size: ContextSize,
     /// Responses over the thread's life, and those that never came.
     pub(super) turn: u32,
     /// Something was done for a response that has not come: its number is not free any more.
@@ -76,6 +79,7 @@ impl Thread {
             chosen: Chosen::default(),
             steering: VecDeque::new(),
             history: History::default(),
+            context_size: ContextSize::default(),
             turn: 0,
             turn_begun: false,
             call_ids: BTreeSet::new(),
@@ -137,16 +141,18 @@ impl Thread {
     ) {
         let last = answer.is_last();
         match id.stage {
-            Stage::Model => self.model_answer(shared, id, answer),
+            Stage::Model | Stage::Summary => self.model_answer(shared, id, answer),
             Stage::Resolve | Stage::Ask | Stage::Run => {
                 self.call_answer(shared, id, answer, was_cancelled);
             }
-            Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults => match answer {
-                Answer::Persisted => self.after_save(shared),
-                Answer::PersistFailed(reason) => self.transcript_failed(shared, &reason),
-                // Nobody cancels writing: whoever says so did not do it.
-                _ => self.transcript_failed(shared, "the host dropped the entries"),
-            },
+            Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {
+                match answer {
+                    Answer::Persisted => self.after_save(shared),
+                    Answer::PersistFailed(reason) => self.transcript_failed(shared, &reason),
+                    // Nobody cancels writing: whoever says so did not do it.
+                    _ => self.transcript_failed(shared, "the host dropped the entries"),
+                }
+            }
         }
         if last {
             self.drained_if_quiet(shared);
@@ -156,7 +162,8 @@ impl Thread {
     /// A deadline may have passed.
     pub(super) fn tick(&mut self, shared: &mut Shared) {
         let now = shared.now.mono;
-        if self.phase == Phase::Backoff && self.run.retry_at.is_some_and(|at| at <= now) {
+        let waits = matches!(self.phase, Phase::Backoff | Phase::CompactingBackoff);
+        if waits && self.run.retry_at.is_some_and(|at| at <= now) {
             self.run.retry_at = None;
             self.transit(shared, Event::Due);
         }
@@ -179,7 +186,9 @@ impl Thread {
         match phase {
             Phase::SavingPrompt if event == Event::AskAgain => self.remind_of_output(shared),
             Phase::Idle | Phase::SavingPrompt | Phase::Backoff => {}
+            Phase::CompactingBackoff | Phase::SavingSummary => {}
             Phase::Calling => self.ask_model(shared),
+            Phase::Compacting => self.ask_for_summary(shared),
             Phase::SavingResponse => self.save_response(shared),
             Phase::Tooling => self.schedule_calls(shared),
             Phase::SavingResults => self.save_results(shared),
@@ -208,11 +217,15 @@ impl Thread {
             });
             return self.transit(shared, Event::Stop);
         }
+        if let Some(instructions) = compaction::command(&content) {
+            return self.start_compaction(shared, instructions);
+        }
         self.run.asks_nothing = prompt.delivery == Delivery::Append;
         let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
         if self.spec.replay_prompts {
             self.say_prompt(shared, uuid, content.clone());
         }
+        self.run.before_prompt = Some(self.before_prompt());
         self.history.push(Role::User, content.clone());
         let line = Line::new(Role::User, content).under(uuid);
         self.save(shared, Stage::SavePrompt, alloc::vec![line]);
@@ -267,9 +280,14 @@ impl Thread {
                 parent: parent.replace(uuid),
                 timestamp: shared.now.wall,
                 message: line.encode(),
+                compaction: line.compaction,
             });
         }
-        let id = self.effect_id(shared, 0, stage, 1);
+        let attempt = match stage {
+            Stage::SaveSummary => self.run.summaries,
+            _ => 1,
+        };
+        let id = self.effect_id(shared, 0, stage, attempt);
         self.perform(shared, id, Effect::Persist(self.saving.clone()));
     }
 
@@ -286,6 +304,7 @@ impl Thread {
             Phase::SavingPrompt => self.may_ask(shared),
             Phase::SavingResponse => self.after_response(shared),
             Phase::SavingResults => self.after_results(shared),
+            Phase::SavingSummary => self.after_summary(shared),
             Phase::SavingEnd => Event::Saved,
             _ => return,
         };
@@ -305,7 +324,9 @@ impl Thread {
             agent: self.number,
             turn: match stage {
                 // These serve the response that is still to come.
-                Stage::Model | Stage::SavePrompt => self.turn.saturating_add(1),
+                Stage::Model | Stage::SavePrompt | Stage::Summary | Stage::SaveSummary => {
+                    self.turn.saturating_add(1)
+                }
                 _ => self.turn,
             },
             call,
@@ -343,6 +364,8 @@ pub(super) struct Line {
     content: Vec<RawJson>,
     #[serde(skip)]
     uuid: Option<Uuid>,
+    #[serde(skip)]
+    compaction: Option<EntryCompaction>,
 }
 
 impl Line {
@@ -351,7 +374,14 @@ impl Line {
             role,
             content,
             uuid: None,
+            compaction: None,
         }
+    }
+
+    /// A summary, with which the conversation begins anew.
+    pub(super) fn beginning_anew(mut self, compaction: EntryCompaction) -> Self {
+        self.compaction = Some(compaction);
+        self
     }
 
     /// The same under an id that is known already.

@@ -29,6 +29,12 @@ pub enum Phase {
     SavingResults,
     /// An interrupt: what runs is being cancelled.
     Stopping,
+    /// The model is being asked for a summary of the conversation.
+    Compacting,
+    /// A failed request for a summary waits to be made again.
+    CompactingBackoff,
+    /// The summary is being written.
+    SavingSummary,
     /// What the run leaves behind is being written.
     SavingEnd,
     /// The result is being reported.
@@ -56,6 +62,8 @@ pub(super) enum Event {
     FallBack,
     /// The model call failed for good.
     GiveUp,
+    /// The conversation is to be compacted first, or the summary to be asked for anew.
+    Compact,
     /// The wait is over.
     Due,
     /// Every call has its result.
@@ -78,10 +86,12 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::Idle, E::Prompt, P::SavingPrompt),
     (P::SavingPrompt, E::Proceed, P::Calling),
     (P::SavingPrompt, E::Stop, P::Finishing),
+    (P::SavingPrompt, E::Compact, P::Compacting),
     (P::Calling, E::Answered, P::SavingResponse),
     (P::Calling, E::Retry, P::Backoff),
     (P::Calling, E::FallBack, P::Calling),
     (P::Calling, E::GiveUp, P::Finishing),
+    (P::Calling, E::Compact, P::Compacting),
     (P::Backoff, E::Due, P::Calling),
     (P::SavingResponse, E::RunTools, P::Tooling),
     (P::SavingResponse, E::Proceed, P::Calling),
@@ -90,12 +100,24 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::Tooling, E::Settled, P::SavingResults),
     (P::SavingResults, E::Proceed, P::Calling),
     (P::SavingResults, E::Stop, P::Finishing),
+    (P::SavingResults, E::Compact, P::Compacting),
+    (P::Compacting, E::Compact, P::Compacting),
+    (P::Compacting, E::Answered, P::SavingSummary),
+    (P::Compacting, E::Retry, P::CompactingBackoff),
+    (P::Compacting, E::Proceed, P::Calling),
+    (P::Compacting, E::GiveUp, P::Finishing),
+    (P::CompactingBackoff, E::Due, P::Compacting),
+    (P::SavingSummary, E::Proceed, P::Calling),
+    (P::SavingSummary, E::Stop, P::Finishing),
     (P::SavingPrompt, E::Interrupt, P::Stopping),
     (P::Calling, E::Interrupt, P::Stopping),
     (P::Backoff, E::Interrupt, P::Stopping),
     (P::SavingResponse, E::Interrupt, P::Stopping),
     (P::Tooling, E::Interrupt, P::Stopping),
     (P::SavingResults, E::Interrupt, P::Stopping),
+    (P::Compacting, E::Interrupt, P::Stopping),
+    (P::CompactingBackoff, E::Interrupt, P::Stopping),
+    (P::SavingSummary, E::Interrupt, P::Stopping),
     (P::Stopping, E::Drained, P::SavingEnd),
     (P::SavingEnd, E::Saved, P::Finishing),
     (P::SavingEnd, E::Interrupt, P::Finishing),

@@ -11,6 +11,7 @@
 mod body;
 mod chat_history;
 mod chat_request;
+mod cache;
 mod check;
 mod clock;
 mod history;
@@ -26,6 +27,7 @@ mod wire;
 pub use self::{
     body::Piece,
     chat_history::validate_chat_request,
+    cache::{CacheUse, PromptCache},
     clock::{Sleep, Stuck, VirtualClock},
     history::{HistoryFault, HistoryRule, validate_request},
     host::{RunError, TestHost, ToolStep},

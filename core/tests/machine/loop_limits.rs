@@ -283,7 +283,9 @@ fn a_thousand_calls_in_one_response_are_run_and_answered_in_order() {
 
 #[test]
 fn many_calls_that_end_at_once_and_many_prompts_do_not_grow_the_stack() {
-    let mut bench = Bench::new(spec_with(vec![]));
+    let mut spec = spec_with(vec![]);
+    spec.context.compaction.automatic = false;
+    let mut bench = Bench::new(spec);
     bench.prompt("go");
     let blocks: Vec<Value> = (0..20_000)
         .map(|i| tool_use(&format!("t{i}"), "Nobody", json!({})))

@@ -5,6 +5,7 @@
 
 mod api;
 mod callback_loop;
+mod compaction;
 mod context_prompts;
 mod core_tools;
 mod decoding;
@@ -20,6 +21,7 @@ mod loop_tools;
 mod path_patterns;
 mod permission_answers;
 mod permissions;
+mod prompt_cache;
 mod requests;
 mod sessions;
 mod simulation;

@@ -290,7 +290,7 @@ fn loop_17_the_mark_survives_a_request_that_came_to_nothing() {
     bench.prompt("one");
     bench.says("1");
     bench.prompt("two");
-    bench.reply(&Reply::error(400, "invalid_request_error", "no"));
+    bench.reply(&Reply::error(401, "authentication_error", "no"));
     bench.prompt("three");
     assert_eq!(
         marks(&bench.body(), ""),

@@ -64,6 +64,8 @@ fn every_row_of_the_transition_table_is_taken() {
         .map(|line| line.trim().to_owned())
         // A row that leads back to where it began cannot be told from the phases; `loop_12_…` shows it.
         .filter(|row| row != "Calling --> Calling : FallBack")
+        // The same; `a_model_that_calls_tools_in_place_of_writing_…` shows it.
+        .filter(|row| row != "Compacting --> Compacting : Compact")
         .collect();
     let missing: Vec<&String> = table.difference(&rows.taken).collect();
     assert!(missing.is_empty(), "rows nobody takes: {missing:#?}");

@@ -20,6 +20,8 @@ pub(super) struct Usages {
     run: Usage,
     /// Tokens of the session, on all threads.
     session: Usage,
+    /// A summary was asked for: it is paid for, but no message carries its usage.
+    asked_for_summaries: bool,
 }
 
 impl Oracle for Usages {
@@ -39,6 +41,9 @@ impl Oracle for Usages {
                     self.run.add(&said.message.usage);
                 }
                 self.session.add(&said.message.usage);
+            }
+            Some(Message::System(SystemMessage::Status(status))) if status.status.is_some() => {
+                self.asked_for_summaries = true;
             }
             Some(Message::Result(result)) => return self.result(result),
             _ => {}
@@ -78,8 +83,12 @@ impl Usages {
                 tokens(|m| m.cache_creation_input_tokens),
             ),
         ];
-        sums.iter()
-            .try_for_each(|(what, expected, found)| equal(what, expected, found))
+        sums.iter().try_for_each(|(what, expected, found)| {
+            if self.asked_for_summaries && found > expected {
+                return Ok(());
+            }
+            equal(what, expected, found)
+        })
     }
 }
 

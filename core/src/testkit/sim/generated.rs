@@ -96,6 +96,7 @@ impl World for Generated {
         Some(match self.dice.below(20) {
             0 => Prompt::text(""),
             1 => Prompt::blocks(vec![]),
+            2 => Prompt::text("/compact"),
             _ => Prompt::text("Go on."),
         })
     }

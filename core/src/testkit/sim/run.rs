@@ -420,7 +420,9 @@ impl<'a> Running<'a> {
             Some(answer) => answer,
             // It says nothing more: only a cancellation or the clock ends it.
             None if may_wait => return Ok(()),
-            None if id.stage == Stage::Model => failed(HttpFailureKind::Interrupted),
+            None if matches!(id.stage, Stage::Model | Stage::Summary) => {
+                failed(HttpFailureKind::Interrupted)
+            }
             None => Answer::Cancelled,
         };
         if answer.is_last() {

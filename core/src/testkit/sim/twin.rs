@@ -45,7 +45,10 @@ impl Twin {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             return Err(differs(text(&snapshot), text(&again)));
         }
-        if running.iter().any(|id| id.stage == Stage::Model) {
+        if running
+            .iter()
+            .any(|id| matches!(id.stage, Stage::Model | Stage::Summary))
+        {
             return Ok(None);
         }
         let live = running.to_vec();

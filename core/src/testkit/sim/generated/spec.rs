@@ -52,6 +52,8 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
     spec.retry.max_retries = dice.below(4) as u32;
     spec.fallback_model = (dice.below(3) == 0).then(|| "claude-haiku-4-5".into());
     spec.retry.jitter_percent = 25;
+    spec.context.compaction.automatic = dice.below(4) > 0;
+    spec.context.compaction.threshold_tokens = (dice.below(2) == 0).then(|| dice.below(100_000));
     spec.limits.max_turns = (dice.below(3) == 0).then(|| 1 + dice.below(4) as u32);
     spec.limits.max_budget = (dice.below(3) == 0).then(|| Usd::from_nanos(dice.below(20_000_000)));
     spec

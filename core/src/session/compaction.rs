@@ -1,0 +1,350 @@
+//! Compaction: asking for the summary, and what comes of it.
+
+use alloc::{borrow::ToOwned, format, string::String, vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, Line, Outcome, Shared, Thread, model_call::text_of};
+use crate::{
+    content::Block,
+    context::{CompactionTrigger, compaction, size},
+    effect::EntryCompaction,
+    history::{Checkpoint, Role},
+    id::{Millis, Stage, Uuid},
+    message::{
+        CompactBoundary, CompactMetadata, ErrorClass, Message, StatusKind, SystemMessage,
+        UserContent, UserMessage,
+    },
+    provider::{ApiError, Response},
+};
+
+/// So many times at most the request for a summary is cut to about half.
+const MOST_SHORTENINGS: u32 = 6;
+
+/// A compaction under way.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Compacting {
+    trigger: CompactionTrigger,
+    /// What the summary should keep, besides the usual.
+    instructions: String,
+    pre_tokens: u64,
+    began: Millis,
+    /// Attempts of the request as it stands, for the retry policy.
+    pub(super) attempt: u32,
+    /// How often the conversation was cut to about half because the request was too long itself.
+    shortened: u32,
+    /// The model called tools in place of writing: it is asked again without any.
+    without_tools: bool,
+    /// The error that made it necessary, and which holds if it fails.
+    because: Option<(ErrorClass, String)>,
+}
+
+/// Where the prompt of a run begins, should the server refuse it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct BeforePrompt {
+    history: Checkpoint,
+    last_entry: Option<Uuid>,
+}
+
+/// What a thread knows of the size of its context.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ContextSize {
+    pub(super) counted: Option<size::Counted>,
+    /// What the last compaction left. Another one soon after would gain nothing.
+    compacted_to: u64,
+}
+
+impl Thread {
+    /// Tokens of the context as far as they are known, else estimated.
+    pub(super) fn context_tokens(&self) -> u64 {
+        let prefix = self.prefix.as_ref().map_or(0, |(_, prefix)| prefix.bytes.len());
+        let estimate = self.history.estimated_tokens();
+        size::context(self.context_size.counted, prefix, estimate)
+    }
+
+    /// Whether the next request would come too close to the limit.
+    pub(super) fn must_compact(&self) -> bool {
+        let policy = &self.spec.context.compaction;
+        let window =
+            (self.spec.catalogue.get(self.model())).map_or(0, |model| model.context_window);
+        let Some(threshold) = policy.threshold(window) else {
+            return false;
+        };
+        let tokens = self.context_tokens();
+        let grown = self
+            .context_size
+            .compacted_to
+            .saturating_add(threshold / 10);
+        !self.run.compaction_failed
+            && tokens >= threshold.max(grown)
+            && policy.cut(&self.history).is_some()
+    }
+
+    /// Makes ready for a compaction; the event leads to it.
+    pub(super) fn compact(
+        &mut self,
+        shared: &mut Shared,
+        trigger: CompactionTrigger,
+        instructions: String,
+        because: Option<(ErrorClass, String)>,
+    ) -> Event {
+        self.run.compacting = Some(Compacting {
+            trigger,
+            instructions,
+            pre_tokens: self.context_tokens(),
+            began: shared.now.mono,
+            attempt: 0,
+            shortened: 0,
+            without_tools: false,
+            because,
+        });
+        if self.number == 0 {
+            shared.say_status(Some(StatusKind::Compacting), None);
+        }
+        Event::Compact
+    }
+
+    /// A prompt that asks for compaction and nothing else (`/compact`).
+    pub(super) fn start_compaction(&mut self, shared: &mut Shared, instructions: String) {
+        let event = match self.stop_at_budget(shared) {
+            Some(stop) => stop,
+            None if self.spec.context.compaction.cut(&self.history).is_none() => {
+                self.run.text = "There is nothing to compact yet.".to_owned();
+                self.run.outcome = Some(Outcome::Success);
+                Event::Stop
+            }
+            None => self.compact(shared, CompactionTrigger::Manual, instructions, None),
+        };
+        self.transit(shared, event);
+    }
+
+    /// Whether a request that is too long can be made shorter; then the event leads to it.
+    pub(super) fn compact_because(
+        &mut self,
+        shared: &mut Shared,
+        error: &ApiError,
+    ) -> Option<Event> {
+        let possible = error.too_long
+            && self.spec.context.compaction.automatic
+            && !self.run.compacted_because
+            && !self.run.compaction_failed
+            && self.spec.context.compaction.cut(&self.history).is_some();
+        possible.then(|| {
+            self.run.compacted_because = true;
+            let because = Some((error.class, error.message.clone()));
+            self.compact(shared, CompactionTrigger::Auto, String::new(), because)
+        })
+    }
+
+    /// Asks the model for the summary: the conversation as it was asked last, with a question behind it.
+    pub(super) fn ask_for_summary(&mut self, shared: &mut Shared) {
+        if let Some(message) = self.unpriced() {
+            return self.compaction_failed(shared, None, &message);
+        }
+        let Some(compacting) = &mut self.run.compacting else {
+            return;
+        };
+        compacting.attempt += 1;
+        self.run.summary_requests += 1;
+        self.run.asked_at = shared.now.mono;
+        let mut asked = self.history.clone();
+        for _ in 0..compacting.shortened {
+            asked = compaction::shorter(&asked).unwrap_or(asked);
+        }
+        let own = self
+            .spec
+            .context
+            .compaction
+            .instructions
+            .as_deref()
+            .unwrap_or("");
+        let question = compaction::question(&[own, &compacting.instructions]);
+        let without_tools = compacting.without_tools;
+        asked.push(Role::User, vec![Block::text(&question).to_raw()]);
+        // Its end is no place for a breakpoint: this question will not be the beginning of anything.
+        asked.seal();
+        let mut request = self.request_with(&mut asked);
+        if without_tools {
+            request = self.spec.provider.forbid_tools(request);
+        }
+        let id = self.effect_id(shared, 0, Stage::Summary, self.run.summary_requests);
+        self.send(shared, id, request);
+    }
+
+    /// The request for a summary failed for good as it was made.
+    pub(super) fn summary_failed(&mut self, shared: &mut Shared, error: &ApiError) {
+        if let Some(compacting) = &mut self.run.compacting
+            && error.too_long
+            && compacting.shortened < MOST_SHORTENINGS
+        {
+            compacting.shortened += 1;
+            compacting.attempt = 0;
+            return self.transit(shared, Event::Compact);
+        }
+        self.compaction_failed(shared, Some(error.class), &error.message);
+    }
+
+    /// The conversation stays as it is.
+    fn compaction_failed(&mut self, shared: &mut Shared, class: Option<ErrorClass>, message: &str) {
+        let Some(compacting) = self.run.compacting.take() else {
+            return;
+        };
+        self.run.compaction_failed = true;
+        self.say_compaction_over(shared, Some(message));
+        let (class, message) = match (compacting.trigger, compacting.because) {
+            // There was still room: the conversation goes on as long as it can.
+            (CompactionTrigger::Auto, None) => return self.transit(shared, Event::Proceed),
+            (CompactionTrigger::Auto, Some((class, message))) => {
+                self.take_back_prompt();
+                (Some(class), message)
+            }
+            (CompactionTrigger::Manual, _) => (
+                class,
+                format!("the conversation could not be compacted: {message}"),
+            ),
+        };
+        self.run.outcome = Some(Outcome::Failed { class, message });
+        self.transit(shared, Event::GiveUp);
+    }
+
+    /// The summary has come: it takes the place of the beginning.
+    pub(super) fn summed_up(&mut self, shared: &mut Shared, response: &Response) {
+        // Into the books, but not among the responses to the prompt.
+        self.book(shared, response);
+        let summary = text_of(&response.content);
+        let Some(compacting) = &mut self.run.compacting else {
+            return;
+        };
+        if summary.trim().is_empty() && !compacting.without_tools {
+            compacting.without_tools = true;
+            compacting.attempt = 0;
+            return self.transit(shared, Event::Compact);
+        }
+        if summary.trim().is_empty() {
+            return self.compaction_failed(shared, None, "the model wrote no summary");
+        }
+        let trigger = compacting.trigger;
+        let count = self.history.message_count();
+        let cut = self
+            .spec
+            .context
+            .compaction
+            .cut(&self.history)
+            .unwrap_or(count);
+        let goes_on = trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
+        let text = Block::text(&compaction::beginning(&summary, goes_on)).to_raw();
+        let begun = self.history.with_beginning(cut, vec![text.clone()]);
+        let shorter = |begun: &crate::history::History| {
+            trigger == CompactionTrigger::Manual
+                || begun.estimated_tokens() < self.history.estimated_tokens()
+        };
+        let Some(begun) = begun.filter(shorter) else {
+            return self.compaction_failed(
+                shared,
+                None,
+                "the summary is no shorter than what it sums up",
+            );
+        };
+        self.begin_anew(shared, begun, count - cut, text);
+    }
+
+    fn begin_anew(
+        &mut self,
+        shared: &mut Shared,
+        begun: crate::history::History,
+        kept: usize,
+        summary: crate::json::RawJson,
+    ) {
+        let Some(compacting) = self.run.compacting.take() else {
+            return;
+        };
+        if self.run.num_turns > 0 {
+            self.run.before_prompt = None; // it was answered: nobody refuses it any more
+        }
+        if let Some(before) = &mut self.run.before_prompt {
+            before.history = self.history.checkpoint_in(&begun, before.history);
+        }
+        self.history = begun;
+        self.context_size = ContextSize::default();
+        let post_tokens = self.context_tokens();
+        self.context_size.compacted_to = post_tokens;
+        self.say_compaction_over(shared, None);
+        let metadata = CompactMetadata {
+            trigger: compacting.trigger,
+            pre_tokens: compacting.pre_tokens,
+            post_tokens: Some(post_tokens),
+            duration_ms: Some(shared.now.mono.since(compacting.began)),
+        };
+        let (boundary, uuid) = (shared.ids.uuid(), shared.ids.uuid());
+        if self.number == 0 {
+            shared.say(Message::System(SystemMessage::CompactBoundary(
+                CompactBoundary {
+                    compact_metadata: metadata.clone(),
+                    uuid: boundary,
+                    session_id: shared.id,
+                },
+            )));
+            shared.say(Message::User(UserMessage {
+                message: UserContent::new(vec![summary.clone()]),
+                parent_tool_use_id: None,
+                tool_use_result: None,
+                is_synthetic: true,
+                is_replay: false,
+                uuid,
+                session_id: shared.id,
+            }));
+        }
+        self.run.summaries += 1;
+        self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
+        self.transit(shared, Event::Answered);
+        let line = Line::new(Role::User, vec![summary])
+            .under(uuid)
+            .beginning_anew(EntryCompaction {
+                boundary,
+                metadata,
+                kept_messages: kept as u64,
+            });
+        self.save(shared, Stage::SaveSummary, vec![line]);
+    }
+
+    /// What a written summary leads to.
+    pub(super) fn after_summary(&mut self, shared: &mut Shared) -> Event {
+        if let Some(before) = &mut self.run.before_prompt {
+            before.last_entry = self.last_entry;
+        }
+        if self.run.manual_compaction {
+            self.run.outcome = Some(Outcome::Success);
+            return Event::Stop;
+        }
+        self.stop_at_budget(shared).unwrap_or(Event::Proceed)
+    }
+
+    /// Says that no compaction is under way any more, and why it came to nothing if it did.
+    pub(super) fn say_compaction_over(&self, shared: &mut Shared, failure: Option<&str>) {
+        if self.number == 0 {
+            shared.say_compacted(failure);
+        }
+    }
+
+    /// Notes where the prompt begins that is about to enter.
+    pub(super) fn before_prompt(&self) -> BeforePrompt {
+        BeforePrompt {
+            history: self.history.checkpoint(),
+            last_entry: self.last_entry,
+        }
+    }
+
+    /// Takes back a prompt that the server refused, and what came with it: it would be refused again with every later
+    /// prompt. In the transcript it becomes a branch that nothing follows.
+    pub(super) fn take_back_prompt(&mut self) {
+        if self.run.num_turns > 0 {
+            return;
+        }
+        if let Some(before) = self.run.before_prompt.take()
+            && self.history.rollback(before.history).is_ok()
+        {
+            self.last_entry = before.last_entry;
+        }
+    }
+}

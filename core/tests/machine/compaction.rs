@@ -1,0 +1,420 @@
+//! Compaction: when it happens, what the model is asked, what is left, and what is said of it.
+
+use serde_json::{Value, json};
+use windlass_core::{
+    Input, Phase, Spec,
+    context::{MemoryFile, MemoryScope},
+    effect::Answer,
+    id::Stage,
+};
+
+use crate::harness::{Bench, MODEL, Reply, spec_with, sse, tool, tool_use};
+
+/// A reply after which the context holds so many tokens.
+fn sized(blocks: &[Value], tokens: u64) -> Reply {
+    let stop = if blocks.iter().any(|b| b["type"] == "tool_use") {
+        "tool_use"
+    } else {
+        "end_turn"
+    };
+    Reply::stream(sse(
+        blocks,
+        stop,
+        &json!({"input_tokens": tokens}),
+        &json!({"output_tokens": 1}),
+    ))
+}
+
+fn says(text: &str, tokens: u64) -> Reply {
+    sized(&[json!({"type": "text", "text": text})], tokens)
+}
+
+fn spec() -> Spec {
+    let mut spec = spec_with(vec![tool("Look")]);
+    spec.context.compaction.threshold_tokens = Some(1_000);
+    spec
+}
+
+/// Three exchanges, the last of which leaves the context full.
+fn full(spec: Spec) -> Bench {
+    let mut bench = Bench::new(spec);
+    for (n, tokens) in [(1, 100), (2, 500), (3, 2_000)] {
+        bench.prompt(&format!("question {n} {}", "x".repeat(300)));
+        bench.reply(&says(&format!("answer {n} {}", "y".repeat(300)), tokens));
+    }
+    bench
+}
+
+fn summary_request(bench: &Bench) -> Value {
+    let (_, effect) = bench.of(Stage::Summary);
+    let windlass_core::effect::Effect::Http(request) = effect else {
+        panic!("not a request: {effect:?}");
+    };
+    serde_json::from_slice(&request.body_bytes()).unwrap()
+}
+
+fn answer_summary(bench: &mut Bench, reply: &Reply) {
+    let (id, _) = bench.of(Stage::Summary);
+    for answer in reply.answers() {
+        bench.answer(id, answer);
+    }
+}
+
+fn subtypes(bench: &Bench) -> Vec<String> {
+    let system = bench.lines_of("system");
+    let of = |line: &Value| match line["subtype"].as_str().unwrap() {
+        "status" => format!("status {}", line["status"]),
+        other => other.to_owned(),
+    };
+    system.iter().map(of).filter(|s| s != "init").collect()
+}
+
+fn text_of_message(message: &Value) -> String {
+    message["content"].to_string()
+}
+
+#[test]
+fn ctx_1_near_the_limit_the_beginning_is_replaced_by_a_summary() {
+    let mut bench = full(spec());
+    bench.prompt("and now?");
+    assert_eq!(bench.session.phase(), Phase::Compacting);
+    // The request is that of the conversation, tools and all, with a question behind it.
+    let asked = summary_request(&bench);
+    assert_eq!(asked["tools"][0]["name"], "Look");
+    assert_eq!(asked.get("tool_choice"), None);
+    let messages = asked["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 7);
+    let last = messages[6]["content"].as_array().unwrap();
+    assert_eq!(last[0]["text"], "and now?");
+    assert!(last[1]["text"].as_str().unwrap().contains("Call no tool"));
+    answer_summary(&mut bench, &says("It was about three questions.", 2_100));
+
+    let body = bench.body();
+    let first = text_of_message(&body["messages"][0]);
+    assert!(first.contains("It was about three questions.") && first.contains("and now?"));
+    assert!(!body.to_string().contains("question 1"));
+    bench.reply(&says("fine", 90));
+    assert!(!bench.result().is_error);
+    assert_eq!(bench.result().num_turns, 1);
+    // There is room again.
+    bench.prompt("more");
+    assert_eq!(bench.session.phase(), Phase::Calling);
+}
+
+#[test]
+fn ctx_1_the_threshold_follows_the_models_window_and_can_be_switched_off() {
+    for (automatic, tokens, phase) in [
+        (true, 166_000, Phase::Calling),
+        (true, 167_000, Phase::Compacting),
+        (false, 190_000, Phase::Calling),
+    ] {
+        let mut spec = spec();
+        spec.context.compaction.threshold_tokens = None;
+        spec.context.compaction.automatic = automatic;
+        let mut bench = Bench::new(spec);
+        bench.prompt("one");
+        bench.reply(&says("fine", tokens));
+        bench.prompt("two");
+        assert_eq!(bench.session.phase(), phase, "{tokens}");
+    }
+}
+
+#[test]
+fn ctx_1_compact_as_a_prompt_compacts_and_its_words_steer_the_summary() {
+    let mut bench = full(spec_with(vec![]));
+    bench.prompt("/compact keep the file names");
+    let asked = summary_request(&bench);
+    let question = asked["messages"][6]["content"][0]["text"].as_str().unwrap();
+    assert!(question.contains("keep the file names"));
+    answer_summary(&mut bench, &says("Names: a.rs.", 2_100));
+    assert!(bench.session.is_idle());
+    let result = bench.result();
+    assert_eq!((result.is_error, result.num_turns), (false, 0));
+    let history = bench.history();
+    assert!(text_of_message(&history[0]).contains("Names: a.rs."));
+    assert!(!history.iter().any(|m| m.to_string().contains("/compact")));
+    bench.prompt("go on");
+    assert!(bench.body().to_string().contains("Names: a.rs."));
+}
+
+#[test]
+fn ctx_1_with_nothing_to_sum_up_compact_says_so() {
+    let mut bench = Bench::new(spec_with(vec![]));
+    bench.prompt("/compact");
+    assert!(bench.pending.is_empty() && bench.session.is_idle());
+    assert!(!bench.result().is_error);
+    assert!(
+        bench
+            .result()
+            .result
+            .as_deref()
+            .unwrap()
+            .contains("nothing to compact")
+    );
+}
+
+#[test]
+fn ctx_4_the_boundary_says_why_and_how_much_and_the_newest_exchange_stays() {
+    let mut bench = full(spec_with(vec![]));
+    bench.prompt("/compact");
+    answer_summary(&mut bench, &says("Short.", 2_100));
+    let lines = bench.lines();
+    let at = lines
+        .iter()
+        .position(|l| l["subtype"] == "compact_boundary")
+        .unwrap();
+    let metadata = &lines[at]["compact_metadata"];
+    assert_eq!(metadata["trigger"], "manual");
+    assert_eq!(metadata["pre_tokens"], 2_001);
+    assert!(metadata["post_tokens"].as_u64().unwrap() < 2_001);
+    assert_eq!(lines[at + 1]["isSynthetic"], true);
+    let kept = bench.history();
+    assert_eq!(kept.len(), 2);
+    assert!(text_of_message(&kept[0]).contains("Short."));
+    assert!(text_of_message(&kept[1]).contains("answer 3"));
+}
+
+#[test]
+fn ctx_4_what_memory_files_say_of_summaries_is_before_the_model_when_it_writes_one() {
+    let mut spec = spec();
+    spec.memory = vec![MemoryFile {
+        path: "/work/CLAUDE.md".into(),
+        scope: MemoryScope::Project,
+        text: "# When summarising\nAlways keep ticket numbers.".into(),
+    }];
+    let mut bench = full(spec);
+    bench.prompt("next");
+    let asked = summary_request(&bench).to_string();
+    assert!(
+        asked.contains("Always keep ticket numbers.")
+            && asked.contains("memory files such as CLAUDE.md")
+    );
+    answer_summary(&mut bench, &says("Ticket 7.", 2_100));
+    // Behind the boundary the instructions stand in front again.
+    let body = bench.body();
+    let first = &body["messages"][0]["content"];
+    assert!(
+        first[0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("ticket numbers")
+    );
+    assert!(first[1]["text"].as_str().unwrap().contains("Ticket 7."));
+}
+
+#[test]
+fn loop_30_status_says_compacting_and_then_nothing() {
+    let mut bench = full(spec());
+    bench.prompt("next");
+    assert_eq!(subtypes(&bench), ["status \"compacting\""]);
+    answer_summary(&mut bench, &says("Short.", 2_100));
+    assert_eq!(
+        subtypes(&bench),
+        ["status \"compacting\"", "status null", "compact_boundary"]
+    );
+    let over = &bench.lines_of("system");
+    let over = over
+        .iter()
+        .find(|l| l["status"].is_null() && l["subtype"] == "status")
+        .unwrap();
+    assert_eq!(over["compact_result"], "success");
+}
+
+#[test]
+fn a_round_of_tools_may_be_what_fills_the_context() {
+    let mut bench = Bench::new(spec());
+    bench.prompt("look twice");
+    bench.reply(&sized(&[tool_use("a", "Look", json!({}))], 600));
+    bench.finish("a", &"z".repeat(100));
+    bench.reply(&sized(&[tool_use("b", "Look", json!({}))], 900));
+    bench.finish("b", &"z".repeat(2_000));
+    assert_eq!(bench.session.phase(), Phase::Compacting);
+    answer_summary(&mut bench, &says("Looked.", 1_500));
+    // No call is parted from its result (the harness validates each request), and the model is told to go on.
+    assert!(bench.body().to_string().contains("Go on with the work"));
+    bench.reply(&says("done", 200));
+    assert_eq!(bench.result().num_turns, 3);
+}
+
+#[test]
+fn the_summary_is_paid_for() {
+    let mut bench = full(spec());
+    let before = bench.result().total_cost_usd;
+    bench.prompt("next");
+    answer_summary(&mut bench, &says("Short.", 1_000_000));
+    bench.reply(&says("fine", 10));
+    let result = bench.result();
+    assert!(result.total_cost_usd.nanos - before.nanos > 3_000_000_000);
+    // It is no response to the prompt: it counts per model and in the cost, where everything does.
+    assert_eq!(result.usage.input_tokens, 10);
+    assert_eq!(result.model_usage[MODEL].input_tokens, 1_002_610);
+}
+
+#[test]
+fn an_interrupt_leaves_the_conversation_as_it_was() {
+    let mut bench = full(spec());
+    let before = bench.history();
+    bench.prompt("next");
+    bench.interrupt();
+    let (id, _) = bench.of(Stage::Summary);
+    assert!(bench.cancelled().contains(&id));
+    bench.answer(id, Answer::Cancelled);
+    assert!(bench.session.is_idle());
+    assert_eq!(bench.history()[..6], before[..]);
+    assert_eq!(subtypes(&bench), ["status \"compacting\"", "status null"]);
+}
+
+#[test]
+fn a_summary_that_fails_is_retried_and_then_done_without() {
+    let mut spec = spec();
+    spec.retry.max_retries = 1;
+    let mut bench = full(spec);
+    bench.prompt("next");
+    for _ in 0..2 {
+        answer_summary(&mut bench, &Reply::error(529, "overloaded_error", "busy"));
+        if bench.session.phase() == Phase::CompactingBackoff {
+            bench.tick();
+        }
+    }
+    // There was still room: the prompt is asked with the whole conversation.
+    assert_eq!(bench.body()["messages"].as_array().unwrap().len(), 7);
+    bench.reply(&says("fine", 2_050));
+    assert!(!bench.result().is_error);
+    assert_eq!(bench.retries().len(), 1);
+}
+
+#[test]
+fn a_compaction_on_command_that_fails_is_an_error_and_changes_nothing() {
+    let mut bench = full(spec_with(vec![]));
+    let before = bench.history();
+    bench.prompt("/compact");
+    answer_summary(&mut bench, &Reply::error(401, "authentication_error", "no"));
+    assert!(bench.result().is_error);
+    assert!(bench.result().errors.as_ref().unwrap()[0].contains("could not be compacted"));
+    assert_eq!(bench.history(), before);
+}
+
+#[test]
+fn a_model_that_calls_tools_in_place_of_writing_is_asked_without_them() {
+    let mut bench = full(spec());
+    bench.prompt("next");
+    answer_summary(
+        &mut bench,
+        &sized(&[tool_use("t", "Look", json!({}))], 2_100),
+    );
+    assert_eq!(
+        summary_request(&bench)["tool_choice"],
+        json!({"type": "none"})
+    );
+    answer_summary(&mut bench, &says("Short.", 2_100));
+    assert!(bench.body().to_string().contains("Short."));
+}
+
+#[test]
+fn a_request_that_is_too_long_is_compacted_once_and_made_again() {
+    let mut spec = full_spec_without_threshold();
+    spec.persist = false;
+    let mut bench = full(spec);
+    bench.prompt("next");
+    let too_long = Reply::error(400, "invalid_request_error", "prompt is too long: 1 > 0");
+    bench.reply(&too_long);
+    // Even the request for the summary is too long: the oldest part is left out.
+    answer_summary(&mut bench, &too_long);
+    let shorter = summary_request(&bench);
+    assert!(shorter["messages"].as_array().unwrap().len() < 7);
+    assert!(shorter.to_string().contains("had to be left out"));
+    answer_summary(&mut bench, &says("Short.", 2_100));
+    bench.reply(&says("fine", 100));
+    assert!(!bench.result().is_error);
+    // Too long again: that is the end of it.
+    bench.prompt("again");
+    bench.reply(&too_long);
+    answer_summary(&mut bench, &says("S", 100));
+    bench.reply(&too_long);
+    assert!(bench.result().is_error && bench.session.is_idle());
+    assert!(
+        !bench
+            .history()
+            .iter()
+            .any(|m| m.to_string().contains("again"))
+    );
+}
+
+fn full_spec_without_threshold() -> Spec {
+    let mut spec = spec();
+    spec.context.compaction.threshold_tokens = None;
+    spec
+}
+
+#[test]
+fn a_prompt_the_api_refuses_is_taken_back() {
+    let mut spec = spec_with(vec![]);
+    spec.persist = true;
+    let mut bench = Bench::new(spec);
+    bench.prompt("one");
+    bench.saved();
+    bench.says("fine");
+    let last = bench.saved().uuid;
+    bench.prompt("broken image");
+    bench.saved();
+    bench.reply(&Reply::error(
+        400,
+        "invalid_request_error",
+        "Could not process image",
+    ));
+    assert!(bench.result().is_error);
+    assert_eq!(bench.history().len(), 2);
+    // The next prompt follows what was before it, in the history and in the transcript.
+    bench.prompt("two");
+    assert_eq!(bench.saved().parent, Some(last));
+    assert_eq!(bench.body()["messages"].as_array().unwrap().len(), 3);
+    // Without access nothing is wrong with the prompt: it stays.
+    bench.reply(&Reply::error(401, "authentication_error", "no"));
+    assert_eq!(bench.history().len(), 3);
+}
+
+#[test]
+fn the_transcript_says_where_the_conversation_begins_anew() {
+    let mut spec = spec();
+    spec.persist = true;
+    let mut bench = Bench::new(spec);
+    for tokens in [500, 2_000] {
+        bench.prompt(&"x".repeat(400));
+        bench.saved();
+        bench.reply(&says(&"y".repeat(400), tokens));
+        bench.saved();
+    }
+    bench.prompt("next");
+    bench.saved();
+    answer_summary(&mut bench, &says("Short.", 2_100));
+    assert_eq!(bench.session.phase(), Phase::SavingSummary);
+    let entry = bench.saved();
+    let compaction = entry.compaction.expect("a new beginning");
+    assert_eq!(compaction.kept_messages, 1);
+    assert_eq!(compaction.metadata.pre_tokens, 2_013);
+    assert!(entry.message.get().contains("Short."));
+    let boundary = bench.lines_of("system");
+    let boundary = boundary
+        .iter()
+        .find(|l| l["subtype"] == "compact_boundary")
+        .unwrap();
+    assert_eq!(boundary["uuid"], compaction.boundary.to_string());
+    assert_eq!(bench.session.phase(), Phase::Calling);
+}
+
+#[test]
+fn a_session_put_away_while_compacting_goes_on() {
+    let mut bench = full(spec());
+    bench.prompt("next");
+    let (id, _) = bench.of(Stage::Summary);
+    let snapshot = bench.session.snapshot().unwrap();
+    bench.session =
+        windlass_core::Session::restore(std::sync::Arc::new(spec()), &snapshot).unwrap();
+    bench.pending.retain(|(pending, _)| *pending != id);
+    bench.input(Input::Resumed { live: vec![] });
+    let (again, _) = bench.of(Stage::Summary);
+    assert_ne!(again, id);
+    answer_summary(&mut bench, &says("Short.", 2_100));
+    bench.reply(&says("fine", 10));
+    assert!(!bench.result().is_error);
+}
