@@ -134,12 +134,12 @@ impl Clearing {
         )
     }
 
-    /// Up to which result clearing should go, given that it already went up to `cleared`, both counted from the
-    /// beginning; none when it would not be worth it.
+    /// How far clearing should go, given that it already went so far (`cleared`, a number of results from the
+    /// beginning); none when it would not be worth it.
     ///
     /// Results in the newest message are left: the model has not seen them yet.
     #[must_use]
-    pub fn plan(&self, history: &History, cleared: u32) -> Option<u32> {
+    pub fn plan(&self, history: &History, cleared: u32) -> Option<Plan> {
         let results = self.results(history);
         let last_message = history.message_count().checked_sub(1)?;
         let unseen = results
@@ -156,7 +156,10 @@ impl Clearing {
             .map(|r| u64::from(r.tokens).saturating_sub(placeholder))
             .sum();
         let worth_it = freed > 0 && freed >= self.clear_at_least;
-        worth_it.then(|| u32::try_from(until).unwrap_or(u32::MAX))
+        worth_it.then(|| Plan {
+            results: u32::try_from(until).unwrap_or(u32::MAX),
+            tokens: freed,
+        })
     }
 
     /// The history as the model is shown it, with the first `cleared` results cleared but for those of
@@ -215,6 +218,15 @@ impl Clearing {
         }
         results
     }
+}
+
+/// A clearing that is worth it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// So many results from the beginning are to be cleared, but for those of excluded tools.
+    pub results: u32,
+    /// Tokens that come free, those of results cleared before not counted.
+    pub tokens: u64,
 }
 
 /// A tool result in a history.
@@ -303,23 +315,24 @@ mod tests {
     #[test]
     fn the_newest_stay_and_what_would_free_too_little_is_left() {
         let history = conversation(10);
+        let until = |c: &Clearing, h: &History, cleared| c.plan(h, cleared).map(|p| p.results);
         let policy = Clearing::default();
-        assert_eq!(policy.plan(&history, 0), Some(7));
-        assert_eq!(policy.plan(&history, 7), None);
-        assert_eq!(policy.plan(&conversation(3), 0), None);
-        assert_eq!(policy.plan(&History::default(), 0), None);
+        assert_eq!(until(&policy, &history, 0), Some(7));
+        assert_eq!(until(&policy, &history, 7), None);
+        assert_eq!(until(&policy, &conversation(3), 0), None);
+        assert_eq!(until(&policy, &History::default(), 0), None);
         let much = Clearing {
             clear_at_least: 6_000,
             ..Clearing::default()
         };
-        assert_eq!(much.plan(&history, 0), Some(7));
-        assert_eq!(much.plan(&history, 2), None);
+        assert_eq!(until(&much, &history, 0), Some(7));
+        assert_eq!(until(&much, &history, 2), None);
         // What the model has not seen stays, whatever the setting says.
         let none = Clearing {
             keep: 0,
             ..Clearing::default()
         };
-        assert_eq!(none.plan(&history, 0), Some(9));
+        assert_eq!(until(&none, &history, 0), Some(9));
     }
 
     #[test]

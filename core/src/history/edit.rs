@@ -160,6 +160,12 @@ impl History {
         edited
     }
 
+    /// Notes the same requests as another showing of the conversation.
+    pub(crate) fn requested_like(&mut self, other: &Self) {
+        self.seal();
+        self.requested = other.requested;
+    }
+
     /// Who said the message at `index`; the user where there is none.
     #[must_use]
     pub fn role(&self, index: usize) -> Role {

@@ -53,14 +53,26 @@ pub(super) struct ContextSize {
     pub(super) counted: Option<size::Counted>,
     /// What the last compaction left. Another one soon after would gain nothing.
     compacted_to: u64,
+    /// So many results from the beginning are cleared, but for those of excluded tools.
+    pub(super) cleared: u32,
+    /// Tokens that clearing set free since the provider counted.
+    pub(super) freed: u64,
+    /// The context when clearing was last thought of.
+    pub(super) settled_at: u64,
+    /// The model was warned that results will be cleared, after this turn.
+    pub(super) warned: Option<u32>,
 }
 
 impl Thread {
     /// Tokens of the context as far as they are known, else estimated.
     pub(super) fn context_tokens(&self) -> u64 {
-        let prefix = self.prefix.as_ref().map_or(0, |(_, prefix)| prefix.bytes.len());
+        let prefix = self
+            .prefix
+            .as_ref()
+            .map_or(0, |(_, prefix)| prefix.bytes.len());
         let estimate = self.history.estimated_tokens();
         size::context(self.context_size.counted, prefix, estimate)
+            .saturating_sub(self.context_size.freed)
     }
 
     /// Whether the next request would come too close to the limit.
@@ -148,7 +160,13 @@ impl Thread {
         compacting.attempt += 1;
         self.run.summary_requests += 1;
         self.run.asked_at = shared.now.mono;
-        let mut asked = self.history.clone();
+        let mut asked = match self.shown() {
+            Some(shown) => shown.clone(),
+            None => self.history.clone(),
+        };
+        let Some(compacting) = &self.run.compacting else {
+            return;
+        };
         for _ in 0..compacting.shortened {
             asked = compaction::shorter(&asked).unwrap_or(asked);
         }
@@ -267,6 +285,7 @@ impl Thread {
         }
         self.history = begun;
         self.context_size = ContextSize::default();
+        self.shown = None;
         let post_tokens = self.context_tokens();
         self.context_size.compacted_to = post_tokens;
         self.say_compaction_over(shared, None);

@@ -1,14 +1,15 @@
 //! The machine.
 
 mod call;
-mod continued;
 mod compaction;
+mod continued;
 mod ending;
 mod model_call;
 mod output;
 mod resume;
 mod run;
 mod shared;
+mod showing;
 mod snapshot;
 mod thread;
 

@@ -103,9 +103,21 @@ impl Thread {
         self.run.attempt += 1;
         self.run.asked_at = shared.now.mono;
         self.history.seal_for_request();
-        let mut history = core::mem::take(&mut self.history);
-        let request = self.request_with(&mut history);
-        self.history = history;
+        self.clear_old_results();
+        let request = match self.shown() {
+            Some(shown) => {
+                let mut shown = core::mem::take(shown);
+                let request = self.request_with(&mut shown);
+                self.put_back(shown);
+                request
+            }
+            None => {
+                let mut history = core::mem::take(&mut self.history);
+                let request = self.request_with(&mut history);
+                self.history = history;
+                request
+            }
+        };
         let id = self.effect_id(shared, 0, Stage::Model, self.run.attempt);
         self.send(shared, id, request);
     }
@@ -406,6 +418,9 @@ impl Thread {
         self.history.push(Role::Assistant, kept);
         let estimate = self.history.estimated_tokens();
         self.context_size.counted = Counted::new(&response.usage, estimate);
+        if self.context_size.counted.is_some() {
+            self.context_size.freed = 0;
+        }
         let uuid = shared.ids.uuid();
         shared.say(Message::Assistant(AssistantMessage {
             message: ApiMessage {

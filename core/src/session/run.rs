@@ -4,8 +4,8 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::output::OutputProgress;
 use super::compaction::{BeforePrompt, Compacting};
+use super::output::OutputProgress;
 use crate::{
     content::ToolUse,
     id::Millis,

@@ -16,6 +16,7 @@ use super::{
     compaction::ContextSize,
     model_call::Incoming,
     run::{Outcome, Run},
+    showing::Shown,
     transition::{Event, next},
 };
 use crate::{
@@ -49,6 +50,8 @@ pub(super) struct Thread {
     pub(super) steering: VecDeque<Prompt>,
     pub(super) history: History,
     pub(super) context_size: ContextSize,
+    /// What requests show in place of the history; none is the history.
+    pub(super) shown: Option<Shown>,
     /// Responses over the thread's life, and those that never came.
     pub(super) turn: u32,
     /// Something was done for a response that has not come: its number is not free any more.
@@ -80,6 +83,7 @@ impl Thread {
             steering: VecDeque::new(),
             history: History::default(),
             context_size: ContextSize::default(),
+            shown: None,
             turn: 0,
             turn_begun: false,
             call_ids: BTreeSet::new(),

@@ -9,9 +9,9 @@
 //! - [`render()`]: a message stream as text for snapshots.
 
 mod body;
+mod cache;
 mod chat_history;
 mod chat_request;
-mod cache;
 mod check;
 mod clock;
 mod history;
@@ -26,8 +26,8 @@ mod wire;
 
 pub use self::{
     body::Piece,
-    chat_history::validate_chat_request,
     cache::{CacheUse, PromptCache},
+    chat_history::validate_chat_request,
     clock::{Sleep, Stuck, VirtualClock},
     history::{HistoryFault, HistoryRule, validate_request},
     host::{RunError, TestHost, ToolStep},

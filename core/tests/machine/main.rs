@@ -5,6 +5,7 @@
 
 mod api;
 mod callback_loop;
+mod clearing;
 mod compaction;
 mod context_prompts;
 mod core_tools;

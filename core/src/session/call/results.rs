@@ -57,7 +57,8 @@ impl Thread {
             self.say_summary(shared);
         }
         self.count_output_round();
-        let blocks = self.collect_results();
+        let mut blocks = self.collect_results();
+        blocks.extend(self.warn_of_clearing());
         let mut lines = vec![Line::new(Role::User, blocks)];
         if self.is_within_limits(shared) {
             lines.extend(self.take_steering(shared));
