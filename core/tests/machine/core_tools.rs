@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     Input, Session, Spec,
     effect::PermissionResponse,
+    id::Stage,
     permission::Mode,
     spec::{Effort, Thinking},
     tools::CoreTool,
@@ -380,6 +381,9 @@ fn tool_27_commands_approved_with_a_plan_run_unasked_and_nothing_beyond_them() {
     {
         let id = format!("c{index}");
         bench.reply(&Reply::call(&id, "Bash", json!({"command": command})));
+        if bench.pending_stages() == [Stage::Resolve] {
+            bench.resolve(); // the files that the command shows
+        }
         if runs {
             bench.finish(&id, "ok");
         } else {
