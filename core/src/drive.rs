@@ -141,6 +141,11 @@ fn perform<'h, H: Host>(
             let answers = host.call_tool(id, call, control.cancel.clone());
             Answers::Tool(Guarded::new(answers, control.abandon.cancelled(), false))
         }
+        Effect::RunHook(call) => {
+            // As a tool.
+            let answers = host.run_hook(id, call, control.cancel.clone());
+            Answers::Hook(Guarded::new(answers, control.abandon.cancelled(), false))
+        }
         Effect::Resolve(paths) => {
             let answer = host.resolve(id, paths).map(Answer::Resolved);
             Answers::Resolve(Guarded::new(stream::once(answer), cancel, true))
@@ -203,18 +208,20 @@ impl<S: Stream<Item = Answer>> Guarded<S> {
 }
 
 /// One type for the answers of all kinds of effects.
-enum Answers<H, T, R, A, P> {
+enum Answers<H, T, K, R, A, P> {
     Http(Guarded<H>),
     Tool(Guarded<T>),
+    Hook(Guarded<K>),
     Resolve(Guarded<R>),
     Ask(Guarded<A>),
     Persist(Guarded<P>),
 }
 
-impl<H, T, R, A, P> Stream for Answers<H, T, R, A, P>
+impl<H, T, K, R, A, P> Stream for Answers<H, T, K, R, A, P>
 where
     H: Stream<Item = Answer>,
     T: Stream<Item = Answer>,
+    K: Stream<Item = Answer>,
     R: Stream<Item = Answer>,
     A: Stream<Item = Answer>,
     P: Stream<Item = Answer>,
@@ -225,6 +232,7 @@ where
         match self.get_mut() {
             Self::Http(answers) => answers.poll_answer(cx),
             Self::Tool(answers) => answers.poll_answer(cx),
+            Self::Hook(answers) => answers.poll_answer(cx),
             Self::Resolve(answers) => answers.poll_answer(cx),
             Self::Ask(answers) => answers.poll_answer(cx),
             Self::Persist(answers) => answers.poll_answer(cx),

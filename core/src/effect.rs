@@ -8,6 +8,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
+    hook::{HookAnswer, HookCall, Occurrence},
     id::{EffectId, Uuid},
     json::{self, RawJson},
     message::{FailedFile, Message, PersistedFile},
@@ -40,6 +41,9 @@ pub enum Input {
     SetEffort(Option<Effort>),
     /// Something that happened at the host and that the application should hear of.
     Notice(Notice),
+    /// Something happened outside that hooks may want to know: a notification, the start or end of a
+    /// session, a changed setting … ([`HookEvent::comes_from_outside`](crate::hook::HookEvent::comes_from_outside)).
+    Occurred(Occurrence),
     /// First input after a restore: the effects that the host still has running.
     Resumed {
         /// Effects whose answers will still come.
@@ -181,6 +185,8 @@ pub enum Effect {
     CallTool(ToolCall),
     /// Ask whoever decides. Answered by [`Answer::Permission`].
     AskPermission(PermissionRequest),
+    /// Run a hook. Answered by any number of [`Answer::HookProgress`], then [`Answer::Hook`].
+    RunHook(HookCall),
     /// Append to the transcript. Answered by [`Answer::Persisted`] once it is safe.
     Persist(Vec<Entry>),
 }
@@ -409,6 +415,15 @@ pub enum Answer {
     Tool(ToolResult),
     /// The decision.
     Permission(PermissionResponse),
+    /// A hook has written something.
+    HookProgress {
+        /// To standard output, since the last time.
+        stdout: String,
+        /// To standard error, since the last time.
+        stderr: String,
+    },
+    /// A hook is done.
+    Hook(HookAnswer),
     /// The entries are safe.
     Persisted,
     /// The entries could not be written; the reason.
@@ -423,7 +438,10 @@ impl Answer {
     pub fn is_last(&self) -> bool {
         !matches!(
             self,
-            Self::HttpHead { .. } | Self::HttpBody(_) | Self::Progress(_)
+            Self::HttpHead { .. }
+                | Self::HttpBody(_)
+                | Self::Progress(_)
+                | Self::HookProgress { .. }
         )
     }
 }

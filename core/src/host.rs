@@ -9,13 +9,14 @@ use core::{
 };
 
 use futures_core::Stream;
-use futures_util::task::AtomicWaker;
+use futures_util::{stream, task::AtomicWaker};
 
 use crate::{
     effect::{
         Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
         ResolvedPath,
     },
+    hook::{HookAnswer, HookCall},
     id::{EffectId, Millis, Now},
     message::Message,
     permission::UpdateError,
@@ -58,6 +59,22 @@ pub trait Host {
         id: EffectId,
         request: PermissionRequest,
     ) -> impl Future<Output = PermissionResponse>;
+
+    /// Runs a hook: any number of [`Answer::HookProgress`], then one [`Answer::Hook`] or
+    /// [`Answer::Cancelled`]. When `cancel` fires (its time is over, or the run is interrupted) it is asked to
+    /// stop; dropping the stream must stop it by force. A host without hooks says that it failed.
+    fn run_hook(
+        &self,
+        id: EffectId,
+        call: HookCall,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        let _ = (id, cancel);
+        let reason = alloc::format!("this host has no hook named {}", call.hook);
+        stream::once(core::future::ready(Answer::Hook(HookAnswer::Failed(
+            reason,
+        ))))
+    }
 
     /// Appends to the transcript and returns when it is safe.
     ///

@@ -5,6 +5,8 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hook::HookEvent;
+
 /// Milliseconds of a monotonic clock with an arbitrary zero.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -209,6 +211,8 @@ pub enum Stage {
     SaveResults,
     /// The transcript entry of a summary.
     SaveSummary,
+    /// A hook of this event, counted from 1 in the order of registration.
+    Hook(HookEvent, u32),
 }
 
 impl Stage {
@@ -231,6 +235,16 @@ impl Stage {
             Self::SaveResults => "save-results",
             Self::Summary => "summary",
             Self::SaveSummary => "save-summary",
+            Self::Hook(event, _) => event.name(),
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hook(_, number) => write!(f, "{}-hook-{number}", self.name()),
+            _ => f.write_str(self.name()),
         }
     }
 }
@@ -240,12 +254,7 @@ impl fmt::Display for EffectId {
         write!(
             f,
             "{}/{}/{}/{}/{}/{}",
-            self.session,
-            self.agent,
-            self.turn,
-            self.call,
-            self.stage.name(),
-            self.attempt
+            self.session, self.agent, self.turn, self.call, self.stage, self.attempt
         )
     }
 }

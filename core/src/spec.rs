@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::{Agents, ModelAliases},
     context::{ClearedBy, Clearing, ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
+    hook::HookMatcher,
+    id::SessionId,
     initialization::SlashCommand,
     message::{McpServer, PluginInfo},
     money::Usd,
@@ -89,6 +91,10 @@ pub struct Spec {
     pub permissions: PermissionPolicy,
     /// The form of the answer; none leaves it to the model.
     pub output: Option<OutputFormat>,
+    /// What runs at the turning points of a session, in the order of its say.
+    pub hooks: Vec<HookMatcher>,
+    /// Whether hooks announce themselves in the stream (`hook_started`, `hook_progress`, `hook_response`).
+    pub hook_messages: bool,
     /// Facts about the host.
     pub environment: Environment,
     /// Whether transcript entries are handed to the host and waited for.
@@ -130,6 +136,8 @@ impl Default for Spec {
             retry: RetryPolicy::default(),
             permissions: PermissionPolicy::default(),
             output: None,
+            hooks: Vec::new(),
+            hook_messages: true,
             environment: Environment::default(),
             persist: false,
             cancel_grace_ms: 5_000,
@@ -382,6 +390,9 @@ pub struct PermissionPolicy {
 pub struct Environment {
     /// The working directory: absolute, links resolved.
     pub cwd: String,
+    /// The file of the transcript, for hooks; `{session_id}` in it stands for the session's id, since many
+    /// sessions share these facts. Empty where none is kept.
+    pub transcript: String,
     /// The person's home directory, for rules that begin with `~/`.
     pub home: Option<String>,
     /// Whether the program runs with all rights (root on Unix): [`Mode::BypassPermissions`] is refused then.
@@ -423,5 +434,12 @@ impl Environment {
         described
             .chain(self.slash_commands.iter().cloned())
             .collect()
+    }
+
+    /// The file of a session's transcript; empty where none is kept.
+    #[must_use]
+    pub fn transcript_of(&self, session: SessionId) -> String {
+        self.transcript
+            .replace("{session_id}", &alloc::format!("{session}"))
     }
 }

@@ -126,6 +126,23 @@ impl HookEvent {
         )
     }
 
+    /// Whether the host reports it ([`Input::Occurred`](crate::Input::Occurred)); the session knows of the others itself.
+    #[must_use]
+    pub fn comes_from_outside(self) -> bool {
+        matches!(
+            self,
+            Self::Notification
+                | Self::SessionStart
+                | Self::SessionEnd
+                | Self::Setup
+                | Self::TeammateIdle
+                | Self::TaskCompleted
+                | Self::ConfigChange
+                | Self::WorktreeCreate
+                | Self::WorktreeRemove
+        )
+    }
+
     /// Whether plain text on a program's standard output is context for the model, as shell hooks have it.
     #[must_use]
     pub(crate) fn takes_plain_context(self) -> bool {

@@ -77,7 +77,7 @@ impl Narrowing {
 }
 
 /// The shorter of two limits.
-fn shorter(one: Option<u32>, other: Option<u32>) -> Option<u32> {
+pub(crate) fn shorter(one: Option<u32>, other: Option<u32>) -> Option<u32> {
     one.into_iter().chain(other).min()
 }
 

@@ -14,6 +14,7 @@ mod merge;
 mod output;
 mod registration;
 
+pub(crate) use self::judgement::shorter;
 pub use self::{
     call::{HookAnswer, HookCall, Opinion},
     event::HookEvent,

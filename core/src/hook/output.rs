@@ -190,6 +190,52 @@ impl From<SyncOutput> for HookOutput {
 }
 
 impl HookOutput {
+    /// Before a call: it must not run; the model reads why.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::ruling(PermissionDecision::Deny, Some(reason.into()))
+    }
+
+    /// Before a call: somebody must be asked.
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self::ruling(PermissionDecision::Ask, Some(reason.into()))
+    }
+
+    /// Before a call: it may run unless a deny or ask rule stands against it.
+    #[must_use]
+    pub fn allow() -> Self {
+        Self::ruling(PermissionDecision::Allow, None)
+    }
+
+    fn ruling(decision: PermissionDecision, reason: Option<String>) -> Self {
+        Self::Done(SyncOutput {
+            specific: Some(SpecificOutput::PreToolUse {
+                permission_decision: Some(decision),
+                permission_decision_reason: reason,
+                updated_input: None,
+                additional_context: None,
+            }),
+            ..SyncOutput::default()
+        })
+    }
+
+    /// `decision: "block"`: a prompt is dropped, a run goes on, a result gets the reason as feedback.
+    pub fn block(reason: impl Into<String>) -> Self {
+        Self::Done(SyncOutput {
+            decision: Some(BlockDecision::Block),
+            reason: Some(reason.into()),
+            ..SyncOutput::default()
+        })
+    }
+
+    /// `continue: false`: the run ends.
+    pub fn stop(reason: impl Into<String>) -> Self {
+        Self::Done(SyncOutput {
+            goes_on: Some(false),
+            stop_reason: Some(reason.into()),
+            ..SyncOutput::default()
+        })
+    }
+
     /// Not to be waited for; whoever runs it may stop it after so many milliseconds.
     #[must_use]
     pub fn run_on(timeout_ms: Option<u64>) -> Self {

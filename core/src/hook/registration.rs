@@ -83,6 +83,12 @@ impl FailurePolicy {
     }
 }
 
+impl From<HookEvent> for HookMatcher {
+    fn from(event: HookEvent) -> Self {
+        Self::of(event)
+    }
+}
+
 impl HookMatcher {
     /// Hooks of an event, whatever the tool, trusted, with the usual timeout.
     pub fn new<S: Into<String>>(event: HookEvent, hooks: impl IntoIterator<Item = S>) -> Self {
@@ -95,6 +101,12 @@ impl HookMatcher {
             kind: HookKind::Trusted,
             source: String::new(),
         }
+    }
+
+    /// The same before its hooks have names: whoever runs them gives these.
+    #[must_use]
+    pub fn of(event: HookEvent) -> Self {
+        Self::new(event, core::iter::empty::<String>())
     }
 
     /// What a failure of its hooks means.

@@ -3,6 +3,7 @@
 //! Field order is fixed by the types, so equal messages are equal bytes on every platform.
 
 mod conversation;
+mod hook;
 mod notice;
 mod result;
 mod system;
@@ -18,14 +19,16 @@ pub use self::{
     conversation::{
         ApiMessage, AssistantMessage, ErrorClass, StreamEvent, UserContent, UserMessage,
     },
+    hook::{HookOutcome, HookProgress, HookResponse, HookStarted},
     notice::{
         AuthStatus, PromptSuggestion, RateLimitEvent, RateLimitInfo, RateLimitStatus, ToolProgress,
         ToolUseSummary, Utilization,
     },
     result::{ModelUsage, PermissionDenial, ResultMessage, ResultSubtype},
     system::{
-        ApiRetry, CompactBoundary, CompactMetadata, FailedFile, FilesPersisted, Init, McpServer,
-        ModelFallback, PersistedFile, PluginInfo, Status, StatusKind, SystemMessage,
+        ApiRetry, CompactBoundary, CompactMetadata, FailedFile, FilesPersisted, InformationLevel,
+        Informational, Init, McpServer, ModelFallback, PersistedFile, PluginInfo, Status,
+        StatusKind, SystemMessage,
     },
     task::{TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted, TaskUsage},
 };

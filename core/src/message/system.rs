@@ -5,7 +5,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ErrorClass,
+    ErrorClass, HookProgress, HookResponse, HookStarted,
     task::{TaskNotification, TaskProgress, TaskStarted},
 };
 use crate::{
@@ -37,6 +37,14 @@ pub enum SystemMessage {
     TaskProgress(TaskProgress),
     /// A background task ends.
     TaskNotification(TaskNotification),
+    /// A hook begins.
+    HookStarted(HookStarted),
+    /// A hook has written something.
+    HookProgress(HookProgress),
+    /// A hook is done.
+    HookResponse(HookResponse),
+    /// A word to the person that is not part of the conversation.
+    Informational(Informational),
 }
 
 /// What holds for the session at this prompt.
@@ -223,4 +231,28 @@ pub struct FailedFile {
     pub filename: String,
     /// Why.
     pub error: String,
+}
+
+/// A word to the person that is not part of the conversation: what hooks have to say, and what became of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Informational {
+    /// The text.
+    pub content: String,
+    /// How much it matters.
+    pub level: InformationLevel,
+    /// This message.
+    pub uuid: Uuid,
+    /// The session.
+    pub session_id: SessionId,
+}
+
+/// How much a word to the person matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum InformationLevel {
+    /// Good to know.
+    Notice,
+    /// Something is not as it should be.
+    Warning,
 }

@@ -20,6 +20,10 @@ impl Thread {
             Phase::Idle | Phase::Stopping | Phase::SavingEnd | Phase::Finishing
         );
         if ending {
+            if self.phase != Phase::Idle {
+                // The result waits for nobody but hooks that somebody does not want to wait for.
+                self.cancel_hooks(shared);
+            }
             return;
         }
         self.run.outcome = Some(outcome);
@@ -66,6 +70,10 @@ impl Thread {
     /// Gives every call that has none a result, so that the history stays valid, and writes them.
     pub(super) fn save_end(&mut self, shared: &mut Shared) {
         for index in 0..self.run.calls.len() {
+            // A result that hooks were looking at is a result.
+            if let Some(result) = self.run.calls[index].hooks.result.take() {
+                self.finish_call(shared, index, result);
+            }
             let text = match self.run.calls[index].state {
                 CallState::Done => continue,
                 CallState::Running => {
@@ -87,6 +95,13 @@ impl Thread {
         }
     }
 
+    /// The result once nothing runs that could say anything after it.
+    pub(super) fn report_if_quiet(&mut self, shared: &mut Shared) {
+        if self.phase == Phase::Finishing && self.hook_rounds.is_empty() {
+            self.report(shared);
+        }
+    }
+
     /// The result, last of all messages.
     pub(super) fn report(&mut self, shared: &mut Shared) {
         if let Some(Outcome::Failed {
@@ -99,6 +114,13 @@ impl Thread {
         let outcome = self.run.outcome.take().unwrap_or(Outcome::Success);
         let (subtype, errors) = match outcome {
             Outcome::Success => (ResultSubtype::Success, None),
+            Outcome::StoppedByHook(reason) => {
+                // Who ended it says what came of it, unless the model did.
+                if self.run.text.is_empty() {
+                    self.run.text = reason;
+                }
+                (ResultSubtype::Success, None)
+            }
             Outcome::MaxTurns(max) => (
                 ResultSubtype::ErrorMaxTurns,
                 Some(format!(

@@ -4,6 +4,7 @@ mod call;
 mod compaction;
 mod continued;
 mod ending;
+mod hook;
 mod model_call;
 mod output;
 mod resume;
@@ -26,6 +27,7 @@ use self::{
 use crate::{
     effect::{Answer, Delivery, Input, Output, Prompt},
     history::History,
+    hook::HookEvent,
     id::{EffectId, Millis, Now, SessionId, Stage},
     permission::{Mode, SessionPermissions},
     spec::Spec,
@@ -138,7 +140,9 @@ impl Session {
     /// Whether nothing runs and no prompt waits.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.main.phase == Phase::Idle && self.queued().next().is_none()
+        self.main.phase == Phase::Idle
+            && self.queued().next().is_none()
+            && self.main.hook_rounds.is_empty()
     }
 
     /// The world speaks.
@@ -164,13 +168,23 @@ impl Session {
             Input::SetThinking(thinking) => self.choose(|chosen| chosen.thinking = thinking),
             Input::SetEffort(effort) => self.choose(|chosen| chosen.effort = effort),
             Input::Notice(notice) => self.shared.pass_on(notice),
+            Input::Occurred(occurrence) => {
+                let event = occurrence.event();
+                if !event.comes_from_outside() {
+                    return Err(HostError::NotFromOutside(event));
+                }
+                self.main.occurred(&mut self.shared, occurrence);
+            }
             Input::Resumed { live } => {
                 if core::mem::take(&mut self.awaits_resumed) {
                     self.resume(&live);
                 }
             }
             Input::Tick => {
-                self.shared.abandon_overdue();
+                for id in self.shared.abandon_overdue() {
+                    self.main.hook_without_answer(&mut self.shared, id);
+                }
+                self.shared.cancel_overdue();
                 self.main.tick(&mut self.shared);
             }
             Input::Answer(id, answer) => self.answer(id, answer)?,
@@ -200,12 +214,14 @@ impl Session {
     /// When [`Input::Tick`] is wanted, if nothing else comes before.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
-        let grace = self.shared.grace_ends();
-        grace.into_iter().chain(self.main.deadline()).min()
+        let effects = self.shared.time_is_up();
+        effects.into_iter().chain(self.main.deadline()).min()
     }
 
     fn take_in(&mut self, prompt: Prompt) {
-        if prompt.delivery == Delivery::Steer && self.main.phase != Phase::Idle {
+        // Where hooks look at prompts, each has a run of its own, so that none gets past them.
+        let joins = prompt.delivery == Delivery::Steer && !self.main.shows_prompts_to_hooks();
+        if joins && self.main.phase != Phase::Idle {
             self.main.steering.push_back(prompt);
         } else {
             self.waiting.push_back(prompt);
@@ -257,6 +273,7 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
         // A tool may be the one who is asked.
         Answer::Progress(_) | Answer::Tool(_) => matches!(stage, Stage::Run | Stage::Ask),
         Answer::Permission(_) => stage == Stage::Ask,
+        Answer::Hook(_) | Answer::HookProgress { .. } => matches!(stage, Stage::Hook(..)),
         Answer::Persisted | Answer::PersistFailed(_) => stage.saves(),
         Answer::Cancelled => true,
     }
@@ -277,4 +294,9 @@ pub enum HostError {
         "a restored session must first be told which effects are still running (`Input::Resumed`)"
     )]
     NotResumed,
+    /// An occurrence that the session itself knows of, reported by the host.
+    #[error(
+        "the session runs the hooks of {} by itself: report only what happens outside (`HookEvent::comes_from_outside`)", .0.name()
+    )]
+    NotFromOutside(HookEvent),
 }

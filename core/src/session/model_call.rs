@@ -62,6 +62,10 @@ impl Incoming {
 impl Thread {
     /// Whether the model may be asked as far as the budget goes.
     pub(super) fn may_ask(&mut self, shared: &mut Shared) -> Event {
+        if let Some(reason) = self.run.hook_stop.clone() {
+            self.run.outcome = Some(Outcome::StoppedByHook(reason));
+            return Event::Stop;
+        }
         if let Some(stop) = self.stop_at_budget(shared) {
             return stop;
         }
@@ -517,8 +521,7 @@ impl Thread {
             if let Some(event) = self.without_output(shared) {
                 return event;
             }
-            self.run.outcome = Some(Outcome::Success);
-            return Event::Stop;
+            return self.conclude(shared);
         }
         if let Some(stop) = self.stop_at_budget(shared) {
             return stop;

@@ -28,8 +28,10 @@ impl Session {
                 .running
                 .remove(id)
                 .is_some_and(|running| running.cancelled_at.is_some());
-            if !was_cancelled {
-                self.main.make_good(shared, *id);
+            match id.stage {
+                Stage::Hook(..) if was_cancelled => self.main.hook_without_answer(shared, *id),
+                _ if was_cancelled => {}
+                _ => self.main.make_good(shared, *id),
             }
         }
         self.main.go_on_with_calls(shared);
@@ -49,6 +51,7 @@ impl Thread {
                     self.perform(shared, id, Effect::Persist(self.saving.clone()));
                 }
             }
+            Stage::Hook(..) => self.hook_lost(shared, id),
             Stage::Resolve | Stage::Ask | Stage::Run => {
                 let index = id.call.saturating_sub(1) as usize;
                 let known = id.turn == self.turn && index < self.run.calls.len();

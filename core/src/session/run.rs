@@ -4,10 +4,14 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::compaction::{BeforePrompt, Compacting};
-use super::output::OutputProgress;
+use super::{
+    call::CallHooks,
+    compaction::{BeforePrompt, Compacting},
+    output::OutputProgress,
+};
 use crate::{
     content::ToolUse,
+    effect::Prompt,
     id::Millis,
     json::RawJson,
     message::{ErrorClass, PermissionDenial},
@@ -25,6 +29,18 @@ pub(super) struct Run {
     pub(super) api_ms: u64,
     pub(super) denials: Vec<PermissionDenial>,
     pub(super) stop_reason: Option<StopReason>,
+    /// The prompt while hooks look at it: it has not entered yet.
+    #[serde(default)]
+    pub(super) submitted: Option<Prompt>,
+    /// What hooks add to it.
+    #[serde(default)]
+    pub(super) prompt_context: Vec<RawJson>,
+    /// A hook ended the run; why.
+    #[serde(default)]
+    pub(super) hook_stop: Option<String>,
+    /// How often hooks have kept the run from ending.
+    #[serde(default)]
+    pub(super) stop_blocks: u32,
     /// The text of the last response.
     pub(super) text: String,
     /// The provider paused the last response and wants to be asked again.
@@ -91,6 +107,8 @@ pub(super) enum Outcome {
         tries: u32,
         fault: String,
     },
+    /// A hook ended it; why.
+    StoppedByHook(String),
     Failed {
         class: Option<ErrorClass>,
         message: String,
@@ -118,6 +136,8 @@ pub(super) struct Call {
     /// Its result is an error.
     #[serde(default)]
     pub(super) failed: bool,
+    #[serde(default)]
+    pub(super) hooks: CallHooks,
     /// The `tool_result` block, once there is one: encoded for the message stream and the history alike.
     pub(super) answer: Option<RawJson>,
 }
@@ -136,9 +156,15 @@ pub(super) enum ToolCallInput {
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallState {
     Waiting,
+    /// Hooks look at it before it is judged.
+    Vetting,
     Resolving,
+    /// Hooks look whether they can answer the question.
+    Requesting,
     Asking,
     Running,
+    /// Hooks look at its result.
+    Reviewing,
     Done,
 }
 
@@ -159,6 +185,7 @@ impl Call {
             progress_at: None,
             attempt: 1,
             failed: false,
+            hooks: CallHooks::default(),
             answer: None,
         }
     }

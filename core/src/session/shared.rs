@@ -4,6 +4,7 @@ use alloc::{
     collections::{BTreeMap, VecDeque},
     string::String,
     sync::Arc,
+    vec::Vec,
 };
 
 use crate::{
@@ -46,6 +47,9 @@ pub(super) struct Shared {
 #[derive(Debug, Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Running {
     pub(super) cancelled_at: Option<Millis>,
+    /// When it is cancelled by itself.
+    #[serde(default)]
+    pub(super) deadline: Option<Millis>,
 }
 
 impl Shared {
@@ -79,6 +83,13 @@ impl Shared {
     pub(super) fn perform(&mut self, id: EffectId, effect: Effect) {
         self.running.insert(id, Running::default());
         self.out.push_back(Output::Effect(id, effect));
+    }
+
+    /// Gives an effect a time after which it is cancelled.
+    pub(super) fn set_deadline(&mut self, id: EffectId, deadline: Millis) {
+        if let Some(running) = self.running.get_mut(&id) {
+            running.deadline = Some(deadline);
+        }
     }
 
     /// Asks the host to stop an effect; once is enough.
@@ -195,23 +206,41 @@ impl Shared {
         });
     }
 
-    /// When the first cancelled effect has had its time.
-    pub(super) fn grace_ends(&self) -> Option<Millis> {
+    /// When the first effect has had its time: to run, or to end after it was cancelled.
+    pub(super) fn time_is_up(&self) -> Option<Millis> {
         let grace = self.spec.cancel_grace_ms;
-        let cancelled = self.running.values().filter_map(|r| r.cancelled_at);
-        cancelled.map(|at| at.after(grace)).min()
+        let due = |running: &Running| match running.cancelled_at {
+            Some(at) => Some(at.after(grace)),
+            None => running.deadline,
+        };
+        self.running.values().filter_map(due).min()
+    }
+
+    /// Cancels the effects whose deadline has passed.
+    pub(super) fn cancel_overdue(&mut self) {
+        let now = self.now.mono;
+        let overdue = |(id, running): (&EffectId, &Running)| {
+            running.deadline.is_some_and(|at| at <= now).then_some(*id)
+        };
+        let overdue: Vec<EffectId> = self.running.iter().filter_map(overdue).collect();
+        for id in overdue {
+            self.cancel(id);
+        }
     }
 
     /// Gives up cancelled effects whose time is over: nobody waits for their answers any more.
-    pub(super) fn abandon_overdue(&mut self) {
+    pub(super) fn abandon_overdue(&mut self) -> Vec<EffectId> {
         let (now, grace) = (self.now.mono, self.spec.cancel_grace_ms);
         let out = &mut self.out;
+        let mut abandoned = Vec::new();
         self.running.retain(|id, running| {
             let overdue = (running.cancelled_at).is_some_and(|at| at.after(grace) <= now);
             if overdue {
                 out.push_back(Output::Abandon(*id));
+                abandoned.push(*id);
             }
             !overdue
         });
+        abandoned
     }
 }

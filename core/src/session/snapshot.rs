@@ -13,7 +13,8 @@ use alloc::{
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{
-    Phase, Running, Session, Shared, Thread, compaction::ContextSize, run::Run, thread::Chosen,
+    Phase, Running, Session, Shared, Thread, compaction::ContextSize, hook::HookRound, run::Run,
+    thread::Chosen,
 };
 use crate::{
     effect::{Entry, Prompt},
@@ -86,6 +87,15 @@ struct State {
     /// None in snapshots that did not keep it.
     #[serde(default)]
     rate_limit: Option<RateLimitStatus>,
+    /// Snapshots of before there were hooks are of sessions that have begun.
+    #[serde(default)]
+    is_new: bool,
+    #[serde(default)]
+    hook_rounds: Vec<HookRound>,
+    #[serde(default)]
+    pending_context: Vec<RawJson>,
+    #[serde(default)]
+    occurred: u32,
 }
 
 impl Session {
@@ -133,6 +143,10 @@ impl Session {
             notes: self.main.notes.clone(),
             context_size: self.main.context_size,
             rate_limit: Some(self.shared.rate_limit),
+            is_new: self.main.is_new,
+            hook_rounds: self.main.hook_rounds.clone(),
+            pending_context: self.main.pending_context.clone(),
+            occurred: self.main.occurred,
         };
         let mut out = Vec::with_capacity(self.main.history.encoded_len() + 1024);
         // Strings, numbers and raw JSON only: encoding cannot fail.
@@ -226,6 +240,10 @@ impl Session {
             phase: state.phase,
             run: state.run,
             notes: state.notes,
+            is_new: state.is_new,
+            hook_rounds: state.hook_rounds,
+            pending_context: state.pending_context,
+            occurred: state.occurred,
             ..Thread::new(0, spec)
         };
         main.choose(

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Phase, Shared,
     compaction::ContextSize,
+    hook::HookRound,
     model_call::Incoming,
     run::{Outcome, Run},
     showing::Shown,
@@ -24,6 +25,7 @@ use crate::{
     context::compaction,
     effect::{Answer, Delivery, Effect, Entry, EntryCompaction, Prompt},
     history::{History, Role},
+    hook::{HookEvent, input::AgentName},
     id::{EffectId, Millis, Stage, Uuid},
     json::RawJson,
     message::{Init, Message, SystemMessage, UserContent, UserMessage},
@@ -40,6 +42,16 @@ pub(super) struct Thread {
     pub(super) number: u32,
     /// What this thread was told; the session's own for the main thread.
     pub(super) spec: Arc<Spec>,
+    /// The subagent; none on the main thread.
+    pub(super) agent: Option<AgentName>,
+    /// No prompt has come yet.
+    pub(super) is_new: bool,
+    /// Hooks under way.
+    pub(super) hook_rounds: Vec<HookRound>,
+    /// What hooks add for the model with the next user message.
+    pub(super) pending_context: Vec<RawJson>,
+    /// Occurrences that the host has reported.
+    pub(super) occurred: u32,
     /// The call that this thread answers; none on the main thread.
     pub(super) parent_tool_use_id: Option<String>,
     /// What this thread may less than the session; none for the main thread.
@@ -77,6 +89,11 @@ impl Thread {
         Self {
             number,
             spec,
+            agent: None,
+            is_new: true,
+            hook_rounds: Vec::new(),
+            pending_context: Vec::new(),
+            occurred: 0,
             parent_tool_use_id: None,
             narrowing: None,
             chosen: Chosen::default(),
@@ -149,6 +166,7 @@ impl Thread {
             Stage::Resolve | Stage::Ask | Stage::Run => {
                 self.call_answer(shared, id, answer, was_cancelled);
             }
+            Stage::Hook(..) => self.hook_answer(shared, id, answer, was_cancelled),
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {
                 match answer {
                     Answer::Persisted => self.after_save(shared),
@@ -189,7 +207,8 @@ impl Thread {
         self.phase = phase;
         match phase {
             Phase::SavingPrompt if event == Event::AskAgain => self.remind_of_output(shared),
-            Phase::Idle | Phase::SavingPrompt | Phase::Backoff => {}
+            Phase::SavingPrompt => self.enter_prompt(shared),
+            Phase::Idle | Phase::Submitting | Phase::Backoff | Phase::Concluding => {}
             Phase::CompactingBackoff | Phase::SavingSummary => {}
             Phase::Calling => self.ask_model(shared),
             Phase::Compacting => self.ask_for_summary(shared),
@@ -198,21 +217,21 @@ impl Thread {
             Phase::SavingResults => self.save_results(shared),
             Phase::Stopping => self.drained_if_quiet(shared),
             Phase::SavingEnd => self.save_end(shared),
-            Phase::Finishing => self.report(shared),
+            Phase::Finishing => self.report_if_quiet(shared),
         }
     }
 
     /// Begins to answer a prompt.
-    pub(super) fn start(&mut self, shared: &mut Shared, prompt: Prompt) {
+    pub(super) fn start(&mut self, shared: &mut Shared, mut prompt: Prompt) {
         self.run = Run {
             started: shared.now.mono,
             ..Run::default()
         };
-        self.phase = next(Phase::Idle, Event::Prompt).unwrap_or(Phase::SavingPrompt);
+        self.phase = next(Phase::Idle, Event::Prompt).unwrap_or(Phase::Submitting);
         let init = self.init(shared);
         shared.say(Message::System(SystemMessage::Init(Box::new(init))));
         // What the API would refuse must not enter: it would be refused again with every later prompt.
-        let mut content = prompt.content;
+        let mut content = core::mem::take(&mut prompt.content);
         content.retain(|block| Block::from_raw(block.clone()).belongs_in_history());
         if content.is_empty() {
             self.run.outcome = Some(Outcome::Failed {
@@ -224,11 +243,20 @@ impl Thread {
         if let Some(instructions) = compaction::command(&content) {
             return self.start_compaction(shared, instructions);
         }
+        self.submit(shared, Prompt { content, ..prompt });
+    }
+
+    /// No hook objects: the prompt becomes part of the conversation.
+    fn enter_prompt(&mut self, shared: &mut Shared) {
+        let Some(prompt) = self.run.submitted.take() else {
+            return; // a hook wants the model to go on, and has said so itself
+        };
         self.run.asks_nothing = prompt.delivery == Delivery::Append;
         let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
         if self.spec.replay_prompts {
-            self.say_prompt(shared, uuid, content.clone());
+            self.say_prompt(shared, uuid, prompt.content.clone());
         }
+        let content = self.with_hook_context(prompt.content);
         self.run.before_prompt = Some(self.before_prompt());
         self.history.push(Role::User, content.clone());
         let line = Line::new(Role::User, content).under(uuid);
@@ -328,9 +356,11 @@ impl Thread {
             agent: self.number,
             turn: match stage {
                 // These serve the response that is still to come.
-                Stage::Model | Stage::SavePrompt | Stage::Summary | Stage::SaveSummary => {
-                    self.turn.saturating_add(1)
-                }
+                Stage::Model
+                | Stage::SavePrompt
+                | Stage::Summary
+                | Stage::SaveSummary
+                | Stage::Hook(HookEvent::UserPromptSubmit, _) => self.turn.saturating_add(1),
                 _ => self.turn,
             },
             call,

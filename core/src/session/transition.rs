@@ -15,6 +15,8 @@ pub enum Phase {
     /// Nothing runs; a prompt is awaited.
     #[default]
     Idle,
+    /// Hooks look at the prompt.
+    Submitting,
     /// The prompt is being written to the transcript.
     SavingPrompt,
     /// The model is being asked.
@@ -27,6 +29,8 @@ pub enum Phase {
     Tooling,
     /// The results are being written: no request goes out before that.
     SavingResults,
+    /// The model is done, and hooks look whether it is.
+    Concluding,
     /// An interrupt: what runs is being cancelled.
     Stopping,
     /// The model is being asked for a summary of the conversation.
@@ -54,6 +58,10 @@ pub(super) enum Event {
     RunTools,
     /// All is written and nothing is left to do, or a limit forbids it.
     Stop,
+    /// All is written and the model is done; hooks are asked.
+    Conclude,
+    /// Hooks want the model to go on.
+    GoOn,
     /// A complete response arrived.
     Answered,
     /// The model call failed and will be asked again.
@@ -83,7 +91,10 @@ use Phase as P;
 
 /// The whole order of a run.
 pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
-    (P::Idle, E::Prompt, P::SavingPrompt),
+    (P::Idle, E::Prompt, P::Submitting),
+    (P::Submitting, E::Proceed, P::SavingPrompt),
+    (P::Submitting, E::Stop, P::Finishing),
+    (P::Submitting, E::Compact, P::Compacting),
     (P::SavingPrompt, E::Proceed, P::Calling),
     (P::SavingPrompt, E::Stop, P::Finishing),
     (P::SavingPrompt, E::Compact, P::Compacting),
@@ -97,6 +108,9 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::SavingResponse, E::Proceed, P::Calling),
     (P::SavingResponse, E::AskAgain, P::SavingPrompt),
     (P::SavingResponse, E::Stop, P::SavingEnd),
+    (P::SavingResponse, E::Conclude, P::Concluding),
+    (P::Concluding, E::Stop, P::SavingEnd),
+    (P::Concluding, E::GoOn, P::SavingPrompt),
     (P::Tooling, E::Settled, P::SavingResults),
     (P::SavingResults, E::Proceed, P::Calling),
     (P::SavingResults, E::Stop, P::Finishing),
@@ -109,6 +123,7 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::CompactingBackoff, E::Due, P::Compacting),
     (P::SavingSummary, E::Proceed, P::Calling),
     (P::SavingSummary, E::Stop, P::Finishing),
+    (P::Submitting, E::Interrupt, P::Stopping),
     (P::SavingPrompt, E::Interrupt, P::Stopping),
     (P::Calling, E::Interrupt, P::Stopping),
     (P::Backoff, E::Interrupt, P::Stopping),
@@ -118,6 +133,7 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::Compacting, E::Interrupt, P::Stopping),
     (P::CompactingBackoff, E::Interrupt, P::Stopping),
     (P::SavingSummary, E::Interrupt, P::Stopping),
+    (P::Concluding, E::Interrupt, P::Stopping),
     (P::Stopping, E::Drained, P::SavingEnd),
     (P::SavingEnd, E::Saved, P::Finishing),
     (P::SavingEnd, E::Interrupt, P::Finishing),

@@ -1,6 +1,7 @@
 //! A host without a world: for tests of sessions.
 
 mod effects;
+mod hook;
 mod inputs;
 mod tool;
 
@@ -14,8 +15,8 @@ use alloc::{
 };
 use core::{cell::RefCell, fmt, future::Future};
 
-pub use self::tool::ToolStep;
-use self::{inputs::Inputs, tool::Tool};
+use self::{hook::Hook, inputs::Inputs, tool::Tool};
+pub use self::{hook::HookStep, tool::ToolStep};
 use super::{
     clock::{Stuck, VirtualClock},
     script::Script,
@@ -26,6 +27,7 @@ use crate::{
     effect::{
         Entry, HttpFailure, HttpRequest, Input, PermissionRequest, PermissionResponse, Prompt,
     },
+    hook::{HookCall, HookEvent, HookInput, HookMatcher, HookOutput},
     id::{Millis, Uuid},
     message::Message,
     session::{HostError, Session},
@@ -62,6 +64,9 @@ pub struct TestHost {
     model: RefCell<ScriptedModel>,
     http_failures: RefCell<VecDeque<HttpFailure>>,
     tools: RefCell<BTreeMap<String, Tool>>,
+    hooks: RefCell<BTreeMap<String, Hook>>,
+    /// Their registrations, for the session's spec.
+    hook_matchers: Vec<HookMatcher>,
     permission: RefCell<Decide>,
     /// Whether the test said how to answer.
     decides: bool,
@@ -80,6 +85,7 @@ struct Seen {
     requests: Vec<HttpRequest>,
     calls: Vec<ToolCall>,
     questions: Vec<PermissionRequest>,
+    hooks: Vec<HookCall>,
     entries: Vec<Entry>,
     messages: Vec<Message>,
 }
@@ -119,6 +125,8 @@ impl TestHost {
             model: RefCell::new(ScriptedModel::new(script)),
             http_failures: RefCell::default(),
             tools: RefCell::default(),
+            hooks: RefCell::default(),
+            hook_matchers: Vec::new(),
             permission: RefCell::new(Box::new(|request| {
                 PermissionResponse::deny(alloc::format!(
                     "the test host was not told what to answer about {}; use TestHost::permission",
@@ -155,6 +163,35 @@ impl TestHost {
         self.tools
             .borrow_mut()
             .insert(name.to_string(), Box::new(run));
+        self
+    }
+
+    /// A hook for every occurrence of an event, which answers at once. It is registered in the specs of
+    /// this host's sessions, behind the hooks they have.
+    #[must_use]
+    pub fn hook<O: Into<HookOutput>>(
+        self,
+        event: HookEvent,
+        mut run: impl FnMut(&HookInput) -> O + 'static,
+    ) -> Self {
+        let matcher = HookMatcher::of(event);
+        self.hook_steps(matcher, move |input| {
+            Vec::from([HookStep::answer(run(input))])
+        })
+    }
+
+    /// A hook that takes its time, crashes or hangs, for the tools and within the time that the matcher
+    /// says. The matcher names no hooks: this one is added to it.
+    #[must_use]
+    pub fn hook_steps(
+        mut self,
+        mut matcher: HookMatcher,
+        run: impl FnMut(&HookInput) -> Vec<HookStep> + 'static,
+    ) -> Self {
+        let name = alloc::format!("hook {}", self.hook_matchers.len() + 1);
+        self.hooks.borrow_mut().insert(name.clone(), Box::new(run));
+        matcher.hooks.push(name);
+        self.hook_matchers.push(matcher);
         self
     }
 
@@ -221,6 +258,7 @@ impl TestHost {
             spec.environment.cwd = self.cwd.clone();
         }
         spec.permissions.can_ask |= self.decides;
+        spec.hooks.extend(self.hook_matchers.iter().cloned());
         Session::new(Arc::new(spec), Uuid::from_random([7; 16]), [7; 32])
     }
 
@@ -286,6 +324,12 @@ impl TestHost {
     #[must_use]
     pub fn questions(&self) -> Vec<PermissionRequest> {
         self.seen.borrow().questions.clone()
+    }
+
+    /// All hooks so far, in the order they began.
+    #[must_use]
+    pub fn hook_calls(&self) -> Vec<HookCall> {
+        self.seen.borrow().hooks.clone()
     }
 
     /// All transcript entries that were written.

@@ -30,7 +30,7 @@ pub use self::{
     chat_history::validate_chat_request,
     clock::{Sleep, Stuck, VirtualClock},
     history::{HistoryFault, HistoryRule, validate_request},
-    host::{RunError, TestHost, ToolStep},
+    host::{HookStep, RunError, TestHost, ToolStep},
     render::render,
     request::RequestView,
     script::{Script, ScriptError},

@@ -11,6 +11,7 @@ mod context_prompts;
 mod core_tools;
 mod decoding;
 mod harness;
+mod hooks;
 mod loop_choices;
 mod loop_failures;
 mod loop_interrupts;

@@ -63,6 +63,9 @@ impl Thread {
         {
             return self.finish_call(shared, index, ToolResult::error(fault));
         }
+        if self.ask_hooks_before(shared, index) {
+            return;
+        }
         let cwd = &spec.environment.cwd;
         let mut paths = named_paths(tool, &input, cwd);
         if let Some(command) = CallSubject::of(tool, &input).command {

@@ -47,7 +47,7 @@ impl Thread {
         for change in changes {
             self.take_over(shared, change);
         }
-        self.finish_call(shared, index, result);
+        self.review(shared, index, result);
     }
 
     fn take_over(&mut self, shared: &mut Shared, change: Change) {

@@ -12,8 +12,8 @@ use crate::{
     json::RawJson,
     message::PermissionDenial,
     permission::{
-        CallSubject, Cause, Decision, HookVerdict, Mode, PermissionUpdate, Standing, Verdict,
-        first_rule, judge, suggestions,
+        CallSubject, Cause, Decision, Mode, PermissionUpdate, Standing, Verdict, first_rule, judge,
+        suggestions,
     },
     spec::Spec,
     tool::{FsGrant, ToolCall, ToolDefinition, ToolResult},
@@ -41,16 +41,6 @@ impl Thread {
     }
 
     pub(super) fn judge_call(&mut self, shared: &mut Shared, index: usize) {
-        self.judge_with(shared, index, None);
-    }
-
-    /// Judges a call about which hooks have spoken.
-    pub(super) fn judge_with(
-        &mut self,
-        shared: &mut Shared,
-        index: usize,
-        hook: Option<&HookVerdict>,
-    ) {
         let spec = self.spec.clone();
         let call = &self.run.calls[index];
         let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
@@ -59,7 +49,7 @@ impl Thread {
         let subject = CallSubject::of(tool, input);
         let facts = subject.facts(tool, &call.paths);
         let standing = self.standing(shared);
-        let decision = judge(&standing, facts, hook);
+        let decision = judge(&standing, facts, call.hooks.verdict().as_ref());
         match decision.verdict {
             Verdict::Deny => {
                 let text = denial(tool, &decision.cause, standing.mode());
@@ -71,6 +61,9 @@ impl Thread {
             }
             Verdict::Ask => {
                 let updates = suggestions(&standing, facts, &decision);
+                if self.ask_hooks_instead(shared, index, &updates) {
+                    return;
+                }
                 self.ask(shared, index, &decision, updates);
             }
         }

@@ -5,9 +5,12 @@
 
 mod check;
 mod core_tool;
+mod hooked;
 mod judge;
 mod perform;
 mod results;
+
+pub(super) use self::hooked::CallHooks;
 
 use super::{Event, Phase, Shared, Thread, run::CallState};
 use crate::{
@@ -28,7 +31,11 @@ impl Thread {
                 if !(all_done || reads && only_reading) {
                     break;
                 }
-                self.begin(shared, index);
+                if self.run.hook_stop.is_some() {
+                    self.refuse_after_stop(shared, index);
+                } else {
+                    self.begin(shared, index);
+                }
             }
             if self.run.calls[index].state != CallState::Done {
                 all_done = false;
@@ -93,9 +100,9 @@ impl Thread {
             Answer::Tool(result) if id.stage == Stage::Ask => {
                 self.prompt_answered(shared, index, &result);
             }
-            Answer::Tool(result) => self.finish_call(shared, index, result),
+            Answer::Tool(result) => self.review(shared, index, result),
             // The run is ending: nothing new is started or judged.
-            _ if was_cancelled => {}
+            _ if was_cancelled => self.tell_hooks_of_interrupt(shared, index),
             Answer::Resolved(paths) => self.resolved(shared, index, paths),
             Answer::Permission(response) => self.permitted(shared, index, response),
             _ => {

@@ -8,6 +8,7 @@ use super::super::{
 };
 use crate::{
     effect::Effect,
+    hook::shorter,
     id::{Millis, Stage},
     message::{Message, ToolProgress},
     permission::{PathFact, Standing, deny_patterns},
@@ -31,8 +32,10 @@ impl Thread {
         }
         let paths = call.paths.clone();
         let (tool, input) = (tool.clone(), input.clone());
-        let grant = grant(&self.standing(shared), &tool, &paths);
+        let mut grant = grant(&self.standing(shared), &tool, &paths);
         let call = &mut self.run.calls[index];
+        let narrowing = &call.hooks.narrowing;
+        grant.deny.extend_from_slice(&narrowing.deny_paths);
         let observed = if tool.paths.is_empty() {
             Vec::new()
         } else {
@@ -48,7 +51,7 @@ impl Thread {
             input,
             grant,
             observed,
-            timeout_ms: tool.timeout_ms,
+            timeout_ms: shorter(tool.timeout_ms, narrowing.timeout_ms),
         });
         call.decision = Some(decision);
         call.state = CallState::Running;

@@ -43,10 +43,16 @@ impl Thread {
 
     /// Puts the results into the history, in the order of the calls, as one message.
     pub(in crate::session) fn collect_results(&mut self) -> Vec<RawJson> {
-        let blocks: Vec<RawJson> = core::mem::take(&mut self.run.calls)
-            .into_iter()
-            .filter_map(|call| call.answer)
-            .collect();
+        let calls = core::mem::take(&mut self.run.calls);
+        let mut context = Vec::new();
+        let mut blocks = Vec::with_capacity(calls.len());
+        for call in calls {
+            blocks.extend(call.answer);
+            context.extend(call.hooks.context);
+        }
+        // Results first: the API wants them at the head of the message that answers the calls.
+        blocks.append(&mut context);
+        blocks.append(&mut self.pending_context);
         self.history.push(Role::User, blocks.clone());
         blocks
     }
@@ -117,8 +123,8 @@ impl Thread {
     /// Whether another request may follow the round that has just ended.
     fn is_within_limits(&self, shared: &Shared) -> bool {
         let limits = &self.spec.limits;
-        let has_answer = self.run.output.answer.is_some();
-        !has_answer
+        let goes_on = self.run.output.answer.is_none() && self.run.hook_stop.is_none();
+        goes_on
             && limits
                 .max_turns
                 .is_none_or(|max| self.run.tool_rounds < max)
@@ -129,6 +135,10 @@ impl Thread {
     pub(in crate::session) fn after_results(&mut self, shared: &mut Shared) -> Event {
         if let Some(end) = self.after_output_round() {
             return end;
+        }
+        if let Some(reason) = self.run.hook_stop.clone() {
+            self.run.outcome = Some(Outcome::StoppedByHook(reason));
+            return Event::Stop;
         }
         match self.spec.limits.max_turns {
             Some(max) if self.run.tool_rounds >= max => {

@@ -6,12 +6,13 @@ use core::future::Future;
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 
-use super::{TestHost, ToolStep, normalised, tool::play};
+use super::{HookStep, TestHost, ToolStep, hook::play as play_hook, normalised, tool::play};
 use crate::{
     effect::{
         Answer, Entry, HttpFailure, HttpFailureKind, HttpRequest, PermissionRequest,
         PermissionResponse, ResolvePath, ResolvedPath,
     },
+    hook::{HookAnswer, HookCall},
     host::{CancelSignal, Host},
     id::{EffectId, Millis, Now},
     message::Message,
@@ -65,6 +66,28 @@ impl Host for TestHost {
         };
         self.seen.borrow_mut().calls.push(call);
         play(self.clock.clone(), steps, cancel)
+    }
+
+    fn run_hook(
+        &self,
+        _id: EffectId,
+        call: HookCall,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        let failed = |reason: String| Vec::from([HookStep::End(HookAnswer::Failed(reason))]);
+        let steps = match (
+            self.hooks.borrow_mut().get_mut(&call.hook),
+            call.input.decode(),
+        ) {
+            (Some(run), Ok(input)) => run(&input),
+            (Some(_), Err(error)) => failed(alloc::format!("{error}")),
+            (None, _) => failed(alloc::format!(
+                "the test host has no {}; add it with TestHost::hook",
+                call.hook
+            )),
+        };
+        self.seen.borrow_mut().hooks.push(call);
+        play_hook(self.clock.clone(), steps, cancel)
     }
 
     async fn ask_permission(

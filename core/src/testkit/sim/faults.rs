@@ -19,13 +19,15 @@ pub struct Faults {
     pub resolve: u16,
     /// Questions that nobody answers, or that are answered by ending the run.
     pub permission: u16,
+    /// Hooks that crash, talk nonsense, hang, or end the run.
+    pub hook: u16,
     /// Steps at which the run is interrupted.
     pub interrupt: u16,
     /// Steps at which the session is put away and taken up again, with some of its effects lost.
     pub crash: u16,
     /// Whether a crash loses calls and questions too. Without, only requests and writes are lost.
     pub crash_loses_calls: bool,
-    /// Steps at which mode or model are changed.
+    /// Steps at which mode or model are changed, or something happens outside.
     pub settings: u16,
     /// Steps at which the host breaks the contract.
     pub breach: u16,
@@ -48,6 +50,7 @@ impl Faults {
             persist: 0,
             resolve: 0,
             permission: 0,
+            hook: 0,
             interrupt: 0,
             crash: 0,
             crash_loses_calls: false,
@@ -83,6 +86,7 @@ impl Faults {
             persist: 120,
             resolve: 150,
             permission: 120,
+            hook: 120,
             interrupt: 30,
             crash: 20,
             crash_loses_calls: true,
@@ -102,6 +106,7 @@ impl Faults {
             settings: 0,
             breach: 0,
             permission: 0,
+            hook: 0,
             ..self.clone()
         }
     }

@@ -1,5 +1,6 @@
 //! A world in which everything is up to the dice: the spec, the messages, the answers.
 
+mod hook;
 mod message;
 mod spec;
 
@@ -21,6 +22,7 @@ use crate::{
         Answer, HttpRequest, PermissionRequest, PermissionResponse, Prompt, ResolvePath,
         ResolvedPath,
     },
+    hook::HookCall,
     id::Seeded,
     json::RawJson,
     permission::{Destination, Mode, PermissionUpdate, RuleValue},
@@ -149,6 +151,10 @@ impl World for Generated {
             },
             _ => PermissionResponse::allow(),
         }
+    }
+
+    fn hook(&mut self, asked: Asked<'_>, call: &HookCall) -> Vec<Answer> {
+        hook::generate(asked.dice, call)
     }
 
     fn resolve(

@@ -18,7 +18,9 @@ use super::{
 };
 use crate::{
     effect::{Answer, Effect, HttpFailureKind, Input, Output, PermissionResponse},
+    hook::{HookAnswer, Occurrence, input::Notification},
     id::{EffectId, Millis, Now, Seeded, Stage, UnixMillis, Uuid},
+    json::RawJson,
     message::Message,
     permission::Mode,
     session::{Phase, Session},
@@ -294,7 +296,18 @@ impl<'a> Running<'a> {
 
     fn change_settings(&mut self) -> Check {
         let models = [None, Some("nobody-knows-1"), Some("claude-haiku-4-5")];
-        let input = match self.dice.below(2) {
+        // Between runs hooks would speak outside of them.
+        let ways = if self.session.phase() == Phase::Idle {
+            2
+        } else {
+            3
+        };
+        let input = match self.dice.below(ways) {
+            2 => Input::Occurred(Occurrence::Notification(Notification {
+                message: "look here".into(),
+                title: None,
+                notification_type: "idle_prompt".into(),
+            })),
             0 => Input::SetModel(models[pick(&mut self.dice, 3)].map(ToString::to_string)),
             // The last one needs leave, which not every spec gives.
             _ => Input::SetMode(Mode::ALL[pick(&mut self.dice, 4)]),
@@ -489,6 +502,8 @@ impl<'a> Running<'a> {
             Effect::AskPermission(request) => {
                 vec![Answer::Permission(self.world.permission(asked, request))]
             }
+            Effect::RunHook(_) if happens(dice, faults.hook) => failing_hook(dice),
+            Effect::RunHook(call) => self.world.hook(asked, call),
             Effect::Persist(_) if happens(dice, faults.persist) => vec![match dice.below(2) {
                 0 => Answer::PersistFailed("the disk is full".into()),
                 _ => Answer::Cancelled,
@@ -568,6 +583,27 @@ impl Plan {
                 .as_ref()
                 .is_none_or(|answers| !answers.is_empty())
     }
+}
+
+/// A hook that does not do what it should.
+fn failing_hook(dice: &mut Seeded) -> Vec<Answer> {
+    let output = |json: &str| match RawJson::parse(json) {
+        Ok(json) => HookAnswer::Output(json),
+        Err(error) => HookAnswer::Failed(error.reason),
+    };
+    vec![match dice.below(7) {
+        0 => Answer::Hook(HookAnswer::Failed("it crashed".into())),
+        1 => Answer::Hook(output(r#"{"decison": "block"}"#)),
+        2 => Answer::Hook(HookAnswer::Exited {
+            code: Some(1),
+            stdout: "{".into(),
+            stderr: "oh no".into(),
+        }),
+        3 => Answer::Hook(output(r#"{"continue": false, "stopReason": "enough"}"#)),
+        4 => Answer::Cancelled,
+        // It hangs until its time is over.
+        _ => return Vec::new(),
+    }]
 }
 
 /// Whether an input stops the run.

@@ -16,6 +16,7 @@ use crate::{
         Answer, HttpFailureKind, HttpRequest, PermissionRequest, PermissionResponse, Prompt,
         ResolvePath, ResolvedPath,
     },
+    hook::{HookAnswer, HookCall, HookInput, HookOutput},
     spec::Spec,
     testkit::{
         Piece, RequestView, Script, ScriptedModel,
@@ -28,6 +29,9 @@ use crate::{
 
 /// A tool of a [`Scripted`] world.
 type Run = Box<dyn FnMut(&ToolCall) -> ToolResult>;
+
+/// A hook of a [`Scripted`] world.
+type RunHook = Box<dyn FnMut(&HookInput) -> HookOutput>;
 
 /// How questions are answered.
 type Decide = Box<dyn FnMut(&PermissionRequest) -> PermissionResponse>;
@@ -45,6 +49,7 @@ pub struct Scripted {
     sent: Option<(Vec<u8>, Vec<Answer>)>,
     prompts: VecDeque<Prompt>,
     tools: BTreeMap<String, Run>,
+    hooks: BTreeMap<String, RunHook>,
     decide: Option<Decide>,
     links: BTreeMap<String, String>,
     oracles: Vec<MakeOracle>,
@@ -73,6 +78,7 @@ impl Scripted {
             sent: None,
             prompts: VecDeque::new(),
             tools: BTreeMap::new(),
+            hooks: BTreeMap::new(),
             decide: None,
             links: BTreeMap::new(),
             oracles: Vec::new(),
@@ -90,6 +96,13 @@ impl Scripted {
     #[must_use]
     pub fn tool(mut self, name: &str, run: impl FnMut(&ToolCall) -> ToolResult + 'static) -> Self {
         self.tools.insert(name.to_string(), Box::new(run));
+        self
+    }
+
+    /// What a hook says. The spec registers it under this name.
+    #[must_use]
+    pub fn hook(mut self, name: &str, run: impl FnMut(&HookInput) -> HookOutput + 'static) -> Self {
+        self.hooks.insert(name.to_string(), Box::new(run));
         self
     }
 
@@ -160,6 +173,15 @@ impl World for Scripted {
             None => ToolResult::error(format!("the world has no tool {}", call.name)),
         };
         vec![Answer::Tool(result)]
+    }
+
+    fn hook(&mut self, _asked: Asked<'_>, call: &HookCall) -> Vec<Answer> {
+        let answer = match (self.hooks.get_mut(&call.hook), call.input.decode()) {
+            (Some(run), Ok(input)) => HookAnswer::Output(run(&input).to_json()),
+            (Some(_), Err(error)) => HookAnswer::Failed(error.reason),
+            (None, _) => HookAnswer::Failed(format!("the world has no hook {}", call.hook)),
+        };
+        vec![Answer::Hook(answer)]
     }
 
     fn permission(&mut self, _asked: Asked<'_>, request: &PermissionRequest) -> PermissionResponse {

@@ -1,13 +1,15 @@
 //! What surrounds a session.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 
 use crate::{
     effect::{
         Answer, HttpRequest, PermissionRequest, PermissionResponse, Prompt, ResolvePath,
         ResolvedPath,
     },
+    hook::{HookAnswer, HookCall},
     id::{EffectId, Seeded},
+    json::RawJson,
     spec::Spec,
     testkit::{host::normalised, oracle::Oracles},
     tool::ToolCall,
@@ -47,6 +49,11 @@ pub trait World {
         _request: &PermissionRequest,
     ) -> PermissionResponse {
         PermissionResponse::allow()
+    }
+
+    /// What a hook answers: progress as often as it likes, then its end. By default it has nothing to say.
+    fn hook(&mut self, _asked: Asked<'_>, _call: &HookCall) -> Vec<Answer> {
+        vec![Answer::Hook(HookAnswer::Output(RawJson::empty_object()))]
     }
 
     /// Where a path leads. By default where it says, below `cwd`.

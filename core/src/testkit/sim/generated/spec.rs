@@ -56,6 +56,9 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
     spec.context.compaction.threshold_tokens = (dice.below(2) == 0).then(|| dice.below(100_000));
     spec.limits.max_turns = (dice.below(3) == 0).then(|| 1 + dice.below(4) as u32);
     spec.limits.max_budget = (dice.below(3) == 0).then(|| Usd::from_nanos(dice.below(20_000_000)));
+    if dice.below(2) == 0 {
+        spec.hooks = super::hook::registered(dice);
+    }
     spec
 }
 

@@ -1,0 +1,295 @@
+//! Hooks around a call: before it is judged, in place of the question, and after it.
+
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+
+use super::super::{
+    Shared, Thread,
+    hook::{HookRound, context_block},
+    run::{CallState, ToolCallInput},
+};
+use crate::{
+    effect::PermissionResponse,
+    hook::{
+        HookEvent, Merged, Occurrence, PermissionDecision, RequestDecision,
+        input::{PermissionRequested, PostToolUse, PostToolUseFailure, PreToolUse},
+    },
+    json::{RawJson, RawObject},
+    message::InformationLevel,
+    permission::{Behavior, HookVerdict, PermissionUpdate},
+    tool::{ResultBlock, ToolResult},
+};
+
+impl Thread {
+    /// Asks the hooks before a call is judged; false if there are none, or they have been asked.
+    pub(super) fn ask_hooks_before(&mut self, shared: &mut Shared, index: usize) -> bool {
+        let call = &mut self.run.calls[index];
+        if core::mem::replace(&mut call.hooks.asked_before, true) {
+            return false;
+        }
+        let occurrence = Occurrence::PreToolUse(PreToolUse {
+            tool_name: call.name.clone(),
+            tool_input: call.input_or_empty(),
+            tool_use_id: call.id.clone(),
+        });
+        self.wait_for_hooks(shared, index, occurrence, CallState::Vetting)
+    }
+
+    /// Asks the hooks in place of whoever would be asked; false if there are none, or they have been asked.
+    pub(super) fn ask_hooks_instead(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        suggestions: &[PermissionUpdate],
+    ) -> bool {
+        let call = &mut self.run.calls[index];
+        if core::mem::replace(&mut call.hooks.asked_instead, true) {
+            return false;
+        }
+        let occurrence = Occurrence::PermissionRequest(PermissionRequested {
+            tool_name: call.name.clone(),
+            tool_input: call.input_or_empty(),
+            permission_suggestions: (!suggestions.is_empty())
+                .then(|| RawJson::encode(suggestions).ok())
+                .flatten(),
+        });
+        self.wait_for_hooks(shared, index, occurrence, CallState::Requesting)
+    }
+
+    fn wait_for_hooks(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        occurrence: Occurrence,
+        state: CallState,
+    ) -> bool {
+        let waits = self.fire(shared, occurrence, Some(index));
+        if waits {
+            self.run.calls[index].state = state;
+        }
+        waits
+    }
+
+    /// Takes the result of a call that ran, past the hooks that look at results.
+    pub(super) fn review(&mut self, shared: &mut Shared, index: usize, result: ToolResult) {
+        let call = &self.run.calls[index];
+        let (tool_name, tool_input) = (call.name.clone(), call.input_or_empty());
+        let tool_use_id = call.id.clone();
+        let occurrence = if result.is_error {
+            Occurrence::PostToolUseFailure(PostToolUseFailure {
+                tool_name,
+                tool_input,
+                tool_use_id,
+                error: result.joined_text(),
+                is_interrupt: Some(false),
+            })
+        } else {
+            let tool_response = match &result.structured {
+                Some(structured) => structured.clone(),
+                None => RawJson::string(&result.joined_text()),
+            };
+            Occurrence::PostToolUse(PostToolUse {
+                tool_name,
+                tool_input,
+                tool_response,
+                tool_use_id,
+            })
+        };
+        // An interrupt waits for nobody who wants to read a result.
+        let interrupted = self.phase == super::Phase::Stopping;
+        if !interrupted && self.wait_for_hooks(shared, index, occurrence, CallState::Reviewing) {
+            self.run.calls[index].hooks.result = Some(result);
+            return;
+        }
+        self.finish_call(shared, index, result);
+    }
+
+    /// A running call ended without a result because the run is interrupted: hooks that watch failures are told.
+    pub(super) fn tell_hooks_of_interrupt(&mut self, shared: &mut Shared, index: usize) {
+        let call = &self.run.calls[index];
+        if call.state != CallState::Running {
+            return;
+        }
+        let occurrence = Occurrence::PostToolUseFailure(PostToolUseFailure {
+            tool_name: call.name.clone(),
+            tool_input: call.input_or_empty(),
+            tool_use_id: call.id.clone(),
+            error: "The call was interrupted while it ran.".to_owned(),
+            is_interrupt: Some(true),
+        });
+        self.fire(shared, occurrence, Some(index));
+    }
+
+    pub(in crate::session) fn call_hooks_settled(
+        &mut self,
+        shared: &mut Shared,
+        round: &HookRound,
+        merged: Merged,
+    ) {
+        let index = round.call.saturating_sub(1) as usize;
+        let Some(call) = self.run.calls.get_mut(index) else {
+            return; // of a round that is over
+        };
+        let event = round.event();
+        call.hooks.context.extend(
+            merged
+                .context
+                .iter()
+                .filter_map(|t| context_block(event, t)),
+        );
+        match (call.state, event) {
+            (CallState::Vetting, HookEvent::PreToolUse) => self.vetted(shared, index, merged),
+            (CallState::Requesting, HookEvent::PermissionRequest) => {
+                self.requested(shared, index, merged);
+            }
+            (CallState::Reviewing, _) => self.reviewed(shared, index, event, merged),
+            _ => {}
+        }
+        self.go_on_with_calls(shared);
+    }
+
+    fn vetted(&mut self, shared: &mut Shared, index: usize, merged: Merged) {
+        if self.run.hook_stop.is_some() {
+            return self.refuse_after_stop(shared, index);
+        }
+        let call = &mut self.run.calls[index];
+        call.hooks.narrowing.and(&merged.narrowing);
+        match &merged.permission {
+            Some(ruling) if ruling.decision == PermissionDecision::Deny => {
+                let text = format!("A hook denied {}: {}", call.name, ruling.reason);
+                return self.deny(shared, index, &text);
+            }
+            ruling => {
+                call.hooks.asks = ruling.as_ref().map(|ruling| HookRuling {
+                    allows: ruling.decision == PermissionDecision::Allow,
+                    hook: ruling.hook.clone(),
+                    reason: ruling.reason.clone(),
+                });
+            }
+        }
+        if let Some(input) = merged.updated_input {
+            // Another input is another call: checked, resolved and judged like one of the model's.
+            call.input = ToolCallInput::Json(input);
+        }
+        self.begin(shared, index);
+    }
+
+    fn requested(&mut self, shared: &mut Shared, index: usize, merged: Merged) {
+        if self.run.hook_stop.is_some() {
+            return self.refuse_after_stop(shared, index);
+        }
+        match merged.request {
+            None => self.judge_call(shared, index),
+            Some(RequestDecision::Deny { message, interrupt }) => {
+                let name = &self.run.calls[index].name;
+                let message = message.unwrap_or_else(|| "no reason was given".to_owned());
+                let message = format!("A hook denied {name}: {message}");
+                self.permitted(
+                    shared,
+                    index,
+                    PermissionResponse::Deny { message, interrupt },
+                );
+            }
+            Some(RequestDecision::Allow {
+                updated_input,
+                updated_permissions,
+            }) => {
+                let updates = updated_permissions.map_or(Ok(Vec::new()), |json| json.decode());
+                match updates {
+                    Ok(updated_permissions) => {
+                        let response = PermissionResponse::Allow {
+                            updated_input,
+                            updated_permissions,
+                        };
+                        self.permitted(shared, index, response);
+                    }
+                    // Half an answer is none: somebody is asked.
+                    Err(error) => {
+                        let content = format!(
+                            "A hook allowed {} with permission updates that cannot be read: {error}",
+                            self.run.calls[index].name
+                        );
+                        self.inform(shared, InformationLevel::Warning, content);
+                        self.judge_call(shared, index);
+                    }
+                }
+            }
+        }
+    }
+
+    fn reviewed(&mut self, shared: &mut Shared, index: usize, event: HookEvent, merged: Merged) {
+        let call = &mut self.run.calls[index];
+        let Some(mut result) = call.hooks.result.take() else {
+            return;
+        };
+        if let Some(reason) = merged.block {
+            let feedback = format!("It objects to this result of {}: {reason}", call.name);
+            call.hooks.context.extend(context_block(event, &feedback));
+        }
+        if let Some(output) = merged.updated_output {
+            result.content = content_of(&output);
+        }
+        self.finish_call(shared, index, result);
+    }
+
+    /// Ends a call that has not begun: a hook has ended the run.
+    pub(super) fn refuse_after_stop(&mut self, shared: &mut Shared, index: usize) {
+        let text = "The call was not run: a hook ended the run before it.";
+        self.finish_call(shared, index, ToolResult::error(text));
+    }
+}
+
+/// What hooks have to do with a call.
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub(in crate::session) struct CallHooks {
+    /// Those that run before it have been asked.
+    asked_before: bool,
+    /// Those that answer the question have been asked.
+    asked_instead: bool,
+    /// What those before it want: an allow, or the question.
+    asks: Option<HookRuling>,
+    /// What was taken from it.
+    pub(in crate::session) narrowing: crate::hook::Narrowing,
+    /// What they add for the model, behind the results of the round.
+    pub(in crate::session) context: Vec<RawJson>,
+    /// The result that is being looked at.
+    pub(in crate::session) result: Option<ToolResult>,
+}
+
+/// What hooks want of a judgement.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+struct HookRuling {
+    /// Otherwise the question is forced.
+    allows: bool,
+    hook: String,
+    reason: String,
+}
+
+impl CallHooks {
+    /// What hooks want of a judgement.
+    pub(super) fn verdict(&self) -> Option<HookVerdict> {
+        let ruling = self.asks.as_ref()?;
+        Some(HookVerdict {
+            behavior: match ruling.allows {
+                true => Behavior::Allow,
+                false => Behavior::Ask,
+            },
+            reason: Some(format!("{}: {}", ruling.hook, ruling.reason)),
+        })
+    }
+}
+
+/// What the model sees of an output that a hook put in place: text, content blocks, an MCP result, or any JSON as text.
+fn content_of(output: &RawJson) -> Vec<ResultBlock> {
+    if let Ok(text) = output.decode::<String>() {
+        return ToolResult::text(text).content;
+    }
+    let blocks = |json: &RawJson| json.decode::<Vec<ResultBlock>>().ok();
+    let inside = RawObject::parse(output.get())
+        .ok()
+        .and_then(|object| object.get("content").and_then(blocks));
+    inside
+        .or_else(|| blocks(output))
+        .filter(|blocks| !blocks.is_empty())
+        .unwrap_or_else(|| ToolResult::text(output.get()).content)
+}

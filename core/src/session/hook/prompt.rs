@@ -1,0 +1,111 @@
+//! A prompt before it enters the conversation.
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::{
+    super::{Event, Phase, Shared, Thread},
+    context_block, stopped_by_hook,
+};
+use crate::{
+    content::Block,
+    effect::Prompt,
+    hook::{
+        HookEvent, Merged, Occurrence,
+        input::{SessionStart, StartSource, UserPromptSubmit},
+    },
+    json::RawJson,
+    message::InformationLevel,
+};
+
+impl Thread {
+    /// Whether there are hooks that look at prompts.
+    pub(in crate::session) fn shows_prompts_to_hooks(&self) -> bool {
+        let submits = HookEvent::UserPromptSubmit;
+        self.spec
+            .hooks
+            .iter()
+            .any(|m| m.event == submits && !m.hooks.is_empty())
+    }
+
+    /// Shows a prompt to the hooks, with the beginning of the session if this is its first; it enters when they are done.
+    pub(in crate::session) fn submit(&mut self, shared: &mut Shared, prompt: Prompt) {
+        let text = text_of(&prompt.content);
+        self.run.submitted = Some(prompt);
+        if core::mem::take(&mut self.is_new) && self.number == 0 {
+            let occurrence = Occurrence::SessionStart(SessionStart {
+                source: match self.history.message_count() {
+                    0 => StartSource::Startup,
+                    _ => StartSource::Resume,
+                },
+                agent_type: self.spec.agent.clone(),
+                model: Some(self.model().into()),
+            });
+            self.fire(shared, occurrence, None);
+        }
+        // What a subagent is told comes from the model, and the hooks for calls have seen it.
+        if self.number == 0 {
+            let occurrence = Occurrence::UserPromptSubmit(UserPromptSubmit { prompt: text });
+            self.fire(shared, occurrence, None);
+        }
+        self.submit_if_ready(shared);
+    }
+
+    pub(super) fn prompt_hooks_settled(&mut self, shared: &mut Shared, merged: Merged) {
+        if self.phase != Phase::Submitting {
+            return;
+        }
+        if let Some(reason) = merged.block {
+            let text = format!("A hook refused the prompt: {reason}");
+            self.inform(shared, InformationLevel::Warning, text.clone());
+            self.run.submitted = None;
+            self.run.hook_stop = Some(text);
+        }
+        let context = merged.context.iter();
+        self.run.prompt_context = context
+            .filter_map(|text| context_block(HookEvent::UserPromptSubmit, text))
+            .collect();
+        self.submit_if_ready(shared);
+    }
+
+    /// Lets the prompt in once no hook has anything to say about it any more.
+    pub(super) fn submit_if_ready(&mut self, shared: &mut Shared) {
+        let waits_for = |event| {
+            matches!(
+                event,
+                HookEvent::UserPromptSubmit | HookEvent::SessionStart | HookEvent::Setup
+            )
+        };
+        let waits = self.hook_rounds.iter().any(|r| waits_for(r.event()));
+        if self.phase != Phase::Submitting || waits {
+            return;
+        }
+        if let Some(reason) = self.run.hook_stop.clone() {
+            self.run.outcome = Some(stopped_by_hook(reason));
+            return self.transit(shared, Event::Stop);
+        }
+        self.transit(shared, Event::Proceed);
+    }
+
+    /// The content of the prompt that enters: the person's, then what hooks add.
+    pub(in crate::session) fn with_hook_context(
+        &mut self,
+        mut content: Vec<RawJson>,
+    ) -> Vec<RawJson> {
+        content.append(&mut self.pending_context);
+        content.append(&mut self.run.prompt_context);
+        content
+    }
+}
+
+fn text_of(content: &[RawJson]) -> String {
+    let mut out = String::new();
+    for block in content {
+        if let Block::Text { text, .. } = Block::from_raw(block.clone()) {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&text);
+        }
+    }
+    out
+}

@@ -1,0 +1,81 @@
+//! What the hooks of an occurrence said together, and what comes of it.
+
+use super::{
+    super::{Phase, Shared, Thread},
+    HookRound, context_block,
+};
+use crate::{
+    hook::{HookEvent, Merged, Occurrence},
+    message::InformationLevel,
+};
+
+impl Thread {
+    /// The last hook of an occurrence is done.
+    ///
+    /// Whoever fires an event with consequences of its own adds an arm here.
+    pub(super) fn hooks_settled(
+        &mut self,
+        shared: &mut Shared,
+        round: &HookRound,
+        mut merged: Merged,
+    ) {
+        for content in core::mem::take(&mut merged.system_messages) {
+            self.inform(shared, InformationLevel::Notice, content);
+        }
+        if let Some(reason) = merged.stop.take() {
+            self.stop_run(shared, reason);
+        }
+        if self.phase == Phase::Stopping {
+            // The run is being interrupted: nothing is judged or begun any more.
+            return;
+        }
+        match round.event() {
+            HookEvent::PreToolUse
+            | HookEvent::PermissionRequest
+            | HookEvent::PostToolUse
+            | HookEvent::PostToolUseFailure => self.call_hooks_settled(shared, round, merged),
+            HookEvent::UserPromptSubmit => self.prompt_hooks_settled(shared, merged),
+            HookEvent::Stop | HookEvent::SubagentStop => self.stop_hooks_settled(shared, merged),
+            event => {
+                for text in &merged.context {
+                    self.add_context(event, text);
+                }
+                self.go_on_after_hooks(shared);
+            }
+        }
+    }
+
+    /// Text for the model that goes with the next user message.
+    pub(super) fn add_context(&mut self, event: HookEvent, text: &str) {
+        self.pending_context.extend(context_block(event, text));
+    }
+
+    /// A hook wants the run to end. What runs is finished; nothing new begins.
+    fn stop_run(&mut self, shared: &mut Shared, reason: alloc::string::String) {
+        self.inform(shared, InformationLevel::Notice, reason.clone());
+        if self.phase != Phase::Idle && self.run.hook_stop.is_none() {
+            self.run.hook_stop = Some(reason);
+        }
+    }
+
+    /// The host reports something that happened outside.
+    pub(in crate::session) fn occurred(&mut self, shared: &mut Shared, occurrence: Occurrence) {
+        if occurrence.event() == HookEvent::SessionStart {
+            // Whoever says how the session starts knows better.
+            self.is_new = false;
+        }
+        // 1 is for what the session fires itself.
+        self.occurred = self.occurred.saturating_add(1);
+        let attempt = self.occurred.saturating_add(1);
+        self.fire_as(shared, occurrence, None, attempt);
+    }
+
+    /// Something waited for hooks that nothing else depends on.
+    fn go_on_after_hooks(&mut self, shared: &mut Shared) {
+        match self.phase {
+            Phase::Submitting => self.submit_if_ready(shared),
+            Phase::Finishing => self.report_if_quiet(shared),
+            _ => {}
+        }
+    }
+}

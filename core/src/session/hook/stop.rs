@@ -1,0 +1,104 @@
+//! The model is done: hooks may want it to go on.
+
+use alloc::{format, string::String, vec};
+
+use super::{
+    super::{Event, Outcome, Phase, Shared, Thread, thread::Line},
+    agent_transcript, stopped_by_hook,
+};
+use crate::{
+    content::Block,
+    history::Role,
+    hook::{
+        Merged, Occurrence,
+        input::{Stop, SubagentStop},
+    },
+    id::Stage,
+    message::{InformationLevel, Message, UserContent, UserMessage},
+};
+
+/// So often in a row hooks may keep a run going.
+const STOP_BLOCKS: u32 = 8;
+
+impl Thread {
+    /// The model has nothing more to do: asks the hooks, if there are any.
+    pub(in crate::session) fn conclude(&mut self, shared: &mut Shared) -> Event {
+        if let Some(reason) = self.run.hook_stop.clone() {
+            self.run.outcome = Some(stopped_by_hook(reason));
+            return Event::Stop;
+        }
+        let occurrence = self.stop_occurrence(shared);
+        if self.fire(shared, occurrence, None) {
+            return Event::Conclude;
+        }
+        self.run.outcome = Some(Outcome::Success);
+        Event::Stop
+    }
+
+    fn stop_occurrence(&self, shared: &Shared) -> Occurrence {
+        let stop_hook_active = self.run.stop_blocks > 0;
+        let text = &self.run.text;
+        let last_assistant_message = (!text.is_empty()).then(|| text.clone());
+        match &self.agent {
+            None => Occurrence::Stop(Stop {
+                stop_hook_active,
+                last_assistant_message,
+            }),
+            Some(agent) => Occurrence::SubagentStop(SubagentStop {
+                stop_hook_active,
+                agent_id: agent.agent_id.clone(),
+                agent_transcript_path: agent_transcript(
+                    &shared.spec.environment.transcript_of(shared.id),
+                    &agent.agent_id,
+                ),
+                agent_type: agent.agent_type.clone(),
+                last_assistant_message,
+            }),
+        }
+    }
+
+    pub(super) fn stop_hooks_settled(&mut self, shared: &mut Shared, merged: Merged) {
+        if self.phase != Phase::Concluding {
+            return;
+        }
+        if let Some(reason) = self.run.hook_stop.clone() {
+            self.run.outcome = Some(stopped_by_hook(reason));
+            return self.transit(shared, Event::Stop);
+        }
+        match merged.block {
+            Some(reason) if self.run.stop_blocks < STOP_BLOCKS => self.go_on(shared, reason),
+            refused => {
+                if refused.is_some() {
+                    let content = format!(
+                        "Hooks have kept this run from ending {STOP_BLOCKS} times in a row; it ends now."
+                    );
+                    self.inform(shared, InformationLevel::Warning, content);
+                }
+                self.run.outcome = Some(Outcome::Success);
+                self.transit(shared, Event::Stop);
+            }
+        }
+    }
+
+    /// Tells the model why it is not done.
+    fn go_on(&mut self, shared: &mut Shared, reason: String) {
+        self.run.stop_blocks += 1;
+        let text = format!("A hook wants you to go on before you stop: {reason}");
+        let content = vec![Block::text(&text).to_raw()];
+        let uuid = shared.ids.uuid();
+        shared.say(Message::User(UserMessage {
+            message: UserContent::new(content.clone()),
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            tool_use_result: None,
+            is_synthetic: true,
+            is_replay: false,
+            uuid,
+            session_id: shared.id,
+        }));
+        let content = self.with_hook_context(content);
+        self.history.push(Role::User, content.clone());
+        self.transit(shared, Event::GoOn);
+        let line = Line::new(Role::User, content).under(uuid);
+        self.save(shared, Stage::SavePrompt, vec![line]);
+    }
+}
