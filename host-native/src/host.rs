@@ -6,6 +6,7 @@
 //! [`windlass_core::drive`]. `examples/custom_host.rs` does that.
 
 mod clock;
+mod hooks;
 mod messages;
 mod tools;
 mod transport;
@@ -23,13 +24,14 @@ use windlass_core::{
         Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
         ResolvedPath,
     },
+    hook::{HookAnswer, HookCall},
     host::CancelSignal,
     tool::{ToolCall, ToolResult},
 };
 
 use self::clock::Clock;
 pub(crate) use self::tools::panic_text;
-pub use self::{messages::MessageSink, tools::RunTool, transport::Transport};
+pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
 
 /// How long a call of an embedder's tool may take that says nothing about it: ten minutes, as long as the
 /// longest Bash command.
@@ -46,6 +48,7 @@ pub struct NativeHost {
     clock: Clock,
     transport: Arc<dyn Transport>,
     tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
+    hooks: Arc<BTreeMap<String, Arc<dyn RunHook>>>,
     permission: Option<Arc<PermissionCallback>>,
     cwd: Arc<str>,
     messages: MessageSink,
@@ -59,6 +62,7 @@ impl NativeHost {
             clock: Clock::new(),
             transport,
             tools: Arc::default(),
+            hooks: Arc::default(),
             permission: None,
             cwd: Arc::from("/"),
             messages: messages.into(),
@@ -69,6 +73,13 @@ impl NativeHost {
     #[must_use]
     pub fn with_tools(mut self, tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>) -> Self {
         self.tools = tools;
+        self
+    }
+
+    /// The hooks, by the name they are registered under.
+    #[must_use]
+    pub fn with_hooks(mut self, hooks: Arc<BTreeMap<String, Arc<dyn RunHook>>>) -> Self {
+        self.hooks = hooks;
         self
     }
 
@@ -91,6 +102,7 @@ impl fmt::Debug for NativeHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NativeHost")
             .field("tools", &self.tools.keys())
+            .field("hooks", &self.hooks.keys())
             .field("cwd", &self.cwd)
             .field("asks", &self.permission.is_some())
             .finish_non_exhaustive()
@@ -139,6 +151,18 @@ impl Host for NativeHost {
         tool.run(id, call, cancel)
     }
 
+    fn run_hook(
+        &self,
+        id: EffectId,
+        call: HookCall,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        let Some(hook) = self.hooks.get(&call.hook) else {
+            return unknown_hook(&call.hook);
+        };
+        hook.run(id, call, cancel)
+    }
+
     fn ask_permission(
         &self,
         _id: EffectId,
@@ -181,6 +205,12 @@ fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<ResolvedPath, Str
 fn unknown_tool(name: &str) -> BoxStream<'static, Answer> {
     let text = format!("This host has no tool named {name}.");
     stream::iter([Answer::Tool(ToolResult::error(text))]).boxed()
+}
+
+/// The same for hooks; what the failure means is the registration's matter.
+fn unknown_hook(name: &str) -> BoxStream<'static, Answer> {
+    let reason = format!("this host has no hook named {name}");
+    stream::iter([Answer::Hook(HookAnswer::Failed(reason))]).boxed()
 }
 
 fn nobody_to_ask(request: &PermissionRequest) -> PermissionResponse {

@@ -67,8 +67,9 @@ mod os;
 pub mod plugins;
 
 pub use agent::{
-    AbortHandle, Agent, AgentBuilder, BuildError, BypassNotAllowed, ControlError, IntoToolResult,
-    Json, NoInput, Run, RunError, Session, Tool, ToolContext, UserInput,
+    AbortHandle, Agent, AgentBuilder, BuildError, BypassNotAllowed, ControlError, HookContext,
+    IntoHookAnswer, IntoToolResult, Json, NoInput, Run, RunError, Session, Tool, ToolContext,
+    UserInput,
 };
 pub use host::{NativeHost, Transport};
 pub use windlass_core as core;

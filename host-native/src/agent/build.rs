@@ -61,6 +61,7 @@ impl AgentBuilder {
                 spec: Arc::new(spec),
                 transport,
                 tools: Arc::new(tools),
+                hooks: Arc::new(self.hooks),
                 permission: self.permission,
                 on_message: self.on_message,
                 session_id: self.session_id,

@@ -1,11 +1,14 @@
 //! What an agent is, said step by step.
 
-use std::{env, fmt, future::Future, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, env, fmt, future::Future, path::PathBuf, sync::Arc, time::Duration,
+};
 
 use windlass_core::{
     Message, SessionId, Spec,
     context::{ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
     effect::{PermissionRequest, PermissionResponse},
+    hook::{HookInput, HookMatcher},
     money::Usd,
     output::OutputFormat,
     permission::Mode,
@@ -13,9 +16,12 @@ use windlass_core::{
     spec::{Effort, RetryPolicy, Thinking},
 };
 
-use super::{BuildError, MessageCallback, Tool, builtin::Selection};
+use super::{
+    BuildError, HookContext, IntoHookAnswer, MessageCallback, Tool, builtin::Selection,
+    hook::HookClosure,
+};
 use crate::{
-    host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, Transport},
+    host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
     http::{Auth, EndpointConfig},
     plugins::PluginHost,
 };
@@ -45,6 +51,7 @@ pub struct AgentBuilder {
     pub(super) ask: Vec<String>,
     pub(super) deny: Vec<String>,
     pub(super) bypass: bool,
+    pub(super) hooks: BTreeMap<String, Arc<dyn RunHook>>,
     pub(super) permission: Option<Arc<PermissionCallback>>,
     pub(super) on_message: Option<Arc<MessageCallback>>,
     pub(super) budget: Option<f64>,
@@ -73,6 +80,7 @@ impl AgentBuilder {
             ask: Vec::new(),
             deny: Vec::new(),
             bypass: false,
+            hooks: BTreeMap::new(),
             permission: None,
             on_message: None,
             budget: None,
@@ -306,6 +314,43 @@ impl AgentBuilder {
         Fut: Future<Output = PermissionResponse> + Send + 'static,
     {
         self.permission = Some(Arc::new(move |request| Box::pin(callback(request))));
+        self
+    }
+
+    /// A closure that runs at an event, for some tools or for all:
+    ///
+    /// ```
+    /// use windlass::{Agent, core::hook::{HookEvent, HookInput, HookMatcher, HookOutput, Matcher, Occurrence}};
+    ///
+    /// let mut bash = HookMatcher::of(HookEvent::PreToolUse);
+    /// bash.matcher = Matcher::parse("Bash")?;
+    /// let agent = Agent::builder().hook(bash, |input: HookInput, _context| async move {
+    ///     match &input.event {
+    ///         Occurrence::PreToolUse(call) if call.tool_input.get().contains("rm -rf") => {
+    ///             HookOutput::deny("nothing is removed here")
+    ///         }
+    ///         _ => HookOutput::default(),
+    ///     }
+    /// });
+    /// # let _ = agent;
+    /// # Ok::<(), windlass::core::hook::MatcherError>(())
+    /// ```
+    ///
+    /// It is asked to stop when its time is over ([`HookContext::cancelled`](super::HookContext::cancelled)). A
+    /// panic or an error means what the matcher's failure policy says: by default, a call is asked about and everything
+    /// else goes on.
+    pub fn hook<F, Fut>(mut self, matcher: impl Into<HookMatcher>, handler: F) -> Self
+    where
+        F: Fn(HookInput, HookContext) -> Fut + Send + Sync + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: IntoHookAnswer,
+    {
+        let mut matcher = matcher.into();
+        let name = format!("hook_{}", self.hooks.len());
+        self.hooks
+            .insert(name.clone(), Arc::new(HookClosure::new(handler)));
+        matcher.hooks = vec![name];
+        self.spec.hooks.push(matcher);
         self
     }
 

@@ -24,6 +24,7 @@ mod build_error;
 mod builder;
 mod builtin;
 mod closure;
+mod hook;
 mod input;
 mod output;
 mod prompt_queue;
@@ -46,13 +47,14 @@ pub use self::{
     build_error::BuildError,
     builder::AgentBuilder,
     closure::ToolContext,
+    hook::{HookContext, IntoHookAnswer},
     input::UserInput,
     output::{IntoToolResult, Json},
     run::{AbortHandle, ControlError, Run, RunError},
     session::{BypassNotAllowed, Session},
     tool::{NoInput, Tool},
 };
-use crate::host::{MessageSink, NativeHost, PermissionCallback, RunTool, Transport};
+use crate::host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport};
 
 /// Messages that may wait to be read before the loop waits too.
 const MESSAGES_AHEAD: usize = 64;
@@ -71,6 +73,7 @@ struct Parts {
     spec: Arc<Spec>,
     transport: Arc<dyn Transport>,
     tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
+    hooks: Arc<BTreeMap<String, Arc<dyn RunHook>>>,
     permission: Option<Arc<PermissionCallback>>,
     on_message: Option<Arc<MessageCallback>>,
     session_id: Option<SessionId>,
@@ -157,6 +160,7 @@ impl Agent {
         let parts = &self.parts;
         NativeHost::new(Arc::clone(&parts.transport), messages)
             .with_tools(Arc::clone(&parts.tools))
+            .with_hooks(Arc::clone(&parts.hooks))
             .with_permission(parts.permission.clone())
             .with_cwd(parts.spec.environment.cwd.as_str())
     }

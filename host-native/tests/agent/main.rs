@@ -7,6 +7,7 @@ mod components;
 mod control;
 mod endings;
 mod examples;
+mod hooks;
 mod permissions;
 mod queries;
 mod sessions;
