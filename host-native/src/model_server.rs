@@ -173,7 +173,8 @@ impl ModelServer {
         })
     }
 
-    /// The base address, without a slash at its end: what `ANTHROPIC_BASE_URL` takes.
+    /// The base address, without a slash at its end: what `ANTHROPIC_BASE_URL` takes. With `/v1` behind it, it
+    /// is what `OPENAI_BASE_URL` takes: the path of a request decides what is spoken.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
@@ -361,7 +362,7 @@ fn in_pieces(pieces: std::vec::IntoIter<Piece>) -> UnsyncBoxBody<Bytes, Broken> 
 fn greeting(method: &Method, path: &str) -> Response<AnswerBody> {
     let alive = path == "/" && (method == Method::GET || method == Method::HEAD);
     let text = if alive {
-        "The scripted model of windlass: POST /v1/messages\n".to_owned()
+        "The scripted model of windlass: POST /v1/messages or /v1/chat/completions\n".to_owned()
     } else {
         r#"{"type":"error","error":{"type":"not_found_error","message":"scripted model: only POST is answered by the script"}}"#.to_owned()
     };

@@ -34,9 +34,13 @@ pub const MAX_STDOUT: usize = 30_000;
 /// Bytes of standard error that are shown.
 pub const MAX_STDERR: usize = 10_000;
 
-/// Variables that hold the model endpoint's keys. A command has no use for them, and what it prints goes to the
+/// Variables that hold keys of model endpoints. A command has no use for them, and what it prints goes to the
 /// model.
-const KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"];
+const KEYS: [&str; 3] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "OPENAI_API_KEY",
+];
 
 /// The Bash tool.
 #[derive(Debug, Clone)]

@@ -16,7 +16,8 @@ pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (windlass)
     args_conflicts_with_subcommands = true,
     max_term_width = 100,
     after_help = "The API key is read from ANTHROPIC_API_KEY (or a bearer token from ANTHROPIC_AUTH_TOKEN), the address \
-                  from ANTHROPIC_BASE_URL. `windlass demo` needs neither.\n\
+                  from ANTHROPIC_BASE_URL; with --provider openai from OPENAI_API_KEY and OPENAI_BASE_URL. \
+                  `windlass demo` needs neither.\n\
                   Exit codes: 0 done, 1 the run ended in an error, 2 wrong usage, 3 it could not start, 130 interrupted."
 )]
 pub(crate) struct CommandLine {
@@ -134,7 +135,11 @@ pub(crate) struct RunArgs {
 /// How the model is reached.
 #[derive(Debug, Args)]
 pub(crate) struct ConnectionArgs {
-    /// The address of the Messages API; else ANTHROPIC_BASE_URL.
+    /// What the server speaks: Anthropic's Messages API, or OpenAI's chat completions, as Ollama, llama.cpp, vLLM and most gateways do.
+    #[arg(long, value_enum, default_value_t = ProviderArg::Anthropic, value_name = "PROVIDER")]
+    pub(crate) provider: ProviderArg,
+
+    /// The server's address; else ANTHROPIC_BASE_URL or, with --provider openai, OPENAI_BASE_URL.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 
@@ -186,6 +191,15 @@ pub(crate) enum OutputFormat {
     Json,
     /// Every message as it comes, one JSON object a line.
     StreamJson,
+}
+
+/// A wire format as a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProviderArg {
+    /// The Messages API.
+    Anthropic,
+    /// Chat completions.
+    Openai,
 }
 
 /// [`Effort`] as a flag.

@@ -9,14 +9,17 @@ use std::{
 use anstyle::{AnsiColor, Style};
 use futures_util::StreamExt as _;
 use windlass::{
-    core::effect::{Answer, HttpRequest},
+    core::{
+        effect::{Answer, HttpRequest},
+        provider::openai::ChatCompletions,
+    },
     http::{Auth, ModelEndpoint},
     plugins::{Cache, PluginHost, PluginHostConfig},
 };
 
 use super::{
     Exit,
-    args::{ConnectionArgs, DoctorArgs, VERSION},
+    args::{ConnectionArgs, DoctorArgs, ProviderArg, VERSION},
     plain::{duration, one_line},
     start::{self, StartError},
     terminal::Stage,
@@ -127,14 +130,27 @@ fn program() -> Finding {
 
 /// Whether a key is there. It is never shown, not even in part.
 fn key(args: &ConnectionArgs) -> Finding {
-    match (start::auth_from_environment(), start::endpoint(args)) {
-        (Auth::ApiKey(_), _) => Finding::ok("key", "ANTHROPIC_API_KEY is set"),
-        (Auth::Bearer(_), _) => Finding::ok("key", "ANTHROPIC_AUTH_TOKEN is set"),
-        (Auth::None, Ok(_)) => Finding::ok("key", "none, and a server on this machine needs none"),
-        (Auth::None, Err(_)) => Finding::fail(
+    let auth = start::auth_from_environment(args.provider);
+    match (args.provider, auth, start::endpoint(args)) {
+        (ProviderArg::Anthropic, Auth::ApiKey(_), _) => {
+            Finding::ok("key", "ANTHROPIC_API_KEY is set")
+        }
+        (ProviderArg::Anthropic, Auth::Bearer(_), _) => {
+            Finding::ok("key", "ANTHROPIC_AUTH_TOKEN is set")
+        }
+        (ProviderArg::Openai, Auth::ApiKey(_) | Auth::Bearer(_), _) => {
+            Finding::ok("key", "OPENAI_API_KEY is set")
+        }
+        (ProviderArg::Anthropic, Auth::None, Ok(_)) => {
+            Finding::ok("key", "none, and a server on this machine needs none")
+        }
+        (ProviderArg::Openai, Auth::None, Ok(_)) => {
+            Finding::ok("key", "none, and a server of one's own may need none")
+        }
+        (provider, Auth::None, Err(_)) => Finding::fail(
             "key",
             "none",
-            "set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN for a bearer token",
+            format!("set {}", start::key_variables(provider)),
         ),
     }
 }
@@ -169,7 +185,7 @@ async fn server(args: &ConnectionArgs) -> Finding {
     const AREA: &str = "server";
     let config = match start::endpoint(args) {
         Ok(config) => config,
-        Err(StartError::MissingKey) => {
+        Err(StartError::MissingKey(_)) => {
             return Finding::warn(AREA, "not asked, for want of a key", "see above");
         }
         Err(error) => return Finding::fail(AREA, "cannot be asked", error.to_string()),
@@ -188,10 +204,21 @@ async fn server(args: &ConnectionArgs) -> Finding {
         Ok(endpoint) => endpoint,
         Err(error) => return Finding::fail(AREA, "cannot be asked", error.to_string()),
     };
+    let (path, headers) = match args.provider {
+        ProviderArg::Anthropic => (
+            "/v1/models?limit=1".to_owned(),
+            vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())],
+        ),
+        // Beside the endpoint that is asked in earnest.
+        ProviderArg::Openai => {
+            let asked = ChatCompletions::at(&config.base_url).path;
+            (asked.replace("/chat/completions", "/models"), Vec::new())
+        }
+    };
     let request = HttpRequest {
         method: "GET",
-        path: "/v1/models?limit=1".to_owned(),
-        headers: vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())],
+        path,
+        headers,
         body: Vec::new(),
     };
     let started = Instant::now();

@@ -42,8 +42,8 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<Exit, StartError> {
         return Ok(Exit::PipeClosed);
     }
     anstream::eprintln!(
-        "windlass: set ANTHROPIC_BASE_URL={}; Ctrl-C ends it",
-        server.url()
+        "windlass: set ANTHROPIC_BASE_URL={url}, or OPENAI_BASE_URL={url}/v1; Ctrl-C ends it",
+        url = server.url()
     );
     // The other end lives as long as the runtime.
     let _ = stops.wait_for(|stop| *stop != Stop::No).await;

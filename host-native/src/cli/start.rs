@@ -8,18 +8,22 @@ use windlass::{
     Agent, BuildError,
     core::{
         permission::{Mode, Rule},
+        provider::openai::ChatCompletions,
         spec::RetryPolicy,
     },
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig, is_this_machine},
 };
 
 use super::{
-    args::{ConnectionArgs, RunArgs, list},
+    args::{ConnectionArgs, ProviderArg, RunArgs, list},
     question::Question,
 };
 
 /// What the model is told unless `--system-prompt` says something else.
 pub(crate) const SYSTEM_PROMPT: &str = include_str!("system_prompt.md");
+
+/// OpenAI's own server.
+const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Why nothing was started: what, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -28,11 +32,8 @@ pub(crate) enum StartError {
     #[error("{0}")]
     Usage(String),
     /// No key for a server that surely wants one.
-    #[error(
-        "there is no API key: set ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN for a bearer token). \
-         `windlass demo` shows the agent without one."
-    )]
-    MissingKey,
+    #[error("there is no API key: set {}. `windlass demo` shows the agent without one.", key_variables(*.0))]
+    MissingKey(ProviderArg),
     /// Standard input cannot be the prompt.
     #[error("standard input cannot be used as the prompt: {0}")]
     StandardInput(String),
@@ -61,7 +62,9 @@ impl From<BuildError> for StartError {
     /// The builder speaks of its methods; people here know flags.
     fn from(error: BuildError) -> Self {
         match error {
-            BuildError::MissingKey | BuildError::NoKeyInEnvironment => Self::MissingKey,
+            BuildError::MissingKey | BuildError::NoKeyInEnvironment => {
+                Self::MissingKey(ProviderArg::Anthropic)
+            }
             BuildError::UnknownTool { name, known } => Self::Usage(format!(
                 "--tools: there is no built-in tool named `{name}`; there are {known}"
             )),
@@ -89,8 +92,19 @@ pub(crate) fn agent(
     partial_messages: bool,
 ) -> Result<(Agent, mpsc::UnboundedReceiver<Question>), StartError> {
     let (asking, questions) = mpsc::unbounded_channel();
-    let mut builder = Agent::builder()
-        .endpoint(endpoint(&args.connection)?)
+    let endpoint = endpoint(&args.connection)?;
+    let mut builder = Agent::builder();
+    if args.connection.provider == ProviderArg::Openai {
+        if args.model.as_deref().is_none_or(str::is_empty) {
+            return Err(StartError::Usage(
+                "--provider openai needs --model: servers of this kind have no model in common"
+                    .to_owned(),
+            ));
+        }
+        builder = builder.provider(ChatCompletions::at(&endpoint.base_url));
+    }
+    builder = builder
+        .endpoint(endpoint)
         .partial_messages(partial_messages)
         .free_workspace_reads(true)
         .allowed_tools(rules("--allowedTools", &args.allowed_tools)?)
@@ -154,12 +168,21 @@ pub(crate) fn agent(
 
 /// Where the model is and who asks.
 pub(crate) fn endpoint(args: &ConnectionArgs) -> Result<EndpointConfig, StartError> {
+    let (variable_name, usual) = match args.provider {
+        ProviderArg::Anthropic => ("ANTHROPIC_BASE_URL", DEFAULT_BASE_URL),
+        ProviderArg::Openai => ("OPENAI_BASE_URL", OPENAI_BASE_URL),
+    };
     let base_url = (args.base_url.clone().filter(|url| !url.is_empty()))
-        .or_else(|| variable("ANTHROPIC_BASE_URL"))
-        .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-    let auth = auth_from_environment();
-    if matches!(auth, Auth::None) && !is_on_this_machine(&base_url) {
-        return Err(StartError::MissingKey);
+        .or_else(|| variable(variable_name))
+        .unwrap_or_else(|| usual.to_owned());
+    let auth = auth_from_environment(args.provider);
+    let may_lack_key = match args.provider {
+        ProviderArg::Anthropic => is_on_this_machine(&base_url),
+        // Whoever names another server knows whether it wants one: most that are one's own do not.
+        ProviderArg::Openai => base_url != OPENAI_BASE_URL,
+    };
+    if matches!(auth, Auth::None) && !may_lack_key {
+        return Err(StartError::MissingKey(args.provider));
     }
     let mut endpoint = EndpointConfig::new(base_url, auth);
     match &args.ca_file {
@@ -170,10 +193,23 @@ pub(crate) fn endpoint(args: &ConnectionArgs) -> Result<EndpointConfig, StartErr
 }
 
 /// The key, or the bearer token, or nothing.
-pub(crate) fn auth_from_environment() -> Auth {
-    let key = variable("ANTHROPIC_API_KEY").map(|key| Auth::ApiKey(key.into()));
-    let token = || variable("ANTHROPIC_AUTH_TOKEN").map(|token| Auth::Bearer(token.into()));
-    key.or_else(token).unwrap_or(Auth::None)
+pub(crate) fn auth_from_environment(provider: ProviderArg) -> Auth {
+    let bearer = |name| variable(name).map(|token| Auth::Bearer(token.into()));
+    let auth = match provider {
+        ProviderArg::Anthropic => variable("ANTHROPIC_API_KEY")
+            .map(|key| Auth::ApiKey(key.into()))
+            .or_else(|| bearer("ANTHROPIC_AUTH_TOKEN")),
+        ProviderArg::Openai => bearer("OPENAI_API_KEY"),
+    };
+    auth.unwrap_or(Auth::None)
+}
+
+/// The variables that hold a key, as a complaint names them.
+pub(crate) fn key_variables(provider: ProviderArg) -> &'static str {
+    match provider {
+        ProviderArg::Anthropic => "ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN for a bearer token)",
+        ProviderArg::Openai => "OPENAI_API_KEY",
+    }
 }
 
 fn variable(name: &str) -> Option<String> {

@@ -6,6 +6,7 @@ mod bad_input;
 mod demo;
 mod output;
 mod permission;
+mod provider;
 mod signals;
 mod support;
 mod usage;
