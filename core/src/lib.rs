@@ -33,6 +33,7 @@ pub mod host;
 pub mod id;
 pub mod initialization;
 pub mod json;
+pub mod mcp;
 pub mod message;
 pub mod money;
 pub mod output;

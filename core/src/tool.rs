@@ -80,22 +80,46 @@ impl ToolDefinition {
     }
 }
 
-/// Behaviour hints. Both spellings in use are read: `readOnly` and `readOnlyHint`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+/// Behaviour hints. Both spellings in use are read, also at once: `readOnly` and `readOnlyHint`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Annotations {
     /// Changes nothing; calls may run concurrently with other read-only calls.
-    #[serde(rename = "readOnly", alias = "readOnlyHint", alias = "read_only")]
+    #[serde(rename = "readOnly")]
     pub read_only: bool,
     /// May destroy data.
-    #[serde(rename = "destructive", alias = "destructiveHint")]
+    #[serde(rename = "destructive")]
     pub destructive: bool,
     /// Repeating a call changes nothing more.
-    #[serde(rename = "idempotent", alias = "idempotentHint")]
+    #[serde(rename = "idempotent")]
     pub idempotent: bool,
     /// Reaches beyond the workspace (the network).
-    #[serde(rename = "openWorld", alias = "openWorldHint")]
+    #[serde(rename = "openWorld")]
     pub open_world: bool,
+}
+
+impl<'de> Deserialize<'de> for Annotations {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Hints {
+            #[serde(alias = "read_only")]
+            read_only: bool,
+            read_only_hint: bool,
+            destructive: bool,
+            destructive_hint: bool,
+            idempotent: bool,
+            idempotent_hint: bool,
+            open_world: bool,
+            open_world_hint: bool,
+        }
+        let hints = Hints::deserialize(deserializer)?;
+        Ok(Self {
+            read_only: hints.read_only || hints.read_only_hint,
+            destructive: hints.destructive || hints.destructive_hint,
+            idempotent: hints.idempotent || hints.idempotent_hint,
+            open_world: hints.open_world || hints.open_world_hint,
+        })
+    }
 }
 
 /// An input field that names a file or directory.
