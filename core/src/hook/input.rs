@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::HookEvent;
 use crate::{
+    context::CompactionTrigger,
     id::SessionId,
     json::{self, RawJson},
     permission::Mode,
@@ -216,19 +217,9 @@ pub struct SubagentStop {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreCompact {
     /// Who wanted it.
-    pub trigger: CompactTrigger,
+    pub trigger: CompactionTrigger,
     /// What the person asked to keep; null without.
     pub custom_instructions: Option<String>,
-}
-
-/// Who wants the conversation compacted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CompactTrigger {
-    /// The person.
-    Manual,
-    /// The loop: the window is nearly full.
-    Auto,
 }
 
 /// Fields of `PermissionRequest`.
@@ -385,8 +376,8 @@ impl Occurrence {
             Self::SubagentStart(e) => &e.agent_type,
             Self::SubagentStop(e) => &e.agent_type,
             Self::PreCompact(e) => match e.trigger {
-                CompactTrigger::Manual => "manual",
-                CompactTrigger::Auto => "auto",
+                CompactionTrigger::Manual => "manual",
+                CompactionTrigger::Auto => "auto",
             },
             Self::Setup(e) => match e.trigger {
                 SetupTrigger::Init => "init",

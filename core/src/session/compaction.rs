@@ -4,12 +4,16 @@ use alloc::{borrow::ToOwned, format, string::String, vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Line, Outcome, Shared, Thread, model_call::text_of};
+use super::{Event, Line, Outcome, Phase, Shared, Thread, hook::HookRound, model_call::text_of};
 use crate::{
     content::Block,
     context::{CompactionTrigger, compaction, size},
     effect::EntryCompaction,
     history::{Checkpoint, Role},
+    hook::{
+        HookEvent, Occurrence,
+        input::{PreCompact, SessionStart, StartSource},
+    },
     id::{Millis, Stage, Uuid},
     message::{
         CompactBoundary, CompactMetadata, ErrorClass, Message, StatusKind, SystemMessage,
@@ -114,6 +118,14 @@ impl Thread {
         if self.number == 0 {
             shared.say_status(Some(StatusKind::Compacting), None);
         }
+        let said = self.run.compacting.as_ref().map(|c| c.instructions.clone());
+        let occurrence = Occurrence::PreCompact(PreCompact {
+            trigger,
+            custom_instructions: said.filter(|words| !words.is_empty()),
+        });
+        // One name for each compaction of a run: every one that hooks let through asks at least once.
+        let attempt = self.run.summary_requests.saturating_add(1);
+        self.fire_as(shared, occurrence, None, attempt);
         Event::Compact
     }
 
@@ -147,6 +159,28 @@ impl Thread {
             let because = Some((error.class, error.message.clone()));
             self.compact(shared, CompactionTrigger::Auto, String::new(), because)
         })
+    }
+
+    /// Hooks have seen the compaction that begins; one may have refused it (HOOK-15).
+    pub(super) fn compaction_hooks_settled(&mut self, shared: &mut Shared, block: Option<String>) {
+        if self.phase != Phase::Compacting {
+            return;
+        }
+        match block.or_else(|| self.run.hook_stop.clone()) {
+            Some(reason) => {
+                let text = format!("a hook refused the compaction: {reason}");
+                self.compaction_failed(shared, None, &text);
+            }
+            None => self.ask_for_summary(shared),
+        }
+    }
+
+    /// Asks the model for the summary, unless hooks are still looking.
+    pub(super) fn begin_summary(&mut self, shared: &mut Shared) {
+        let looks = |round: &HookRound| round.event() == HookEvent::PreCompact;
+        if !self.hook_rounds.iter().any(looks) {
+            self.ask_for_summary(shared);
+        }
     }
 
     /// Asks the model for the summary: the conversation as it was asked last, with a question behind it.
@@ -314,6 +348,15 @@ impl Thread {
                 session_id: shared.id,
             }));
         }
+        // What these hooks add is read with the next message: the conversation does not wait for it.
+        let model = Some(self.model().to_owned());
+        let start = SessionStart {
+            source: StartSource::Compact,
+            agent_type: None,
+            model,
+        };
+        let attempt = self.run.summary_requests.saturating_add(1);
+        self.fire_as(shared, Occurrence::SessionStart(start), None, attempt);
         self.run.summaries += 1;
         self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
         self.transit(shared, Event::Answered);

@@ -211,7 +211,7 @@ impl Thread {
             Phase::Idle | Phase::Submitting | Phase::Backoff | Phase::Concluding => {}
             Phase::CompactingBackoff | Phase::SavingSummary => {}
             Phase::Calling => self.ask_model(shared),
-            Phase::Compacting => self.ask_for_summary(shared),
+            Phase::Compacting => self.begin_summary(shared),
             Phase::SavingResponse => self.save_response(shared),
             Phase::Tooling => self.schedule_calls(shared),
             Phase::SavingResults => self.save_results(shared),

@@ -5,10 +5,11 @@ use windlass_core::{
     Input, Phase, Spec,
     context::{MemoryFile, MemoryScope},
     effect::Answer,
+    hook::{HookAnswer, HookEvent, HookMatcher},
     id::Stage,
 };
 
-use crate::harness::{Bench, MODEL, Reply, spec_with, sse, tool, tool_use};
+use crate::harness::{Bench, MODEL, Reply, raw, spec_with, sse, tool, tool_use};
 
 /// A reply after which the context holds so many tokens.
 fn sized(blocks: &[Value], tokens: u64) -> Reply {
@@ -417,4 +418,69 @@ fn a_session_put_away_while_compacting_goes_on() {
     answer_summary(&mut bench, &says("Short.", 2_100));
     bench.reply(&says("fine", 10));
     assert!(!bench.result().is_error);
+}
+
+/// Hooks that watch compactions, and the beginning that follows one.
+fn watched(mut spec: Spec) -> Spec {
+    let watch = |event| HookMatcher::new(event, ["watch".to_owned()]);
+    spec.hooks = vec![watch(HookEvent::PreCompact), watch(HookEvent::SessionStart)];
+    spec
+}
+
+/// The pending hook of an event: what it is told, and its answer.
+fn answer_hook(bench: &mut Bench, event: HookEvent, output: &Value) -> Value {
+    let (id, effect) = bench.of(Stage::Hook(event, 1));
+    let windlass_core::effect::Effect::RunHook(call) = effect else {
+        panic!("not a hook: {effect:?}");
+    };
+    bench.answer(id, Answer::Hook(HookAnswer::Output(raw(output))));
+    serde_json::from_str(call.input.get()).unwrap()
+}
+
+fn watched_and_full() -> Bench {
+    let mut bench = Bench::new(watched(spec_with(vec![])));
+    for n in 1..4 {
+        bench.prompt(&format!("question {n} {}", "x".repeat(300)));
+        if n == 1 {
+            answer_hook(&mut bench, HookEvent::SessionStart, &json!({}));
+        }
+        bench.reply(&says(&format!("answer {n} {}", "y".repeat(300)), 100));
+    }
+    bench
+}
+
+#[test]
+fn hook_15_hooks_see_a_compaction_before_it_begins_and_the_beginning_after_it() {
+    let mut bench = watched_and_full();
+    bench.prompt("/compact keep the names");
+    assert!(
+        !bench.pending_stages().contains(&Stage::Summary),
+        "not before the hooks"
+    );
+    let told = answer_hook(&mut bench, HookEvent::PreCompact, &json!({}));
+    assert_eq!(told["hook_event_name"], "PreCompact");
+    assert_eq!(told["trigger"], "manual");
+    assert_eq!(told["custom_instructions"], "keep the names");
+    answer_summary(&mut bench, &says("Names: a.rs.", 100));
+    let context = json!({"hookSpecificOutput": {
+        "hookEventName": "SessionStart", "additionalContext": "the build is green"}});
+    let told = answer_hook(&mut bench, HookEvent::SessionStart, &context);
+    assert_eq!(told["source"], "compact");
+    bench.prompt("go on");
+    let body = bench.body()["messages"].to_string();
+    assert!(body.contains("the build is green"), "{body}");
+}
+
+#[test]
+fn ctx_1_a_hook_can_keep_the_conversation_from_being_compacted() {
+    let mut bench = watched_and_full();
+    let before = bench.history();
+    bench.prompt("/compact");
+    let refusal = json!({"decision": "block", "reason": "not now"});
+    let told = answer_hook(&mut bench, HookEvent::PreCompact, &refusal);
+    assert_eq!(told["custom_instructions"], Value::Null);
+    assert!(bench.session.is_idle());
+    let errors = bench.result().errors.clone().unwrap();
+    assert!(errors[0].contains("not now"), "{errors:?}");
+    assert_eq!(bench.history(), before);
 }

@@ -82,7 +82,7 @@ impl Thread {
     }
 
     /// The same under another attempt: for what may occur several times in a turn.
-    pub(super) fn fire_as(
+    pub(in crate::session) fn fire_as(
         &mut self,
         shared: &mut Shared,
         occurrence: Occurrence,

@@ -36,6 +36,7 @@ impl Thread {
             | HookEvent::PostToolUseFailure => self.call_hooks_settled(shared, round, merged),
             HookEvent::UserPromptSubmit => self.prompt_hooks_settled(shared, merged),
             HookEvent::Stop | HookEvent::SubagentStop => self.stop_hooks_settled(shared, merged),
+            HookEvent::PreCompact => self.compaction_hooks_settled(shared, merged.block),
             event => {
                 for text in &merged.context {
                     self.add_context(event, text);
