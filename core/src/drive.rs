@@ -49,6 +49,7 @@ pub async fn drive_observed<H: Host>(
     let mut inputs = pin!(inputs.fuse());
     let mut running = SelectAll::new();
     let mut controls: Vec<Control> = Vec::new();
+    let mut turn = Turn::Inputs;
     loop {
         while let Some(output) = session.poll() {
             match output {
@@ -78,12 +79,19 @@ pub async fn drive_observed<H: Host>(
             }
         });
         let input = poll_fn(|cx| {
-            // Answers first: what the world did is older than what somebody may want next.
-            if let Poll::Ready(Some((id, answer))) = running.poll_next_unpin(cx) {
-                return Poll::Ready(Some(Input::Answer(id, answer)));
-            }
-            if let Poll::Ready(Some(input)) = inputs.as_mut().poll_next(cx) {
-                return Poll::Ready(Some(input));
+            // In turn: neither a stream that is always ready nor somebody who never stops talking keeps the
+            // other from being heard.
+            for who in [turn, turn.other()] {
+                let next = match who {
+                    Turn::Inputs => inputs.as_mut().poll_next(cx),
+                    Turn::Answers => running
+                        .poll_next_unpin(cx)
+                        .map(|next| next.map(|(id, answer)| Input::Answer(id, answer))),
+                };
+                if let Poll::Ready(Some(input)) = next {
+                    turn = who.other();
+                    return Poll::Ready(Some(input));
+                }
             }
             if idle && inputs.is_done() && running.is_empty() {
                 return Poll::Ready(None);
@@ -100,6 +108,22 @@ pub async fn drive_observed<H: Host>(
             controls.retain(|c| c.id != *id);
         }
         session.handle(host.now(), input)?;
+    }
+}
+
+/// Whose turn it is to be heard first.
+#[derive(Debug, Clone, Copy)]
+enum Turn {
+    Inputs,
+    Answers,
+}
+
+impl Turn {
+    fn other(self) -> Self {
+        match self {
+            Self::Inputs => Self::Answers,
+            Self::Answers => Self::Inputs,
+        }
     }
 }
 

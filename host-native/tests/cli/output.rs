@@ -303,11 +303,11 @@ fn loop_7_and_loop_8_limits_end_a_run_with_exit_code_1() {
     let endless = json!({"exchanges": [{
         "repeat": 5,
         "respond": {"content": [{"type": "tool_use", "name": "Glob", "input": {"pattern": "*"}}],
-                    "usage": {"input_tokens": 1_000_000, "output_tokens": 10}},
+                    "usage": {"input_tokens": 100_000, "output_tokens": 10}},
     }]});
     for (flag, value, words) in [
         ("--max-turns", "2", "limit of 2 tool rounds"),
-        ("--max-budget-usd", "4.5", "budget of $4.5"),
+        ("--max-budget-usd", "0.45", "budget of $0.45"),
     ] {
         let server = model(&endless.to_string());
         let done = Windlass::asking(&server).run(&["-p", "Go on", flag, value]);

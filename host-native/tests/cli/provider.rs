@@ -88,7 +88,8 @@ fn what_is_missing_is_named() {
         "http://127.0.0.1:9",
     ];
     let complaint = windlass.run(&here);
-    assert!(complaint.complaint(2).contains("--model"));
+    assert_eq!(complaint.code, Some(2), "{complaint:?}");
+    assert!(complaint.stderr.contains("needs --model"), "{complaint:?}");
     let complaint = windlass.run(&["-p", "Hi", "--provider", "openai", "--model", "m"]);
     assert!(complaint.complaint(3).contains("OPENAI_API_KEY"));
 }

@@ -68,7 +68,7 @@ fn rules_and_tools_that_do_not_exist_are_refused_by_the_flag_that_names_them() {
         (
             "--disallowedTools",
             "Glob(*.rs)",
-            "spelled Read(pattern) (from --disallowedTools)",
+            "spelled Read(pattern): Read(*.rs) (from --disallowedTools)",
         ),
         (
             "--tools",
