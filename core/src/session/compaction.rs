@@ -123,9 +123,7 @@ impl Thread {
             trigger,
             custom_instructions: said.filter(|words| !words.is_empty()),
         });
-        // One name for each compaction of a run: every one that hooks let through asks at least once.
-        let attempt = self.run.summary_requests.saturating_add(1);
-        self.fire_as(shared, occurrence, None, attempt);
+        self.fire_anew(shared, occurrence);
         Event::Compact
     }
 
@@ -355,8 +353,7 @@ impl Thread {
             agent_type: None,
             model,
         };
-        let attempt = self.run.summary_requests.saturating_add(1);
-        self.fire_as(shared, Occurrence::SessionStart(start), None, attempt);
+        self.fire_anew(shared, Occurrence::SessionStart(start));
         self.run.summaries += 1;
         self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
         self.transit(shared, Event::Answered);

@@ -81,8 +81,15 @@ impl Thread {
         self.fire_as(shared, occurrence, call, 1)
     }
 
-    /// The same under another attempt: for what may occur several times in a turn.
-    pub(in crate::session) fn fire_as(
+    /// The same for what may occur several times in a turn.
+    pub(in crate::session) fn fire_anew(&mut self, shared: &mut Shared, occurrence: Occurrence) {
+        // 1 is for what occurs once.
+        self.occurred = self.occurred.saturating_add(1);
+        let attempt = self.occurred.saturating_add(1);
+        self.fire_as(shared, occurrence, None, attempt);
+    }
+
+    fn fire_as(
         &mut self,
         shared: &mut Shared,
         occurrence: Occurrence,

@@ -65,10 +65,7 @@ impl Thread {
             // Whoever says how the session starts knows better.
             self.is_new = false;
         }
-        // 1 is for what the session fires itself.
-        self.occurred = self.occurred.saturating_add(1);
-        let attempt = self.occurred.saturating_add(1);
-        self.fire_as(shared, occurrence, None, attempt);
+        self.fire_anew(shared, occurrence);
     }
 
     /// Something waited for hooks that nothing else depends on.
