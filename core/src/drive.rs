@@ -16,10 +16,46 @@ use futures_util::{
 use crate::{
     effect::{Answer, Effect, Input, Output},
     host::{CancelSignal, Cancelled, Host},
-    id::EffectId,
+    id::{EffectId, Millis, Now},
     message::Message,
     session::{HostError, Session},
 };
+
+/// What [`drive`] turns: a [`Session`], or something around one that looks on, such as a recorder of the test kit.
+pub trait Machine {
+    /// [`Session::handle`].
+    ///
+    /// # Errors
+    /// [`HostError`] if the host or an input broke the contract.
+    fn handle(&mut self, now: Now, input: Input) -> Result<(), HostError>;
+
+    /// [`Session::poll`].
+    fn poll(&mut self) -> Option<Output>;
+
+    /// [`Session::deadline`].
+    fn deadline(&self) -> Option<Millis>;
+
+    /// [`Session::is_idle`].
+    fn is_idle(&self) -> bool;
+}
+
+impl Machine for Session {
+    fn handle(&mut self, now: Now, input: Input) -> Result<(), HostError> {
+        Self::handle(self, now, input)
+    }
+
+    fn poll(&mut self) -> Option<Output> {
+        Self::poll(self)
+    }
+
+    fn deadline(&self) -> Option<Millis> {
+        Self::deadline(self)
+    }
+
+    fn is_idle(&self) -> bool {
+        Self::is_idle(self)
+    }
+}
 
 /// Turns `session` until it is idle and `inputs` has ended.
 ///
@@ -28,8 +64,8 @@ use crate::{
 ///
 /// # Errors
 /// [`HostError`] if the host or an input broke the contract.
-pub async fn drive<H: Host>(
-    session: &mut Session,
+pub async fn drive<M: Machine, H: Host>(
+    session: &mut M,
     host: &H,
     inputs: impl Stream<Item = Input>,
 ) -> Result<(), HostError> {
@@ -40,8 +76,8 @@ pub async fn drive<H: Host>(
 ///
 /// # Errors
 /// [`HostError`] if the host or an input broke the contract.
-pub async fn drive_observed<H: Host>(
-    session: &mut Session,
+pub async fn drive_observed<M: Machine, H: Host>(
+    session: &mut M,
     host: &H,
     inputs: impl Stream<Item = Input>,
     mut observe: impl FnMut(&Message),

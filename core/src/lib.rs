@@ -54,7 +54,7 @@ pub mod tool;
 pub mod tools;
 pub mod transcript;
 
-pub use drive::{drive, drive_observed};
+pub use drive::{Machine, drive, drive_observed};
 pub use effect::{Input, Output, Prompt};
 pub use host::Host;
 pub use id::{EffectId, Millis, Now, Seeded, SessionId, UnixMillis, Uuid};

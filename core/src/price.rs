@@ -5,18 +5,18 @@ use alloc::{
     vec::Vec,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{money::Usd, provider::Usage};
+use crate::{json::RawJson, money::Usd, provider::Usage};
 
 /// Prices and limits of models.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalogue {
     models: Vec<ModelFacts>,
 }
 
 /// One model or family of models.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFacts {
     /// The beginning of the model names this is about; the longest that fits wins.
@@ -82,6 +82,20 @@ impl Catalogue {
     /// Every model, in the order of the files.
     pub fn models(&self) -> impl Iterator<Item = &ModelFacts> {
         self.models.iter()
+    }
+
+    /// All of it as a price file.
+    #[must_use]
+    pub fn to_json(&self) -> RawJson {
+        #[derive(Serialize)]
+        struct File<'a> {
+            models: &'a [ModelFacts],
+        }
+        let file = File {
+            models: &self.models,
+        };
+        // Strings and numbers only: encoding cannot fail.
+        RawJson::encode(&file).unwrap_or_else(|_| RawJson::empty_object())
     }
 
     /// What is known of a model.

@@ -1,5 +1,7 @@
 //! A session as JSON, for hosts that are reached across a boundary: a component, a browser module.
 
+mod written;
+
 use alloc::{
     collections::BTreeMap,
     format,
@@ -8,7 +10,7 @@ use alloc::{
     vec::Vec,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agent, AgentDefinition, ModelAliases},
@@ -110,7 +112,7 @@ fn hex_seed(text: &str) -> Option<[u8; 32]> {
     Some(seed)
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TaskForm {
     seed: String,
@@ -124,7 +126,7 @@ struct TaskForm {
 
 /// A text or an array of content blocks; which one is decided by [`PromptForm::check`], because raw
 /// JSON does not go through an untagged enum.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 struct PromptForm(RawJson);
 
@@ -154,7 +156,7 @@ impl Prompt {
 }
 
 /// The name of a wire format, or an object of its name with its settings. (Raw JSON, as with prompts.)
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 struct ProviderForm(RawJson);
 
@@ -181,7 +183,7 @@ impl ProviderForm {
 }
 
 /// The form of the answer: `{"schema": …, "max_retries": 5, "plain_text": "is_a_fault"}`.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OutputForm {
     schema: RawJson,
@@ -202,7 +204,7 @@ impl OutputForm {
     }
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SpecForm {
     provider: Option<ProviderForm>,
@@ -243,7 +245,7 @@ struct SpecForm {
     cancel_grace_ms: Option<u64>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct PermissionForm {
     mode: Mode,
@@ -330,7 +332,7 @@ impl SpecForm {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SkillForm {
     file: String,

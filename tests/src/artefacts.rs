@@ -25,11 +25,21 @@ pub fn browser_package() -> PathBuf {
 /// When it was not built, with the command that does.
 #[must_use]
 pub fn bare_core() -> PathBuf {
-    let usual = "wasm/wasm32-unknown-unknown/wasm/windlass_wasm_core.wasm";
-    built(
-        env::var_os("WINDLASS_WASM_CORE")
-            .map_or_else(|| target_directory().join(usual), PathBuf::from),
-    )
+    module("WINDLASS_WASM_CORE", "windlass_wasm_core.wasm")
+}
+
+/// The simulation as a module for wasm32: `$WINDLASS_WASM_SIMULATION`, else where cargo put it.
+///
+/// # Panics
+/// When it was not built, with the command that does.
+#[must_use]
+pub fn simulation() -> PathBuf {
+    module("WINDLASS_WASM_SIMULATION", "windlass_simulate.wasm")
+}
+
+fn module(variable: &str, name: &str) -> PathBuf {
+    let usual = target_directory().join("wasm/wasm32-unknown-unknown/wasm");
+    built(env::var_os(variable).map_or_else(|| usual.join(name), PathBuf::from))
 }
 
 /// A Chromium: `$WINDLASS_CHROMIUM`, else the first one on `PATH`.

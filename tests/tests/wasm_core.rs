@@ -7,14 +7,14 @@ use std::{fs, io::Write as _};
 use serde_json::{Value, json};
 use wasmtime::{Engine, Instance, Module, Store, TypedFunc};
 use windlass_core::{
-    EffectId, Millis, Now, Prompt, UnixMillis,
-    effect::{PermissionResponse, ResolvedPath},
+    EffectId, Input, Millis, Now, Prompt, UnixMillis,
+    effect::{Answer, PermissionResponse, ResolvedPath},
     permission::Mode,
     testkit::{Piece, RequestView, Script, ScriptedModel},
     tool::{Observation, ToolResult},
 };
 use windlass_tests::artefacts;
-use windlass_wasm_core::{AnswerForm, InputForm, Line, Machine};
+use windlass_wasm_core::{Line, Machine};
 
 #[test]
 fn card_1_the_core_built_for_wasm32_imports_nothing() {
@@ -144,7 +144,7 @@ fn record(task: &str) -> Recorded {
     recorder.prompt("Compare the files – bitte.");
     recorder.interrupt_after = Some(40);
     recorder.prompt("Say something long.");
-    recorder.give(InputForm::SetMode(Mode::AcceptEdits));
+    recorder.give(Input::SetMode(Mode::AcceptEdits));
     recorder.prompt("Go on.");
     recorder.model.verify().unwrap();
     recorder.recorded
@@ -157,7 +157,7 @@ struct Recorder {
     now: u64,
     recorded: Recorded,
     /// Effects that have not got all their answers, each with those still to come.
-    to_answer: Vec<(EffectId, Vec<AnswerForm>)>,
+    to_answer: Vec<(EffectId, Vec<Answer>)>,
     /// After so many inputs of a prompt, an interrupt.
     interrupt_after: Option<usize>,
 }
@@ -165,30 +165,30 @@ struct Recorder {
 impl Recorder {
     fn prompt(&mut self, text: &str) {
         let begun = self.recorded.len();
-        self.give(InputForm::Prompt(Prompt::text(text)));
+        self.give(Input::Prompt(Prompt::text(text)));
         while !self.machine.session().is_idle() {
             if self
                 .interrupt_after
                 .is_some_and(|inputs| self.recorded.len() - begun == inputs)
             {
                 self.interrupt_after = None;
-                self.give(InputForm::Interrupt);
+                self.give(Input::Interrupt);
             } else if let Some((id, mut answers)) = self.to_answer.pop() {
                 // The latest first: calls that run beside each other are answered in another order than they began.
                 let answer = answers.remove(0);
                 if !answers.is_empty() {
                     self.to_answer.push((id, answers));
                 }
-                self.give(InputForm::Answer(id, answer));
+                self.give(Input::Answer(id, answer));
             } else {
                 let deadline = self.machine.session().deadline();
                 self.now = deadline.expect("a session that waits has a deadline").0;
-                self.give(InputForm::Tick);
+                self.give(Input::Tick);
             }
         }
     }
 
-    fn give(&mut self, input: InputForm) {
+    fn give(&mut self, input: Input) {
         self.now += 3;
         let now = Now {
             mono: Millis(self.now),
@@ -208,8 +208,7 @@ impl Recorder {
             let cancelled: EffectId = serde_json::from_value(cancelled.clone()).unwrap();
             self.to_answer.retain(|(id, _)| *id != cancelled);
             if output.get("cancel").is_some() {
-                self.to_answer
-                    .push((cancelled, vec![AnswerForm::Cancelled]));
+                self.to_answer.push((cancelled, vec![Answer::Cancelled]));
             }
         } else if let Some(effect) = output.get("effect") {
             let id = serde_json::from_value(effect[0].clone()).unwrap();
@@ -220,7 +219,7 @@ impl Recorder {
         }
     }
 
-    fn answers(&mut self, effect: &Value) -> Vec<AnswerForm> {
+    fn answers(&mut self, effect: &Value) -> Vec<Answer> {
         let (kind, asked) = effect.as_object().unwrap().iter().next().unwrap();
         match kind.as_str() {
             "http" => self.http(asked),
@@ -233,7 +232,7 @@ impl Recorder {
                     };
                     Ok(ResolvedPath { path })
                 });
-                vec![AnswerForm::Resolved(paths.collect())]
+                vec![Answer::Resolved(paths.collect())]
             }
             "call_tool" => {
                 let path = asked["input"]["file_path"].as_str().unwrap();
@@ -244,17 +243,17 @@ impl Recorder {
                     whole: true,
                 });
                 vec![
-                    AnswerForm::Progress("half way".to_owned()),
-                    AnswerForm::Tool(result),
+                    Answer::Progress("half way".to_owned()),
+                    Answer::Tool(result),
                 ]
             }
-            "ask_permission" => vec![AnswerForm::Permission(PermissionResponse::allow())],
-            "persist" => vec![AnswerForm::Persisted],
+            "ask_permission" => vec![Answer::Permission(PermissionResponse::allow())],
+            "persist" => vec![Answer::Persisted],
             other => panic!("no answer for {other}"),
         }
     }
 
-    fn http(&mut self, request: &Value) -> Vec<AnswerForm> {
+    fn http(&mut self, request: &Value) -> Vec<Answer> {
         let headers: Vec<(String, String)> =
             serde_json::from_value(request["headers"].clone()).unwrap();
         let pieces = self.model.answer(&RequestView {
@@ -263,15 +262,13 @@ impl Recorder {
             body: request["body"].as_str().unwrap().as_bytes(),
         });
         let answer = |piece| match piece {
-            Piece::Head { status, headers } => Some(AnswerForm::HttpHead(status, headers)),
-            Piece::Bytes(bytes) => Some(AnswerForm::HttpBody(bytes.to_vec())),
-            Piece::End => Some(AnswerForm::HttpEnd),
-            Piece::Cut => Some(AnswerForm::HttpFailed(
-                windlass_core::effect::HttpFailure::new(
-                    windlass_core::effect::HttpFailureKind::Interrupted,
-                    "cut",
-                ),
-            )),
+            Piece::Head { status, headers } => Some(Answer::HttpHead { status, headers }),
+            Piece::Bytes(bytes) => Some(Answer::HttpBody(bytes)),
+            Piece::End => Some(Answer::HttpEnd),
+            Piece::Cut => Some(Answer::HttpFailed(windlass_core::effect::HttpFailure::new(
+                windlass_core::effect::HttpFailureKind::Interrupted,
+                "cut",
+            ))),
             _ => None,
         };
         pieces.into_iter().filter_map(answer).collect()

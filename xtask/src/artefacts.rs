@@ -34,6 +34,8 @@ await writeFile(`${outDir}/declaration.json`, JSON.stringify(declarationOf(bytes
 pub(crate) struct Artefacts {
     /// The bare core as a module, to be shown free of imports.
     pub(crate) core: PathBuf,
+    /// The simulation as a module, to be compared with the native one.
+    pub(crate) simulation: PathBuf,
     /// The npm package: the JavaScript of `host-browser/js`, `windlass_browser.js` with its module, `files/` with the
     /// file tools for engines without components, and `demo/`, a page.
     pub(crate) browser: PathBuf,
@@ -50,8 +52,10 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
         ("windlass-wasm-core", ""),
         // The scripted model is what the tests and the page talk to.
         ("windlass-browser", "testkit"),
+        ("windlass-simulate", ""),
     ] {
         process::run(workspace.wasm_cargo("build")?.args([
+            "--lib",
             "--package",
             package,
             "--features",
@@ -68,6 +72,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
     bundle_demo(workspace, &browser.join("demo"))?;
     Ok(Artefacts {
         core: modules.join("windlass_wasm_core.wasm"),
+        simulation: modules.join("windlass_simulate.wasm"),
         browser,
     })
 }

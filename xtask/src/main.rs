@@ -33,6 +33,8 @@ Usage: cargo xtask COMMAND
                    format, clippy, rustdoc, cargo-deny, wasm32 builds, every test, the parity list;
                    FILTER runs only the tests whose name contains it
       --only STEP  run this step alone; can be given several times
+  simulate [--seeds N] [--from S]
+                   run the loop through N seeded runs (20000) in which everything goes wrong, from seed S on
   bench [ARG]...   measure windlass against its baselines, release build
   wasm             build the browser module and the transpiled components into target/browser
   package [DIR]    write the crates to be published, with their built components, to DIR
@@ -72,6 +74,7 @@ fn dispatch(arguments: Vec<OsString>) -> Result<ExitCode> {
     match command.to_str() {
         Some("demo") => demo(&workspace, parser.raw_args()?.collect()),
         Some("test") => check::run(&workspace, &test_options(&mut parser)?),
+        Some("simulate") => simulate(&workspace, parser.raw_args()?.collect()),
         Some("bench") => bench(&workspace, parser.raw_args()?.collect()),
         Some("wasm") => {
             end_of_arguments(&mut parser)?;
@@ -129,6 +132,15 @@ fn demo(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     let binary = progress::step("build windlass", || workspace.build_windlass())?;
     let mut demo = workspace.command(binary);
     let status = process::status(demo.arg("demo").args(arguments))?;
+    Ok(process::exit_code(status))
+}
+
+/// Optimised, because there are many; by itself, because that compiles next to nothing.
+fn simulate(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
+    let mut cargo = workspace.cargo();
+    process::run(cargo.args(["build", "--release", "--package", "windlass-simulate"]))?;
+    let program = workspace.target.join("release/simulate");
+    let status = process::status(workspace.command(program).args(arguments))?;
     Ok(process::exit_code(status))
 }
 

@@ -25,6 +25,11 @@ mod whole;
 
 /// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
 pub trait Provider: Debug + Send + Sync {
+    /// How a task names it ([`Task`](crate::task::Task), `provider`). None (the default): it has no name there.
+    fn task_form(&self) -> Option<RawJson> {
+        None
+    }
+
     /// The part of a request that is the same for every turn until a setting changes: encoded once and kept.
     fn prefix(&self, opening: &Opening<'_>) -> Prefix;
 

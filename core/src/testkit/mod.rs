@@ -6,6 +6,8 @@
 //! - [`validate_request`], [`validate_chat_request`]: whether a model server would accept a request's history.
 //! - [`TestHost`]: runs a session against a script, with closures for tools, in virtual time.
 //! - [`Sim`]: thousands of seeded runs in which everything goes wrong, with the [`oracle`]s of the machine.
+//! - [`Recorder`] and [`Journal`]: a session written down, and replayed.
+//! - [`assert_transcript`]: an assertion that reads like the transcript.
 //! - [`render()`]: a message stream as text for snapshots.
 
 mod body;
@@ -16,12 +18,14 @@ mod check;
 mod clock;
 mod history;
 mod host;
+mod journal;
 pub mod oracle;
 mod render;
 mod request;
 pub mod script;
 mod scripted_model;
 mod sim;
+mod transcript;
 mod wire;
 
 pub use self::{
@@ -31,6 +35,9 @@ pub use self::{
     clock::{Sleep, Stuck, VirtualClock},
     history::{HistoryFault, HistoryRule, validate_request},
     host::{HookStep, RunError, TestHost, ToolStep},
+    journal::{
+        Difference, JOURNAL_VERSION, Journal, JournalError, JournalStep, Recorder, Replayed,
+    },
     render::render,
     request::RequestView,
     script::{Script, ScriptError},
@@ -38,4 +45,10 @@ pub use self::{
     sim::{
         Asked, Digest, Faults, Generated, PhaseChange, Scripted, Sim, SimFailure, SimRun, World,
     },
+    transcript::{TranscriptDifference, assert_transcript, compare_transcript},
 };
+
+/// The tutorial: its examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing.md")]
+mod tutorial {}

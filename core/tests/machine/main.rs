@@ -12,6 +12,7 @@ mod core_tools;
 mod decoding;
 mod harness;
 mod hooks;
+mod journals;
 mod loop_choices;
 mod loop_failures;
 mod loop_interrupts;

@@ -64,6 +64,7 @@ impl AgentBuilder {
                 hooks: Arc::new(self.hooks),
                 permission: self.permission,
                 on_message: self.on_message,
+                record: self.record,
                 session_id: self.session_id,
                 seed: self.seed,
             }),

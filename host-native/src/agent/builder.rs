@@ -17,7 +17,7 @@ use windlass_core::{
 };
 
 use super::{
-    BuildError, HookContext, IntoHookAnswer, MessageCallback, Tool, builtin::Selection,
+    BuildError, HookContext, IntoHookAnswer, MessageCallback, RecordTo, Tool, builtin::Selection,
     hook::HookClosure,
 };
 use crate::{
@@ -54,6 +54,7 @@ pub struct AgentBuilder {
     pub(super) hooks: BTreeMap<String, Arc<dyn RunHook>>,
     pub(super) permission: Option<Arc<PermissionCallback>>,
     pub(super) on_message: Option<Arc<MessageCallback>>,
+    pub(super) record: Option<Arc<RecordTo>>,
     pub(super) budget: Option<f64>,
     pub(super) price_files: Vec<PathBuf>,
     pub(super) cwd: Option<PathBuf>,
@@ -83,6 +84,7 @@ impl AgentBuilder {
             hooks: BTreeMap::new(),
             permission: None,
             on_message: None,
+            record: None,
             budget: None,
             price_files: Vec::new(),
             cwd: None,
@@ -375,6 +377,17 @@ impl AgentBuilder {
     /// The answer as a value of a JSON Schema: it is in the result's `structured_output`, or the result is an error.
     pub fn output(mut self, format: OutputFormat) -> Self {
         self.spec.output = Some(format);
+        self
+    }
+
+    /// Writes a journal of every session, to be replayed by [`Journal`](windlass_core::testkit::Journal): gives, for a
+    /// session that begins, what takes its lines (without their line ends). It holds the whole conversation, and no key.
+    /// Called on the session's task: be quick.
+    pub fn record<S: FnMut(&str) + Send + 'static>(
+        mut self,
+        open: impl Fn(SessionId) -> S + Send + Sync + 'static,
+    ) -> Self {
+        self.record = Some(Arc::new(move |id| Box::new(open(id))));
         self
     }
 

@@ -68,6 +68,9 @@ pub struct Agent {
 /// Looks at every message before it is handed on.
 type MessageCallback = dyn Fn(&Message) + Send + Sync;
 
+/// Gives, for a session that begins, what takes the lines of its journal.
+type RecordTo = dyn Fn(SessionId) -> Box<dyn FnMut(&str) + Send> + Send + Sync;
+
 /// Everything that the sessions of an agent share.
 struct Parts {
     spec: Arc<Spec>,
@@ -76,6 +79,7 @@ struct Parts {
     hooks: Arc<BTreeMap<String, Arc<dyn RunHook>>>,
     permission: Option<Arc<PermissionCallback>>,
     on_message: Option<Arc<MessageCallback>>,
+    record: Option<Arc<RecordTo>>,
     session_id: Option<SessionId>,
     seed: Option<[u8; 32]>,
 }

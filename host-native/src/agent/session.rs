@@ -13,7 +13,7 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
-use windlass_core::{Input, Prompt, SessionId, permission::Mode};
+use windlass_core::{Input, Machine, Prompt, SessionId, permission::Mode, testkit::Recorder};
 
 use super::{
     AbortHandle, Agent, MESSAGES_AHEAD, Run, RunError,
@@ -51,10 +51,18 @@ impl Session {
             let queue = Arc::clone(&sink);
             async move { queue.deliver(message).await }
         }));
-        let machine = windlass_core::Session::new(spec, id, seed);
         let open = OpenQueue(Arc::clone(&queue));
         let driver = match Handle::try_current() {
-            Ok(runtime) => Some(runtime.spawn(turn(machine, host, arriving, open))),
+            Ok(runtime) => Some(match &agent.parts.record {
+                None => {
+                    let machine = windlass_core::Session::new(spec, id, seed);
+                    runtime.spawn(turn(machine, host, arriving, open))
+                }
+                Some(record) => {
+                    let machine = Recorder::start(spec, id, seed, record(id));
+                    runtime.spawn(turn(machine, host, arriving, open))
+                }
+            }),
             Err(_) => {
                 queue.close(RunError::NoRuntime);
                 None
@@ -208,8 +216,8 @@ impl fmt::Debug for Session {
 pub struct BypassNotAllowed;
 
 /// Turns a machine until nobody can say anything to it any more.
-async fn turn(
-    mut machine: windlass_core::Session,
+async fn turn<M: Machine>(
+    mut machine: M,
     host: NativeHost,
     mut arriving: mpsc::UnboundedReceiver<Input>,
     open: OpenQueue,

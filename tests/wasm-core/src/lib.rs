@@ -8,9 +8,6 @@
 // Symbols such as `poll` would take the place of the C library's in a native program.
 #[cfg(target_family = "wasm")]
 mod exports;
-mod input;
 mod machine;
-mod output;
 
-pub use input::{AnswerForm, InputForm, Line};
-pub use machine::{Fault, Machine};
+pub use machine::{Fault, Line, Machine};

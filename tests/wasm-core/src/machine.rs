@@ -2,9 +2,17 @@
 
 use std::sync::Arc;
 
-use windlass_core::{HostError, Seeded, Session, task::Task, task::TaskError};
+use serde::{Deserialize, Serialize};
+use windlass_core::{HostError, Input, Now, Seeded, Session, task::Task, task::TaskError};
 
-use crate::{Line, output};
+/// An input and its time.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Line {
+    /// When it came.
+    pub now: Now,
+    /// What came.
+    pub input: Input,
+}
 
 /// A session whose inputs and outputs are lines of JSON.
 #[derive(Debug)]
@@ -52,16 +60,14 @@ impl Machine {
     /// [`Fault::Line`] and [`Fault::Host`]; nothing has changed then.
     pub fn handle(&mut self, line: &str) -> Result<(), Fault> {
         let line: Line = serde_json::from_str(line).map_err(Fault::Line)?;
-        self.0
-            .handle(line.now, line.input.into())
-            .map_err(Fault::Host)
+        self.0.handle(line.now, line.input).map_err(Fault::Host)
     }
 
     /// The next output as a line; none when the session waits.
     pub fn poll(&mut self) -> Option<String> {
         let output = self.0.poll()?;
-        // A kind of output that has no form here must be seen, not passed over.
-        Some(output::to_line(&output).unwrap_or_else(|| format!("unknown: {output:?}")))
+        // Strings, numbers and raw JSON only: encoding cannot fail, and if it did it must be seen.
+        Some(serde_json::to_string(&output).unwrap_or_else(|error| error.to_string()))
     }
 
     /// The session itself.

@@ -55,11 +55,13 @@ enum Report {
     Holds,
     /// The step consisted of tests.
     Tests(Outcome),
+    /// The check holds, and this is what it consisted of.
+    Said(String),
     /// There was nothing to check; why.
     Skipped(&'static str),
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "fmt",
         work: steps::fmt,
@@ -87,6 +89,10 @@ const STEPS: [Step; 9] = [
     Step {
         name: "doctests",
         work: steps::doctests,
+    },
+    Step {
+        name: "simulate",
+        work: steps::simulate,
     },
     Step {
         name: "package",
@@ -166,6 +172,7 @@ impl Options {
 fn judge(report: &Result<Report>) -> (String, usize, usize) {
     match report {
         Ok(Report::Holds) => ("ok".to_owned(), 1, 0),
+        Ok(Report::Said(what)) => (what.clone(), 1, 0),
         Ok(Report::Skipped(why)) => (format!("skipped: {why}"), 0, 0),
         Ok(Report::Tests(Outcome { passed, failed })) => {
             let (passed, failed) = (passed.len(), failed.len());

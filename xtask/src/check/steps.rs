@@ -55,6 +55,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let mut cargo = workspace.native_cargo()?;
     cargo
         .env("WINDLASS_WASM_CORE", &artefacts.core)
+        .env("WINDLASS_WASM_SIMULATION", &artefacts.simulation)
         .env("WINDLASS_BROWSER", &artefacts.browser)
         .env("WINDLASS_CHROMIUM", chromium);
     let outcome = match tools::cargo_nextest(workspace) {
@@ -103,6 +104,19 @@ fn by_cargo_test(run: &Run<'_>, mut cargo: std::process::Command) -> Result<Outc
 pub(super) fn doctests(run: &Run<'_>) -> Result<Report> {
     let mut cargo = run.workspace.native_cargo()?;
     from_output(cargo.args(["test", "--workspace", "--doc", "--no-fail-fast"])).map(Report::Tests)
+}
+
+/// The simulation, with as many seeds as it runs when nothing is said. The build is the one of the tests.
+pub(super) fn simulate(run: &Run<'_>) -> Result<Report> {
+    let mut cargo = run.workspace.native_cargo()?;
+    process::run(cargo.args(["build", "--workspace", "--bin", "simulate"]))?;
+    let mut simulation = run.workspace.command(run.workspace.binary("simulate"));
+    let mut said = String::new();
+    let status = process::tee(&mut simulation, |line| line.clone_into(&mut said))?;
+    if !status.success() {
+        bail!("a promise of the loop was broken: see above for the seed");
+    }
+    Ok(Report::Said(said))
 }
 
 fn from_output(cargo: &mut std::process::Command) -> Result<Outcome> {

@@ -20,6 +20,10 @@ use crate::{effect::HttpRequest, message::RateLimitInfo, spec::Spec};
 pub struct MessagesApi;
 
 impl Provider for MessagesApi {
+    fn task_form(&self) -> Option<crate::RawJson> {
+        Some(crate::RawJson::string("anthropic"))
+    }
+
     fn prefix(&self, opening: &Opening<'_>) -> Prefix {
         request::prefix(opening)
     }

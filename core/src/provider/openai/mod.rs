@@ -126,6 +126,11 @@ impl ChatCompletions {
 }
 
 impl Provider for ChatCompletions {
+    fn task_form(&self) -> Option<RawJson> {
+        let settings = BTreeMap::from([("openai", self)]);
+        RawJson::encode(&settings).ok()
+    }
+
     fn prefix(&self, opening: &Opening<'_>) -> Prefix {
         request::prefix(self, opening).into()
     }

@@ -18,6 +18,8 @@ pub(super) struct Results {
     inits: usize,
     results: usize,
     in_run: bool,
+    /// The prompt of the run was not shown yet.
+    begins_with: bool,
 }
 
 impl Oracle for Results {
@@ -50,6 +52,7 @@ impl Oracle for Results {
         }
         if begins {
             self.in_run = true;
+            self.begins_with = true;
             self.inits += 1;
         }
         if let Output::Message(Message::Result(result)) = output {
@@ -57,7 +60,11 @@ impl Oracle for Results {
             self.results += 1;
             fields(result)?;
         }
-        self.joined += usize::from(joins(output));
+        if is_prompt(output) {
+            // The one that a run begins with is repeated where replay is on; all others joined it.
+            let own = core::mem::take(&mut self.begins_with) && is_replay(output);
+            self.joined += usize::from(!own);
+        }
         Ok(())
     }
 
@@ -89,13 +96,18 @@ fn is_news(output: &Output) -> bool {
     }
 }
 
-/// Whether a prompt enters an answer under way.
-fn joins(output: &Output) -> bool {
+/// Whether a prompt is shown in the stream.
+fn is_prompt(output: &Output) -> bool {
     let Output::Message(Message::User(user)) = output else {
         return false;
     };
     let is_result = |block: &RawJson| block.get().contains("\"type\":\"tool_result\"");
-    !user.is_synthetic && !user.is_replay && !user.message.content.iter().any(is_result)
+    !user.is_synthetic && !user.message.content.iter().any(is_result)
+}
+
+/// Whether it is shown because everything is repeated.
+fn is_replay(output: &Output) -> bool {
+    matches!(output, Output::Message(Message::User(user)) if user.is_replay)
 }
 
 fn fields(result: &ResultMessage) -> Check {

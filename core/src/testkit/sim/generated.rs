@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     effect::{
-        Answer, HttpRequest, PermissionRequest, PermissionResponse, Prompt, ResolvePath,
+        Answer, Delivery, HttpRequest, PermissionRequest, PermissionResponse, Prompt, ResolvePath,
         ResolvedPath,
     },
     hook::HookCall,
@@ -95,12 +95,18 @@ impl World for Generated {
         if number >= PROMPTS || (!idle && self.dice.below(4) > 0) {
             return None;
         }
-        Some(match self.dice.below(20) {
-            0 => Prompt::text(""),
-            1 => Prompt::blocks(vec![]),
-            2 => Prompt::text("/compact"),
+        let mut prompt = match self.dice.below(20) {
+            0 => return Some(Prompt::text("")),
+            1 => return Some(Prompt::blocks(vec![])),
+            2 => return Some(Prompt::text("/compact")),
             _ => Prompt::text("Go on."),
-        })
+        };
+        prompt.delivery = match self.dice.below(8) {
+            0..3 => Delivery::Steer,
+            3 => Delivery::Append,
+            _ => Delivery::FollowUp,
+        };
+        Some(prompt)
     }
 
     fn model(&mut self, asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer> {

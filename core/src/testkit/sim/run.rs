@@ -24,7 +24,7 @@ use crate::{
     message::Message,
     permission::Mode,
     session::{Phase, Session},
-    spec::Spec,
+    spec::{Effort, Spec, Thinking},
     testkit::{
         oracle::{Check, Oracles, Violation},
         render,
@@ -298,17 +298,19 @@ impl<'a> Running<'a> {
         let models = [None, Some("nobody-knows-1"), Some("claude-haiku-4-5")];
         // Between runs hooks would speak outside of them.
         let ways = if self.session.phase() == Phase::Idle {
-            2
+            4
         } else {
-            3
+            5
         };
         let input = match self.dice.below(ways) {
-            2 => Input::Occurred(Occurrence::Notification(Notification {
+            4 => Input::Occurred(Occurrence::Notification(Notification {
                 message: "look here".into(),
                 title: None,
                 notification_type: "idle_prompt".into(),
             })),
-            0 => Input::SetModel(models[pick(&mut self.dice, 3)].map(ToString::to_string)),
+            0 => Input::SetThinking(Some(Thinking::Disabled).filter(|_| self.dice.below(2) == 0)),
+            1 => Input::SetEffort(Some(Effort::Low).filter(|_| self.dice.below(2) == 0)),
+            2 => Input::SetModel(models[pick(&mut self.dice, 3)].map(ToString::to_string)),
             // The last one needs leave, which not every spec gives.
             _ => Input::SetMode(Mode::ALL[pick(&mut self.dice, 4)]),
         };

@@ -47,6 +47,9 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
     }
     spec.persist = dice.below(2) == 0;
     spec.partial_messages = dice.below(3) == 0;
+    spec.replay_prompts = dice.below(3) == 0;
+    spec.tool_use_summaries = dice.below(3) == 0;
+    spec.progress_interval_ms = (dice.below(2) == 0).then(|| 1 + dice.below(3_000));
     spec.stream = dice.below(4) > 0;
     spec.cancel_grace_ms = dice.below(3_000);
     spec.retry.max_retries = dice.below(4) as u32;

@@ -1,0 +1,22 @@
+//! Simulated runs of the agent loop (`windlass_core::testkit::Sim`), natively and in WebAssembly.
+//!
+//! The module for wasm32 exports one function, `digest`, and imports nothing: natively the same seed must give the
+//! same number.
+#![deny(unsafe_code)]
+
+use windlass_core::testkit::Sim;
+
+/// A number for everything that comes out of the run of a seed; 0 when it breaks a promise.
+#[must_use]
+pub fn digest(seed: u64) -> u64 {
+    let run = Sim::generated().run(seed);
+    run.map_or(0, |run| run.digest.value())
+}
+
+/// [`digest`] for a host of the module.
+#[cfg(target_family = "wasm")]
+#[allow(unsafe_code, reason = "an exported name counts as unsafe")]
+#[unsafe(export_name = "digest")]
+extern "C" fn exported(seed: u64) -> u64 {
+    digest(seed)
+}
