@@ -29,6 +29,10 @@ pub(crate) struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Do what the prompt says: the same as without this word.
+    Run(Box<RunArgs>),
+    /// Replay a recorded run without a network or a key, and say where it goes another way.
+    Replay(ReplayArgs),
     /// Watch the agent repair a small project, with a scripted model and no key.
     Demo(DemoArgs),
     /// Check what windlass needs on this machine.
@@ -116,6 +120,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
 
+    /// Write a journal of the run, to be replayed by `windlass replay`. It holds the whole conversation.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
 
@@ -146,6 +154,15 @@ pub(crate) struct ConnectionArgs {
     /// Certificates to trust beside the system's, in PEM form; else NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// The journal, as `--record` wrote it.
+    pub(crate) journal: PathBuf,
+    /// Let the model's recorded decisions call the tools of today, and report what they answer differently.
+    #[arg(long)]
+    pub(crate) live_tools: bool,
 }
 
 #[derive(Debug, Args)]

@@ -10,7 +10,9 @@ mod os;
 mod plain;
 mod prompt;
 mod question;
+mod record;
 mod render;
+mod replay;
 mod report;
 mod run;
 mod signals;
@@ -76,6 +78,9 @@ pub(crate) fn main() -> ExitCode {
     let done = match line.command {
         None if line.run.version => print_version(),
         None => on_runtime(run_prompt(line.run)),
+        Some(Command::Run(args)) if args.version => print_version(),
+        Some(Command::Run(args)) => on_runtime(run_prompt(*args)),
+        Some(Command::Replay(args)) => on_runtime(replay::replay(args)),
         Some(Command::Demo(args)) => on_runtime(demo::demo(args)),
         Some(Command::Doctor(args)) => on_runtime(doctor::doctor(args)),
         Some(Command::Model(ModelCommand::Serve(args))) => on_runtime(model::serve(args)),

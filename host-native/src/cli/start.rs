@@ -17,6 +17,7 @@ use windlass::{
 use super::{
     args::{ConnectionArgs, ProviderArg, RunArgs, list},
     question::Question,
+    record,
 };
 
 /// What the model is told unless `--system-prompt` says something else.
@@ -162,6 +163,9 @@ pub(crate) fn agent(
     }
     if let Some(prices) = &args.prices {
         builder = builder.prices_file(prices);
+    }
+    if let Some(file) = &args.record {
+        builder = record::to_file(builder, file)?;
     }
     Ok((builder.build()?, questions))
 }
