@@ -7,7 +7,7 @@
 
 use alloc::{borrow::ToOwned, format, string::String};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     json::RawJson,
@@ -36,7 +36,7 @@ pub struct OutputFormat {
 }
 
 /// What happens when the model ends its turn without having called [`TOOL`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlainText {
     /// It is asked again, as after an invalid answer. For programs, which cannot go on without the value.

@@ -6,7 +6,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{PermissionForm, PromptForm, ProviderForm, SpecForm, Task, TaskForm};
+use super::{OutputForm, PermissionForm, PromptForm, ProviderForm, SpecForm, Task, TaskForm};
 use crate::{
     agent::AgentSource, json::RawJson, permission::Rule, price::Catalogue, spec::Spec,
     tools::tool_search::ToolSearchSetting,
@@ -41,7 +41,15 @@ impl SpecForm {
             model: Some(spec.model.clone()),
             max_tokens: spec.max_tokens,
             system: spec.system.clone(),
-            tools: spec.tools.clone(),
+            output: spec.output.as_ref().map(|format| OutputForm {
+                schema: format.tool().input_schema.clone(),
+                max_retries: Some(format.max_retries),
+                plain_text: format.plain_text,
+            }),
+            tools: (spec.tools.iter())
+                .filter(|tool| tool.core.is_none())
+                .cloned()
+                .collect(),
             agents: own
                 .map(|agent| (agent.name.clone(), agent.definition.clone()))
                 .collect(),
@@ -60,6 +68,8 @@ impl SpecForm {
                 allow: texts(&permissions.rules.allow),
                 ask: texts(&permissions.rules.ask),
                 deny: texts(&permissions.rules.deny),
+                tools: permissions.tools.clone(),
+                permission_prompt_tool_name: permissions.prompt_tool.clone(),
                 can_ask: permissions.can_ask,
                 free_workspace_reads: permissions.free_workspace_reads,
                 // A mode that needs leave had it.
@@ -69,8 +79,9 @@ impl SpecForm {
             environment: spec.environment.clone(),
             prices: (spec.catalogue != Catalogue::built_in()).then(|| spec.catalogue.to_json()),
             sequential_tools: spec.sequential_tools,
-            // They stand among the tools already.
-            core_tools: Vec::new(),
+            core_tools: spec.tools.iter().filter_map(|tool| tool.core).collect(),
+            hooks: spec.hooks.clone(),
+            hook_messages: Some(spec.hook_messages),
             tool_search: Some(match spec.tool_search {
                 ToolSearchSetting::On => "true".to_string(),
                 ToolSearchSetting::Off => "false".to_string(),

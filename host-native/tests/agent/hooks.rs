@@ -14,13 +14,16 @@ fn nod() -> Tool {
     Tool::new("nod", "Nods", |_: NoInput| async { "nodded" })
 }
 
+/// What hooks were told, with the id of the call.
+type Seen = Arc<Mutex<Vec<(HookInput, Option<String>)>>>;
+
 #[tokio::test]
 async fn hook_8_a_closure_gets_input_and_call_id_and_its_denial_holds() {
     let model = Model::of(json!([
         calls(&[("nod", json!({}))]),
         done_after("not now", true)
     ]));
-    let seen: Arc<Mutex<Vec<(HookInput, Option<String>)>>> = Arc::default();
+    let seen: Seen = Arc::default();
     let log = Arc::clone(&seen);
     let agent = model
         .agent()

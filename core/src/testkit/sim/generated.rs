@@ -98,7 +98,7 @@ impl World for Generated {
         let mut prompt = match self.dice.below(20) {
             0 => return Some(Prompt::text("")),
             1 => return Some(Prompt::blocks(vec![])),
-            2 => return Some(Prompt::text("/compact")),
+            2..5 => return Some(Prompt::text("/compact")),
             _ => Prompt::text("Go on."),
         };
         prompt.delivery = match self.dice.below(8) {
