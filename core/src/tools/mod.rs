@@ -2,7 +2,7 @@
 //!
 //! To the loop such a tool is a [`ToolDefinition`] like any other: it is offered, its input is checked
 //! against its schema, hooks see it, rules and modes judge it, its result enters the stream. Only when
-//! it runs, no host is asked: [`run`] is a pure function of the input and of what the session knows.
+//! it runs, no host is asked: `run` is a pure function of the input and of what the session knows.
 //!
 //! None is there by itself. [`Spec::offer`](crate::Spec::offer) adds those that an application wants.
 

@@ -1,7 +1,7 @@
 //! A conversation as it was written down, read back: lines of JSON in, a session out.
 //!
 //! The lines are those of the session files of the Agent SDKs: `{"type", "uuid", "parentUuid", "message", …}`,
-//! one entry each. An [`Entry`](crate::effect::Entry) has what the core knows of one; the host adds the rest
+//! one entry each. An [`Entry`] has what the core knows of one; the host adds the rest
 //! (`sessionId`, `cwd`, `version`, whether it is a subagent's). Only what `message`, `uuid` and the parent say
 //! is needed to read one back.
 //!
