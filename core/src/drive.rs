@@ -57,7 +57,8 @@ impl Machine for Session {
     }
 }
 
-/// Turns `session` until it is idle and `inputs` has ended.
+/// Turns `session` until it is idle and `inputs` has ended. Agents in the background are waited for; other calls in
+/// the background are stopped then ([`Input::End`]).
 ///
 /// Generic and runtime-agnostic: no task is spawned and nothing needs `Send`; the future is `Send`
 /// exactly when the host's futures are. Messages go to [`Host::message`].
@@ -86,6 +87,7 @@ pub async fn drive_observed<M: Machine, H: Host>(
     let mut running = SelectAll::new();
     let mut controls: Vec<Control> = Vec::new();
     let mut turn = Turn::Inputs;
+    let mut told_of_the_end = false;
     loop {
         while let Some(output) = session.poll() {
             match output {
@@ -108,6 +110,8 @@ pub async fn drive_observed<M: Machine, H: Host>(
         }
         // Before anything waits: a session that is held across a wait would have to be `Sync`.
         let (deadline, idle) = (session.deadline(), session.is_idle());
+        // What begins after the end has to be told of it again.
+        told_of_the_end &= idle;
         let mut timer = pin!(async {
             match deadline {
                 Some(until) => host.sleep(until).await,
@@ -129,8 +133,13 @@ pub async fn drive_observed<M: Machine, H: Host>(
                     return Poll::Ready(Some(input));
                 }
             }
-            if idle && inputs.is_done() && running.is_empty() {
-                return Poll::Ready(None);
+            if idle && inputs.is_done() {
+                if running.is_empty() {
+                    return Poll::Ready(None);
+                }
+                if !told_of_the_end {
+                    return Poll::Ready(Some(Input::End));
+                }
             }
             timer.as_mut().poll(cx).map(|()| Some(Input::Tick))
         })
@@ -143,6 +152,7 @@ pub async fn drive_observed<M: Machine, H: Host>(
         {
             controls.retain(|c| c.id != *id);
         }
+        told_of_the_end |= input == Input::End;
         session.handle(host.now(), input)?;
     }
 }

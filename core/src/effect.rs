@@ -26,8 +26,15 @@ pub enum Input {
     Prompt(Prompt),
     /// Takes a prompt back that still waits; one that is being answered is not touched.
     Withdraw(Uuid),
-    /// Stop what is running. The session stays usable.
+    /// Stop what is running. The session stays usable, and background tasks go on.
     Interrupt,
+    /// Stop a background task, by its id. One that does not run is stopped already.
+    StopTask(String),
+    /// Do not wait for a running call of the main thread any longer, by its id, or for all of them: they go on as
+    /// background tasks.
+    Background(Option<String>),
+    /// No more input will come: background calls that only that could stop are stopped. Agents end by themselves.
+    End,
     /// Change the permission mode; holds from the next judged call on. Refused by [`Output::Refused`].
     SetMode(Mode),
     /// Change rules, directories or mode; holds from the next judged call on, all of it or (with
@@ -371,6 +378,10 @@ pub struct Entry {
     pub timestamp: crate::id::UnixMillis,
     /// The message in its Messages API form.
     pub message: RawJson,
+    /// The subagent whose conversation it belongs to, by its id: a transcript of its own (`isSidechain`). None on the
+    /// main thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The conversation begins anew with this message, a summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<EntryCompaction>,
@@ -411,6 +422,8 @@ pub enum Answer {
     Resolved(Vec<Result<ResolvedPath, String>>),
     /// A tool says what it is doing.
     Progress(String),
+    /// A piece of what a running tool puts out, kept for whoever reads the background task it may be.
+    Output(String),
     /// A tool is done.
     Tool(ToolResult),
     /// The decision.
@@ -441,6 +454,7 @@ impl Answer {
             Self::HttpHead { .. }
                 | Self::HttpBody(_)
                 | Self::Progress(_)
+                | Self::Output(_)
                 | Self::HookProgress { .. }
         )
     }

@@ -13,7 +13,7 @@ use crate::{
     message::{McpServer, PluginInfo},
     money::Usd,
     output::{self, OutputFormat},
-    permission::{Mode, Rules, ToolSet},
+    permission::{Mode, Rules, ToolSet, present_tool_name},
     price::Catalogue,
     provider::{Provider, messages::MessagesApi},
     schema::{Schema, SchemaError},
@@ -198,12 +198,14 @@ impl Spec {
         clearing.by == ClearedBy::Core || !self.provider.clears_tool_results()
     }
 
-    /// A tool by name.
+    /// A tool by name. Core tools are found under their older names too (`Agent` for Task, `BashOutput` for TaskOutput,
+    /// `KillBash` for TaskStop).
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&ToolDefinition> {
         let output = self.output.as_ref().map(OutputFormat::tool);
         let mut all = output.into_iter().chain(&self.tools);
-        all.find(|tool| tool.name == name)
+        let present = present_tool_name(name);
+        all.find(|tool| tool.name == name || tool.name == present && tool.core.is_some())
     }
 
     /// Checks what only shows when a session is under way: that the input of every tool has a schema that
@@ -249,15 +251,32 @@ pub struct Limits {
 
 /// What background tasks and subagents let be heard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(from = "TaskPolicyForm")]
 pub struct TaskPolicy {
     /// The end of a background task begins a turn of its own when the conversation is quiet. Without, the model
     /// hears of it with the next prompt.
     pub wake: bool,
     /// Of a subagent's responses only the tool calls are handed on, not its words and thoughts.
     pub tool_calls_only: bool,
-    /// The folder in which the host keeps the transcripts of subagents, as `agent-<id>.jsonl`.
-    pub transcripts: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct TaskPolicyForm {
+    wake: bool,
+    tool_calls_only: bool,
+    /// The first journals name a folder here; where transcripts are follows from [`Environment::transcript`].
+    #[serde(rename = "transcripts")]
+    _transcripts: Option<String>,
+}
+
+impl From<TaskPolicyForm> for TaskPolicy {
+    fn from(form: TaskPolicyForm) -> Self {
+        Self {
+            wake: form.wake,
+            tool_calls_only: form.tool_calls_only,
+        }
+    }
 }
 
 /// Extended thinking (Agent SDK reference, `ThinkingConfig`).

@@ -30,6 +30,9 @@ pub struct ToolDefinition {
     /// The input field that is a shell command, for rules such as `Bash(npm run *)`.
     #[serde(default)]
     pub command_param: Option<String>,
+    /// The input field that, when true, asks for the call to run in the background (`run_in_background`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background_param: Option<String>,
     /// What may be done about a call whose outcome was lost in a crash.
     #[serde(default)]
     pub retry: RetryClass,
@@ -59,6 +62,7 @@ impl ToolDefinition {
             annotations: Annotations::default(),
             paths: Vec::new(),
             command_param: None,
+            background_param: None,
             retry: RetryClass::default(),
             timeout_ms: None,
             loading: Loading::default(),

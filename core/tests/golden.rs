@@ -14,6 +14,7 @@ use windlass_core::{
     effect::{Answer, Effect, PermissionResponse},
     testkit::validate_request,
     tool::{ToolDefinition, ToolResult},
+    tools::CoreTool,
 };
 
 const ANSWER: &str = r#"{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-6","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#;
@@ -27,6 +28,7 @@ fn spec() -> Arc<Spec> {
         persist: true,
         ..Spec::default()
     };
+    spec.offer([CoreTool::Task]);
     spec.permissions.can_ask = true;
     Arc::new(spec)
 }

@@ -2,12 +2,45 @@
 
 use alloc::{
     borrow::ToOwned,
+    format,
     string::{String, ToString},
     vec::Vec,
 };
 
 use super::{Agent, AgentMcpServer};
-use crate::{context::SystemPrompt, permission::Rule, spec::Spec, tool::ToolDefinition};
+use crate::{
+    context::SystemPrompt, permission::Rule, spec::Spec, tool::ToolDefinition, tools::CoreTool,
+};
+
+/// What a call adds to an agent's definition.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChildOptions<'a> {
+    /// The model the main thread uses.
+    pub(crate) main_model: &'a str,
+    /// Another model than the agent's own.
+    pub(crate) model: Option<&'a super::AgentModel>,
+    /// Tool rounds.
+    pub(crate) max_turns: Option<u32>,
+}
+
+/// What a subagent is told.
+pub(crate) fn child_spec(parent: &Spec, agent: &Agent, options: ChildOptions<'_>) -> Spec {
+    let mut spec = agent_spec(parent, agent);
+    // No agent starts agents.
+    spec.tools.retain(|tool| tool.core != Some(CoreTool::Task));
+    let model = options.model.or(agent.definition.model.as_ref());
+    spec.model = match model {
+        Some(model) => model
+            .resolve(options.main_model, &parent.model_aliases)
+            .to_owned(),
+        None => options.main_model.to_owned(),
+    };
+    // The answer that is wanted in a form is the main thread's.
+    spec.output = None;
+    let limits = [agent.definition.max_turns, options.max_turns];
+    spec.limits.max_turns = limits.into_iter().flatten().min();
+    spec
+}
 
 impl Spec {
     /// The spec with the main thread running as one of its agents: with that agent's prompt, tools, model and limit
@@ -45,7 +78,7 @@ pub struct NoSuchAgent {
 /// Prompt and tools; everything else is the parent's.
 fn agent_spec(parent: &Spec, agent: &Agent) -> Spec {
     let mut spec = parent.clone();
-    spec.system = SystemPrompt::Text(prompt(agent));
+    spec.system = SystemPrompt::Text(prompt(parent, agent));
     spec.tools.retain(|tool| has_tool(agent, tool));
     for tool in &agent.own_tools {
         spec.tools.retain(|known| known.name != tool.name);
@@ -62,9 +95,14 @@ fn agent_spec(parent: &Spec, agent: &Agent) -> Spec {
     spec
 }
 
-fn prompt(agent: &Agent) -> String {
+fn prompt(parent: &Spec, agent: &Agent) -> String {
     let definition = &agent.definition;
     let mut prompt = definition.prompt.clone();
+    for name in definition.skills.iter().flatten() {
+        if let Some(skill) = parent.skills.iter().find(|skill| skill.name == *name) {
+            prompt.push_str(&format!("\n\n# Skill: {name}\n\n{}", skill.text("")));
+        }
+    }
     if let Some(reminder) = &definition.critical_system_reminder {
         prompt.push_str("\n\n");
         prompt.push_str(reminder);

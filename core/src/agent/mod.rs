@@ -4,6 +4,7 @@
 //! project's instructions and the task it was given; its tools, rules and mode are the session's, or fewer, never
 //! more; it starts no agents of its own.
 
+pub mod background;
 mod built_in;
 mod definition;
 mod derive;
@@ -24,10 +25,15 @@ pub use derive::NoSuchAgent;
 pub use file::{AgentFileError, AgentFileProblem, parse_agent_file};
 pub use task::{AgentOutput, AgentUsage, CacheCreation, TaskInput, TaskIsolation};
 
+pub(crate) use derive::{ChildOptions, child_spec};
+pub(crate) use task::{
+    DESCRIPTION as TASK_DESCRIPTION, SCHEMA as TASK_SCHEMA, list, name_in, startable,
+};
+
 use crate::tool::ToolDefinition;
 
 /// An agent with its name and where it comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
     /// What the model calls it by (`subagent_type`).
     pub name: String,

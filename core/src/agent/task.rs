@@ -1,11 +1,16 @@
 //! The Task tool's input, output and description (Agent SDK reference, `AgentInput`, `AgentOutput`).
 
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::AgentModel;
-use crate::{json::RawJson, permission::Mode, provider::Usage};
+use super::{Agent, AgentModel};
+use crate::{
+    json::{RawJson, RawObject},
+    permission::Mode,
+    provider::Usage,
+    spec::Spec,
+};
 
 /// What Task is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +53,62 @@ pub struct TaskInput {
 pub enum TaskIsolation {
     /// In a git worktree of its own.
     Worktree,
+}
+
+/// JSON Schema of [`TaskInput`].
+pub(crate) const SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "description": { "type": "string", "description": "The task in three to five words" },
+    "prompt": { "type": "string", "minLength": 1, "description": "The task, with everything the agent needs to know" },
+    "subagent_type": { "type": "string", "description": "The agent that shall do it" },
+    "model": { "type": "string", "enum": ["sonnet", "opus", "haiku"], "description": "Another model than the agent's own" },
+    "resume": { "type": "string", "description": "The id of an agent that shall go on where it ended, with this prompt" },
+    "run_in_background": { "type": "boolean", "description": "Do not wait for it: you hear when it is done, and TaskOutput reads what it found" },
+    "max_turns": { "type": "integer", "minimum": 1, "description": "Tool rounds it may take" },
+    "name": { "type": "string", "description": "A name for it, instead of its id" },
+    "team_name": { "type": "string", "description": "The team it works for" },
+    "mode": { "type": "string", "enum": ["acceptEdits", "bypassPermissions", "default", "dontAsk", "plan"], "description": "A stricter permission mode for it" },
+    "isolation": { "type": "string", "enum": ["worktree"], "description": "worktree: it works in a git worktree of its own" }
+  },
+  "required": ["description", "prompt", "subagent_type"]
+}"#;
+
+/// What the model reads about the tool; [`list`] follows it.
+pub(crate) const DESCRIPTION: &str = "Starts an agent that does a task by itself and reports once, at its end. It begins with an empty conversation: it sees nothing of this one, \
+only the prompt you give it, so put everything it must know into that, and say what its report shall contain and whether it may change files. \
+You read its report, the person does not: pass on what matters. Several agents run side by side when you start them in one response. \
+Do not start an agent for what one or two direct tool calls would do. An agent that has ended can be given more to do with `resume` and its id.";
+
+/// The agents that a session can start: those that no rule denies.
+pub(crate) fn startable(spec: &Spec) -> impl Iterator<Item = &Agent> {
+    let rules = &spec.permissions.rules;
+    (spec.agents.iter()).filter(|agent| !rules.denies_subject("Task", &agent.name))
+}
+
+/// What there is to choose from, for the tool's description.
+pub(crate) fn list(spec: &Spec) -> String {
+    let mut text = String::from("The agents:");
+    for agent in startable(spec) {
+        let tools = match (&agent.definition.tools, agent.reads_only) {
+            (Some(tools), _) => tools.join(", "),
+            (None, true) => "all that change nothing".into(),
+            (None, false) => "all".into(),
+        };
+        let description = agent.definition.description.trim();
+        text.push_str(&format!(
+            "\n- {}: {description} (Tools: {tools})",
+            agent.name
+        ));
+    }
+    text
+}
+
+/// The agent a call is about: what rules such as `Task(Explore)` compare.
+pub(crate) fn name_in(input: &RawJson) -> Option<String> {
+    RawObject::parse(input.get())
+        .ok()?
+        .get_string("subagent_type")
 }
 
 /// What became of a task.

@@ -1,7 +1,7 @@
 //! Names of tools in rules: old names, and names that stand for a family.
 
 /// A tool's present name: old settings and transcripts use others.
-pub(super) fn present(name: &str) -> &str {
+pub(crate) fn present(name: &str) -> &str {
     match name {
         "Agent" => "Task",
         "BashOutput" | "AgentOutput" => "TaskOutput",

@@ -44,7 +44,10 @@ impl Thread {
 
     /// Goes on from an interrupt once nothing runs any more.
     pub(super) fn drained_if_quiet(&mut self, shared: &mut Shared) {
-        if self.phase == Phase::Stopping && self.running(shared).next().is_none() {
+        if self.phase == Phase::Stopping
+            && self.running(shared).next().is_none()
+            && !self.waits_for_agent()
+        {
             self.transit(shared, Event::Drained);
         }
     }
@@ -112,12 +115,26 @@ impl Thread {
             self.say_failed_response(shared, class, &message);
         }
         let outcome = self.run.outcome.take().unwrap_or(Outcome::Success);
+        if core::mem::take(&mut self.turn_begun) {
+            // The response never came; its effects keep their names for themselves.
+            self.turn = self.turn.saturating_add(1);
+        }
+        let mut run = core::mem::take(&mut self.run);
+        if !self.is_main() {
+            self.end_subagent(shared, outcome, run);
+            return self.transit(shared, Event::Reported);
+        }
+        // What subagents used and were denied is part of the answer.
+        let unreported = core::mem::take(&mut shared.unreported);
+        run.usage.add(&unreported.usage);
+        run.api_ms = run.api_ms.saturating_add(unreported.api_ms);
+        run.denials.extend(unreported.denials);
         let (subtype, errors) = match outcome {
             Outcome::Success => (ResultSubtype::Success, None),
             Outcome::StoppedByHook(reason) => {
                 // Who ended it says what came of it, unless the model did.
-                if self.run.text.is_empty() {
-                    self.run.text = reason;
+                if run.text.is_empty() {
+                    run.text = reason;
                 }
                 (ResultSubtype::Success, None)
             }
@@ -141,11 +158,6 @@ impl Thread {
             ),
             Outcome::Failed { message, .. } => (ResultSubtype::ErrorDuringExecution, Some(message)),
         };
-        if core::mem::take(&mut self.turn_begun) {
-            // The response never came; its effects keep their names for themselves.
-            self.turn = self.turn.saturating_add(1);
-        }
-        let run = core::mem::take(&mut self.run);
         let result = ResultMessage {
             subtype,
             is_error: errors.is_some(),
@@ -169,6 +181,9 @@ impl Thread {
 
     /// An assistant message that stands for the response that never came; not part of the history.
     fn say_failed_response(&mut self, shared: &mut Shared, class: ErrorClass, message: &str) {
+        if self.is_muted() {
+            return; // its call is answered with the error
+        }
         let (id, uuid): (Uuid, Uuid) = (shared.ids.uuid(), shared.ids.uuid());
         shared.say(Message::Assistant(AssistantMessage {
             message: ApiMessage {

@@ -1,5 +1,7 @@
 //! The machine.
 
+mod agents;
+mod background;
 mod call;
 mod compaction;
 mod continued;
@@ -16,9 +18,13 @@ mod thread;
 
 mod transition;
 
-use alloc::{collections::VecDeque, sync::Arc};
+use alloc::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
 
 use self::{
+    agents::Child,
     run::Outcome,
     shared::{Running, Shared},
     thread::{Chosen, Line, Thread},
@@ -71,6 +77,8 @@ pub struct Session {
     shared: Shared,
     /// The conversation with whoever embeds the session.
     main: Thread,
+    /// Subagents by their numbers, those that have ended too.
+    children: BTreeMap<u32, Child>,
     /// Prompts that wait for the one before them to be answered.
     waiting: VecDeque<Prompt>,
     /// Just restored: what the host still holds must be said first.
@@ -84,6 +92,7 @@ impl Session {
         Self {
             main: Thread::new(0, spec.clone()),
             shared: Shared::new(spec, id, seed),
+            children: BTreeMap::new(),
             waiting: VecDeque::new(),
             awaits_resumed: false,
         }
@@ -129,7 +138,13 @@ impl Session {
     /// response are in the history. None for every other effect.
     #[must_use]
     pub fn decision(&self, id: EffectId) -> Option<&str> {
-        self.main.decision(id)
+        if let Some(task) = self.shared.task_of(id) {
+            return task.decision.as_deref();
+        }
+        match id.agent {
+            0 => self.main.decision(id),
+            number => self.children.get(&number)?.thread.decision(id),
+        }
     }
 
     /// Prompts that wait: those that will join the answer under way first.
@@ -137,12 +152,19 @@ impl Session {
         self.main.steering.iter().chain(&self.waiting)
     }
 
-    /// Whether nothing runs and no prompt waits.
+    /// The conversation of a subagent so far, by its id.
+    #[must_use]
+    pub fn agent_history(&self, agent_id: &str) -> Option<&History> {
+        let child = (self.children.values()).find(|child| child.facts.id == agent_id)?;
+        Some(&child.thread.history)
+    }
+
+    /// Whether no conversation goes on and no prompt waits. Calls in the background may be running still.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.main.phase == Phase::Idle
-            && self.queued().next().is_none()
-            && self.main.hook_rounds.is_empty()
+        let quiet = |thread: &Thread| thread.phase == Phase::Idle && thread.hook_rounds.is_empty();
+        let children = self.children.values().map(|child| &child.thread);
+        self.queued().next().is_none() && core::iter::once(&self.main).chain(children).all(quiet)
     }
 
     /// The world speaks.
@@ -180,25 +202,52 @@ impl Session {
                     self.resume(&live);
                 }
             }
-            Input::Tick => {
-                for id in self.shared.abandon_overdue() {
-                    self.main.hook_without_answer(&mut self.shared, id);
-                }
-                self.shared.cancel_overdue();
-                self.main.tick(&mut self.shared);
+            Input::StopTask(task_id) => {
+                self.shared.stop_task(&task_id);
             }
+            Input::Background(tool_use_id) => self.detach(tool_use_id.as_deref()),
+            Input::End => self.shared.stop_background_calls(),
+            Input::Tick => self.tick(),
             Input::Answer(id, answer) => self.answer(id, answer)?,
         }
-        // A run may end as soon as it begins; the prompts behind it are no deeper on the stack for that.
-        while self.main.phase == Phase::Idle
-            && let Some(prompt) = self.next_prompt()
-        {
-            self.main.start(&mut self.shared, prompt);
-        }
+        self.settle();
         if self.is_idle() {
             self.main.rest();
+            for child in self.children.values_mut() {
+                child.thread.rest();
+            }
         }
         Ok(())
+    }
+
+    fn tick(&mut self) {
+        for id in self.shared.abandon_overdue() {
+            if let Some((thread, shared)) = self.thread_of(id) {
+                thread.hook_without_answer(shared, id);
+            }
+        }
+        self.shared.cancel_overdue();
+        // Whoever waits for a task may have waited long enough.
+        self.shared.tasks_changed = true;
+        self.main.tick(&mut self.shared);
+        for child in self.children.values_mut() {
+            child.thread.tick(&mut self.shared);
+        }
+    }
+
+    /// Begins to answer what waits, if anything does and nothing is being answered.
+    fn begin_next_run(&mut self) -> bool {
+        if self.main.phase != Phase::Idle {
+            return false;
+        }
+        let has_news = self.shared.has_news(0);
+        let prompt = match self.next_prompt() {
+            Some(prompt) => prompt,
+            None if has_news && self.shared.spec.tasks.wake => Prompt::default(),
+            None => return false,
+        };
+        self.main.start(&mut self.shared, prompt);
+        true
     }
 
     /// The next thing to do or to tell; none when the machine waits.
@@ -215,7 +264,11 @@ impl Session {
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let effects = self.shared.time_is_up();
-        effects.into_iter().chain(self.main.deadline()).min()
+        let children = self.children.values().map(|child| &child.thread);
+        let threads = core::iter::once(&self.main).chain(children);
+        (effects.into_iter())
+            .chain(threads.filter_map(Thread::deadline))
+            .min()
     }
 
     fn take_in(&mut self, prompt: Prompt) {
@@ -257,9 +310,21 @@ impl Session {
             self.shared.running.remove(&id);
         }
         let was_cancelled = running.cancelled_at.is_some();
-        self.main
-            .answer(&mut self.shared, id, answer, was_cancelled);
+        if running.detached {
+            self.shared.task_answer(id, answer);
+        } else if let Some((thread, shared)) = self.thread_of(id) {
+            thread.answer(shared, id, answer, was_cancelled);
+        }
         Ok(())
+    }
+
+    /// The thread of an effect, with what all of them share.
+    fn thread_of(&mut self, id: EffectId) -> Option<(&mut Thread, &mut Shared)> {
+        let thread = match id.agent {
+            0 => &mut self.main,
+            number => &mut self.children.get_mut(&number)?.thread,
+        };
+        Some((thread, &mut self.shared))
     }
 }
 
@@ -271,7 +336,9 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
         }
         Answer::Resolved(_) => stage == Stage::Resolve,
         // A tool may be the one who is asked.
-        Answer::Progress(_) | Answer::Tool(_) => matches!(stage, Stage::Run | Stage::Ask),
+        Answer::Progress(_) | Answer::Output(_) | Answer::Tool(_) => {
+            matches!(stage, Stage::Run | Stage::Ask)
+        }
         Answer::Permission(_) => stage == Stage::Ask,
         Answer::Hook(_) | Answer::HookProgress { .. } => matches!(stage, Stage::Hook(..)),
         Answer::Persisted | Answer::PersistFailed(_) => stage.saves(),

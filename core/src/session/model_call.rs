@@ -10,6 +10,7 @@ use alloc::{
 
 use super::{Event, Line, Outcome, Shared, Thread, run::Call};
 use crate::{
+    agent::background,
     content::Block,
     context::{CompactionTrigger, size::Counted},
     effect::{Answer, Effect, HttpFailure, HttpFailureKind, HttpRequest},
@@ -242,7 +243,7 @@ impl Thread {
     }
 
     fn say_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
-        if self.run.compacting.is_some() {
+        if self.is_muted() || self.run.compacting.is_some() {
             return; // the summary is no answer to anybody
         }
         for event in events {
@@ -254,6 +255,17 @@ impl Thread {
                 session_id: shared.id,
             }));
         }
+    }
+
+    /// Whether the application hears no words of this thread, only of its calls.
+    pub(super) fn is_muted(&self) -> bool {
+        !self.is_main() && self.spec.tasks.tool_calls_only
+    }
+
+    /// What the application hears of a response.
+    fn heard(&self, content: &[Block]) -> Vec<RawJson> {
+        let heard = |block: &&Block| !self.is_muted() || matches!(block, Block::ToolUse(_));
+        content.iter().filter(heard).map(Block::to_raw).collect()
     }
 
     /// The response is complete and the server did not close it.
@@ -289,7 +301,11 @@ impl Thread {
 
     fn count_api_time(&mut self, shared: &mut Shared) {
         let waited = shared.now.mono.since(self.run.asked_at);
-        self.run.api_ms = self.run.api_ms.saturating_add(waited);
+        let api_ms = match self.is_main() {
+            true => &mut self.run.api_ms,
+            false => &mut shared.unreported.api_ms,
+        };
+        *api_ms = api_ms.saturating_add(waited);
     }
 
     fn call_failed(&mut self, shared: &mut Shared, error: ApiError, retry_after_ms: Option<u64>) {
@@ -406,6 +422,9 @@ impl Thread {
         self.turn = self.turn.saturating_add(1);
         self.turn_begun = false;
         self.run.usage.add(&response.usage);
+        if !self.is_main() {
+            shared.unreported.usage.add(&response.usage);
+        }
         self.book(shared, &response);
         self.run.stop_reason = response.stop_reason.clone();
         self.run.text = text_of(&response.content);
@@ -426,13 +445,13 @@ impl Thread {
             self.context_size.freed = 0;
         }
         let uuid = shared.ids.uuid();
-        shared.say(Message::Assistant(AssistantMessage {
+        let message = AssistantMessage {
             message: ApiMessage {
                 id: response.id,
                 kind: "message".to_owned(),
                 role: "assistant".to_owned(),
                 model: response.model,
-                content: response.content.iter().map(Block::to_raw).collect(),
+                content: self.heard(&response.content),
                 stop_reason: response.stop_reason,
                 stop_sequence: response.stop_sequence,
                 usage: response.usage,
@@ -441,7 +460,10 @@ impl Thread {
             error: None,
             uuid,
             session_id: shared.id,
-        }));
+        };
+        if !message.message.content.is_empty() || !self.is_muted() {
+            shared.say(Message::Assistant(message));
+        }
         let cut = self.run.stop_reason == Some(StopReason::MaxTokens);
         let last = response.content.len().saturating_sub(1);
         let spec = self.spec.clone();
@@ -458,13 +480,17 @@ impl Thread {
                     let core = spec.tool(&tool_use.name).and_then(|tool| tool.core);
                     if let Some(core) = core {
                         let said = &self.run.text;
-                        tool_use.input = tool_use.input.map(|input| core.prepare(input, said));
+                        let name = &tool_use.name;
+                        tool_use.input = tool_use.input.map(|input| {
+                            core.prepare(background::present_input(name, &input), said)
+                        });
                     }
                     Some(Call::new(tool_use))
                 }
                 _ => None,
             })
             .collect();
+        self.number_agents(shared);
         self.transit(shared, Event::Answered);
     }
 

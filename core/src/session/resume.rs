@@ -24,18 +24,29 @@ impl Session {
             if live.contains(id) {
                 shared.out.push_back(Output::Abandon(*id));
             }
-            let was_cancelled = shared
-                .running
-                .remove(id)
-                .is_some_and(|running| running.cancelled_at.is_some());
+            let Some(running) = shared.running.remove(id) else {
+                continue;
+            };
+            let thread = match id.agent {
+                0 => Some(&mut self.main),
+                number => (self.children.get_mut(&number)).map(|child| &mut child.thread),
+            };
+            let Some(thread) = thread else {
+                continue;
+            };
+            let was_cancelled = running.cancelled_at.is_some();
             match id.stage {
-                Stage::Hook(..) if was_cancelled => self.main.hook_without_answer(shared, *id),
-                _ if was_cancelled => {}
-                _ => self.main.make_good(shared, *id),
+                Stage::Hook(..) if was_cancelled => thread.hook_without_answer(shared, *id),
+                // What runs in the background ends with the program; `settle` says so.
+                _ if was_cancelled || running.detached => {}
+                _ => thread.make_good(shared, *id),
             }
         }
-        self.main.go_on_with_calls(shared);
-        self.main.drained_if_quiet(shared);
+        let children = self.children.values_mut().map(|child| &mut child.thread);
+        for thread in core::iter::once(&mut self.main).chain(children) {
+            thread.go_on_with_calls(shared);
+            thread.drained_if_quiet(shared);
+        }
     }
 }
 

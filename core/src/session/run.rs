@@ -92,6 +92,12 @@ pub(super) struct Run {
     pub(super) before_prompt: Option<BeforePrompt>,
     /// The transcript cannot be written: do not try again in this run.
     pub(super) transcript_broken: bool,
+    /// Calls of all responses.
+    #[serde(default)]
+    pub(super) tool_uses: u32,
+    /// The tool that was called last.
+    #[serde(default)]
+    pub(super) last_tool: Option<String>,
 }
 
 /// How a run ends.
@@ -140,6 +146,25 @@ pub(super) struct Call {
     pub(super) hooks: CallHooks,
     /// The `tool_result` block, once there is one: encoded for the message stream and the history alike.
     pub(super) answer: Option<RawJson>,
+    /// The number of the agent that the call starts, if it starts one.
+    #[serde(default)]
+    pub(super) agent: Option<u32>,
+    /// An agent is working on the answer.
+    #[serde(default)]
+    pub(super) agent_runs: bool,
+    /// A background task is waited for.
+    #[serde(default)]
+    pub(super) waits_for_task: Option<TaskWait>,
+}
+
+/// A call that reads a background task once it has ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct TaskWait {
+    pub(super) task_id: String,
+    /// Then it is read as far as it is.
+    pub(super) until: Millis,
+    /// Only lines that match are read.
+    pub(super) filter: Option<String>,
 }
 
 /// What the model gave as input.
@@ -187,6 +212,9 @@ impl Call {
             failed: false,
             hooks: CallHooks::default(),
             answer: None,
+            agent: None,
+            agent_runs: false,
+            waits_for_task: None,
         }
     }
 

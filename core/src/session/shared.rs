@@ -7,15 +7,21 @@ use alloc::{
     vec::Vec,
 };
 
+use super::{
+    agents::AgentRequest,
+    background::{News, Tasks},
+};
+
 use crate::{
     effect::{Effect, Notice, Output},
     id::{EffectId, Millis, Now, Seeded, SessionId},
     message::{
-        AuthStatus, FilesPersisted, Message, ModelUsage, RateLimitEvent, RateLimitInfo,
-        RateLimitStatus, Status, StatusKind, SystemMessage,
+        AuthStatus, FilesPersisted, Message, ModelUsage, PermissionDenial, RateLimitEvent,
+        RateLimitInfo, RateLimitStatus, Status, StatusKind, SystemMessage,
     },
     money::Usd,
     permission::{Mode, PermissionUpdate, SessionPermissions, UpdateError},
+    provider::Usage,
     spec::Spec,
     tool::Observation,
 };
@@ -40,6 +46,22 @@ pub(super) struct Shared {
     pub(super) rate_limit: RateLimitStatus,
     /// Effects that are not answered to their end.
     pub(super) running: BTreeMap<EffectId, Running>,
+    /// Background tasks, those that have ended too.
+    pub(super) tasks: Tasks,
+    /// Tasks have ended since whoever waits for them was asked.
+    pub(super) tasks_changed: bool,
+    /// Ends of tasks that the models have not heard of, by thread.
+    pub(super) news: BTreeMap<u32, Vec<News>>,
+    /// Ids of agents by the names they were given.
+    pub(super) agent_names: BTreeMap<String, String>,
+    /// Agents that were given a number.
+    pub(super) agents_numbered: u32,
+    /// Calls that start agents; empty between inputs.
+    pub(super) agent_requests: VecDeque<AgentRequest>,
+    /// The main run is to be interrupted; never between inputs.
+    pub(super) interrupt_main: bool,
+    /// What subagents used and were denied since the last result.
+    pub(super) unreported: Unreported,
     pub(super) out: VecDeque<Output>,
 }
 
@@ -50,6 +72,17 @@ pub(super) struct Running {
     /// When it is cancelled by itself.
     #[serde(default)]
     pub(super) deadline: Option<Millis>,
+    /// A background task: no thread waits for it.
+    #[serde(default)]
+    pub(super) detached: bool,
+}
+
+/// What the next result tells besides what the main thread did.
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Unreported {
+    pub(super) usage: Usage,
+    pub(super) api_ms: u64,
+    pub(super) denials: Vec<PermissionDenial>,
 }
 
 impl Shared {
@@ -66,6 +99,14 @@ impl Shared {
             model_usage: BTreeMap::new(),
             rate_limit: RateLimitStatus::Allowed,
             running: BTreeMap::new(),
+            tasks: Tasks::new(),
+            tasks_changed: false,
+            news: BTreeMap::new(),
+            agent_names: BTreeMap::new(),
+            agents_numbered: 0,
+            agent_requests: VecDeque::new(),
+            interrupt_main: false,
+            unreported: Unreported::default(),
             out: VecDeque::new(),
         }
     }

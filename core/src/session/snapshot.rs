@@ -1,10 +1,11 @@
 //! A session as bytes and back: NDJSON, so that a snapshot can be read with ordinary tools.
 //!
-//! First a header with the schema version, then the history line by line as the provider sees it,
-//! then one line of state. A request body is never part of it: it can be made again.
+//! First a header with the schema version, then the history line by line as the provider sees it, then those of the
+//! subagents with their numbers, then one line of state. A request body is never part of it: it can be made again.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet, VecDeque},
+    format,
     string::{String, ToString},
     sync::Arc,
     vec::Vec,
@@ -13,14 +14,20 @@ use alloc::{
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{
-    Phase, Running, Session, Shared, Thread, compaction::ContextSize, hook::HookRound, run::Run,
+    Phase, Running, Session, Shared, Thread,
+    agents::{Child, ChildFacts},
+    background::{News, Tasks},
+    compaction::ContextSize,
+    hook::HookRound,
+    run::Run,
+    shared::Unreported,
     thread::Chosen,
 };
 use crate::{
     effect::{Entry, Prompt},
     history::{History, HistoryState, Role},
     id::{EffectId, Seeded, SessionId, Uuid},
-    json::RawJson,
+    json::{JsonError, RawJson},
     message::{ModelUsage, RateLimitStatus},
     money::Usd,
     permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
@@ -32,7 +39,7 @@ use crate::{
 /// The schema version this version writes. New state has a default (`#[serde(default)]`) that means what was
 /// before it, so that older snapshots load; where no default can, this number is raised and the old form is
 /// read as well. `tests/golden/` holds snapshots of each version.
-pub const SNAPSHOT_VERSION: u32 = 1;
+pub const SNAPSHOT_VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -41,17 +48,58 @@ struct Header {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct Message {
     role: Role,
     content: Vec<RawJson>,
 }
 
-/// Everything that decides, but for the history and the spec.
+/// A message of a subagent; those of the main thread stand on their lines as they are.
+#[derive(Deserialize)]
+struct AgentLine {
+    agent: u32,
+    message: RawJson,
+}
+
+/// Everything that decides and that threads share, but for the spec.
 #[derive(Serialize, Deserialize)]
 struct State {
     id: SessionId,
     ids: Seeded,
     mode: Mode,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode_before_plan: Option<Mode>,
+    /// Written by versions that knew no updates: rules to allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    session_allow: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    permission_updates: Vec<PermissionUpdate>,
+    observed: Vec<Observation>,
+    cost: Usd,
+    model_usage: BTreeMap<String, ModelUsage>,
+    waiting: VecDeque<Prompt>,
+    running: Vec<(EffectId, Running)>,
+    #[serde(default, skip_serializing_if = "Tasks::is_empty")]
+    tasks: Tasks,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    news: BTreeMap<u32, Vec<News>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    agent_names: BTreeMap<String, String>,
+    #[serde(default)]
+    agents_numbered: u32,
+    #[serde(default)]
+    unreported: Unreported,
+    /// None in snapshots that did not keep it.
+    #[serde(default)]
+    rate_limit: Option<RateLimitStatus>,
+    /// None in snapshots of version 1, which had its fields among these.
+    main: Option<ThreadState>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    children: Vec<ChildState>,
+}
+
+/// What decides in one conversation, but for its history.
+#[derive(Serialize, Deserialize)]
+struct ThreadState {
     model: Option<String>,
     #[serde(default)]
     thinking: Option<Thinking>,
@@ -59,34 +107,19 @@ struct State {
     effort: Option<Effort>,
     #[serde(default)]
     steering: VecDeque<Prompt>,
-    /// Written by versions that knew no updates: rules to allow.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    session_allow: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    permission_updates: Vec<PermissionUpdate>,
-    observed: Vec<Observation>,
     turn: u32,
     turn_begun: bool,
     call_ids: BTreeSet<String>,
-    cost: Usd,
-    model_usage: BTreeMap<String, ModelUsage>,
     last_entry: Option<Uuid>,
     #[serde(deserialize_with = "entries")]
     saving: Vec<Entry>,
     phase: Phase,
     run: Run,
-    waiting: VecDeque<Prompt>,
-    running: Vec<(EffectId, Running)>,
     history: HistoryState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    mode_before_plan: Option<Mode>,
     #[serde(default, skip_serializing_if = "Notes::is_empty")]
     notes: Notes,
     #[serde(default)]
     context_size: ContextSize,
-    /// None in snapshots that did not keep it.
-    #[serde(default)]
-    rate_limit: Option<RateLimitStatus>,
     /// Snapshots of before there were hooks are of sessions that have begun.
     #[serde(default)]
     is_new: bool,
@@ -98,13 +131,22 @@ struct State {
     occurred: u32,
 }
 
+#[derive(Serialize, Deserialize)]
+struct ChildState {
+    number: u32,
+    parent_tool_use_id: Option<String>,
+    facts: ChildFacts,
+    thread: ThreadState,
+}
+
 impl Session {
     /// The session as bytes.
     ///
     /// # Errors
     /// [`SnapshotError::NotDrained`] while outputs wait to be polled: they would be lost.
     pub fn snapshot(&self) -> Result<Vec<u8>, SnapshotError> {
-        if !self.shared.out.is_empty() {
+        let shared = &self.shared;
+        if !shared.out.is_empty() {
             return Err(SnapshotError::NotDrained);
         }
         let header = Header {
@@ -112,41 +154,25 @@ impl Session {
             version: SNAPSHOT_VERSION,
         };
         let state = State {
-            id: self.shared.id,
-            ids: self.shared.ids.clone(),
-            mode: self.shared.permissions.mode(),
-            model: self.main.chosen.model.clone(),
-            thinking: self.main.chosen.thinking,
-            effort: self.main.chosen.effort,
-            steering: self.main.steering.clone(),
+            id: shared.id,
+            ids: shared.ids.clone(),
+            mode: shared.permissions.mode(),
+            mode_before_plan: shared.mode_before_plan,
             session_allow: Vec::new(),
-            permission_updates: self.shared.permissions.updates().to_vec(),
-            observed: self.shared.observed.values().cloned().collect(),
-            turn: self.main.turn,
-            turn_begun: self.main.turn_begun,
-            call_ids: self.main.call_ids.clone(),
-            cost: self.shared.cost,
-            model_usage: self.shared.model_usage.clone(),
-            last_entry: self.main.last_entry,
-            saving: self.main.saving.clone(),
-            phase: self.main.phase,
-            run: self.main.run.clone(),
+            permission_updates: shared.permissions.updates().to_vec(),
+            observed: shared.observed.values().cloned().collect(),
+            cost: shared.cost,
+            model_usage: shared.model_usage.clone(),
             waiting: self.waiting.clone(),
-            running: self
-                .shared
-                .running
-                .iter()
-                .map(|(id, r)| (*id, *r))
-                .collect(),
-            history: self.main.history.state(),
-            mode_before_plan: self.shared.mode_before_plan,
-            notes: self.main.notes.clone(),
-            context_size: self.main.context_size,
-            rate_limit: Some(self.shared.rate_limit),
-            is_new: self.main.is_new,
-            hook_rounds: self.main.hook_rounds.clone(),
-            pending_context: self.main.pending_context.clone(),
-            occurred: self.main.occurred,
+            running: shared.running.iter().map(|(id, r)| (*id, *r)).collect(),
+            tasks: shared.tasks.clone(),
+            news: shared.news.clone(),
+            agent_names: shared.agent_names.clone(),
+            agents_numbered: shared.agents_numbered,
+            unreported: shared.unreported.clone(),
+            rate_limit: Some(shared.rate_limit),
+            main: Some(self.main.state()),
+            children: self.children.values().map(Child::state).collect(),
         };
         let mut out = Vec::with_capacity(self.main.history.encoded_len() + 1024);
         // Strings, numbers and raw JSON only: encoding cannot fail.
@@ -155,6 +181,13 @@ impl Session {
         for line in self.main.history.lines() {
             out.extend_from_slice(&line);
             out.push(b'\n');
+        }
+        for (number, child) in &self.children {
+            for line in child.thread.history.lines() {
+                out.extend_from_slice(format!("{{\"agent\":{number},\"message\":").as_bytes());
+                out.extend_from_slice(&line);
+                out.extend_from_slice(b"}\n");
+            }
         }
         out.extend(serde_json::to_vec(&state).unwrap_or_default());
         out.push(b'\n');
@@ -175,31 +208,41 @@ impl Session {
         if header.windlass != "snapshot" {
             return Err(SnapshotError::NotASnapshot);
         }
-        if header.version != SNAPSHOT_VERSION {
+        if !(1..=SNAPSHOT_VERSION).contains(&header.version) {
             return Err(SnapshotError::Version {
                 found: header.version,
             });
         }
         let last = lines.len();
         let broken = |line: usize, reason: String| SnapshotError::Line { line, reason };
-        let state: State = match lines.pop() {
-            Some(line) if last > 1 => {
-                serde_json::from_str(line).map_err(|e| broken(last, e.to_string()))?
-            }
-            _ => return Err(broken(last, "the state line is missing".to_string())),
-        };
-        let mut messages = Vec::new();
-        for (index, line) in lines.iter().enumerate().skip(1) {
-            let line: Line =
-                serde_json::from_str(line).map_err(|e| broken(index + 1, e.to_string()))?;
-            messages.push((line.role, line.content));
-        }
-        let history = History::restore(messages, state.history).ok_or_else(|| {
+        let in_state = |e: serde_json::Error| broken(last, e.to_string());
+        let foreign = || {
             broken(
                 last,
                 "the state does not belong to this history".to_string(),
             )
-        })?;
+        };
+        let (state, main): (State, ThreadState) = match lines.pop() {
+            Some(line) if last > 1 => {
+                let mut state: State = serde_json::from_str(line).map_err(in_state)?;
+                let main = match state.main.take() {
+                    Some(main) => main,
+                    None => serde_json::from_str(line).map_err(in_state)?,
+                };
+                (state, main)
+            }
+            _ => return Err(broken(last, "the state line is missing".to_string())),
+        };
+        let mut histories: BTreeMap<u32, Vec<(Role, Vec<RawJson>)>> = BTreeMap::new();
+        for (index, line) in lines.iter().enumerate().skip(1) {
+            let (number, message) = history_line(line).map_err(|e| broken(index + 1, e.reason))?;
+            let messages = histories.entry(number).or_default();
+            messages.push((message.role, message.content));
+        }
+        let mut history_of = |number: u32, state: HistoryState| {
+            let messages = histories.remove(&number).unwrap_or_default();
+            History::restore(messages, state).ok_or_else(foreign)
+        };
         let mut updates = state.permission_updates;
         if !state.session_allow.is_empty() {
             let rules: Result<Vec<RuleValue>, RuleError> = state
@@ -225,38 +268,29 @@ impl Session {
             cost: state.cost,
             model_usage: state.model_usage,
             running: state.running.into_iter().collect(),
+            tasks: state.tasks,
+            news: state.news,
+            agent_names: state.agent_names,
+            agents_numbered: state.agents_numbered,
+            unreported: state.unreported,
             // The seed is spent: the generator goes on from where it was.
             ..Shared::new(spec.clone(), state.id, [0; 32])
         };
-        let mut main = Thread {
-            steering: state.steering,
-            history,
-            context_size: state.context_size,
-            turn: state.turn,
-            turn_begun: state.turn_begun,
-            call_ids: state.call_ids,
-            last_entry: state.last_entry,
-            saving: state.saving,
-            phase: state.phase,
-            run: state.run,
-            notes: state.notes,
-            is_new: state.is_new,
-            hook_rounds: state.hook_rounds,
-            pending_context: state.pending_context,
-            occurred: state.occurred,
-            ..Thread::new(0, spec)
-        };
-        main.choose(
-            &shared,
-            Chosen {
-                model: state.model,
-                thinking: state.thinking,
-                effort: state.effort,
-            },
-        );
+        let history = history_of(0, main.history)?;
+        let main = main.restored(&shared, Thread::new(0, spec), history);
+        let mut children = BTreeMap::new();
+        for child in state.children {
+            let history = history_of(child.number, child.thread.history)?;
+            let number = child.number;
+            children.insert(number, child.restored(&shared, &main, history));
+        }
+        if !histories.is_empty() {
+            return Err(foreign());
+        }
         Ok(Self {
             shared,
             main,
+            children,
             waiting: state.waiting,
             awaits_resumed: true,
         })
@@ -275,6 +309,90 @@ fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::
     .map_err(de::Error::custom)
 }
 
+/// Whose message a line of history is, and the message.
+fn history_line(line: &str) -> Result<(u32, Message), JsonError> {
+    if let Ok(line) = serde_json::from_str::<AgentLine>(line) {
+        return Ok((line.agent, line.message.decode()?));
+    }
+    Ok((0, serde_json::from_str(line)?))
+}
+
+impl Thread {
+    fn state(&self) -> ThreadState {
+        ThreadState {
+            model: self.chosen.model.clone(),
+            thinking: self.chosen.thinking,
+            effort: self.chosen.effort,
+            steering: self.steering.clone(),
+            turn: self.turn,
+            turn_begun: self.turn_begun,
+            call_ids: self.call_ids.clone(),
+            last_entry: self.last_entry,
+            saving: self.saving.clone(),
+            phase: self.phase,
+            run: self.run.clone(),
+            history: self.history.state(),
+            notes: self.notes.clone(),
+            context_size: self.context_size,
+            is_new: self.is_new,
+            hook_rounds: self.hook_rounds.clone(),
+            pending_context: self.pending_context.clone(),
+            occurred: self.occurred,
+        }
+    }
+}
+
+impl ThreadState {
+    fn restored(self, shared: &Shared, fresh: Thread, history: History) -> Thread {
+        let mut thread = Thread {
+            steering: self.steering,
+            history,
+            turn: self.turn,
+            turn_begun: self.turn_begun,
+            call_ids: self.call_ids,
+            last_entry: self.last_entry,
+            saving: self.saving,
+            phase: self.phase,
+            run: self.run,
+            notes: self.notes,
+            context_size: self.context_size,
+            is_new: self.is_new,
+            hook_rounds: self.hook_rounds,
+            pending_context: self.pending_context,
+            occurred: self.occurred,
+            ..fresh
+        };
+        let chosen = Chosen {
+            model: self.model,
+            thinking: self.thinking,
+            effort: self.effort,
+        };
+        thread.choose(shared, chosen);
+        thread
+    }
+}
+
+impl Child {
+    fn state(&self) -> ChildState {
+        ChildState {
+            number: self.thread.number,
+            parent_tool_use_id: self.thread.parent_tool_use_id.clone(),
+            facts: self.facts.clone(),
+            thread: self.thread.state(),
+        }
+    }
+}
+
+impl ChildState {
+    /// The subagent again. What its thread is told follows from what the main thread is told now.
+    fn restored(self, shared: &Shared, main: &Thread, history: History) -> Child {
+        let child = Child::with(main, self.number, self.facts);
+        let mut thread = self.thread.restored(shared, child.thread, history);
+        thread.parent_tool_use_id = self.parent_tool_use_id;
+        Child { thread, ..child }
+    }
+}
+
 /// Bytes that are no session of this version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -287,7 +405,7 @@ pub enum SnapshotError {
     NotASnapshot,
     /// A snapshot of another version.
     #[error(
-        "the snapshot has schema version {found}, this version reads {SNAPSHOT_VERSION}: open it with the version that wrote it"
+        "the snapshot has schema version {found}, this version reads up to {SNAPSHOT_VERSION}: open it with the version that wrote it"
     )]
     Version {
         /// The version found.

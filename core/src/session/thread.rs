@@ -4,7 +4,7 @@ use alloc::{
     borrow::ToOwned,
     boxed::Box,
     collections::{BTreeSet, VecDeque},
-    string::{String, ToString},
+    string::String,
     sync::Arc,
     vec::Vec,
 };
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Phase, Shared,
+    agents::Ended,
     compaction::ContextSize,
     hook::HookRound,
     model_call::Incoming,
@@ -32,7 +33,7 @@ use crate::{
     permission::Narrowing,
     provider::Prefix,
     spec::{Effort, Spec, Thinking},
-    tools::Notes,
+    tools::{CoreTool, Notes},
 };
 
 /// A conversation and the run that answers its prompt. What it shares with the other threads is handed in with every step.
@@ -56,6 +57,8 @@ pub(super) struct Thread {
     pub(super) parent_tool_use_id: Option<String>,
     /// What this thread may less than the session; none for the main thread.
     pub(super) narrowing: Option<Narrowing>,
+    /// A run that ended and that the session has not looked at.
+    pub(super) ended: Option<Ended>,
     /// What was chosen while it ran, instead of what the spec says.
     pub(super) chosen: Chosen,
     /// Prompts that join the answer under way at its next tool results.
@@ -96,6 +99,7 @@ impl Thread {
             occurred: 0,
             parent_tool_use_id: None,
             narrowing: None,
+            ended: None,
             chosen: Chosen::default(),
             steering: VecDeque::new(),
             history: History::default(),
@@ -116,7 +120,7 @@ impl Thread {
 
     /// The agent that a question is asked for; none on the main thread.
     pub(super) fn agent_id(&self) -> Option<String> {
-        (self.number != 0).then(|| self.number.to_string())
+        self.agent.as_ref().map(|agent| agent.agent_id.clone())
     }
 
     /// The model that the next request goes to.
@@ -149,7 +153,7 @@ impl Thread {
         let lingering = self.incoming.as_ref().and_then(Incoming::linger_until);
         let progress = self.progress_due();
         let due = self.run.retry_at.into_iter().chain(lingering);
-        due.chain(progress).min()
+        due.chain(progress).chain(self.task_wait_ends()).min()
     }
 
     /// An answer to an effect of this thread.
@@ -228,12 +232,14 @@ impl Thread {
             ..Run::default()
         };
         self.phase = next(Phase::Idle, Event::Prompt).unwrap_or(Phase::Submitting);
-        let init = self.init(shared);
-        shared.say(Message::System(SystemMessage::Init(Box::new(init))));
+        if self.is_main() {
+            let init = self.init(shared);
+            shared.say(Message::System(SystemMessage::Init(Box::new(init))));
+        }
         // What the API would refuse must not enter: it would be refused again with every later prompt.
         let mut content = core::mem::take(&mut prompt.content);
         content.retain(|block| Block::from_raw(block.clone()).belongs_in_history());
-        if content.is_empty() {
+        if content.is_empty() && !shared.has_news(self.number) {
             self.run.outcome = Some(Outcome::Failed {
                 class: None,
                 message: "the prompt is empty: give it a text or another content block".to_owned(),
@@ -253,14 +259,17 @@ impl Thread {
         };
         self.run.asks_nothing = prompt.delivery == Delivery::Append;
         let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
-        if self.spec.replay_prompts {
+        if self.spec.replay_prompts && self.is_main() && !prompt.content.is_empty() {
             self.say_prompt(shared, uuid, prompt.content.clone());
         }
         let content = self.with_hook_context(prompt.content);
+        let mut lines: Vec<Line> = self.take_news(shared).into_iter().collect();
         self.run.before_prompt = Some(self.before_prompt());
-        self.history.push(Role::User, content.clone());
-        let line = Line::new(Role::User, content).under(uuid);
-        self.save(shared, Stage::SavePrompt, alloc::vec![line]);
+        if !content.is_empty() {
+            self.history.push(Role::User, content.clone());
+            lines.push(Line::new(Role::User, content).under(uuid));
+        }
+        self.save(shared, Stage::SavePrompt, lines);
     }
 
     /// Shows a prompt in the stream: one that entered an answer under way, or any where replay is on.
@@ -289,12 +298,27 @@ impl Thread {
             api_key_source: environment.api_key_source.clone(),
             claude_code_version: environment.version.clone(),
             output_style: environment.output_style.clone(),
-            agents: environment.agents.clone(),
+            agents: self.agents_for_init(),
             skills: environment.skills.clone(),
             plugins: environment.plugins.clone(),
             betas: self.spec.betas.clone(),
             uuid: shared.ids.uuid(),
         }
+    }
+
+    /// What the host names, and what the Task tool can start.
+    fn agents_for_init(&self) -> Vec<String> {
+        let mut names = self.spec.environment.agents.clone();
+        let startable = self
+            .spec
+            .offered_tools()
+            .any(|tool| tool.core == Some(CoreTool::Task));
+        for agent in self.spec.agents.iter().filter(|_| startable) {
+            if !names.contains(&agent.name) {
+                names.push(agent.name.clone());
+            }
+        }
+        names
     }
 
     /// Hands entries to the host; without a transcript they count as written.
@@ -312,6 +336,7 @@ impl Thread {
                 parent: parent.replace(uuid),
                 timestamp: shared.now.wall,
                 message: line.encode(),
+                agent: self.agent_id(),
                 compaction: line.compaction,
             });
         }
@@ -341,6 +366,11 @@ impl Thread {
             _ => return,
         };
         self.transit(shared, event);
+    }
+
+    /// Whether it is the conversation with whoever embeds the session.
+    pub(super) fn is_main(&self) -> bool {
+        self.number == 0
     }
 
     /// The name of an effect of this thread.
@@ -377,8 +407,9 @@ impl Thread {
     /// Effects of this thread that are not answered to their end.
     pub(super) fn running<'s>(&self, shared: &'s Shared) -> impl Iterator<Item = EffectId> + 's {
         let number = self.number;
-        let ids = shared.running.keys().copied();
-        ids.filter(move |id| id.agent == number)
+        let ids = shared.running.iter();
+        ids.filter(move |(id, running)| id.agent == number && !running.detached)
+            .map(|(id, _)| *id)
     }
 }
 

@@ -19,6 +19,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
+    agent::{self, background},
     json::RawJson,
     permission::{Mode, Rule},
     spec::{Effort, Spec, Thinking},
@@ -42,6 +43,12 @@ pub enum CoreTool {
     Skill,
     /// Reads and changes settings of the session ([`config`]).
     Config,
+    /// Starts an agent ([`agent`](crate::agent)).
+    Task,
+    /// Reads a background task ([`agent::background`](crate::agent::background)).
+    TaskOutput,
+    /// Stops a background task ([`agent::background`](crate::agent::background)).
+    TaskStop,
 }
 
 /// Who must agree to a call of a core tool.
@@ -58,13 +65,16 @@ pub enum Consent {
 
 impl CoreTool {
     /// Every core tool.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::TodoWrite,
         Self::AskUserQuestion,
         Self::ExitPlanMode,
         Self::ToolSearch,
         Self::Skill,
         Self::Config,
+        Self::Task,
+        Self::TaskOutput,
+        Self::TaskStop,
     ];
 
     /// The name the model calls it by.
@@ -77,6 +87,9 @@ impl CoreTool {
             Self::ToolSearch => "ToolSearch",
             Self::Skill => "Skill",
             Self::Config => "Config",
+            Self::Task => "Task",
+            Self::TaskOutput => "TaskOutput",
+            Self::TaskStop => "TaskStop",
         }
     }
 
@@ -105,6 +118,14 @@ impl CoreTool {
             Self::ToolSearch => (tool_search::DESCRIPTION, tool_search::INPUT_SCHEMA, true),
             Self::Skill => (skill::DESCRIPTION, skill::INPUT_SCHEMA, true),
             Self::Config => (config::DESCRIPTION, config::INPUT_SCHEMA, false),
+            // Starting an agent changes nothing by itself: its own calls are judged.
+            Self::Task => (agent::TASK_DESCRIPTION, agent::TASK_SCHEMA, true),
+            Self::TaskOutput => (
+                background::OUTPUT_DESCRIPTION,
+                background::OUTPUT_SCHEMA,
+                true,
+            ),
+            Self::TaskStop => (background::STOP_DESCRIPTION, background::STOP_SCHEMA, false),
         };
         // A test reads every schema: none of these texts can be anything but JSON.
         let schema = RawJson::parse(schema).unwrap_or_else(|_| RawJson::empty_object());
@@ -121,7 +142,9 @@ impl CoreTool {
         match self {
             Self::TodoWrite | Self::ToolSearch => Consent::Free,
             Self::AskUserQuestion | Self::ExitPlanMode => Consent::Person,
-            Self::Skill => Consent::Judged,
+            // A call reads and stops what was started with permission.
+            Self::TaskOutput | Self::TaskStop => Consent::Free,
+            Self::Skill | Self::Task => Consent::Judged,
             Self::Config => config::consent(input),
         }
     }
@@ -131,6 +154,7 @@ impl CoreTool {
     pub fn subject(self, input: &RawJson) -> Option<String> {
         match self {
             Self::Skill => skill::name(input),
+            Self::Task => agent::name_in(input),
             _ => None,
         }
     }
@@ -166,6 +190,7 @@ impl CoreTool {
             Self::ExitPlanMode => exit_plan_mode::fault(input, seen),
             Self::Skill => skill::fault(input, seen.spec),
             Self::TodoWrite | Self::ToolSearch | Self::Config => None,
+            Self::Task | Self::TaskOutput | Self::TaskStop => None,
         }
     }
 }
@@ -249,6 +274,10 @@ pub(crate) fn run(tool: CoreTool, input: &RawJson, seen: &Seen<'_>, notes: &mut 
         CoreTool::ToolSearch => with_input(input, |input| tool_search::run(&input, seen, notes)),
         CoreTool::Skill => with_input(input, |input| skill::run(&input, seen.spec, notes)),
         CoreTool::Config => with_input(input, |input| config::run(&input, seen)),
+        // These are about other threads and running effects: the session runs them itself.
+        CoreTool::Task | CoreTool::TaskOutput | CoreTool::TaskStop => {
+            Done::failed("This tool is not available here.")
+        }
     }
 }
 

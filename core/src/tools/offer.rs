@@ -8,7 +8,7 @@ use alloc::{borrow::Cow, collections::BTreeSet, format, string::String, vec::Vec
 use serde::{Deserialize, Serialize};
 
 use super::{CoreTool, Notes, skill, tool_search::ToolSearchSetting};
-use crate::{spec::Spec, tool::ToolDefinition};
+use crate::{agent, spec::Spec, tool::ToolDefinition};
 
 /// The context window of a model that the catalogue does not know, in tokens.
 const USUAL_WINDOW: u64 = 200_000;
@@ -64,6 +64,7 @@ pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'
         .filter(|tool| !waits(tool))
         // With nothing to find there is nothing to search.
         .filter(|tool| tool.core != Some(CoreTool::ToolSearch) || !waiting.is_empty())
+        .filter(|tool| tool.core != Some(CoreTool::Task) || agent::startable(spec).next().is_some())
         .filter(|tool| tool.core != Some(CoreTool::Skill) || skill::listed(spec).next().is_some())
         .map(|tool| offer(tool, false))
         .collect();
@@ -128,6 +129,7 @@ fn description<'a>(
             names
         }
         Some(CoreTool::Skill) => skill::list(spec),
+        Some(CoreTool::Task) => agent::list(spec),
         _ => return Cow::Borrowed(&tool.description),
     };
     Cow::Owned(format!("{}\n\n{added}", tool.description))

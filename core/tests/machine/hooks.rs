@@ -4,6 +4,7 @@ mod calls;
 mod endings;
 mod failures;
 mod prompts;
+mod subagents;
 
 use serde_json::{Value, json};
 use windlass_core::{

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod api;
+mod background;
 mod callback_loop;
 mod clearing;
 mod compaction;
@@ -28,4 +29,5 @@ mod prompt_cache;
 mod requests;
 mod sessions;
 mod simulation;
+mod subagents;
 mod tool_search;

@@ -1,6 +1,6 @@
 //! A call of a tool that the core runs itself: no host is asked, and the result is there at once.
 
-use alloc::string::String;
+use alloc::{format, string::String};
 
 use super::super::{
     Shared, Thread,
@@ -8,8 +8,13 @@ use super::super::{
     thread::Chosen,
 };
 use crate::{
-    json::RawJson,
+    agent::{
+        TaskInput,
+        background::{TaskOutputInput, TaskStopInput},
+    },
+    json::{JsonError, RawJson},
     permission::{PermissionUpdate, Rule},
+    tool::ToolResult,
     tools::{self, Change, CoreTool, Done, Seen},
 };
 
@@ -29,6 +34,9 @@ impl Thread {
         call.decision = Some(decision);
         call.state = CallState::Running;
         call.started = shared.now.mono;
+        if let Some(tool) = TaskTool::of(tool, &input) {
+            return self.run_task_tool(shared, index, tool);
+        }
         let (spec, told) = (self.spec.clone(), shared.spec.clone());
         let model = String::from(self.model());
         let seen = Seen {
@@ -48,6 +56,24 @@ impl Thread {
             self.take_over(shared, change);
         }
         self.review(shared, index, result);
+    }
+
+    /// Tools that are about other threads and running effects.
+    fn run_task_tool(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        tool: Result<TaskTool, JsonError>,
+    ) {
+        match tool {
+            Ok(TaskTool::Start(input)) => self.start_agent(shared, index, input),
+            Ok(TaskTool::Read(input)) => self.read_task(shared, index, input),
+            Ok(TaskTool::Stop(input)) => self.stop_task(shared, index, input),
+            Err(error) => {
+                let text = format!("The input cannot be used: {error}");
+                self.review(shared, index, ToolResult::error(text));
+            }
+        }
     }
 
     fn take_over(&mut self, shared: &mut Shared, change: Change) {
@@ -96,5 +122,23 @@ impl Thread {
             in_subagent: self.number > 0,
         };
         tool.fault(input, &seen)
+    }
+}
+
+/// The input of a tool that is about background tasks.
+enum TaskTool {
+    Start(TaskInput),
+    Read(TaskOutputInput),
+    Stop(TaskStopInput),
+}
+
+impl TaskTool {
+    fn of(tool: CoreTool, input: &RawJson) -> Option<Result<Self, JsonError>> {
+        match tool {
+            CoreTool::Task => Some(input.decode().map(Self::Start)),
+            CoreTool::TaskOutput => Some(input.decode().map(Self::Read)),
+            CoreTool::TaskStop => Some(input.decode().map(Self::Stop)),
+            _ => None,
+        }
     }
 }

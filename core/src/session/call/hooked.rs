@@ -70,7 +70,12 @@ impl Thread {
     }
 
     /// Takes the result of a call that ran, past the hooks that look at results.
-    pub(super) fn review(&mut self, shared: &mut Shared, index: usize, result: ToolResult) {
+    pub(in crate::session) fn review(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        result: ToolResult,
+    ) {
         let call = &self.run.calls[index];
         let (tool_name, tool_input) = (call.name.clone(), call.input_or_empty());
         let tool_use_id = call.id.clone();

@@ -156,6 +156,8 @@ impl Thread {
             PermissionResponse::Deny { message, interrupt } => {
                 self.deny(shared, index, &message);
                 if interrupt {
+                    // Whoever wants a subagent to stop so wants all of it to stop.
+                    shared.interrupt_main = true;
                     self.interrupt(shared, Outcome::Interrupted);
                 }
             }
@@ -187,7 +189,11 @@ impl Thread {
 
     pub(super) fn deny(&mut self, shared: &mut Shared, index: usize, text: &str) {
         let call = &self.run.calls[index];
-        self.run.denials.push(PermissionDenial {
+        let denials = match self.is_main() {
+            true => &mut self.run.denials,
+            false => &mut shared.unreported.denials,
+        };
+        denials.push(PermissionDenial {
             tool_name: call.name.clone(),
             tool_use_id: call.id.clone(),
             tool_input: call.input_or_empty(),

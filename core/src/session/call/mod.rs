@@ -100,6 +100,8 @@ impl Thread {
             Answer::Tool(result) if id.stage == Stage::Ask => {
                 self.prompt_answered(shared, index, &result);
             }
+            // Whoever waits for a call reads its result.
+            Answer::Output(_) => {}
             Answer::Tool(result) => self.review(shared, index, result),
             // The run is ending: nothing new is started or judged.
             _ if was_cancelled => self.tell_hooks_of_interrupt(shared, index),

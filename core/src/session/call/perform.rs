@@ -10,6 +10,7 @@ use crate::{
     effect::Effect,
     hook::shorter,
     id::{Millis, Stage},
+    json::{RawJson, RawObject},
     message::{Message, ToolProgress},
     permission::{PathFact, Standing, deny_patterns},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
@@ -32,6 +33,7 @@ impl Thread {
         }
         let paths = call.paths.clone();
         let (tool, input) = (tool.clone(), input.clone());
+        let in_background = wants_background(&tool, &input);
         let mut grant = grant(&self.standing(shared), &tool, &paths);
         let call = &mut self.run.calls[index];
         let narrowing = &call.hooks.narrowing;
@@ -60,6 +62,9 @@ impl Thread {
         call.progress_at = interval.map(|ms| shared.now.mono.after(ms));
         let id = self.call_effect(shared, index, Stage::Run);
         self.perform(shared, id, effect);
+        if in_background {
+            self.detach_call(shared, index, false);
+        }
     }
 
     /// When a running call is next reported (LOOP-33).
@@ -95,6 +100,13 @@ impl Thread {
         };
         shared.say(Message::ToolProgress(message));
     }
+}
+
+/// Whether a call asks not to be waited for.
+fn wants_background(tool: &ToolDefinition, input: &RawJson) -> bool {
+    let field = tool.background_param.as_deref();
+    let fields = RawObject::parse(input.get()).unwrap_or_default();
+    field.is_some_and(|field| fields.get(field).is_some_and(|value| value.get() == "true"))
 }
 
 /// The files a call may touch: the workspace as far as the call names it, and what else was approved.

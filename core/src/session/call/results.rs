@@ -67,6 +67,7 @@ impl Thread {
         blocks.extend(self.warn_of_clearing());
         let mut lines = vec![Line::new(Role::User, blocks)];
         if self.is_within_limits(shared) {
+            lines.extend(self.take_news(shared));
             lines.extend(self.take_steering(shared));
         }
         self.save(shared, Stage::SaveResults, lines);

@@ -11,7 +11,7 @@ use crate::{
     effect::Prompt,
     hook::{
         HookEvent, Merged, Occurrence,
-        input::{SessionStart, StartSource, UserPromptSubmit},
+        input::{AgentName, SessionStart, StartSource, SubagentStart, UserPromptSubmit},
     },
     json::RawJson,
     message::InformationLevel,
@@ -30,6 +30,8 @@ impl Thread {
     /// Shows a prompt to the hooks, with the beginning of the session if this is its first; it enters when they are done.
     pub(in crate::session) fn submit(&mut self, shared: &mut Shared, prompt: Prompt) {
         let text = text_of(&prompt.content);
+        // News of background tasks alone are no prompt of anybody's.
+        let is_empty = prompt.content.is_empty();
         self.run.submitted = Some(prompt);
         if core::mem::take(&mut self.is_new) && self.number == 0 {
             let occurrence = Occurrence::SessionStart(SessionStart {
@@ -42,8 +44,20 @@ impl Thread {
             });
             self.fire(shared, occurrence, None);
         }
-        // What a subagent is told comes from the model, and the hooks for calls have seen it.
-        if self.number == 0 {
+        if let Some(agent) = self.agent.clone() {
+            // What a subagent is told comes from the model, and the hooks for calls have seen it.
+            let AgentName {
+                agent_id,
+                agent_type,
+            } = agent;
+            self.fire_anew(
+                shared,
+                Occurrence::SubagentStart(SubagentStart {
+                    agent_id,
+                    agent_type,
+                }),
+            );
+        } else if !is_empty {
             let occurrence = Occurrence::UserPromptSubmit(UserPromptSubmit { prompt: text });
             self.fire(shared, occurrence, None);
         }
@@ -72,7 +86,10 @@ impl Thread {
         let waits_for = |event| {
             matches!(
                 event,
-                HookEvent::UserPromptSubmit | HookEvent::SessionStart | HookEvent::Setup
+                HookEvent::UserPromptSubmit
+                    | HookEvent::SessionStart
+                    | HookEvent::SubagentStart
+                    | HookEvent::Setup
             )
         };
         let waits = self.hook_rounds.iter().any(|r| waits_for(r.event()));

@@ -1,0 +1,201 @@
+//! TaskOutput and TaskStop: background tasks, under the present and the older names (Agent SDK reference,
+//! `TaskOutputInput`, `TaskStopInput`, `TaskStopOutput`; `BashOutput` and `KillBash` before them).
+
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    json::{RawJson, RawObject},
+    pattern::{Pattern, PatternError},
+};
+
+/// How long TaskOutput waits when nothing is said, in milliseconds.
+pub const DEFAULT_WAIT_MS: u64 = 30_000;
+/// The longest it waits, in milliseconds.
+pub const LONGEST_WAIT_MS: u64 = 600_000;
+
+pub(crate) const OUTPUT_DESCRIPTION: &str = "Reads what a background task has put out so far: an agent's report, a command's output. \
+With `block` it waits for the task to end, at most `timeout` milliseconds; without, it answers at once. \
+You are told when a background task ends: there is no need to ask again and again.";
+
+/// `bash_id` of the older tool has become `task_id` before the schema is applied.
+pub(crate) const OUTPUT_SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "task_id": { "type": "string", "description": "The task's id, as the call that started it gave it" },
+    "block": { "type": "boolean", "default": true, "description": "Whether to wait for its end" },
+    "timeout": { "type": "number", "minimum": 0, "maximum": 600000, "default": 30000, "description": "The longest wait in milliseconds" },
+    "filter": { "type": "string", "description": "A regular expression: only lines that match are read" }
+  },
+  "required": ["task_id"]
+}"#;
+
+pub(crate) const STOP_DESCRIPTION: &str = "Stops a background task, an agent or a command, by its id. What it has put out until then can still be read with TaskOutput.";
+
+/// `shell_id` is the older name of `task_id`.
+pub(crate) const STOP_SCHEMA: &str = r#"{
+  "type": "object",
+  "properties": {
+    "task_id": { "type": "string", "description": "The task's id" },
+    "shell_id": { "type": "string", "description": "Older name of task_id" }
+  }
+}"#;
+
+/// What TaskOutput is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskOutputInput {
+    /// The task.
+    pub task_id: String,
+    /// Whether to wait for its end.
+    #[serde(default = "yes")]
+    pub block: bool,
+    /// The longest wait in milliseconds.
+    #[serde(default = "default_wait")]
+    pub timeout: Milliseconds,
+    /// Only lines that match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn default_wait() -> Milliseconds {
+    Milliseconds(DEFAULT_WAIT_MS)
+}
+
+/// Milliseconds, whole. A number of any spelling is read: models write `5000.0` and `5e3` too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Milliseconds(pub u64);
+
+impl<'de> Deserialize<'de> for Milliseconds {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = serde_json::Number::deserialize(deserializer)?;
+        let whole = number.as_u64().or_else(|| {
+            let number = number.as_f64().filter(|n| *n >= 0.0)?;
+            // Cut, not rounded; far beyond the longest wait it saturates.
+            Some(number as u64)
+        });
+        whole
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom("a number of milliseconds from 0"))
+    }
+}
+
+/// What TaskStop is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStopInput {
+    /// The task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Its older name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell_id: Option<String>,
+}
+
+/// What TaskStop answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStopOutput {
+    /// One sentence.
+    pub message: String,
+    /// The task.
+    pub task_id: String,
+    /// [`TaskKind`](crate::message::TaskKind) by its name.
+    pub task_type: String,
+    /// The command, of a task that is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// What TaskOutput answers. The Agent SDK reference gives no shape for it; this one is ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskOutputOutput {
+    /// The task.
+    pub task_id: String,
+    /// [`TaskKind`](crate::message::TaskKind) by its name.
+    pub task_type: String,
+    /// `running`, `completed`, `failed` or `stopped`.
+    pub status: String,
+    /// The task in a few words.
+    pub description: String,
+    /// What it has put out.
+    pub output: String,
+}
+
+/// The input of a call under an older name, as the present tool takes it.
+pub(crate) fn present_input(name: &str, input: &RawJson) -> RawJson {
+    let (old, new) = match name {
+        "BashOutput" => ("bash_id", "task_id"),
+        "KillBash" | "KillShell" => ("shell_id", "task_id"),
+        _ => return input.clone(),
+    };
+    let Ok(fields) = RawObject::parse(input.get()) else {
+        return input.clone();
+    };
+    let mut present = RawObject::default();
+    for (key, value) in fields.fields() {
+        present.set(if key == old { new } else { key }, value.clone());
+    }
+    if name == "BashOutput" && fields.get("block").is_none() {
+        // The older tool never waited.
+        present.set(
+            "block",
+            RawJson::parse("false").unwrap_or_else(|_| RawJson::null()),
+        );
+    }
+    present.to_raw()
+}
+
+/// The lines of an output that match.
+///
+/// # Errors
+/// [`PatternError`] with the place.
+pub(crate) fn filtered(output: &str, filter: &str) -> Result<String, PatternError> {
+    let pattern = Pattern::new(filter)?;
+    let lines: Vec<&str> = output
+        .lines()
+        .filter(|line| pattern.is_match(line))
+        .collect();
+    Ok(lines.join("\n"))
+}
+
+/// The last part of a text that fits into `limit` bytes, from the beginning of a line where there is one.
+pub(crate) fn tail(text: &str, limit: usize) -> &str {
+    let Some(mut from) = text.len().checked_sub(limit).filter(|from| *from > 0) else {
+        return text;
+    };
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let rest = &text[from..];
+    match rest.find('\n') {
+        Some(end) if end + 1 < rest.len() => &rest[end + 1..],
+        _ => rest,
+    }
+}
+
+/// The command of a call, for those that have one.
+pub(crate) fn command_of(input: &RawJson) -> Option<String> {
+    RawObject::parse(input.get()).ok()?.get_string("command")
+}
+
+/// The description a call gives of itself, or its command, or its tool's name.
+pub(crate) fn description_of(name: &str, input: &RawJson) -> String {
+    let fields = RawObject::parse(input.get()).unwrap_or_default();
+    let given = |key: &str| {
+        fields
+            .get_string(key)
+            .filter(|text| !text.trim().is_empty())
+    };
+    given("description")
+        .or_else(|| given("command"))
+        .unwrap_or_else(|| name.to_owned())
+        .to_string()
+}

@@ -1,0 +1,264 @@
+//! Starting agents, resuming them, taking what they report.
+
+use alloc::{borrow::ToOwned, format, string::String, sync::Arc, vec::Vec};
+
+use super::{
+    super::{
+        Phase, Session,
+        background::{Task, Work, id_of},
+        run::{CallState, Outcome},
+    },
+    AgentRequest, Child, narrowing, total,
+};
+use crate::{
+    agent::TaskInput,
+    effect::Prompt,
+    message::{TaskEnd, TaskUsage},
+    tool::ToolResult,
+};
+
+impl Session {
+    /// Does what one thread asked for and another must hear of, until nothing is left.
+    pub(in crate::session) fn settle(&mut self) {
+        loop {
+            if let Some(request) = self.shared.agent_requests.pop_front() {
+                self.start_agent(request);
+                continue;
+            }
+            let ended = |child: &Child| child.thread.ended.is_some();
+            if let Some(number) = self
+                .children
+                .iter()
+                .find(|(_, c)| ended(c))
+                .map(|(n, _)| *n)
+            {
+                self.agent_ended(number);
+                continue;
+            }
+            if core::mem::take(&mut self.shared.interrupt_main) {
+                self.main.interrupt(&mut self.shared, Outcome::Interrupted);
+            }
+            if self.main.phase == Phase::Stopping {
+                self.interrupt_agents();
+            }
+            self.stop_agents();
+            self.shared.end_lost_tasks();
+            if self.shared.tasks_changed {
+                self.shared.tasks_changed = false;
+                self.main.answer_task_waits(&mut self.shared);
+                for child in self.children.values_mut() {
+                    child.thread.answer_task_waits(&mut self.shared);
+                }
+                continue;
+            }
+            if !self.begin_next_run() {
+                return;
+            }
+        }
+    }
+
+    /// Starts the agent of a call, or the one that shall go on.
+    fn start_agent(&mut self, request: AgentRequest) {
+        let AgentRequest {
+            index,
+            number,
+            input,
+        } = request;
+        let number = match self.find_or_make(number, &input) {
+            Ok(number) => number,
+            Err(text) => {
+                self.main
+                    .review(&mut self.shared, index, ToolResult::error(text));
+                return self.main.go_on_with_calls(&mut self.shared);
+            }
+        };
+        let Some(child) = self.children.get_mut(&number) else {
+            return; // it was found or made above
+        };
+        let shared = &mut self.shared;
+        let call = &mut self.main.run.calls[index];
+        let background = input.run_in_background == Some(true);
+        child.facts.answers = Some((self.main.turn, u32::try_from(index).unwrap_or(u32::MAX)));
+        child.facts.background = background;
+        child.facts.task = input;
+        child.thread.parent_tool_use_id = Some(call.id.clone());
+        call.agent_runs = !background;
+        if let Some(name) = &child.facts.task.name {
+            shared
+                .agent_names
+                .insert(name.clone(), child.facts.id.clone());
+        }
+        if background {
+            let result = child.launch(shared, &self.main.run.calls[index].id);
+            self.main.review(shared, index, result);
+        }
+        let prompt = Prompt::text(&child.facts.task.prompt);
+        child.thread.start(shared, prompt);
+        if background {
+            self.main.go_on_with_calls(shared);
+        }
+    }
+
+    /// The number of the agent to start: a new one, or that of the one to resume.
+    fn find_or_make(&mut self, number: u32, input: &TaskInput) -> Result<u32, String> {
+        if input.isolation.is_some() {
+            return Err(
+                "Worktrees are not available in this session. Start the agent without isolation."
+                    .to_owned(),
+            );
+        }
+        if let Some(name) = &input.resume {
+            return self.find_to_resume(name, input);
+        }
+        let spec = self.main.spec.clone();
+        let Some(agent) = spec.agents.get(&input.subagent_type) else {
+            let known: Vec<&str> = spec
+                .agents
+                .iter()
+                .map(|agent| agent.name.as_str())
+                .collect();
+            return Err(format!(
+                "There is no agent named {}. The agents are: {}.",
+                input.subagent_type,
+                known.join(", ")
+            ));
+        };
+        let id = id_of('a', self.shared.id, [number, 0, 0]);
+        let child = Child::new(&self.main, number, id, agent.clone(), input.clone());
+        self.children.insert(number, child);
+        Ok(number)
+    }
+
+    fn find_to_resume(&mut self, name: &str, input: &TaskInput) -> Result<u32, String> {
+        let id = self
+            .shared
+            .agent_names
+            .get(name)
+            .map_or(name, String::as_str);
+        let found = self
+            .children
+            .iter_mut()
+            .find(|(_, child)| child.facts.id == id);
+        let Some((number, child)) = found else {
+            return Err(format!(
+                "There is no agent {name} to resume. Start a new one without resume."
+            ));
+        };
+        if child.thread.phase != Phase::Idle {
+            return Err(format!(
+                "The agent {name} is still running. Wait for its end before you give it more to do."
+            ));
+        }
+        let parent = &self.main;
+        child.facts.model = child.facts.agent_model(parent, input);
+        let spec = child.facts.spec(parent, input);
+        child.thread.spec = Arc::new(spec);
+        child.thread.narrowing = narrowing(input);
+        // Tools and model may be others now.
+        child.thread.prefix = None;
+        Ok(*number)
+    }
+
+    /// Takes what an agent reported to whoever waits for it.
+    fn agent_ended(&mut self, number: u32) {
+        let shared = &mut self.shared;
+        let Some(child) = self.children.get_mut(&number) else {
+            return;
+        };
+        let Some(ended) = child.thread.ended.take() else {
+            return;
+        };
+        // Nobody else would hear of what it leaves running.
+        for task in shared
+            .tasks
+            .values_mut()
+            .filter(|task| task.owner == number)
+        {
+            task.owner = 0;
+        }
+        let unheard = shared.news.remove(&number).unwrap_or_default();
+        shared.news.entry(0).or_default().extend(unheard);
+        let result = child.report(&ended);
+        if child.facts.background {
+            let end = match (result.is_error, &ended.outcome) {
+                (_, Outcome::Interrupted) => TaskEnd::Stopped,
+                (true, _) => TaskEnd::Failed,
+                (false, _) => TaskEnd::Completed,
+            };
+            let usage = TaskUsage {
+                total_tokens: total(&ended.run.usage),
+                tool_uses: ended.run.tool_uses,
+                duration_ms: ended.duration_ms,
+            };
+            let id = child.facts.id.clone();
+            return shared.task_ends(&id, end, result.joined_text(), Some(usage));
+        }
+        let Some((turn, call)) = child.facts.answers.take() else {
+            return;
+        };
+        let index = call as usize;
+        let waiting = turn == self.main.turn
+            && (self.main.run.calls.get(index))
+                .is_some_and(|call| call.state == CallState::Running);
+        if waiting {
+            self.main.review(shared, index, result);
+            self.main.go_on_with_calls(shared);
+            self.main.drained_if_quiet(shared);
+        }
+    }
+
+    /// Interrupts the agents whose tasks somebody wants to stop.
+    fn stop_agents(&mut self) {
+        let stopping = |task: &Task| match task.work {
+            Work::Agent(number) if task.stopping && task.ended.is_none() => Some(number),
+            _ => None,
+        };
+        let numbers: Vec<u32> = self.shared.tasks.values().filter_map(stopping).collect();
+        for number in numbers {
+            if let Some(child) = self.children.get_mut(&number) {
+                child
+                    .thread
+                    .interrupt(&mut self.shared, Outcome::Interrupted);
+            }
+        }
+    }
+
+    /// Interrupts the agents that the main thread waits for; those in the background go on.
+    pub(in crate::session) fn interrupt_agents(&mut self) {
+        for child in self
+            .children
+            .values_mut()
+            .filter(|child| !child.facts.background)
+        {
+            child
+                .thread
+                .interrupt(&mut self.shared, Outcome::Interrupted);
+        }
+    }
+
+    /// Puts running calls of the main thread into the background: one, or all.
+    pub(in crate::session) fn detach(&mut self, tool_use_id: Option<&str>) {
+        for index in 0..self.main.run.calls.len() {
+            let call = &self.main.run.calls[index];
+            let meant = tool_use_id.is_none_or(|id| call.id == id);
+            if !meant || call.state != CallState::Running {
+                continue;
+            }
+            if !call.agent_runs {
+                self.main.detach_call(&mut self.shared, index, true);
+                continue;
+            }
+            let number = u32::try_from(index).ok();
+            let answers = number.map(|index| (self.main.turn, index));
+            let child = (self.children.values_mut())
+                .find(|child| child.facts.answers == answers && child.thread.phase != Phase::Idle);
+            if let Some(child) = child {
+                child.facts.background = true;
+                let id = call.id.clone();
+                let result = child.launch(&mut self.shared, &id);
+                self.main.review(&mut self.shared, index, result);
+            }
+        }
+        self.main.go_on_with_calls(&mut self.shared);
+    }
+}

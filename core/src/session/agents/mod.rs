@@ -1,0 +1,204 @@
+//! Subagents: threads that answer a call of the main thread.
+//!
+//! An agent's number is given when the response that calls for it arrives, so it does not depend on the order in
+//! which agents end. A thread stays when its agent has ended: it can be resumed.
+
+mod lifecycle;
+mod report;
+
+use alloc::{string::String, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Shared, Thread,
+    run::{CallState, Outcome, Run},
+};
+use crate::{
+    agent::{Agent, ChildOptions, TaskInput, child_spec},
+    hook::input::AgentName,
+    message::TaskUsage,
+    permission::Narrowing,
+    provider::Usage,
+    tool::ToolResult,
+    tools::CoreTool,
+};
+
+/// A subagent: its thread, and whom it answers.
+#[derive(Debug)]
+pub(super) struct Child {
+    pub(super) thread: Thread,
+    pub(super) facts: ChildFacts,
+}
+
+/// What is known of a subagent besides its conversation.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ChildFacts {
+    /// The id by which it is resumed, stopped and asked about.
+    pub(super) id: String,
+    /// Its definition, as it was when it was started.
+    pub(super) agent: Agent,
+    /// The task it works on, or worked on last.
+    pub(super) task: TaskInput,
+    /// The model it asks.
+    pub(super) model: String,
+    /// The main thread's response and call that it answers.
+    pub(super) answers: Option<(u32, u32)>,
+    /// Its call was answered already; it works beside the conversation.
+    pub(super) background: bool,
+}
+
+/// A call of the Task tool that is to be carried out by the session.
+#[derive(Debug)]
+pub(super) struct AgentRequest {
+    pub(super) index: usize,
+    pub(super) number: u32,
+    pub(super) input: TaskInput,
+}
+
+/// A run that has ended, of a thread that reports to another one.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ended {
+    outcome: Outcome,
+    run: Run,
+    duration_ms: u64,
+}
+
+impl Thread {
+    /// Task: the session starts the agent, since it is a thread beside this one.
+    pub(super) fn start_agent(&mut self, shared: &mut Shared, index: usize, input: TaskInput) {
+        match self.run.calls[index].agent {
+            Some(number) => shared.agent_requests.push_back(AgentRequest {
+                index,
+                number,
+                input,
+            }),
+            // Only the main thread's calls are numbered.
+            None => {
+                let text = "An agent cannot start agents. Do the task yourself.";
+                self.review(shared, index, ToolResult::error(text));
+            }
+        }
+    }
+
+    /// Gives every call that starts an agent its number.
+    pub(super) fn number_agents(&mut self, shared: &mut Shared) {
+        self.run.tool_uses = self
+            .run
+            .tool_uses
+            .saturating_add(u32::try_from(self.run.calls.len()).unwrap_or(u32::MAX));
+        if let Some(last) = self.run.calls.last() {
+            self.run.last_tool = Some(last.name.clone());
+        }
+        if !self.is_main() {
+            return self.say_task_progress(shared);
+        }
+        for call in &mut self.run.calls {
+            let core = self.spec.tool(&call.name).and_then(|tool| tool.core);
+            if core == Some(CoreTool::Task) {
+                shared.agents_numbered = shared.agents_numbered.saturating_add(1);
+                call.agent = Some(shared.agents_numbered);
+            }
+        }
+    }
+
+    /// Ends the run of a subagent: instead of a result message there is an end that the session takes.
+    pub(super) fn end_subagent(&mut self, shared: &Shared, outcome: Outcome, run: Run) {
+        self.ended = Some(Ended {
+            duration_ms: shared.now.mono.since(run.started),
+            outcome,
+            run,
+        });
+    }
+
+    /// Whether a call waits for a subagent.
+    pub(super) fn waits_for_agent(&self) -> bool {
+        let waits = |call: &super::run::Call| call.agent_runs && call.state == CallState::Running;
+        self.run.calls.iter().any(waits)
+    }
+
+    fn task_usage(&self, shared: &Shared) -> TaskUsage {
+        TaskUsage {
+            total_tokens: total(&self.run.usage),
+            tool_uses: self.run.tool_uses,
+            duration_ms: shared.now.mono.since(self.run.started),
+        }
+    }
+}
+
+impl ChildFacts {
+    fn options<'a>(&'a self, parent: &'a Thread, task: &'a TaskInput) -> ChildOptions<'a> {
+        ChildOptions {
+            main_model: parent.model(),
+            model: task.model.as_ref(),
+            max_turns: task.max_turns,
+        }
+    }
+
+    /// What its thread is told for a task.
+    pub(super) fn spec(&self, parent: &Thread, task: &TaskInput) -> crate::Spec {
+        let mut spec = child_spec(&parent.spec, &self.agent, self.options(parent, task));
+        spec.model.clone_from(&self.model);
+        spec
+    }
+
+    fn agent_model(&self, parent: &Thread, task: &TaskInput) -> String {
+        child_spec(&parent.spec, &self.agent, self.options(parent, task)).model
+    }
+}
+
+impl Child {
+    fn new(parent: &Thread, number: u32, id: String, agent: Agent, task: TaskInput) -> Self {
+        let mut facts = ChildFacts {
+            id,
+            agent,
+            task,
+            model: String::new(),
+            answers: None,
+            background: false,
+        };
+        facts.model = facts.agent_model(parent, &facts.task);
+        Self::with(parent, number, facts)
+    }
+
+    /// The thread of these facts, with nothing said yet.
+    pub(super) fn with(parent: &Thread, number: u32, facts: ChildFacts) -> Self {
+        let mut thread = Thread::new(number, Arc::new(facts.spec(parent, &facts.task)));
+        thread.agent = Some(AgentName {
+            agent_id: facts.id.clone(),
+            agent_type: facts.agent.name.clone(),
+        });
+        thread.narrowing = narrowing(&facts.task);
+        Self { thread, facts }
+    }
+}
+
+/// What a task's own mode takes away. Tools and further deny rules are in the thread's spec.
+fn narrowing(task: &TaskInput) -> Option<Narrowing> {
+    task.mode.map(|mode| Narrowing {
+        mode: Some(mode),
+        ..Narrowing::default()
+    })
+}
+
+/// Tokens of all kinds.
+fn total(usage: &Usage) -> u64 {
+    [
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_creation_input_tokens,
+        usage.cache_read_input_tokens,
+    ]
+    .into_iter()
+    .fold(0, u64::saturating_add)
+}
+
+impl Thread {
+    /// A background agent says how far it is.
+    pub(super) fn say_task_progress(&self, shared: &mut Shared) {
+        if let Some(agent) = &self.agent {
+            let usage = self.task_usage(shared);
+            shared.say_task_progress(&agent.agent_id, usage, self.run.last_tool.clone());
+        }
+    }
+}

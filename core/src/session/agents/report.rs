@@ -1,0 +1,121 @@
+//! What the call that started an agent is answered with.
+
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+};
+
+use super::{
+    super::{
+        Shared,
+        background::{Task, Work},
+        run::Outcome,
+    },
+    Child, Ended, total,
+};
+use crate::{
+    agent::{AgentOutput, AgentUsage},
+    content::Block,
+    json::RawJson,
+    message::TaskKind,
+    tool::{ResultBlock, ToolResult},
+};
+
+impl Child {
+    /// Makes it a background task; what its call is answered with.
+    pub(super) fn launch(&mut self, shared: &mut Shared, tool_use_id: &str) -> ToolResult {
+        let facts = &self.facts;
+        let kind = TaskKind::LocalAgent;
+        let task = Task {
+            owner: 0,
+            tool_use_id: tool_use_id.to_owned(),
+            tool_name: "Task".to_owned(),
+            description: facts.task.description.clone(),
+            command: None,
+            decision: None,
+            kind,
+            work: Work::Agent(self.thread.number),
+            started: shared.now.mono,
+            ended: None,
+            stopping: false,
+            output: String::new(),
+        };
+        shared.task_begins(facts.id.clone(), task);
+        let output_file = shared.output_file(&facts.id, kind);
+        let output = AgentOutput::AsyncLaunched {
+            agent_id: facts.id.clone(),
+            description: facts.task.description.clone(),
+            prompt: facts.task.prompt.clone(),
+            can_read_output_file: (!output_file.is_empty())
+                .then(|| shared.spec.tool("Read").is_some()),
+            output_file,
+        };
+        let text = format!(
+            "The agent works in the background, as task {}. You will hear when it ends, with its report; TaskStop stops it.",
+            facts.id
+        );
+        ToolResult {
+            structured: RawJson::encode(&output).ok(),
+            ..ToolResult::text(text)
+        }
+    }
+
+    /// What its call is answered with at its end: its last words, or why there are none.
+    pub(super) fn report(&self, ended: &Ended) -> ToolResult {
+        let id = &self.facts.id;
+        let last = ended.run.text.trim();
+        let text = match &ended.outcome {
+            Outcome::Success if last.is_empty() => "(The agent ended without a report.)".to_owned(),
+            // Who ended it says what came of it, unless the model did.
+            Outcome::StoppedByHook(reason) if last.is_empty() => reason.clone(),
+            Outcome::Success | Outcome::StoppedByHook(_) => last.to_owned(),
+            Outcome::MaxTurns(max) => {
+                let stopped = format!("(The agent was stopped at its limit of {max} tool rounds");
+                match last {
+                    "" => format!("{stopped}, without a report.)"),
+                    last => format!("{stopped}. Its last words:)\n\n{last}"),
+                }
+            }
+            Outcome::MaxBudget(budget) => {
+                return failed(
+                    &format!("The agent was stopped: the budget of ${budget} is used up."),
+                    last,
+                );
+            }
+            Outcome::Interrupted => return failed("The agent was interrupted.", last),
+            Outcome::NoOutput { .. } => {
+                return failed("The agent gave no answer of the wanted form.", last);
+            }
+            Outcome::Failed { message, .. } => {
+                return failed(&format!("The agent failed: {message}"), last);
+            }
+        };
+        let usage = &ended.run.usage;
+        let output = AgentOutput::Completed {
+            agent_id: id.clone(),
+            content: alloc::vec![Block::text(&text).to_raw()],
+            total_tool_use_count: ended.run.tool_uses,
+            total_duration_ms: ended.duration_ms,
+            total_tokens: total(usage),
+            usage: AgentUsage::from(usage),
+            prompt: self.facts.task.prompt.clone(),
+        };
+        let resume = format!("(agent id for resume: {id})");
+        ToolResult {
+            content: [text, resume]
+                .map(|text| ResultBlock::Text { text })
+                .to_vec(),
+            structured: RawJson::encode(&output).ok(),
+            ..ToolResult::default()
+        }
+    }
+}
+
+/// An error with what the agent said before.
+fn failed(reason: &str, last: &str) -> ToolResult {
+    ToolResult::error(match last {
+        "" => reason.to_string(),
+        last => format!("{reason} Its last words:\n\n{last}"),
+    })
+}

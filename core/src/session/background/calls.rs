@@ -1,0 +1,251 @@
+//! Calls that go into the background, and calls that read and stop what is there.
+
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+
+use serde::Serialize;
+
+use super::{
+    super::{Shared, Thread, run::TaskWait, thread::Line},
+    Task, Work, id_of,
+};
+use crate::{
+    agent::background::{self, TaskOutputInput, TaskOutputOutput, TaskStopInput, TaskStopOutput},
+    content::Block,
+    history::Role,
+    id::{Millis, Stage},
+    json::RawJson,
+    message::{Message, TaskKind, UserContent, UserMessage},
+    tool::ToolResult,
+};
+
+impl Thread {
+    /// Goes on without waiting for a call that is running: the model gets the id of a task instead of the result.
+    pub(in crate::session) fn detach_call(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        by_person: bool,
+    ) {
+        let id = self.call_effect(shared, index, Stage::Run);
+        let Some(running) = shared.running.get_mut(&id) else {
+            return;
+        };
+        running.detached = true;
+        let task_id = id_of('b', shared.id, [id.agent, id.turn, id.call]);
+        let call = &self.run.calls[index];
+        let is_command = self
+            .spec
+            .tool(&call.name)
+            .is_some_and(|t| t.command_param.is_some());
+        let input = call.input_or_empty();
+        let task = Task {
+            owner: self.number,
+            tool_use_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            description: background::description_of(&call.name, &input),
+            command: background::command_of(&input),
+            decision: call.decision.clone(),
+            kind: match is_command {
+                true => TaskKind::LocalBash,
+                false => TaskKind::LocalTool,
+            },
+            work: Work::Call(id),
+            started: call.started,
+            ended: None,
+            stopping: false,
+            output: String::new(),
+        };
+        shared.task_begins(task_id.clone(), task);
+        let who = if by_person {
+            "The person put this into"
+        } else {
+            "This runs in"
+        };
+        let text = format!(
+            "{who} the background, as task {task_id}. You will hear when it ends; TaskOutput reads what it puts out, TaskStop stops it."
+        );
+        let result = ToolResult {
+            structured: RawJson::encode(&Detached {
+                stdout: "",
+                stderr: "",
+                interrupted: false,
+                background_task_id: &task_id,
+                backgrounded_by_user: by_person.then_some(true),
+            })
+            .ok(),
+            ..ToolResult::text(text)
+        };
+        self.review(shared, index, result);
+    }
+
+    /// TaskOutput: answers at once, or when the task ends or the time is over.
+    pub(in crate::session) fn read_task(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        input: TaskOutputInput,
+    ) {
+        if let Some(filter) = &input.filter
+            && let Err(error) = background::filtered("", filter)
+        {
+            let text = format!("The filter is no regular expression: {error}");
+            return self.review(shared, index, ToolResult::error(text));
+        }
+        let found = shared.find_task(&input.task_id);
+        let Some((task_id, task)) = found.map(|(id, task)| (id.clone(), task)) else {
+            let text = shared.no_such_task(&input.task_id);
+            return self.review(shared, index, ToolResult::error(text));
+        };
+        let wait = TaskWait {
+            task_id,
+            until: shared
+                .now
+                .mono
+                .after(input.timeout.0.min(background::LONGEST_WAIT_MS)),
+            filter: input.filter,
+        };
+        let waits = input.block && task.ended.is_none() && wait.until > shared.now.mono;
+        if waits {
+            self.run.calls[index].waits_for_task = Some(wait);
+        } else {
+            self.task_was_read(shared, index, &wait);
+        }
+    }
+
+    /// Answers the calls that wait for tasks which have ended, or for too long.
+    pub(in crate::session) fn answer_task_waits(&mut self, shared: &mut Shared) {
+        let mut answered = false;
+        for index in 0..self.run.calls.len() {
+            let call = &mut self.run.calls[index];
+            let over = call.waits_for_task.as_ref().is_some_and(|wait| {
+                let task = shared.tasks.get(&wait.task_id);
+                wait.until <= shared.now.mono || task.is_none_or(|task| task.ended.is_some())
+            });
+            if over && let Some(wait) = call.waits_for_task.take() {
+                self.task_was_read(shared, index, &wait);
+                answered = true;
+            }
+        }
+        if answered {
+            self.go_on_with_calls(shared);
+        }
+    }
+
+    fn task_was_read(&mut self, shared: &mut Shared, index: usize, wait: &TaskWait) {
+        let Some(task) = shared.tasks.get(&wait.task_id) else {
+            let text = shared.no_such_task(&wait.task_id);
+            return self.review(shared, index, ToolResult::error(text));
+        };
+        let output = match &wait.filter {
+            // Read before it was waited for: it is a pattern.
+            Some(filter) => background::filtered(&task.output, filter).unwrap_or_default(),
+            None => task.output.clone(),
+        };
+        let answer = TaskOutputOutput {
+            task_id: wait.task_id.clone(),
+            task_type: task.kind.name().to_owned(),
+            status: task.status().to_owned(),
+            description: task.description.clone(),
+            output,
+        };
+        let shown = match answer.output.as_str() {
+            "" => "(nothing was put out)",
+            output => output,
+        };
+        let text = format!("Task {}: {}\n\n{shown}", answer.task_id, answer.status);
+        if task.ended.is_some()
+            && let Some(news) = shared.news.get_mut(&self.number)
+        {
+            // It knows now.
+            news.retain(|news| news.task_id != wait.task_id);
+        }
+        let result = ToolResult {
+            structured: RawJson::encode(&answer).ok(),
+            ..ToolResult::text(text)
+        };
+        self.review(shared, index, result);
+    }
+
+    /// TaskStop.
+    pub(in crate::session) fn stop_task(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        input: TaskStopInput,
+    ) {
+        let Some(name) = input.task_id.or(input.shell_id) else {
+            let text = "TaskStop needs the task_id of a background task.";
+            return self.review(shared, index, ToolResult::error(text));
+        };
+        let found = shared
+            .find_task(&name)
+            .map(|(id, task)| (id.clone(), task.clone()));
+        let result = match found {
+            None => ToolResult::error(shared.no_such_task(&name)),
+            Some((task_id, task)) if task.ended.is_some() => ToolResult::error(format!(
+                "The task {task_id} has ended already: {}.",
+                task.status()
+            )),
+            Some((task_id, task)) => {
+                shared.stop_task(&task_id);
+                let output = TaskStopOutput {
+                    message: format!(
+                        "The task {task_id} ({}) is being stopped.",
+                        task.description
+                    ),
+                    task_id,
+                    task_type: task.kind.name().to_owned(),
+                    command: task.command,
+                };
+                ToolResult {
+                    structured: RawJson::encode(&output).ok(),
+                    ..ToolResult::text(output.message)
+                }
+            }
+        };
+        self.review(shared, index, result);
+    }
+
+    /// What this thread's model has not heard yet: into the history, to the application, and to the transcript.
+    pub(in crate::session) fn take_news(&mut self, shared: &mut Shared) -> Option<Line> {
+        let news = shared.news.remove(&self.number).unwrap_or_default();
+        if news.is_empty() {
+            return None;
+        }
+        let blocks: Vec<RawJson> = news.iter().map(|n| Block::text(&n.text).to_raw()).collect();
+        let uuid = shared.ids.uuid();
+        shared.say(Message::User(UserMessage {
+            message: UserContent::new(blocks.clone()),
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            tool_use_result: None,
+            is_synthetic: true,
+            is_replay: false,
+            uuid,
+            session_id: shared.id,
+        }));
+        self.history.push(Role::User, blocks.clone());
+        Some(Line::new(Role::User, blocks).under(uuid))
+    }
+
+    /// When the first of its waits for tasks is over.
+    pub(in crate::session) fn task_wait_ends(&self) -> Option<Millis> {
+        let waits = self
+            .run
+            .calls
+            .iter()
+            .filter_map(|call| call.waits_for_task.as_ref());
+        waits.map(|wait| wait.until).min()
+    }
+}
+
+/// The structured output of a call that went into the background (Agent SDK reference, `BashOutput`).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Detached<'a> {
+    stdout: &'a str,
+    stderr: &'a str,
+    interrupted: bool,
+    background_task_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backgrounded_by_user: Option<bool>,
+}

@@ -1,0 +1,325 @@
+//! Background tasks: what runs beside the conversation, what it put out, and how the model hears of its end.
+//!
+//! A task is a subagent, or the call of a tool whose answer is no longer waited for. Its id follows from its cause,
+//! as effect ids do.
+
+mod calls;
+
+use alloc::{borrow::ToOwned, collections::BTreeMap, format, string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Shared, hook::agent_transcript};
+use crate::{
+    agent::background,
+    effect::Answer,
+    id::{EffectId, Millis, SessionId},
+    message::{
+        Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted,
+        TaskUsage, ToolProgress,
+    },
+};
+
+/// Of what a call puts out the last so many bytes are kept.
+const KEPT_OUTPUT: usize = 30_000;
+
+/// A background task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Task {
+    /// The thread that started it, by number.
+    pub(super) owner: u32,
+    pub(super) tool_use_id: String,
+    pub(super) tool_name: String,
+    pub(super) description: String,
+    pub(super) command: Option<String>,
+    /// Why its call may run.
+    pub(super) decision: Option<String>,
+    pub(super) kind: TaskKind,
+    pub(super) work: Work,
+    pub(super) started: Millis,
+    /// How it ended; none while it runs.
+    pub(super) ended: Option<TaskEnd>,
+    /// Somebody wants it to stop.
+    pub(super) stopping: bool,
+    /// The last part of what it put out; of an agent its report.
+    pub(super) output: String,
+}
+
+/// What does a task's work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Work {
+    /// A subagent, by its number.
+    Agent(u32),
+    /// A call that is running.
+    Call(EffectId),
+}
+
+/// The end of a task, for the model of the thread that started it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct News {
+    pub(super) task_id: String,
+    pub(super) text: String,
+}
+
+/// All tasks of a session, those that have ended too, by id.
+pub(super) type Tasks = BTreeMap<String, Task>;
+
+impl Task {
+    fn status(&self) -> &'static str {
+        self.ended.map_or("running", TaskEnd::name)
+    }
+}
+
+/// An id that follows from its cause: the same whatever else happened before.
+pub(super) fn id_of(prefix: char, session: SessionId, cause: [u32; 3]) -> String {
+    // FNV-1a over the cause; 32 bits tell a session's few tasks apart.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let bytes = session.0.to_be_bytes();
+    for byte in bytes
+        .into_iter()
+        .chain(cause.into_iter().flat_map(u32::to_be_bytes))
+    {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    format!("{prefix}{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff))
+}
+
+impl Shared {
+    /// Takes note of a new task and announces it.
+    pub(super) fn task_begins(&mut self, task_id: String, task: Task) {
+        let message = TaskStarted {
+            task_id: task_id.clone(),
+            tool_use_id: Some(task.tool_use_id.clone()),
+            description: task.description.clone(),
+            task_type: Some(task.kind),
+            uuid: self.ids.uuid(),
+            session_id: self.id,
+        };
+        self.say(Message::System(SystemMessage::TaskStarted(message)));
+        self.tasks.insert(task_id, task);
+    }
+
+    /// Says what a running task has used so far.
+    pub(super) fn say_task_progress(
+        &mut self,
+        task_id: &str,
+        usage: TaskUsage,
+        last_tool_name: Option<String>,
+    ) {
+        let Some(task) = self.tasks.get(task_id).filter(|task| task.ended.is_none()) else {
+            return;
+        };
+        let message = TaskProgress {
+            task_id: task_id.to_owned(),
+            tool_use_id: Some(task.tool_use_id.clone()),
+            description: task.description.clone(),
+            usage,
+            last_tool_name,
+            uuid: self.ids.uuid(),
+            session_id: self.id,
+        };
+        self.say(Message::System(SystemMessage::TaskProgress(message)));
+    }
+
+    /// A task came to its end: everybody is told, the model of its thread at its next turn.
+    pub(super) fn task_ends(
+        &mut self,
+        task_id: &str,
+        end: TaskEnd,
+        output: String,
+        usage: Option<TaskUsage>,
+    ) {
+        let Some(task) = self
+            .tasks
+            .get_mut(task_id)
+            .filter(|task| task.ended.is_none())
+        else {
+            return;
+        };
+        // Whoever asked for its end gets that end, unless it was done before.
+        let end = match end {
+            TaskEnd::Failed if task.stopping => TaskEnd::Stopped,
+            end => end,
+        };
+        task.ended = Some(end);
+        if !output.is_empty() {
+            task.output = output;
+        }
+        self.tasks_changed = true;
+        let task = task.clone();
+        let done = match end {
+            TaskEnd::Completed => "has completed",
+            TaskEnd::Failed => "has failed",
+            TaskEnd::Stopped => "was stopped",
+        };
+        let summary = match task.kind {
+            TaskKind::LocalAgent => format!("The agent \"{}\" {done}", task.description),
+            _ => format!("The background call \"{}\" {done}", task.description),
+        };
+        let message = TaskNotification {
+            task_id: task_id.to_owned(),
+            tool_use_id: Some(task.tool_use_id.clone()),
+            status: end,
+            output_file: self.output_file(task_id, task.kind),
+            summary: summary.clone(),
+            usage,
+            uuid: self.ids.uuid(),
+            session_id: self.id,
+        };
+        self.say(Message::System(SystemMessage::TaskNotification(message)));
+        let text = news(task_id, &task, &summary);
+        let task_id = task_id.to_owned();
+        self.news
+            .entry(task.owner)
+            .or_default()
+            .push(News { task_id, text });
+    }
+
+    /// The transcript of an agent; other tasks have no file.
+    pub(super) fn output_file(&self, task_id: &str, kind: TaskKind) -> String {
+        match kind {
+            TaskKind::LocalAgent => {
+                let transcript = self.spec.environment.transcript_of(self.id);
+                agent_transcript(&transcript, task_id)
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// A call that nobody waits for has something to say.
+    pub(super) fn task_answer(&mut self, id: EffectId, answer: Answer) {
+        let known = self
+            .tasks
+            .iter()
+            .find(|(_, task)| task.work == Work::Call(id));
+        let Some(task_id) = known.map(|(task_id, _)| task_id.clone()) else {
+            return;
+        };
+        match answer {
+            Answer::Output(text) => {
+                if let Some(task) = self.tasks.get_mut(&task_id) {
+                    task.output.push_str(&text);
+                    task.output = background::tail(&task.output, KEPT_OUTPUT).to_owned();
+                }
+            }
+            Answer::Progress(_) => self.say_task_call_progress(&task_id),
+            Answer::Tool(mut result) => {
+                for seen in core::mem::take(&mut result.observed) {
+                    self.observed.insert(seen.path.clone(), seen);
+                }
+                let end = match result.is_error {
+                    true => TaskEnd::Failed,
+                    false => TaskEnd::Completed,
+                };
+                self.task_ends(&task_id, end, result.joined_text(), None);
+            }
+            // Cancelled, or dropped by the host.
+            _ => self.task_ends(&task_id, TaskEnd::Failed, String::new(), None),
+        }
+    }
+
+    fn say_task_call_progress(&mut self, task_id: &str) {
+        let Some(task) = self.tasks.get(task_id) else {
+            return;
+        };
+        let message = ToolProgress {
+            tool_use_id: task.tool_use_id.clone(),
+            tool_name: task.tool_name.clone(),
+            parent_tool_use_id: None,
+            elapsed_time_seconds: self.now.mono.since(task.started) / 1000,
+            task_id: Some(task_id.to_owned()),
+            uuid: self.ids.uuid(),
+            session_id: self.id,
+        };
+        self.say(Message::ToolProgress(message));
+    }
+
+    /// The running task whose call an effect is.
+    pub(super) fn task_of(&self, id: EffectId) -> Option<&Task> {
+        let is_it = |task: &&Task| task.work == Work::Call(id) && task.ended.is_none();
+        self.tasks.values().find(is_it)
+    }
+
+    /// Whether a thread's model has not heard of something.
+    pub(super) fn has_news(&self, thread: u32) -> bool {
+        self.news.get(&thread).is_some_and(|news| !news.is_empty())
+    }
+
+    /// Ends the tasks whose calls are not running any more: they were given up, or lost with the program.
+    pub(super) fn end_lost_tasks(&mut self) {
+        let lost = |task: &Task| match task.work {
+            Work::Call(id) => task.ended.is_none() && !self.running.contains_key(&id),
+            Work::Agent(_) => false,
+        };
+        let lost: Vec<String> = (self.tasks.iter())
+            .filter(|(_, task)| lost(task))
+            .map(|(task_id, _)| task_id.clone())
+            .collect();
+        for task_id in lost {
+            self.task_ends(&task_id, TaskEnd::Failed, String::new(), None);
+        }
+    }
+
+    /// Asks for the end of a task: its agent is interrupted by the session, its call is cancelled here.
+    /// False if no such task runs.
+    pub(super) fn stop_task(&mut self, task_id: &str) -> bool {
+        let Some(task) = self
+            .tasks
+            .get_mut(task_id)
+            .filter(|task| task.ended.is_none())
+        else {
+            return false;
+        };
+        task.stopping = true;
+        if let Work::Call(id) = task.work {
+            self.cancel(id);
+        }
+        true
+    }
+
+    /// Stops the calls in the background.
+    pub(super) fn stop_background_calls(&mut self) {
+        let calls = self
+            .tasks
+            .iter()
+            .filter(|(_, task)| matches!(task.work, Work::Call(_)));
+        let ids: Vec<String> = calls.map(|(id, _)| id.clone()).collect();
+        for id in ids {
+            self.stop_task(&id);
+        }
+    }
+
+    /// A task by its id, or an agent's by the name it was given.
+    fn find_task(&self, name: &str) -> Option<(&String, &Task)> {
+        let named = self.agent_names.get(name).map_or(name, String::as_str);
+        self.tasks.get_key_value(named)
+    }
+
+    fn no_such_task(&self, task_id: &str) -> String {
+        let running = self.tasks.iter().filter(|(_, task)| task.ended.is_none());
+        let running: Vec<&str> = running.map(|(id, _)| id.as_str()).collect();
+        match running.is_empty() {
+            true => format!("There is no background task {task_id}, and none is running."),
+            false => format!(
+                "There is no background task {task_id}. These are running: {}.",
+                running.join(", ")
+            ),
+        }
+    }
+}
+
+/// What the model reads about the end of a task.
+fn news(task_id: &str, task: &Task, summary: &str) -> String {
+    let mut text = format!("<background-task id=\"{task_id}\">\n{summary}.");
+    match task.kind {
+        TaskKind::LocalAgent if !task.output.is_empty() => {
+            text.push_str(" Its report:\n");
+            text.push_str(&task.output);
+        }
+        TaskKind::LocalAgent => {}
+        _ => text.push_str(" TaskOutput reads what it has put out."),
+    }
+    text.push_str("\n</background-task>");
+    text
+}
