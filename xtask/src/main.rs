@@ -34,7 +34,7 @@ Usage: cargo xtask COMMAND
                    FILTER runs only the tests whose name contains it
       --only STEP  run this step alone; can be given several times
   simulate [--seeds N] [--from S]
-                   run the loop through N seeded runs (20000) in which everything goes wrong, from seed S on
+                   run the loop through N seeds (20000) in which everything goes wrong, from seed S on
   bench [ARG]...   measure windlass against its baselines, release build
   wasm             build the browser module and the transpiled components into target/browser
   package [DIR]    write the crates to be published, with their built components, to DIR

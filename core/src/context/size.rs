@@ -97,12 +97,12 @@ impl Counted {
 /// Tokens of a request with this history: the last count and what was added or taken away since; with
 /// no count, everything is estimated.
 #[must_use]
-pub fn context(counted: Option<Counted>, prefix_bytes: usize, history_estimate: u64) -> u64 {
+pub fn context(counted: Option<Counted>, prefix_bytes: u64, history_estimate: u64) -> u64 {
     match counted {
         Some(counted) => (counted.tokens)
             .saturating_add(history_estimate)
             .saturating_sub(counted.estimated),
-        None => u64::from(text(prefix_bytes)).saturating_add(history_estimate),
+        None => (prefix_bytes.div_ceil(BYTES_A_TOKEN as u64)).saturating_add(history_estimate),
     }
 }
 

@@ -55,6 +55,9 @@ pub(super) struct BeforePrompt {
 #[serde(default)]
 pub(super) struct ContextSize {
     pub(super) counted: Option<size::Counted>,
+    /// Length of what stood before the history in the last request. Noted, because that part itself is let go of
+    /// when a session rests or is put away.
+    pub(super) prefix_bytes: u64,
     /// What the last compaction left. Another one soon after would gain nothing.
     compacted_to: u64,
     /// So many results from the beginning are cleared, but for those of excluded tools.
@@ -70,13 +73,9 @@ pub(super) struct ContextSize {
 impl Thread {
     /// Tokens of the context as far as they are known, else estimated.
     pub(super) fn context_tokens(&self) -> u64 {
-        let prefix = self
-            .prefix
-            .as_ref()
-            .map_or(0, |(_, prefix)| prefix.bytes.len());
+        let known = &self.context_size;
         let estimate = self.history.estimated_tokens();
-        size::context(self.context_size.counted, prefix, estimate)
-            .saturating_sub(self.context_size.freed)
+        size::context(known.counted, known.prefix_bytes, estimate).saturating_sub(known.freed)
     }
 
     /// Whether the next request would come too close to the limit.
@@ -316,7 +315,10 @@ impl Thread {
             before.history = self.history.checkpoint_in(&begun, before.history);
         }
         self.history = begun;
-        self.context_size = ContextSize::default();
+        self.context_size = ContextSize {
+            prefix_bytes: self.context_size.prefix_bytes,
+            ..ContextSize::default()
+        };
         self.shown = None;
         let post_tokens = self.context_tokens();
         self.context_size.compacted_to = post_tokens;

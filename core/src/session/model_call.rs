@@ -141,6 +141,7 @@ impl Thread {
         let mut places = Vec::new();
         let view = history.view_for(&*self.spec.provider, &mut places);
         let request = self.spec.provider.request(&self.spec, &prefix, view);
+        self.context_size.prefix_bytes = prefix.bytes.len() as u64;
         self.prefix = Some((model, prefix));
         request
     }

@@ -9,6 +9,7 @@
 //! | `history` | the API would accept every request, and the history at any moment once its open calls are answered |
 //! | `decision` | no tool runs without a recorded decision that names its cause |
 //! | `deny` | what is denied does not run, whoever allows it |
+//! | `refusal` | what a person or a hook refused does not run, whatever others say |
 //! | `answered` | no effect outlives the result of its run; none runs twice at once |
 //! | `result` | every prompt is answered from `init` to exactly one `result`, and nothing is said outside |
 //! | `order` | entries are safe before what follows from them; every call gets exactly one result |
@@ -25,6 +26,7 @@ mod decision;
 mod deny;
 mod history;
 mod order;
+mod refusal;
 mod result;
 mod usage;
 mod violation;
@@ -134,6 +136,7 @@ impl Oracles {
                 Box::new(history::History),
                 Box::new(decision::Decision),
                 Box::new(Deny::default()),
+                Box::new(refusal::Refusal::default()),
                 Box::new(answered::Answered::default()),
                 Box::new(result::Results::default()),
                 Box::new(order::Order::default()),

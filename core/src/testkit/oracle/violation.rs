@@ -34,6 +34,16 @@ pub enum Violation {
         /// What denies it.
         why: String,
     },
+    /// What somebody refused runs.
+    #[error("{effect} runs {tool} although {by} refused it")]
+    Refused {
+        /// The call.
+        effect: EffectId,
+        /// Its tool.
+        tool: String,
+        /// Who refused it.
+        by: String,
+    },
     /// An effect is issued that runs already, or ended under this name.
     #[error("{effect} names two different effects")]
     NameTwice {
@@ -168,6 +178,7 @@ impl Violation {
             Self::History { .. } => "history",
             Self::NoDecision { .. } => "decision",
             Self::Denied { .. } => "deny",
+            Self::Refused { .. } => "refusal",
             Self::NameTwice { .. } | Self::NotRunning { .. } | Self::OutlivesResult { .. } => {
                 "answered"
             }

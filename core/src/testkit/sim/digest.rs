@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::effect::Output;
+use crate::effect::{Effect, Output};
 
 /// FNV-1a, 64 bits: not for secrets, but to say whether two runs gave the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +22,18 @@ impl Digest {
         }
     }
 
-    /// Takes an output in, as its JSON.
+    /// Takes an output in: a request with the bytes of its body, everything else as its JSON.
     pub fn add_output(&mut self, output: &Output) {
         // Strings, numbers and raw JSON only: encoding cannot fail.
-        let line: Vec<u8> = serde_json::to_vec(output).unwrap_or_default();
+        let line: Vec<u8> = match output {
+            Output::Effect(id, Effect::Http(request)) => {
+                for piece in &request.body {
+                    self.add(piece);
+                }
+                serde_json::to_vec(&(id, &request.path, &request.headers)).unwrap_or_default()
+            }
+            output => serde_json::to_vec(output).unwrap_or_default(),
+        };
         self.add(&line);
         self.add(b"\n");
     }

@@ -91,7 +91,7 @@ impl Faults {
             crash: 20,
             crash_loses_calls: true,
             settings: 40,
-            breach: 15,
+            breach: 8,
             restore: 120,
             steps: 120,
         }

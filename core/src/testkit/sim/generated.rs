@@ -126,7 +126,7 @@ impl World for Generated {
         let dice = asked.dice;
         match dice.below(10) {
             0 => PermissionResponse::deny("no"),
-            1 => PermissionResponse::Allow {
+            1 | 5 | 6 => PermissionResponse::Allow {
                 updated_input: Some(message::input(dice)),
                 updated_permissions: vec![],
             },

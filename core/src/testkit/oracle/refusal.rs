@@ -1,0 +1,95 @@
+//! What a person or a hook has refused does not run, whatever others say about it.
+
+use alloc::{
+    collections::BTreeMap,
+    format,
+    string::{String, ToString},
+};
+
+use serde_json::Value;
+
+use super::{Check, Oracle, View, Violation};
+use crate::{
+    effect::{Answer, Effect, Input, Output, PermissionResponse},
+    hook::{HookAnswer, HookCall, HookEvent, HookKind, Opinion},
+    id::EffectId,
+};
+
+/// The oracle of this module.
+#[derive(Default)]
+pub(super) struct Refusal {
+    /// Hooks that run before a call.
+    hooks: BTreeMap<EffectId, HookCall>,
+    /// Refused calls, by agent, turn and call, with who refused them.
+    refused: BTreeMap<(u32, u32, u32), String>,
+}
+
+impl Oracle for Refusal {
+    fn name(&self) -> &'static str {
+        "refusal"
+    }
+
+    fn input(&mut self, view: &View<'_>, input: &Input) -> Check {
+        let Input::Answer(id, answer) = input else {
+            return Ok(());
+        };
+        // Nobody listens any more to one that was told to stop.
+        if !view.running.contains(id) {
+            return Ok(());
+        }
+        let by = match answer {
+            Answer::Permission(PermissionResponse::Deny { .. }) => Some("a person".to_string()),
+            Answer::Hook(said) => (self.hooks.get(id))
+                .filter(|hook| refuses(said, hook.event, hook.kind))
+                .map(|hook| format!("the hook {}", hook.hook)),
+            _ => None,
+        };
+        if let Some(by) = by {
+            self.refused.insert((id.agent, id.turn, id.call), by);
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, _view: &View<'_>, output: &Output) -> Check {
+        let Output::Effect(id, effect) = output else {
+            return Ok(());
+        };
+        match effect {
+            Effect::RunHook(call) if call.event == HookEvent::PreToolUse => {
+                self.hooks.insert(*id, call.clone());
+            }
+            Effect::CallTool(call) => {
+                if let Some(by) = self.refused.get(&(id.agent, id.turn, id.call)) {
+                    return Err(Violation::Refused {
+                        effect: *id,
+                        tool: call.name.clone(),
+                        by: by.clone(),
+                    });
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether an answer that can be read refuses the call. Read here once more, field by field.
+fn refuses(answer: &HookAnswer, event: HookEvent, kind: HookKind) -> bool {
+    if matches!(answer.opinion(event, kind), Opinion::Failed(_)) {
+        return false; // what a failure means is the spec's choice
+    }
+    let text = match answer {
+        HookAnswer::Exited { code: Some(2), .. } => return true,
+        HookAnswer::Output(json) => json.get(),
+        HookAnswer::Exited { stdout, .. } => stdout.as_str(),
+        HookAnswer::Failed(_) => return false,
+    };
+    let said: Value = serde_json::from_str(text).unwrap_or_default();
+    match kind {
+        HookKind::Narrowing => said["verdict"] == "deny",
+        HookKind::Trusted => {
+            said["decision"] == "block"
+                || said["hookSpecificOutput"]["permissionDecision"] == "deny"
+        }
+    }
+}
