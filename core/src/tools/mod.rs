@@ -43,11 +43,11 @@ pub enum CoreTool {
     Skill,
     /// Reads and changes settings of the session ([`config`]).
     Config,
-    /// Starts an agent ([`agent`](crate::agent)).
+    /// Starts an agent ([`agent`]).
     Task,
-    /// Reads a background task ([`agent::background`](crate::agent::background)).
+    /// Reads a background task ([`agent::background`]).
     TaskOutput,
-    /// Stops a background task ([`agent::background`](crate::agent::background)).
+    /// Stops a background task ([`agent::background`]).
     TaskStop,
 }
 
