@@ -241,12 +241,11 @@ impl Session {
             return false;
         }
         let has_news = self.shared.has_news(0);
-        let prompt = match self.next_prompt() {
-            Some(prompt) => prompt,
-            None if has_news && self.shared.spec.tasks.wake => Prompt::default(),
+        match self.next_prompt() {
+            Some(prompt) => self.main.start(&mut self.shared, prompt),
+            None if has_news && self.shared.spec.tasks.wake => self.main.wake(&mut self.shared),
             None => return false,
-        };
-        self.main.start(&mut self.shared, prompt);
+        }
         true
     }
 

@@ -225,8 +225,13 @@ impl Thread {
         }
     }
 
-    /// Begins to answer a prompt.
-    pub(super) fn start(&mut self, shared: &mut Shared, mut prompt: Prompt) {
+    /// Begins a run that nobody asked for: to tell the model what it has not heard yet.
+    pub(super) fn wake(&mut self, shared: &mut Shared) {
+        self.begin_run(shared);
+        self.submit(shared, Prompt::default());
+    }
+
+    fn begin_run(&mut self, shared: &mut Shared) {
         self.run = Run {
             started: shared.now.mono,
             ..Run::default()
@@ -236,10 +241,15 @@ impl Thread {
             let init = self.init(shared);
             shared.say(Message::System(SystemMessage::Init(Box::new(init))));
         }
+    }
+
+    /// Begins to answer a prompt.
+    pub(super) fn start(&mut self, shared: &mut Shared, mut prompt: Prompt) {
+        self.begin_run(shared);
         // What the API would refuse must not enter: it would be refused again with every later prompt.
         let mut content = core::mem::take(&mut prompt.content);
         content.retain(|block| Block::from_raw(block.clone()).belongs_in_history());
-        if content.is_empty() && !shared.has_news(self.number) {
+        if content.is_empty() {
             self.run.outcome = Some(Outcome::Failed {
                 class: None,
                 message: "the prompt is empty: give it a text or another content block".to_owned(),

@@ -9,7 +9,7 @@ use windlass_core::{
     id::Stage,
     message::ResultSubtype,
     permission::Mode,
-    spec::TaskPolicy,
+    spec::{Effort, TaskPolicy},
     tool::{ToolDefinition, ToolResult},
     tools::{CoreTool, skill::Skill},
 };
@@ -864,6 +864,44 @@ fn loop_31_the_end_of_a_task_can_begin_a_turn_of_its_own() {
         (bench.results().len(), system(&bench, "init").len()),
         (2, 2)
     );
+}
+
+#[test]
+fn an_empty_prompt_is_refused_whatever_there_is_to_hear() {
+    let mut bench = Bench::new(spec(Vec::new()));
+    bench.prompt("go");
+    reply(
+        &mut bench,
+        0,
+        &Reply::message(&[task("t1", "Explore", json!({"run_in_background": true}))]),
+    );
+    says(&mut bench, 0, "I go on.");
+    says(&mut bench, 1, "Found it.");
+    bench.prompt("");
+    assert!(bench.result().is_error && bench.pending.is_empty());
+    bench.prompt("well?");
+    assert!(request(&bench, 0).1.to_string().contains("Found it."));
+}
+
+#[test]
+fn loop_27_what_a_task_began_with_holds_for_it_after_a_restore_too() {
+    let spec = spec(vec![reads("Look")]);
+    let mut bench = Bench::new(spec.clone());
+    bench.input(Input::SetEffort(Some(Effort::Low)));
+    bench.prompt("go");
+    reply(
+        &mut bench,
+        0,
+        &Reply::message(&[task("t1", "Explore", json!({}))]),
+    );
+    bench.input(Input::SetEffort(None));
+    reply(&mut bench, 1, &Reply::call("l", "Look", json!({})));
+    let snapshot = bench.session.snapshot().unwrap();
+    bench.session = Session::restore(std::sync::Arc::new(spec), &snapshot).unwrap();
+    let live = bench.pending.iter().map(|(id, _)| *id).collect();
+    bench.input(Input::Resumed { live });
+    bench.finish("l", "seen");
+    assert_eq!(request(&bench, 1).1["output_config"]["effort"], "low");
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl Session {
             ));
         }
         let parent = &self.main;
-        child.facts.model = child.facts.agent_model(parent, input);
+        child.facts.follow(parent, input);
         let spec = child.facts.spec(parent, input);
         child.thread.spec = Arc::new(spec);
         child.thread.narrowing = narrowing(input);

@@ -20,6 +20,7 @@ use crate::{
     message::TaskUsage,
     permission::Narrowing,
     provider::Usage,
+    spec::{Effort, Thinking},
     tool::ToolResult,
     tools::CoreTool,
 };
@@ -42,6 +43,11 @@ pub(super) struct ChildFacts {
     pub(super) task: TaskInput,
     /// The model it asks.
     pub(super) model: String,
+    /// How the main thread had its model think when the task began, and how hard it had it work.
+    #[serde(default)]
+    pub(super) thinking: Thinking,
+    #[serde(default)]
+    pub(super) effort: Option<Effort>,
     /// The main thread's response and call that it answers.
     pub(super) answers: Option<(u32, u32)>,
     /// Its call was answered already; it works beside the conversation.
@@ -139,11 +145,15 @@ impl ChildFacts {
     pub(super) fn spec(&self, parent: &Thread, task: &TaskInput) -> crate::Spec {
         let mut spec = child_spec(&parent.spec, &self.agent, self.options(parent, task));
         spec.model.clone_from(&self.model);
+        spec.thinking = self.thinking;
+        spec.effort = self.effort;
         spec
     }
 
-    fn agent_model(&self, parent: &Thread, task: &TaskInput) -> String {
-        child_spec(&parent.spec, &self.agent, self.options(parent, task)).model
+    /// Takes over what holds for the main thread as a task begins.
+    fn follow(&mut self, parent: &Thread, task: &TaskInput) {
+        let spec = child_spec(&parent.spec, &self.agent, self.options(parent, task));
+        (self.model, self.thinking, self.effort) = (spec.model, spec.thinking, spec.effort);
     }
 }
 
@@ -154,10 +164,13 @@ impl Child {
             agent,
             task,
             model: String::new(),
+            thinking: Thinking::default(),
+            effort: None,
             answers: None,
             background: false,
         };
-        facts.model = facts.agent_model(parent, &facts.task);
+        let task = facts.task.clone();
+        facts.follow(parent, &task);
         Self::with(parent, number, facts)
     }
 
