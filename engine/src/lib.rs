@@ -1,0 +1,14 @@
+//! What makes windlass an engine for the official Agent SDKs.
+//!
+//! - [`protocol`]: the lines that an SDK and its engine exchange, as a pure codec: no process, no pipe.
+//! - [`transcript`]: conversations on disk, in the layout that the SDKs' session functions read.
+//! - [`settings`]: settings files, where they are, how they are merged, how permissions are written to them.
+//! - [`project`]: what a project brings along: agents, commands, skills, standing instructions.
+//!
+//! Nothing here starts a process or opens a socket; `transcript`, `settings` and `project` read and write files.
+#![forbid(unsafe_code)]
+
+pub mod project;
+pub mod protocol;
+pub mod settings;
+pub mod transcript;

@@ -1,0 +1,1 @@
+//! The lines that an SDK and its engine exchange.
