@@ -5,10 +5,15 @@
 //! - [`settings`]: settings files, where they are, how they are merged, how permissions are written to them.
 //! - [`project`]: what a project brings along: agents, commands, skills, standing instructions.
 //!
+//! [`block_uuid()`] is what the first two agree on: the ids of a message's content blocks.
+//!
 //! Nothing here starts a process or opens a socket; `transcript`, `settings` and `project` read and write files.
 #![forbid(unsafe_code)]
 
+mod block_uuid;
 pub mod project;
 pub mod protocol;
 pub mod settings;
 pub mod transcript;
+
+pub use block_uuid::block_uuid;
