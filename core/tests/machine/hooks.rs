@@ -2,6 +2,7 @@
 
 mod calls;
 mod endings;
+mod every_event;
 mod failures;
 mod prompts;
 mod subagents;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     effect::PermissionResponse,
     hook::{FailurePolicy, HookAnswer, HookEvent, HookKind, HookOutput},
-    permission::Mode,
+    permission::{Mode, ToolSet},
     testkit::{HookStep, TestHost},
     tool::{Access, ToolResult},
 };
@@ -413,4 +413,55 @@ fn hook_8_the_signal_fires_at_the_timeout_of_the_matcher_and_when_the_run_is_int
     assert_eq!(host.elapsed_ms(), 1_000);
     assert_eq!(result(&messages)["subtype"], "error_during_execution");
     assert!(host.calls().is_empty());
+}
+
+#[test]
+fn perm_16_bypassing_bypasses_neither_hooks_nor_what_is_denied_or_to_be_asked() {
+    let says = |decision: &str| json!({"permissionDecision": decision});
+    // What a hook says, rules to deny and to ask; whether somebody is asked, and whether the call runs then.
+    for (hook, deny, ask, asked, ran) in [
+        (json!({}), vec![], vec![], false, true),
+        (says("deny"), vec![], vec![], false, false),
+        (says("ask"), vec![], vec![], true, true),
+        (json!({}), vec!["Bash(rm:*)"], vec![], false, false),
+        (says("allow"), vec!["Bash(rm:*)"], vec![], false, false),
+        (json!({}), vec![], vec!["Bash(rm:*)"], true, true),
+        (says("allow"), vec![], vec!["Bash(rm:*)"], true, true),
+        (says("deny"), vec![], vec!["Bash(rm:*)"], false, false),
+    ] {
+        let run = |host: TestHost| {
+            let host = before(host, hook.clone()).tool("Bash", |_| ToolResult::text("gone"));
+            let mut spec = free_spec();
+            spec.permissions.rules.deny = rules(&deny);
+            spec.permissions.rules.ask = rules(&ask);
+            assert_eq!(spec.permissions.mode, Mode::BypassPermissions);
+            host.prompt(&mut host.session(spec), "go").unwrap();
+            assert_eq!(host.hook_calls().len(), 1, "hooks are never bypassed");
+            (!host.questions().is_empty(), host.calls().len() == 1)
+        };
+        let call = || one_call("Bash", json!({"command": "cd x && rm -r y"}));
+        assert_eq!(
+            run(call().allow_all()),
+            (asked, ran),
+            "{hook} {deny:?} {ask:?}"
+        );
+        // With nobody to ask, what should be asked about does not run.
+        assert_eq!(
+            run(call()),
+            (false, ran && !asked),
+            "{hook} {deny:?} {ask:?}"
+        );
+    }
+    // A tool that is forbidden or not among the tools there are does not run either, whatever a hook says.
+    let (mut forbidden, mut left_out) = (free_spec(), free_spec());
+    forbidden.permissions.rules.deny = rules(&["Bash"]);
+    left_out.permissions.tools = ToolSet::Only(vec!["Note".into()]);
+    for spec in [forbidden, left_out] {
+        let host = before(
+            one_call("Bash", json!({"command": "ls"})).allow_all(),
+            says("allow"),
+        );
+        host.prompt(&mut host.session(spec), "go").unwrap();
+        assert!(host.calls().is_empty());
+    }
 }

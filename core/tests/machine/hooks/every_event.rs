@@ -1,0 +1,197 @@
+//! One session in which everything happens that hooks can be registered for.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use windlass_core::{
+    Input, Prompt, RawJson, Spec,
+    hook::{
+        HookAnswer, HookEvent, Occurrence,
+        input::{self, ConfigSource, SetupTrigger},
+    },
+    testkit::{HookStep, TestHost},
+    tool::ToolResult,
+    tools::CoreTool,
+};
+
+use super::{calls, matcher, model, told};
+use crate::harness::{asking_spec, bash, raw, rules, tool};
+
+fn spec() -> Spec {
+    let mut spec = asking_spec(vec![bash(), tool("Note")]);
+    spec.offer([CoreTool::Task]);
+    spec.permissions.rules.allow = rules(&["Note", "Task"]);
+    spec
+}
+
+/// What only a host can know of.
+fn outside() -> Vec<Occurrence> {
+    vec![
+        Occurrence::Setup(input::Setup {
+            trigger: SetupTrigger::Init,
+        }),
+        Occurrence::Notification(input::Notification {
+            message: "look".into(),
+            title: None,
+            notification_type: "idle_prompt".into(),
+        }),
+        Occurrence::TeammateIdle(input::TeammateIdle {
+            teammate_name: "ann".into(),
+            team_name: "red".into(),
+        }),
+        Occurrence::TaskCompleted(input::TaskCompleted {
+            task_id: "7".into(),
+            task_subject: "tidy".into(),
+            task_description: None,
+            teammate_name: None,
+            team_name: None,
+        }),
+        Occurrence::ConfigChange(input::ConfigChange {
+            source: ConfigSource::LocalSettings,
+            file_path: None,
+        }),
+        Occurrence::WorktreeCreate(input::WorktreeCreate { name: "f".into() }),
+        Occurrence::WorktreeRemove(input::WorktreeRemove {
+            worktree_path: "/wt/f".into(),
+        }),
+        Occurrence::SessionEnd(input::SessionEnd {
+            reason: "logout".into(),
+        }),
+    ]
+}
+
+/// An agent is sent, a call runs, another is asked about and fails, the conversation is compacted and goes on.
+fn eventful(answer: impl Fn(HookEvent) -> HookAnswer + Clone + 'static) -> TestHost {
+    let task = json!({"description": "d", "prompt": "Look.", "subagent_type": "general-purpose"});
+    let block = |id: &str, name: &str, input: Value| json!({"type": "tool_use", "id": id, "name": name, "input": input});
+    let mut host = model(&[
+        calls(&[("Task", task)]),
+        json!([block("toolu_in", "Note", json!({}))]),
+        json!("The agent's report."),
+        json!([block("toolu_ask", "Bash", json!({"command": "make"}))]),
+        json!("It does not build."),
+        json!("As I said."),
+        json!("The summary."),
+        json!("Good bye."),
+    ])
+    .allow_all()
+    .tool("Note", |_| ToolResult::text("noted"))
+    .tool("Bash", |_| ToolResult::error("no rule to make target"));
+    for event in HookEvent::ALL {
+        let answer = answer.clone();
+        host = host.hook_steps(matcher(event, ""), move |_| {
+            vec![HookStep::End(answer(event))]
+        });
+    }
+    let prompts = ["go", "and so?", "/compact", "bye"];
+    let inputs = (outside().into_iter().map(Input::Occurred))
+        .chain(prompts.map(|text| Input::Prompt(Prompt::text(text))));
+    let mut session = host.session(spec());
+    host.run(&mut session, inputs).unwrap();
+    host.verify().unwrap();
+    host
+}
+
+fn silent(_: HookEvent) -> HookAnswer {
+    HookAnswer::Output(RawJson::empty_object())
+}
+
+/// Everything that the model was ever sent.
+fn sent(host: &TestHost) -> String {
+    let body = |request: &windlass_core::effect::HttpRequest| {
+        String::from_utf8(request.body_bytes()).unwrap()
+    };
+    host.requests().iter().map(body).collect()
+}
+
+#[test]
+fn hook_1_every_event_has_its_place_in_a_session() {
+    let host = eventful(silent);
+    let mut seen: BTreeMap<HookEvent, usize> = BTreeMap::new();
+    for nth in 0..host.hook_calls().len() {
+        let event = told(&host, nth)["hook_event_name"].clone();
+        let event = HookEvent::parse(event.as_str().unwrap()).unwrap();
+        assert_eq!(
+            host.hook_calls()[nth].event,
+            event,
+            "its own hook and no other"
+        );
+        *seen.entry(event).or_default() += 1;
+    }
+    let expected = [
+        (HookEvent::PreToolUse, 3),
+        (HookEvent::PostToolUse, 2),
+        (HookEvent::PostToolUseFailure, 1),
+        (HookEvent::PermissionRequest, 1),
+        (HookEvent::UserPromptSubmit, 3), // a command is no prompt
+        (HookEvent::Stop, 3),
+        (HookEvent::SubagentStart, 1),
+        (HookEvent::SubagentStop, 1),
+        (HookEvent::PreCompact, 1),
+        (HookEvent::SessionStart, 2), // at the beginning, and after the compaction
+    ];
+    let reported = outside()
+        .into_iter()
+        .map(|occurrence| (occurrence.event(), 1));
+    let expected: BTreeMap<_, _> = expected.into_iter().chain(reported).collect();
+    assert_eq!(seen, expected);
+    assert!(HookEvent::ALL.iter().all(|event| seen.contains_key(event)));
+    // What a host may report is what the session has no place for, and how a session starts.
+    for event in HookEvent::ALL {
+        let known = outside().iter().any(|o| o.event() == event);
+        let start = event == HookEvent::SessionStart;
+        assert_eq!(event.comes_from_outside(), known || start, "{event:?}");
+    }
+}
+
+#[test]
+fn hook_11_context_reaches_the_model_from_the_events_that_allow_it_and_from_no_other() {
+    let host = eventful(|event| {
+        HookAnswer::Output(raw(&json!({
+            "hookSpecificOutput": {
+                "hookEventName": event.name(),
+                "additionalContext": format!("Context of {}.", event.name()),
+            },
+        })))
+    });
+    let sent = sent(&host);
+    for event in HookEvent::ALL {
+        let context = format!("[{0} hook] Context of {0}.", event.name());
+        assert_eq!(sent.contains(&context), event.takes_context(), "{event:?}");
+        let words = format!("Context of {}.", event.name());
+        assert_eq!(sent.contains(&words), event.takes_context(), "{event:?}");
+    }
+    let allowed = HookEvent::ALL.into_iter().filter(|e| e.takes_context());
+    assert_eq!(allowed.count(), 8);
+}
+
+#[test]
+fn hook_11_what_a_hook_says_besides_never_reaches_the_model() {
+    let spoken = eventful(|event| {
+        HookAnswer::Output(raw(&json!({
+            "systemMessage": format!("Said by {}.", event.name()),
+            "suppressOutput": true,
+        })))
+    });
+    let quiet = eventful(silent);
+    assert_eq!(sent(&spoken), sent(&quiet));
+    let said = |event: &HookEvent| {
+        let words = format!("Said by {}.", event.name());
+        (spoken.messages().iter()).any(|message| message.to_line().contains(&words))
+    };
+    assert!(HookEvent::ALL.iter().all(said), "the person hears it");
+
+    // The plain words of a program are context where the row of the event says so.
+    let printed = eventful(|event| HookAnswer::Exited {
+        code: Some(0),
+        stdout: format!("Printed by {}.", event.name()),
+        stderr: format!("Muttered by {}.", event.name()),
+    });
+    let sent = sent(&printed);
+    for event in HookEvent::ALL {
+        let context = matches!(event, HookEvent::UserPromptSubmit | HookEvent::SessionStart);
+        let words = format!("Printed by {}.", event.name());
+        assert_eq!(sent.contains(&words), context, "{event:?}");
+    }
+    assert!(!sent.contains("Muttered"));
+}
