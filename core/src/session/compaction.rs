@@ -9,17 +9,18 @@ use crate::{
     content::Block,
     context::{CompactionTrigger, compaction, size},
     effect::EntryCompaction,
-    history::{Checkpoint, Role},
+    history::Role,
     hook::{
         HookEvent, Occurrence,
         input::{PreCompact, SessionStart, StartSource},
     },
-    id::{Millis, Stage, Uuid},
+    id::{Millis, Stage},
     message::{
         CompactBoundary, CompactMetadata, ErrorClass, Message, StatusKind, SystemMessage,
         UserContent, UserMessage,
     },
     provider::{ApiError, Response},
+    tools::tool_search,
 };
 
 /// So many times at most the request for a summary is cut to about half.
@@ -41,13 +42,6 @@ pub(super) struct Compacting {
     without_tools: bool,
     /// The error that made it necessary, and which holds if it fails.
     because: Option<(ErrorClass, String)>,
-}
-
-/// Where the prompt of a run begins, should the server refuse it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct BeforePrompt {
-    history: Checkpoint,
-    last_entry: Option<Uuid>,
 }
 
 /// What a thread knows of the size of its context.
@@ -314,6 +308,9 @@ impl Thread {
         if let Some(before) = &mut self.run.before_prompt {
             before.history = self.history.checkpoint_in(&begun, before.history);
         }
+        self.run.before_results = None;
+        let (spec, model) = (self.spec.clone(), self.model().to_owned());
+        tool_search::forget_unreferenced(&spec, &model, &mut self.notes, &begun);
         self.history = begun;
         self.context_size = ContextSize {
             prefix_bytes: self.context_size.prefix_bytes,
@@ -385,27 +382,6 @@ impl Thread {
     pub(super) fn say_compaction_over(&self, shared: &mut Shared, failure: Option<&str>) {
         if self.number == 0 {
             shared.say_compacted(failure);
-        }
-    }
-
-    /// Notes where the prompt begins that is about to enter.
-    pub(super) fn before_prompt(&self) -> BeforePrompt {
-        BeforePrompt {
-            history: self.history.checkpoint(),
-            last_entry: self.last_entry,
-        }
-    }
-
-    /// Takes back a prompt that the server refused, and what came with it: it would be refused again with every later
-    /// prompt. In the transcript it becomes a branch that nothing follows.
-    pub(super) fn take_back_prompt(&mut self) {
-        if self.run.num_turns > 0 {
-            return;
-        }
-        if let Some(before) = self.run.before_prompt.take()
-            && self.history.rollback(before.history).is_ok()
-        {
-            self.last_entry = before.last_entry;
         }
     }
 }

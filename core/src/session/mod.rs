@@ -9,6 +9,7 @@ mod ending;
 mod hook;
 mod model_call;
 mod output;
+mod refused;
 mod resume;
 mod run;
 mod shared;

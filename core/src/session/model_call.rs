@@ -333,6 +333,9 @@ impl Thread {
         if !worth_it && let Some(event) = self.compact_because(shared, &error) {
             return self.transit(shared, event);
         }
+        if !worth_it && let Some(event) = self.mend_results(shared, &error) {
+            return self.transit(shared, event);
+        }
         if !worth_it {
             if matches!(error.status, Some(400 | 413 | 422)) {
                 self.take_back_prompt();

@@ -68,12 +68,11 @@ impl Thread {
     }
 
     /// What the answer, or the lack of a valid one, leads to after a round of calls.
-    pub(super) fn after_output_round(&mut self) -> Option<Event> {
+    pub(super) fn after_output_round(&mut self, shared: &mut Shared) -> Option<Event> {
         let format = self.spec.output.as_ref()?;
         if let Some(answer) = &self.run.output.answer {
             self.run.text = answer.get().to_owned();
-            self.run.outcome = Some(Outcome::Success);
-            return Some(Event::Stop);
+            return Some(self.conclude(shared));
         }
         (self.run.output.misses > format.max_retries).then(|| self.give_up_output())
     }

@@ -4,11 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    call::CallHooks,
-    compaction::{BeforePrompt, Compacting},
-    output::OutputProgress,
-};
+use super::{call::CallHooks, compaction::Compacting, output::OutputProgress, refused::Place};
 use crate::{
     content::ToolUse,
     effect::Prompt,
@@ -89,7 +85,13 @@ pub(super) struct Run {
     pub(super) compacted_because: bool,
     /// Where the prompt begins.
     #[serde(default)]
-    pub(super) before_prompt: Option<BeforePrompt>,
+    pub(super) before_prompt: Option<Place>,
+    /// Where the results of the last round begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) before_results: Option<Place>,
+    /// The results of the last round, as they were made acceptable after the server had refused them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mended: Option<Vec<RawJson>>,
     /// The transcript cannot be written: do not try again in this run.
     pub(super) transcript_broken: bool,
     /// Calls of all responses.

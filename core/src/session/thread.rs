@@ -218,6 +218,7 @@ impl Thread {
             Phase::Compacting => self.begin_summary(shared),
             Phase::SavingResponse => self.save_response(shared),
             Phase::Tooling => self.schedule_calls(shared),
+            Phase::SavingResults if event == Event::Mend => self.save_mended(shared),
             Phase::SavingResults => self.save_results(shared),
             Phase::Stopping => self.drained_if_quiet(shared),
             Phase::SavingEnd => self.save_end(shared),
@@ -274,7 +275,7 @@ impl Thread {
         }
         let content = self.with_hook_context(prompt.content);
         let mut lines: Vec<Line> = self.take_news(shared).into_iter().collect();
-        self.run.before_prompt = Some(self.before_prompt());
+        self.run.before_prompt = Some(self.place());
         if !content.is_empty() {
             self.history.push(Role::User, content.clone());
             lines.push(Line::new(Role::User, content).under(uuid));
@@ -352,6 +353,7 @@ impl Thread {
         }
         let attempt = match stage {
             Stage::SaveSummary => self.run.summaries,
+            Stage::SaveResults if self.run.mended.is_some() => 2,
             _ => 1,
         };
         let id = self.effect_id(shared, 0, stage, attempt);

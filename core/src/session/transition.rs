@@ -70,6 +70,8 @@ pub(super) enum Event {
     FallBack,
     /// The model call failed for good.
     GiveUp,
+    /// The server refused what the last calls gave: it is made acceptable.
+    Mend,
     /// The conversation is to be compacted first, or the summary to be asked for anew.
     Compact,
     /// The wait is over.
@@ -102,6 +104,7 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::Calling, E::Retry, P::Backoff),
     (P::Calling, E::FallBack, P::Calling),
     (P::Calling, E::GiveUp, P::Finishing),
+    (P::Calling, E::Mend, P::SavingResults),
     (P::Calling, E::Compact, P::Compacting),
     (P::Backoff, E::Due, P::Calling),
     (P::SavingResponse, E::RunTools, P::Tooling),
@@ -114,6 +117,7 @@ pub(super) const TABLE: &[(Phase, Event, Phase)] = &[
     (P::Tooling, E::Settled, P::SavingResults),
     (P::SavingResults, E::Proceed, P::Calling),
     (P::SavingResults, E::Stop, P::Finishing),
+    (P::SavingResults, E::Conclude, P::Concluding),
     (P::SavingResults, E::Compact, P::Compacting),
     (P::Compacting, E::Compact, P::Compacting),
     (P::Compacting, E::Answered, P::SavingSummary),

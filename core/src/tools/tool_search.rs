@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Done, Notes, Seen, answered, offer};
 use crate::{
+    history::History,
     json::{RawJson, RawObject},
+    spec::Spec,
     tool::{ResultBlock, ToolDefinition},
 };
 
@@ -175,6 +177,22 @@ fn reference(name: &str) -> ResultBlock {
     });
     // Two strings: encoding cannot fail.
     ResultBlock::Other(block.unwrap_or_else(|_| RawJson::empty_object()))
+}
+
+/// Forgets that tools were found to which nothing in the conversation refers any more: where definitions are deferred, the
+/// provider shows them to the model only behind their references. Elsewhere what was found is part of every request, and
+/// stays so.
+pub(crate) fn forget_unreferenced(spec: &Spec, model: &str, notes: &mut Notes, history: &History) {
+    if notes.loaded.is_empty() || !spec.provider.takes_deferred_tools(spec, model) {
+        return;
+    }
+    let lines: Vec<String> = (history.lines())
+        .filter_map(|line| String::from_utf8(line.to_vec()).ok())
+        .collect();
+    notes.loaded.retain(|name| {
+        let reference = format!("{{\"type\":\"tool_reference\",\"tool_name\":\"{name}\"}}");
+        lines.iter().any(|line| line.contains(&reference))
+    });
 }
 
 /// The tools of these names, whatever the case, and the names that are none.

@@ -3,7 +3,7 @@
 //! The lines are those of the session files of the Agent SDKs: `{"type", "uuid", "parentUuid", "message", …}`,
 //! one entry each. An [`Entry`] has what the core knows of one; the host adds the rest
 //! (`sessionId`, `cwd`, `version`, whether it is a subagent's). Only what `message`, `uuid` and the parent say
-//! is needed to read one back.
+//! is needed to read one back, and for a conversation that was compacted, `compaction` as an [`Entry`] has it.
 //!
 //! A file may have been cut anywhere: in the middle of a line, between a call and its result. Whatever was
 //! written whole counts; [`Conversation`] is what a model server would accept of it, and says what was mended.
@@ -40,6 +40,8 @@ struct Line {
     has_parent: bool,
     /// Of another conversation within the same file.
     is_aside: bool,
+    /// A summary with which the conversation begins anew: so many messages before it stay, behind it.
+    kept: Option<u64>,
     message: Option<Message>,
 }
 
@@ -89,6 +91,7 @@ impl Transcript {
             parent: entry.parent,
             has_parent: true,
             is_aside: false,
+            kept: (entry.compaction.as_ref()).map(|compaction| compaction.kept_messages),
             message: Message::read(&entry.message),
         });
         Self {
@@ -116,14 +119,21 @@ impl Transcript {
         })
     }
 
-    /// The conversation that leads to the last entry, mended where it was cut.
+    /// The conversation that leads to the last entry, mended where it was cut. Where it was compacted it begins with
+    /// the summary, and behind that stands what was kept of what was before.
     #[must_use]
     pub fn conversation(&self) -> Conversation {
-        let mut messages: Vec<(Option<&str>, Role, Vec<RawJson>)> = Vec::new();
+        let mut messages: Vec<Said<'_>> = Vec::new();
         for at in self.chain() {
-            let Some(message) = &self.lines[at].message else {
+            let line = &self.lines[at];
+            let Some(message) = &line.message else {
                 continue;
             };
+            if let Some(kept) = line.kept {
+                messages = newest(messages, kept);
+                messages.insert(0, (None, message.role, message.content.clone()));
+                continue;
+            }
             // Writers of one line for each block put results of the first calls between the others.
             let id = message.id.as_deref();
             let same = messages
@@ -188,6 +198,11 @@ impl Transcript {
         for at in &chain {
             note(*at, &mut responses, &mut calls);
         }
+        // Results that stand on the way itself take the place of what other branches have for the same calls.
+        let answered: BTreeSet<String> = (chain.iter())
+            .filter_map(|at| self.lines[*at].message.as_ref())
+            .flat_map(|message| message.content.iter().filter_map(repair::result_of))
+            .collect();
         for at in (0..self.lines.len()).filter(belongs) {
             let Some(message) = &self.lines[at].message else {
                 continue;
@@ -198,7 +213,8 @@ impl Transcript {
                     .as_deref()
                     .is_some_and(|id| responses.contains(id)),
                 Role::User => message.content.iter().any(|block| {
-                    repair::result_of(block).is_some_and(|call| calls.contains(&call))
+                    repair::result_of(block)
+                        .is_some_and(|call| calls.contains(&call) && !answered.contains(&call))
                 }),
             };
             if joins && chain.insert(at) {
@@ -207,6 +223,26 @@ impl Transcript {
         }
         chain.into_iter().collect()
     }
+}
+
+/// A message with the provider's id of the response it is part of.
+type Said<'a> = (Option<&'a str>, Role, Vec<RawJson>);
+
+/// The last messages, several of one speaker in a row being one.
+fn newest(mut messages: Vec<Said<'_>>, count: u64) -> Vec<Said<'_>> {
+    let mut from = messages.len();
+    let mut left = count;
+    while from > 0 {
+        let begins = messages
+            .get(from)
+            .is_none_or(|(_, role, _)| *role != messages[from - 1].1);
+        if begins && left == 0 {
+            break;
+        }
+        left -= u64::from(begins);
+        from -= 1;
+    }
+    messages.split_off(from)
 }
 
 impl Line {
@@ -226,7 +262,13 @@ impl Line {
             #[serde(default, rename = "type")]
             kind: Option<String>,
             #[serde(default)]
+            compaction: Option<RawJson>,
+            #[serde(default)]
             message: Option<RawJson>,
+        }
+        #[derive(Deserialize)]
+        struct Kept {
+            kept_messages: u64,
         }
         let form: Form = serde_json::from_str(text).ok()?;
         let is_message = matches!(form.kind.as_deref(), None | Some("user" | "assistant"));
@@ -238,6 +280,9 @@ impl Line {
             // `"parentUuid": null` reads as none: a beginning is told from a missing word by its id.
             has_parent: parent.is_some(),
             is_aside: form.is_sidechain || form.is_meta || form.team.is_some(),
+            kept: (form.compaction.as_ref())
+                .and_then(|raw| raw.decode::<Kept>().ok())
+                .map(|kept| kept.kept_messages),
             message: message.as_ref().and_then(Message::read),
         })
     }

@@ -1,12 +1,16 @@
 //! Compaction: when it happens, what the model is asked, what is left, and what is said of it.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use windlass_core::{
-    Input, Phase, Spec,
+    Input, Phase, Session, Spec,
     context::{MemoryFile, MemoryScope},
-    effect::Answer,
+    effect::{Answer, Entry},
     hook::{HookAnswer, HookEvent, HookMatcher},
     id::Stage,
+    tools::{CoreTool, tool_search::ToolSearchSetting},
+    transcript::Transcript,
 };
 
 use crate::harness::{Bench, MODEL, Reply, raw, spec_with, sse, tool, tool_use};
@@ -348,33 +352,6 @@ fn full_spec_without_threshold() -> Spec {
 }
 
 #[test]
-fn a_prompt_the_api_refuses_is_taken_back() {
-    let mut spec = spec_with(vec![]);
-    spec.persist = true;
-    let mut bench = Bench::new(spec);
-    bench.prompt("one");
-    bench.saved();
-    bench.says("fine");
-    let last = bench.saved().uuid;
-    bench.prompt("broken image");
-    bench.saved();
-    bench.reply(&Reply::error(
-        400,
-        "invalid_request_error",
-        "Could not process image",
-    ));
-    assert!(bench.result().is_error);
-    assert_eq!(bench.history().len(), 2);
-    // The next prompt follows what was before it, in the history and in the transcript.
-    bench.prompt("two");
-    assert_eq!(bench.saved().parent, Some(last));
-    assert_eq!(bench.body()["messages"].as_array().unwrap().len(), 3);
-    // Without access nothing is wrong with the prompt: it stays.
-    bench.reply(&Reply::error(401, "authentication_error", "no"));
-    assert_eq!(bench.history().len(), 3);
-}
-
-#[test]
 fn the_transcript_says_where_the_conversation_begins_anew() {
     let mut spec = spec();
     spec.persist = true;
@@ -401,6 +378,127 @@ fn the_transcript_says_where_the_conversation_begins_anew() {
         .unwrap();
     assert_eq!(boundary["uuid"], compaction.boundary.to_string());
     assert_eq!(bench.session.phase(), Phase::Calling);
+}
+
+/// A compacted conversation that went on, with everything that was written.
+fn compacted() -> (Bench, Vec<Entry>) {
+    let mut spec = spec();
+    spec.persist = true;
+    let mut bench = Bench::new(spec);
+    let mut written = Vec::new();
+    for (n, tokens) in [(1, 500), (2, 2_000)] {
+        bench.prompt(&format!("question {n} {}", "x".repeat(400)));
+        written.push(bench.saved());
+        bench.reply(&says(&format!("answer {n} {}", "y".repeat(400)), tokens));
+        written.push(bench.saved());
+    }
+    bench.prompt("next");
+    written.push(bench.saved());
+    answer_summary(&mut bench, &says("Short.", 2_100));
+    written.push(bench.saved());
+    bench.reply(&sized(&[tool_use("a", "Look", json!({}))], 100));
+    written.push(bench.saved());
+    bench.finish("a", "seen");
+    written.push(bench.saved());
+    bench.reply(&says("It is so.", 100));
+    written.push(bench.saved());
+    (bench, written)
+}
+
+fn resume(transcript: &Transcript) -> Vec<Value> {
+    let id = crate::harness::session_id();
+    let (session, repairs) = Session::resume_transcript(Arc::new(spec()), id, [9; 32], transcript);
+    assert_eq!(repairs, []);
+    let lines = session.history().lines();
+    lines.map(|l| serde_json::from_slice(&l).unwrap()).collect()
+}
+
+#[test]
+fn sess_1_a_compacted_conversation_is_resumed_behind_its_summary() {
+    let (bench, written) = compacted();
+    let transcript = Transcript::of(&written);
+    assert_eq!(resume(&transcript), bench.history());
+    // The same from the lines of a file.
+    let line = |entry: &Entry| {
+        let message: Value = entry.message.decode().unwrap();
+        let line = json!({"type": message["role"], "uuid": entry.uuid, "parentUuid": entry.parent,
+            "message": message, "compaction": entry.compaction});
+        format!("{line}\n")
+    };
+    let text: String = written.iter().map(line).collect();
+    assert_eq!(resume(&Transcript::read(text.as_bytes())), bench.history());
+    // A fork begins with the summary as well.
+    let (fork, _) = (bench.session).fork(crate::harness::session_id(), [9; 32], None);
+    let lines: Vec<_> = fork.history().lines().collect();
+    assert_eq!(lines, bench.session.history().lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn sess_1_a_compacted_conversation_can_be_cut_before_and_behind_its_summary() {
+    let (bench, written) = compacted();
+    let transcript = Transcript::of(&written);
+    for (at, entry) in written.iter().enumerate() {
+        let cut = transcript.up_to(entry.uuid).unwrap();
+        let history = match at {
+            6 => continue, // a call without its result: mended, see the sessions
+            _ => resume(&cut),
+        };
+        let text = json!(history).to_string();
+        let behind = at >= 5;
+        assert_eq!(text.contains("question 1"), !behind, "{at}");
+        assert_eq!(text.contains("Short."), behind, "{at}");
+        assert_eq!(text.contains("next"), at >= 4, "the newest prompt stays");
+    }
+    drop(bench);
+}
+
+#[test]
+fn sess_1_a_conversation_compacted_twice_begins_with_the_second_summary() {
+    let (mut bench, mut written) = compacted();
+    bench.prompt("/compact");
+    answer_summary(&mut bench, &says("Shorter.", 100));
+    written.push(bench.saved());
+    bench.prompt("and now?");
+    written.push(bench.saved());
+    bench.reply(&says("Now this.", 100));
+    written.push(bench.saved());
+    assert_eq!(resume(&Transcript::of(&written)), bench.history());
+    assert!(!json!(bench.history()).to_string().contains("Short."));
+}
+
+#[test]
+fn mcp_4_a_tool_whose_definition_was_summed_up_waits_again() {
+    let schema =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let mut remote = tool("mcp__box__put");
+    remote.input_schema = raw(&schema);
+    let mut spec = spec();
+    spec.tools.push(remote);
+    spec.offer([CoreTool::ToolSearch]);
+    spec.tool_search = ToolSearchSetting::On;
+    let mut bench = Bench::new(spec);
+    bench.prompt("find the tool");
+    let search = json!({"query": "select:mcp__box__put"});
+    bench.reply(&sized(&[tool_use("s", "ToolSearch", search)], 100));
+    let result = |bench: &mut Bench, id: &str| {
+        bench.reply(&sized(
+            &[tool_use(id, "mcp__box__put", json!({"n": "x"}))],
+            100,
+        ));
+        let body = bench.body();
+        let last = body["messages"].as_array().unwrap().last().unwrap();
+        last["content"][0]["content"].as_str().unwrap().to_owned()
+    };
+    let known = result(&mut bench, "a");
+    assert!(known.contains("not valid"), "{known}");
+    bench.reply(&says(&"y".repeat(300), 100));
+    bench.prompt("another matter");
+    bench.reply(&says("fine", 100));
+    bench.prompt("/compact");
+    answer_summary(&mut bench, &says("Short.", 100));
+    bench.prompt("again");
+    let waits = result(&mut bench, "b");
+    assert!(waits.contains("ToolSearch"), "{waits}");
 }
 
 #[test]

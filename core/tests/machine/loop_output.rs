@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Session, Spec,
+    effect::{Answer, Effect},
+    hook::{HookAnswer, HookEvent, HookMatcher},
     id::Stage,
     output::{OutputFormat, PlainText, TOOL},
 };
@@ -274,4 +276,43 @@ fn loop_18_a_schema_that_is_none_is_refused_when_the_spec_is_made() {
         told.contains("the schema is unusable"),
         "a call is not let pass unchecked: {told}"
     );
+}
+
+#[test]
+fn hook_6_an_answer_by_schema_ends_the_run_like_any_other_hooks_may_want_more() {
+    let mut spec = spec();
+    spec.hooks = vec![HookMatcher::new(HookEvent::Stop, ["critic".to_owned()])];
+    let mut bench = Bench::new(spec);
+    let stop = |bench: &mut Bench, output: Value| {
+        let (id, Effect::RunHook(call)) = bench.of(Stage::Hook(HookEvent::Stop, 1)) else {
+            panic!("no hook");
+        };
+        bench.answer(id, Answer::Hook(HookAnswer::Output(raw(&output))));
+        call.input.decode::<Value>().unwrap()
+    };
+    bench.prompt("where and how long?");
+    bench.reply(&answer("a", json!({"city": "Oslo", "days": 3})));
+    assert!(bench.results().is_empty(), "hooks look first");
+    let input = stop(
+        &mut bench,
+        json!({"decision": "block", "reason": "too far"}),
+    );
+    assert_eq!(
+        input["last_assistant_message"],
+        r#"{"city":"Oslo","days":3}"#
+    );
+    let read = bench.body()["messages"].to_string();
+    assert!(read.contains("too far"), "{read}");
+    // The refused answer is none: a plain text does not end the run.
+    bench.says("Well.");
+    assert!(bench.results().is_empty());
+    bench.reply(&answer("b", json!({"city": "Rome", "days": 1})));
+    let input = stop(&mut bench, json!({}));
+    assert_eq!(input["stop_hook_active"], true);
+    let result = result(&bench);
+    assert_eq!(
+        result["structured_output"],
+        json!({"city": "Rome", "days": 1})
+    );
+    assert_eq!(result["subtype"], "success");
 }

@@ -137,10 +137,10 @@ impl Shared {
         else {
             return;
         };
-        // Whoever asked for its end gets that end, unless it was done before.
-        let end = match end {
-            TaskEnd::Failed if task.stopping => TaskEnd::Stopped,
-            end => end,
+        // Whoever asked for its end gets that end, whatever the task has to say when it is told to stop.
+        let end = match task.stopping {
+            true => TaskEnd::Stopped,
+            false => end,
         };
         task.ended = Some(end);
         if !output.is_empty() {

@@ -59,6 +59,8 @@ impl Thread {
 
     pub(in crate::session) fn save_results(&mut self, shared: &mut Shared) {
         self.run.tool_rounds += 1;
+        self.run.before_results = Some(self.place());
+        self.run.mended = None;
         if self.spec.tool_use_summaries {
             self.say_summary(shared);
         }
@@ -134,7 +136,7 @@ impl Thread {
 
     /// What written results lead to: the next request, unless a limit forbids it.
     pub(in crate::session) fn after_results(&mut self, shared: &mut Shared) -> Event {
-        if let Some(end) = self.after_output_round() {
+        if let Some(end) = self.after_output_round(shared) {
             return end;
         }
         if let Some(reason) = self.run.hook_stop.clone() {

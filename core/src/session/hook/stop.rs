@@ -83,6 +83,8 @@ impl Thread {
     /// Tells the model why it is not done.
     fn go_on(&mut self, shared: &mut Shared, reason: String) {
         self.run.stop_blocks += 1;
+        // Who is not done has not given the answer either, if one was to be given.
+        self.run.output.answer = None;
         let text = format!("A hook wants you to go on before you stop: {reason}");
         let content = vec![Block::text(&text).to_raw()];
         let uuid = shared.ids.uuid();
