@@ -37,7 +37,7 @@
 //! | what an agent can be told | [`AgentBuilder`] |
 //! | messages as they come, and how a run ends | [`Run`] |
 //! | conversations | [`Session`] |
-//! | tools of your own | [`Tool`] for closures, [`AgentBuilder::plugin`] for component files |
+//! | tools of your own | [`Tool`] for closures, [`McpServer`] for several under one name, [`AgentBuilder::plugin`] for component files |
 //! | who decides what may run | [`AgentBuilder::allowed_tools`], [`AgentBuilder::on_permission`] |
 //! | stopping | [`Session::interrupt`] in good order, [`AbortHandle`] at once |
 //! | another way to the model, another wire format | [`Transport`], [`core::provider::Provider`] |
@@ -68,8 +68,8 @@ pub mod plugins;
 
 pub use agent::{
     AbortHandle, Agent, AgentBuilder, BuildError, BypassNotAllowed, ControlError, HookContext,
-    IntoHookAnswer, IntoToolResult, Json, NoInput, Run, RunError, Session, Tool, ToolContext,
-    UserInput,
+    IntoHookAnswer, IntoToolResult, Json, McpServer, NoInput, Run, RunError, Session, Tool,
+    ToolContext, UserInput,
 };
 pub use host::{NativeHost, Transport};
 pub use windlass_core as core;

@@ -146,6 +146,12 @@ fn server_of(tool: &str) -> Option<&str> {
     Some(server)
 }
 
+/// The name by which the model calls a tool of an MCP server: `mcp__server__tool`.
+#[must_use]
+pub fn server_tool_name(server: &str, tool: &str) -> String {
+    format!("mcp__{}__{tool}", server_name(server))
+}
+
 /// A server's name as tool names carry it: what is no letter, digit, `_` or `-` is an underscore.
 fn server_name(name: &str) -> String {
     let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');

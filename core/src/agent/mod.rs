@@ -21,7 +21,7 @@ use alloc::{
 use serde::{Deserialize, Serialize};
 
 pub use definition::{AgentDefinition, AgentError, AgentMcpServer, AgentModel, ModelAliases};
-pub use derive::NoSuchAgent;
+pub use derive::{NoSuchAgent, server_tool_name};
 pub use file::{AgentFileError, AgentFileProblem, parse_agent_file};
 pub use task::{AgentOutput, AgentUsage, CacheCreation, TaskInput, TaskIsolation};
 

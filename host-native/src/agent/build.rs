@@ -1,8 +1,14 @@
 //! From what was said to an agent: everything is checked here, and nothing is started.
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::Arc,
+};
 
 use windlass_core::{
+    agent::Agent as Definition,
     context::SystemPrompt,
     message::PluginInfo,
     money::Usd,
@@ -12,7 +18,7 @@ use windlass_core::{
 };
 
 use super::{
-    Agent, AgentBuilder, BuildError, Parts,
+    Agent, AgentBuilder, BuildError, McpServer, Parts,
     builtin::{Offered, Selection, default_plugin_host, of_plugin},
 };
 use crate::{
@@ -35,9 +41,14 @@ impl AgentBuilder {
             spec.limits.max_budget = Some(dollars(given)?);
         }
         spec.system = self.system(spec.system);
+        for (name, definition) in std::mem::take(&mut self.agents) {
+            spec.agents.add(Definition::new(&name, definition)?);
+        }
+        let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let (offered, plugins) = self.offered()?;
         spec.environment = Environment {
             plugins,
+            mcp_servers,
             api_key_source: key_source.to_owned(),
             ..self.environment()?
         };
@@ -50,10 +61,14 @@ impl AgentBuilder {
             if !is_tool_name(&name) {
                 return Err(BuildError::ToolName { name });
             }
-            if tools.insert(name.clone(), tool.runner).is_some() {
+            let known = tools.insert(name.clone(), tool.runner).is_some();
+            if known || spec.tool(&name).is_some() {
                 return Err(BuildError::DuplicateTool { name });
             }
             spec.tools.push(tool.definition);
+        }
+        if let Some(name) = &self.run_as {
+            spec = spec.run_as(name)?;
         }
         spec.check()?;
         Ok(Agent {
@@ -158,7 +173,16 @@ impl AgentBuilder {
             });
         }
         let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
-        for tool in std::mem::take(&mut self.tools) {
+        let mut own = std::mem::take(&mut self.tools);
+        let mut names = BTreeSet::new();
+        for server in std::mem::take(&mut self.mcp_servers) {
+            if !names.insert(server.name().to_owned()) {
+                let name = server.name().to_owned();
+                return Err(BuildError::DuplicateMcpServer { name });
+            }
+            own.extend(server.into_tools());
+        }
+        for tool in own {
             let mut definition = tool.definition;
             if let Some(problem) = tool.fault {
                 let tool = definition.name;

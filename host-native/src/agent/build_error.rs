@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
-use windlass_core::{permission::RuleError, price::PriceFileError, spec::SpecError};
+use windlass_core::{
+    agent::{AgentError, NoSuchAgent},
+    permission::RuleError,
+    price::PriceFileError,
+    spec::SpecError,
+};
 
 use crate::{http::EndpointError, plugins::LoadError};
 
@@ -39,6 +44,18 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
+    /// Two MCP servers of the same name.
+    #[error("two MCP servers are named `{name}`: rename one of them")]
+    DuplicateMcpServer {
+        /// The name.
+        name: String,
+    },
+    /// An agent that cannot be started as it is defined.
+    #[error(transparent)]
+    Subagent(#[from] AgentError),
+    /// `run_as` names no agent.
+    #[error(transparent)]
+    RunAs(#[from] NoSuchAgent),
     /// Something in what the session is told cannot be used: the schema of a tool's input.
     #[error(transparent)]
     Spec(#[from] SpecError),

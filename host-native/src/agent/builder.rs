@@ -6,6 +6,7 @@ use std::{
 
 use windlass_core::{
     Message, SessionId, Spec,
+    agent::AgentDefinition,
     context::{ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
     effect::{PermissionRequest, PermissionResponse},
     hook::{HookInput, HookMatcher},
@@ -14,11 +15,12 @@ use windlass_core::{
     permission::Mode,
     provider::Provider,
     spec::{Effort, RetryPolicy, Thinking},
+    tools::CoreTool,
 };
 
 use super::{
-    BuildError, HookContext, IntoHookAnswer, MessageCallback, RecordTo, Tool, builtin::Selection,
-    hook::HookClosure,
+    BuildError, HookContext, IntoHookAnswer, McpServer, MessageCallback, RecordTo, Tool,
+    builtin::Selection, hook::HookClosure,
 };
 use crate::{
     host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
@@ -44,6 +46,9 @@ pub struct AgentBuilder {
     pub(super) append_system: Vec<String>,
     pub(super) builtin: Selection,
     pub(super) tools: Vec<Tool>,
+    pub(super) mcp_servers: Vec<McpServer>,
+    pub(super) agents: Vec<(String, AgentDefinition)>,
+    pub(super) run_as: Option<String>,
     pub(super) plugins: Vec<PathBuf>,
     pub(super) plugin_host: Option<PluginHost>,
     pub(super) tool_timeout: Duration,
@@ -74,6 +79,9 @@ impl AgentBuilder {
             append_system: Vec::new(),
             builtin: Selection::None,
             tools: Vec::new(),
+            mcp_servers: Vec::new(),
+            agents: Vec::new(),
+            run_as: None,
             plugins: Vec::new(),
             plugin_host: None,
             tool_timeout: DEFAULT_TOOL_TIMEOUT,
@@ -231,6 +239,32 @@ impl AgentBuilder {
     /// Adds a tool of this program, under exactly the name it has.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Adds tools of this program under the name of a server: the model calls them as `mcp__server__tool`.
+    pub fn mcp_server(mut self, server: McpServer) -> Self {
+        self.mcp_servers.push(server);
+        self
+    }
+
+    /// Offers tools that work on the session itself: the list of what is to be done, questions to the person, agents and
+    /// background tasks. They need nothing of the system. With [`CoreTool::Task`] the model can start agents.
+    pub fn core_tools(mut self, tools: impl IntoIterator<Item = CoreTool>) -> Self {
+        self.spec.offer(tools);
+        self
+    }
+
+    /// Adds an agent that Task can start, beside those built in; one of the same name takes its place. Task itself is offered
+    /// by [`core_tools`](Self::core_tools).
+    pub fn subagent(mut self, name: impl Into<String>, definition: AgentDefinition) -> Self {
+        self.agents.push((name.into(), definition));
+        self
+    }
+
+    /// Has the conversation itself run as one of the agents: with its prompt, tools, model and limit.
+    pub fn run_as(mut self, agent: impl Into<String>) -> Self {
+        self.run_as = Some(agent.into());
         self
     }
 

@@ -26,6 +26,7 @@ mod builtin;
 mod closure;
 mod hook;
 mod input;
+mod mcp_server;
 mod output;
 mod prompt_queue;
 mod run;
@@ -49,6 +50,7 @@ pub use self::{
     closure::ToolContext,
     hook::{HookContext, IntoHookAnswer},
     input::UserInput,
+    mcp_server::McpServer,
     output::{IntoToolResult, Json},
     run::{AbortHandle, ControlError, Run, RunError},
     session::{BypassNotAllowed, Session},
@@ -96,7 +98,7 @@ impl Agent {
     /// The work goes on in a tokio task whether the messages are read or not, until [`Run`] is dropped: that
     /// stops it.
     pub fn query(&self, input: impl Into<UserInput>) -> Run {
-        self.session().prompt(input)
+        self.session().only_prompt(input)
     }
 
     /// Asks in a session of its own and waits for the result.

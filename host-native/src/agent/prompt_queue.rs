@@ -33,6 +33,8 @@ pub(super) struct PromptQueue {
     /// The machine's inputs. Weak: the queue must not keep the driver that feeds it alive.
     inputs: WeakUnboundedSender<Input>,
     on_message: Option<Arc<MessageCallback>>,
+    /// Nothing will be answered any more, and nothing runs.
+    over: CancellationToken,
 }
 
 #[derive(Default)]
@@ -61,6 +63,7 @@ impl PromptQueue {
             state: Mutex::default(),
             inputs,
             on_message,
+            over: CancellationToken::new(),
         }
     }
 
@@ -183,6 +186,12 @@ impl PromptQueue {
         state.closed.get_or_insert(reason);
         state.waiting.clear();
         state.current = None;
+        self.over.cancel();
+    }
+
+    /// Waits until the driver has ended.
+    pub(super) async fn over(&self) {
+        self.over.cancelled().await;
     }
 
     /// Why nothing is answered any more.

@@ -31,8 +31,7 @@ pub struct Run {
     /// Keeps the driver waiting for more; the driver ends when nobody can say anything any more.
     inputs: Option<mpsc::UnboundedSender<Input>>,
     fault: Arc<OnceLock<RunError>>,
-    /// It was started with a stream of messages, so there is a conversation to control.
-    streaming: bool,
+    conversation: Conversation,
     allow_bypass: bool,
     last: Option<ResultMessage>,
     ended: bool,
@@ -44,7 +43,7 @@ impl Run {
         handle: AbortHandle,
         inputs: Option<mpsc::UnboundedSender<Input>>,
         fault: Arc<OnceLock<RunError>>,
-        streaming: bool,
+        conversation: Conversation,
         allow_bypass: bool,
     ) -> Self {
         let aborted = handle.signal.as_ref().clone().cancelled_owned();
@@ -54,7 +53,7 @@ impl Run {
             handle,
             inputs,
             fault,
-            streaming,
+            conversation,
             allow_bypass,
             last: None,
             ended: false,
@@ -87,8 +86,35 @@ impl Run {
 
     /// Ends the prompt that is being answered in good order: model and tools are stopped, and the messages
     /// go on to the result, which says that it was interrupted. Keep reading; a session stays usable.
-    pub fn interrupt(&self) {
+    ///
+    /// # Errors
+    /// [`ControlError`] when the run was started with a single prompt outside a session, and can only be
+    /// [aborted](Self::abort_handle); or has ended.
+    pub fn interrupt(&self) -> Result<(), ControlError> {
+        self.inputs()?;
         self.handle.queue.interrupt();
+        Ok(())
+    }
+
+    /// Stops a background task, by its id: a command or an agent. `task_notification` says when it has ended.
+    ///
+    /// # Errors
+    /// [`ControlError`] when the run was started with a single prompt, or has ended.
+    pub fn stop_task(&self, task_id: impl Into<String>) -> Result<(), ControlError> {
+        self.control(Input::StopTask(task_id.into()))
+    }
+
+    /// Aborts the run and waits until what belonged to it has ended: the exchange with the model, tools, and unless it is
+    /// part of a session, tasks in the background. What does not end when it is told to is dropped after a few seconds.
+    pub async fn close(mut self) {
+        self.handle.abort();
+        self.inputs = None;
+        // The sender goes with the last message; nothing of an aborted run is delivered any more.
+        while self.messages.recv().await.is_some() {}
+        self.ended = true;
+        if self.conversation != Conversation::GoesOn {
+            self.handle.queue.over().await;
+        }
     }
 
     /// Adds a message to the answer under way: the model reads it with the next tool results. If none come any
@@ -139,7 +165,7 @@ impl Run {
 
     /// The machine's inputs, where they are open to this run.
     fn inputs(&self) -> Result<&mpsc::UnboundedSender<Input>, ControlError> {
-        if !self.streaming {
+        if self.conversation == Conversation::SinglePrompt {
             return Err(ControlError::SinglePrompt);
         }
         self.inputs.as_ref().ok_or(ControlError::Ended)
@@ -195,6 +221,17 @@ impl fmt::Debug for Run {
             .field("aborted", &self.handle.signal.is_cancelled())
             .finish_non_exhaustive()
     }
+}
+
+/// What a run is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conversation {
+    /// Of nothing: it answers one prompt. There is nothing to control, only to abort.
+    SinglePrompt,
+    /// A stream of messages, with whose answers the session ends.
+    EndsWithTheStream,
+    /// A session that goes on.
+    GoesOn,
 }
 
 /// Aborts a [`Run`] from anywhere: another task, a signal handler, a button.

@@ -19,7 +19,7 @@ use super::{
     AbortHandle, Agent, MESSAGES_AHEAD, Run, RunError,
     input::{Kind, UserInput},
     prompt_queue::{Listener, PromptQueue},
-    run::max_thinking,
+    run::{Conversation, max_thinking},
 };
 use crate::host::{MessageSink, NativeHost, panic_text};
 
@@ -85,11 +85,23 @@ impl Session {
 
     /// Says something. If the answer to an earlier prompt is still under way, this one waits for its end.
     pub fn prompt(&self, input: impl Into<UserInput>) -> Run {
+        self.begin(input.into(), true)
+    }
+
+    /// Says the only thing that will be said, unless the input is a stream: the session ends with its answer.
+    pub(super) fn only_prompt(&self, input: impl Into<UserInput>) -> Run {
+        self.begin(input.into(), false)
+    }
+
+    fn begin(&self, input: UserInput, goes_on: bool) -> Run {
         let (sender, receiver) = mpsc::channel(MESSAGES_AHEAD);
         let signal = Arc::new(CancellationToken::new());
         let fault = Arc::new(OnceLock::new());
-        let input = input.into();
-        let streaming = matches!(input.0, Kind::Stream(_));
+        let conversation = match input.0 {
+            _ if goes_on => Conversation::GoesOn,
+            Kind::Stream(_) => Conversation::EndsWithTheStream,
+            Kind::One(_) => Conversation::SinglePrompt,
+        };
         let listener = Listener {
             messages: sender,
             aborted: Arc::clone(&signal),
@@ -107,7 +119,7 @@ impl Session {
             handle,
             self.inputs.clone(),
             fault,
-            streaming,
+            conversation,
             self.allow_bypass,
         )
     }
@@ -180,6 +192,11 @@ impl Session {
     #[must_use]
     pub fn steer(&self, prompt: impl Into<Prompt>) -> bool {
         self.queue.steer(prompt.into()).is_none()
+    }
+
+    /// Stops a background task, by its id: a command or an agent. `task_notification` says when it has ended.
+    pub fn stop_task(&self, task_id: impl Into<String>) {
+        self.send(Input::StopTask(task_id.into()));
     }
 
     fn send(&self, input: Input) {

@@ -25,7 +25,8 @@ pub(crate) async fn run(
     mut questions: mpsc::UnboundedReceiver<Question>,
     mut stops: watch::Receiver<Stop>,
 ) -> Result<Exit, StartError> {
-    let mut run = agent.query(prompt.as_str());
+    let session = agent.session();
+    let mut run = session.prompt(prompt.as_str());
     let mut frames = tokio::time::interval(FRAME);
     loop {
         // In this order: a message that came before a question is shown before it.
@@ -82,7 +83,8 @@ fn stop(stops: &mut watch::Receiver<Stop>, run: &Run) -> Option<Exit> {
     match *stops.borrow_and_update() {
         Stop::No => None,
         Stop::Orderly(_) => {
-            run.interrupt();
+            // A run that has ended already needs no interrupt.
+            let _ = run.interrupt();
             None
         }
         Stop::Now(signal) => Some(Exit::Signal(signal)),

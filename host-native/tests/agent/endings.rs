@@ -245,9 +245,10 @@ async fn loop_13_a_closure_that_hears_of_the_interrupt_may_end_by_itself() {
         .allowed_tools(["patient"])
         .build()
         .unwrap();
-    let mut run = agent.query("go");
+    let session = agent.session();
+    let mut run = session.prompt("go");
     started.recv().await.unwrap();
-    run.interrupt();
+    run.interrupt().unwrap();
     let messages = messages(&mut run).await;
     assert_eq!(tool_results(&messages), ["saved what there was"]);
     let result = run.result().await.unwrap();

@@ -8,6 +8,7 @@ mod control;
 mod endings;
 mod examples;
 mod hooks;
+mod mcp_servers;
 mod permissions;
 mod queries;
 mod sessions;

@@ -1,0 +1,88 @@
+//! Tools of this program under the name of a server.
+
+use std::fmt;
+
+use windlass_core::{agent::server_tool_name, message::McpServer as Listed};
+
+use super::Tool;
+
+/// An MCP server inside this program: tools under one name, without a process or a connection (Agent SDK reference,
+/// `createSdkMcpServer`). The model calls a tool of it as `mcp__name__tool`; rules may name the server
+/// (`mcp__name`), agents too, and `system/init` lists it as connected.
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use windlass::{Agent, McpServer, Tool};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add { a: f64, b: f64 }
+///
+/// let calc = McpServer::new("calc", "1.0.0")
+///     .tool(Tool::new("add", "Adds two numbers", |input: Add| async move { input.a + input.b }));
+/// let agent = Agent::builder().mcp_server(calc).allowed_tools(["mcp__calc__add"]);
+/// # let _ = agent;
+/// ```
+#[derive(Clone)]
+#[must_use = "a server does nothing until an agent has it (`AgentBuilder::mcp_server`)"]
+pub struct McpServer {
+    name: String,
+    version: String,
+    tools: Vec<Tool>,
+}
+
+impl McpServer {
+    /// A server without tools. In the names of its tools, what is no letter, digit, `_` or `-` of its own becomes `_`.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: version.into(),
+            tools: Vec::new(),
+        }
+    }
+
+    /// Adds a tool, named as within the server.
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its version, as the program that has it counts versions.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Its tools under the names by which the model calls them.
+    pub(super) fn into_tools(self) -> impl Iterator<Item = Tool> {
+        let server = self.name;
+        self.tools.into_iter().map(move |mut tool| {
+            tool.definition.name = server_tool_name(&server, &tool.definition.name);
+            tool
+        })
+    }
+
+    /// What `system/init` says of it: there is nothing that could fail to connect.
+    pub(super) fn listed(&self) -> Listed {
+        Listed {
+            name: self.name.clone(),
+            status: "connected".to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServer")
+            .field("name", &self.name)
+            .field("version", &self.version)
+            .field("tools", &self.tools)
+            .finish()
+    }
+}
