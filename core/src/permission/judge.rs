@@ -289,7 +289,11 @@ pub(super) fn judge_line(
         return decide(Verdict::Allow, Cause::OwnState);
     }
     let allow: Vec<&Rule> = standing.rules.allow.iter().collect();
-    match allowed_by(&allow, standing, call, line) {
+    let here = Standing {
+        left: &[],
+        ..*standing
+    };
+    match allowed_by(&allow, &here, call, line) {
         Some(rules) if rules.is_empty() => return decide(Verdict::Allow, Cause::Mode(mode)),
         Some(rules) => {
             let names = rules.into_iter().map(RuleName::from).collect();

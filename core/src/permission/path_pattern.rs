@@ -11,7 +11,7 @@ use crate::tool::{Access, DenyPattern};
 pub(super) fn absolute(rule: &Rule, pattern: &str, standing: &Standing<'_>) -> Vec<String> {
     // The names of real directories may look like patterns (`[id]`); they are none.
     let literal = |directory: &str| glob::escape(directory.trim_end_matches('/'));
-    let cwd = &standing.environment.cwd;
+    let cwds = || core::iter::once(&standing.environment.cwd).chain(standing.left);
     let anchored: Vec<String> = if let Some(absolute) = pattern.strip_prefix("//") {
         alloc::vec![format!("/{absolute}")]
     } else if let Some(rest) = pattern.strip_prefix("~/") {
@@ -21,16 +21,19 @@ pub(super) fn absolute(rule: &Rule, pattern: &str, standing: &Standing<'_>) -> V
             .into_iter()
             .collect()
     } else if let Some(rest) = pattern.strip_prefix('/') {
-        let root = rule.root().unwrap_or(cwd);
-        alloc::vec![format!("{}/{rest}", literal(root))]
+        match rule.root() {
+            Some(root) => alloc::vec![format!("{}/{rest}", literal(root))],
+            None => (cwds().map(|cwd| format!("{}/{rest}", literal(cwd)))).collect(),
+        }
     } else if let Some(rest) = pattern.strip_prefix("./") {
-        alloc::vec![format!("{}/{rest}", literal(cwd))]
+        (cwds().map(|cwd| format!("{}/{rest}", literal(cwd)))).collect()
     } else if pattern.trim_end_matches('/').contains('/') {
-        alloc::vec![format!("{}/{pattern}", literal(cwd))]
+        (cwds().map(|cwd| format!("{}/{pattern}", literal(cwd)))).collect()
     } else {
         // As in gitignore: a name without a slash is meant at any depth.
         let roots = standing.workspace_roots();
         roots
+            .chain(standing.left.iter().map(String::as_str))
             .map(|root| format!("{}/**/{pattern}", literal(root)))
             .collect()
     };

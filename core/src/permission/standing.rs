@@ -18,6 +18,8 @@ pub struct Standing<'a> {
     pub environment: &'a Environment,
     /// The directories that belong to the workspace beside the working directory.
     pub directories: &'a [String],
+    /// Directories from which the work has moved elsewhere. Rules that deny or ask hold there as well, rules that allow do not.
+    pub left: &'a [String],
     /// Deny rules of the calling subagent beside those of the session.
     pub own_deny: &'a [Rule],
     /// What the calling subagent may less than the session.
@@ -34,6 +36,7 @@ impl<'a> Standing<'a> {
             free_workspace_reads: false,
             environment,
             directories: &environment.additional_directories,
+            left: &[],
             own_deny: &[],
             narrowing: None,
         }

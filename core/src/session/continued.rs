@@ -32,7 +32,7 @@ impl Session {
     }
 
     /// Another session with the same conversation, up to a number of its messages ([`history`](Self::history);
-    /// none for all), and the same mode, model, rules and readings of files. It takes no part in what this one
+    /// none for all), and the same mode, model, rules, working directory and readings of files. It takes no part in what this one
     /// is doing, and this one does not change. The same goes for costs: they stay where they were caused.
     #[must_use]
     pub fn fork(
@@ -56,6 +56,9 @@ impl Session {
         fork.shared.permissions = self.shared.permissions.clone();
         fork.shared.observed.clone_from(&self.shared.observed);
         fork.main.choose(&fork.shared, self.main.chosen.clone());
+        // What was chosen is in this as well, and the directory it works in.
+        fork.main.spec = self.main.spec.clone();
+        fork.main.left.clone_from(&self.main.left);
         (fork, repairs)
     }
 

@@ -129,6 +129,11 @@ struct ThreadState {
     pending_context: Vec<RawJson>,
     #[serde(default)]
     occurred: u32,
+    /// Where it works, if it has moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -338,6 +343,8 @@ impl Thread {
             hook_rounds: self.hook_rounds.clone(),
             pending_context: self.pending_context.clone(),
             occurred: self.occurred,
+            cwd: (!self.left.is_empty()).then(|| self.spec.environment.cwd.clone()),
+            left: self.left.clone(),
         }
     }
 }
@@ -360,8 +367,16 @@ impl ThreadState {
             hook_rounds: self.hook_rounds,
             pending_context: self.pending_context,
             occurred: self.occurred,
+            left: self.left,
             ..fresh
         };
+        let cwd = (self.cwd.as_ref()).unwrap_or(&shared.spec.environment.cwd);
+        if thread.spec.environment.cwd != *cwd {
+            Arc::make_mut(&mut thread.spec)
+                .environment
+                .cwd
+                .clone_from(cwd);
+        }
         let chosen = Chosen {
             model: self.model,
             thinking: self.thinking,

@@ -57,6 +57,8 @@ pub(super) struct Thread {
     pub(super) parent_tool_use_id: Option<String>,
     /// What this thread may less than the session; none for the main thread.
     pub(super) narrowing: Option<Narrowing>,
+    /// Directories that it has left for another working directory.
+    pub(super) left: Vec<String>,
     /// A run that ended and that the session has not looked at.
     pub(super) ended: Option<Ended>,
     /// What was chosen while it ran, instead of what the spec says.
@@ -99,6 +101,7 @@ impl Thread {
             occurred: 0,
             parent_tool_use_id: None,
             narrowing: None,
+            left: Vec::new(),
             ended: None,
             chosen: Chosen::default(),
             steering: VecDeque::new(),

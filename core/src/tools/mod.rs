@@ -8,6 +8,7 @@
 
 pub mod ask_user_question;
 pub mod config;
+pub mod enter_worktree;
 pub mod exit_plan_mode;
 mod offer;
 pub mod skill;
@@ -43,6 +44,8 @@ pub enum CoreTool {
     Skill,
     /// Reads and changes settings of the session ([`config`]).
     Config,
+    /// Moves the work into a git worktree ([`enter_worktree`]): the host makes it, the session moves.
+    EnterWorktree,
     /// Starts an agent ([`agent`]).
     Task,
     /// Reads a background task ([`agent::background`]).
@@ -65,13 +68,14 @@ pub enum Consent {
 
 impl CoreTool {
     /// Every core tool.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::TodoWrite,
         Self::AskUserQuestion,
         Self::ExitPlanMode,
         Self::ToolSearch,
         Self::Skill,
         Self::Config,
+        Self::EnterWorktree,
         Self::Task,
         Self::TaskOutput,
         Self::TaskStop,
@@ -87,6 +91,7 @@ impl CoreTool {
             Self::ToolSearch => "ToolSearch",
             Self::Skill => "Skill",
             Self::Config => "Config",
+            Self::EnterWorktree => "EnterWorktree",
             Self::Task => "Task",
             Self::TaskOutput => "TaskOutput",
             Self::TaskStop => "TaskStop",
@@ -118,6 +123,11 @@ impl CoreTool {
             Self::ToolSearch => (tool_search::DESCRIPTION, tool_search::INPUT_SCHEMA, true),
             Self::Skill => (skill::DESCRIPTION, skill::INPUT_SCHEMA, true),
             Self::Config => (config::DESCRIPTION, config::INPUT_SCHEMA, false),
+            Self::EnterWorktree => (
+                enter_worktree::DESCRIPTION,
+                enter_worktree::INPUT_SCHEMA,
+                false,
+            ),
             // Starting an agent changes nothing by itself: its own calls are judged.
             Self::Task => (agent::TASK_DESCRIPTION, agent::TASK_SCHEMA, true),
             Self::TaskOutput => (
@@ -144,7 +154,7 @@ impl CoreTool {
             Self::AskUserQuestion | Self::ExitPlanMode => Consent::Person,
             // A call reads and stops what was started with permission.
             Self::TaskOutput | Self::TaskStop => Consent::Free,
-            Self::Skill | Self::Task => Consent::Judged,
+            Self::EnterWorktree | Self::Skill | Self::Task => Consent::Judged,
             Self::Config => config::consent(input),
         }
     }
@@ -189,6 +199,7 @@ impl CoreTool {
             Self::AskUserQuestion => ask_user_question::fault(input),
             Self::ExitPlanMode => exit_plan_mode::fault(input, seen),
             Self::Skill => skill::fault(input, seen.spec),
+            Self::EnterWorktree => enter_worktree::fault(input),
             Self::TodoWrite | Self::ToolSearch | Self::Config => None,
             Self::Task | Self::TaskOutput | Self::TaskStop => None,
         }
@@ -274,8 +285,8 @@ pub(crate) fn run(tool: CoreTool, input: &RawJson, seen: &Seen<'_>, notes: &mut 
         CoreTool::ToolSearch => with_input(input, |input| tool_search::run(&input, seen, notes)),
         CoreTool::Skill => with_input(input, |input| skill::run(&input, seen.spec, notes)),
         CoreTool::Config => with_input(input, |input| config::run(&input, seen)),
-        // These are about other threads and running effects: the session runs them itself.
-        CoreTool::Task | CoreTool::TaskOutput | CoreTool::TaskStop => {
+        // These are about other threads, running effects and the place of the work: the session runs them itself.
+        CoreTool::EnterWorktree | CoreTool::Task | CoreTool::TaskOutput | CoreTool::TaskStop => {
             Done::failed("This tool is not available here.")
         }
     }

@@ -32,3 +32,4 @@ mod sessions;
 mod simulation;
 mod subagents;
 mod tool_search;
+mod worktrees;

@@ -1,6 +1,6 @@
 //! Starting agents, resuming them, taking what they report.
 
-use alloc::{borrow::ToOwned, format, string::String, sync::Arc, vec::Vec};
+use alloc::{format, string::String, sync::Arc, vec::Vec};
 
 use super::{
     super::{
@@ -63,6 +63,7 @@ impl Session {
             index,
             number,
             input,
+            worktree,
         } = request;
         let number = match self.find_or_make(number, &input) {
             Ok(number) => number,
@@ -78,6 +79,10 @@ impl Session {
         let shared = &mut self.shared;
         let call = &mut self.main.run.calls[index];
         let background = input.run_in_background == Some(true);
+        if let Some(worktree) = worktree {
+            child.thread.enter(&worktree.worktree_path);
+            child.facts.worktree = Some(worktree);
+        }
         child.facts.answers = Some((self.main.turn, u32::try_from(index).unwrap_or(u32::MAX)));
         child.facts.background = background;
         child.facts.task = input;
@@ -101,12 +106,6 @@ impl Session {
 
     /// The number of the agent to start: a new one, or that of the one to resume.
     fn find_or_make(&mut self, number: u32, input: &TaskInput) -> Result<u32, String> {
-        if input.isolation.is_some() {
-            return Err(
-                "Worktrees are not available in this session. Start the agent without isolation."
-                    .to_owned(),
-            );
-        }
         if let Some(name) = &input.resume {
             return self.find_to_resume(name, input);
         }
@@ -151,7 +150,10 @@ impl Session {
         }
         let parent = &self.main;
         child.facts.follow(parent, input);
-        let spec = child.facts.spec(parent, input);
+        let mut spec = child.facts.spec(parent, input);
+        // It goes on where it was, wherever its parent is by now.
+        let place = &child.thread.spec.environment.cwd;
+        spec.environment.cwd.clone_from(place);
         child.thread.spec = Arc::new(spec);
         child.thread.narrowing = narrowing(input);
         // Tools and model may be others now.
@@ -245,6 +247,10 @@ impl Session {
                 continue;
             }
             if !call.agent_runs {
+                // What a host does for a tool of the core is a part of it.
+                if (self.main.spec.tool(&call.name)).is_some_and(|tool| tool.core.is_some()) {
+                    continue;
+                }
                 self.main.detach_call(&mut self.shared, index, true);
                 continue;
             }

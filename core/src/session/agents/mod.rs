@@ -22,7 +22,7 @@ use crate::{
     provider::Usage,
     spec::{Effort, Thinking},
     tool::ToolResult,
-    tools::CoreTool,
+    tools::{CoreTool, enter_worktree::EnterWorktreeOutput},
 };
 
 /// A subagent: its thread, and whom it answers.
@@ -52,6 +52,9 @@ pub(super) struct ChildFacts {
     pub(super) answers: Option<(u32, u32)>,
     /// Its call was answered already; it works beside the conversation.
     pub(super) background: bool,
+    /// Its own worktree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) worktree: Option<EnterWorktreeOutput>,
 }
 
 /// A call of the Task tool that is to be carried out by the session.
@@ -60,6 +63,8 @@ pub(super) struct AgentRequest {
     pub(super) index: usize,
     pub(super) number: u32,
     pub(super) input: TaskInput,
+    /// Where it shall work, if not where its parent does.
+    pub(super) worktree: Option<EnterWorktreeOutput>,
 }
 
 /// A run that has ended, of a thread that reports to another one.
@@ -74,10 +79,15 @@ impl Thread {
     /// Task: the session starts the agent, since it is a thread beside this one.
     pub(super) fn start_agent(&mut self, shared: &mut Shared, index: usize, input: TaskInput) {
         match self.run.calls[index].agent {
+            // An agent that goes on stays where it is.
+            Some(number) if input.isolation.is_some() && input.resume.is_none() => {
+                self.isolate(shared, index, number);
+            }
             Some(number) => shared.agent_requests.push_back(AgentRequest {
                 index,
                 number,
                 input,
+                worktree: None,
             }),
             // Only the main thread's calls are numbered.
             None => {
@@ -168,6 +178,7 @@ impl Child {
             effort: None,
             answers: None,
             background: false,
+            worktree: None,
         };
         let task = facts.task.clone();
         facts.follow(parent, &task);
@@ -182,6 +193,7 @@ impl Child {
             agent_type: facts.agent.name.clone(),
         });
         thread.narrowing = narrowing(&facts.task);
+        thread.left.clone_from(&parent.left);
         Self { thread, facts }
     }
 }

@@ -101,11 +101,23 @@ impl Child {
             usage: AgentUsage::from(usage),
             prompt: self.facts.task.prompt.clone(),
         };
-        let resume = format!("(agent id for resume: {id})");
+        let mut told = alloc::vec![text, format!("(agent id for resume: {id})")];
+        if let Some(worktree) = &self.facts.worktree {
+            let branch = worktree.worktree_branch.as_deref();
+            told.push(match branch {
+                Some(branch) => format!(
+                    "(It worked in the worktree {}, on the branch {branch}: what it changed is there.)",
+                    worktree.worktree_path
+                ),
+                None => format!(
+                    "(It worked in the worktree {}: what it changed is there.)",
+                    worktree.worktree_path
+                ),
+            });
+        }
+        let text = |text| ResultBlock::Text { text };
         ToolResult {
-            content: [text, resume]
-                .map(|text| ResultBlock::Text { text })
-                .to_vec(),
+            content: told.into_iter().map(text).collect(),
             structured: RawJson::encode(&output).ok(),
             ..ToolResult::default()
         }

@@ -68,6 +68,9 @@ impl Thread {
         }
         let cwd = &spec.environment.cwd;
         let mut paths = named_paths(tool, &input, cwd);
+        for asked in &mut paths {
+            asked.path = self.seen_from_here(core::mem::take(&mut asked.path));
+        }
         if let Some(command) = CallSubject::of(tool, &input).command {
             paths.append(&mut command_paths(&command, cwd));
         }

@@ -32,6 +32,7 @@ impl Thread {
             free_workspace_reads: policy.free_workspace_reads,
             environment: &self.spec.environment,
             directories: shared.permissions.directories(&shared.spec.environment),
+            left: &self.left,
             own_deny: match self.number {
                 0 => &[],
                 _ => &self.spec.permissions.rules.deny,

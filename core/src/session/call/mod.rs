@@ -9,6 +9,7 @@ mod hooked;
 mod judge;
 mod perform;
 mod results;
+mod worktree;
 
 pub(super) use self::hooked::CallHooks;
 
@@ -102,7 +103,7 @@ impl Thread {
             }
             // Whoever waits for a call reads its result.
             Answer::Output(_) => {}
-            Answer::Tool(result) => self.review(shared, index, result),
+            Answer::Tool(result) => self.ran(shared, index, result),
             // The run is ending: nothing new is started or judged.
             _ if was_cancelled => self.tell_hooks_of_interrupt(shared, index),
             Answer::Resolved(paths) => self.resolved(shared, index, paths),

@@ -14,6 +14,7 @@ use crate::{
     message::{Message, ToolProgress},
     permission::{PathFact, Standing, deny_patterns},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
+    tools::CoreTool,
 };
 
 impl Thread {
@@ -28,7 +29,9 @@ impl Thread {
         let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
             return;
         };
-        if let Some(core) = tool.core {
+        // The host makes a worktree; what follows from it is the session's matter.
+        let by_host = tool.core.is_none_or(|core| core == CoreTool::EnterWorktree);
+        if let Some(core) = tool.core.filter(|_| !by_host) {
             return self.run_in_core(shared, index, core, decision);
         }
         let paths = call.paths.clone();
