@@ -211,6 +211,8 @@ pub enum Stage {
     SaveResults,
     /// The transcript entry of a summary.
     SaveSummary,
+    /// The request for what the person might say next.
+    Suggestion,
     /// A hook of this event, counted from 1 in the order of registration.
     Hook(HookEvent, u32),
 }
@@ -235,6 +237,7 @@ impl Stage {
             Self::SaveResults => "save-results",
             Self::Summary => "summary",
             Self::SaveSummary => "save-summary",
+            Self::Suggestion => "suggestion",
             Self::Hook(event, _) => event.name(),
         }
     }

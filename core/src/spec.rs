@@ -81,6 +81,9 @@ pub struct Spec {
     pub sequential_tools: bool,
     /// Whether each round of tools is followed by a summary of it.
     pub tool_use_summaries: bool,
+    /// Whether the model is asked after each answer what the person might say next (`prompt_suggestion`); a request of its
+    /// own, which costs what it costs (Agent SDK reference, option `promptSuggestions`).
+    pub prompt_suggestions: bool,
     /// After how many milliseconds, again and again, a running call is reported; none never does.
     pub progress_interval_ms: Option<u64>,
     /// When to stop.
@@ -131,6 +134,7 @@ impl Default for Spec {
             replay_prompts: false,
             sequential_tools: false,
             tool_use_summaries: false,
+            prompt_suggestions: false,
             progress_interval_ms: Some(10_000),
             limits: Limits::default(),
             retry: RetryPolicy::default(),

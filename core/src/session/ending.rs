@@ -20,6 +20,7 @@ impl Thread {
             Phase::Idle | Phase::Stopping | Phase::SavingEnd | Phase::Finishing
         );
         if ending {
+            self.forget_suggestion(shared);
             if self.phase != Phase::Idle {
                 // The result waits for nobody but hooks that somebody does not want to wait for.
                 self.cancel_hooks(shared);
@@ -124,6 +125,7 @@ impl Thread {
             self.end_subagent(shared, outcome, run);
             return self.transit(shared, Event::Reported);
         }
+        self.may_suggest(&run, &outcome);
         // What subagents used and were denied is part of the answer.
         let unreported = core::mem::take(&mut shared.unreported);
         run.usage.add(&unreported.usage);

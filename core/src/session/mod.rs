@@ -15,6 +15,7 @@ mod run;
 mod shared;
 mod showing;
 mod snapshot;
+mod suggestion;
 mod thread;
 
 mod transition;
@@ -212,6 +213,7 @@ impl Session {
             Input::Answer(id, answer) => self.answer(id, answer)?,
         }
         self.settle();
+        self.main.suggest(&mut self.shared);
         if self.is_idle() {
             self.main.rest();
             for child in self.children.values_mut() {
@@ -332,7 +334,7 @@ impl Session {
 fn fits(stage: Stage, answer: &Answer) -> bool {
     match answer {
         Answer::HttpHead { .. } | Answer::HttpBody(_) | Answer::HttpEnd | Answer::HttpFailed(_) => {
-            matches!(stage, Stage::Model | Stage::Summary)
+            matches!(stage, Stage::Model | Stage::Summary | Stage::Suggestion)
         }
         Answer::Resolved(_) => stage == Stage::Resolve,
         // A tool may be the one who is asked.

@@ -146,6 +146,12 @@ impl Thread {
         request
     }
 
+    /// The suggestion that is arriving, if one is.
+    pub(super) fn incoming_suggestion(&self) -> Option<EffectId> {
+        let id = self.incoming.as_ref()?.id;
+        (id.stage == Stage::Suggestion).then_some(id)
+    }
+
     pub(super) fn send(&mut self, shared: &mut Shared, id: EffectId, request: HttpRequest) {
         self.incoming = Some(Incoming {
             id,
@@ -244,8 +250,9 @@ impl Thread {
     }
 
     fn say_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
-        if self.is_muted() || self.run.compacting.is_some() {
-            return; // the summary is no answer to anybody
+        if self.is_muted() || self.run.compacting.is_some() || self.incoming_suggestion().is_some()
+        {
+            return; // neither a summary nor a suggestion is an answer to anybody
         }
         for event in events {
             let uuid = shared.ids.uuid();
@@ -281,6 +288,14 @@ impl Thread {
         let Some(incoming) = self.incoming.take() else {
             return;
         };
+        if incoming.id.stage == Stage::Suggestion {
+            if let Body::Success(decoder) = incoming.body
+                && let Ok(response) = decoder.finish()
+            {
+                self.suggested(shared, &response);
+            }
+            return;
+        }
         match incoming.body {
             Body::Awaited => {
                 let failure = HttpFailure::new(
@@ -310,6 +325,10 @@ impl Thread {
     }
 
     fn call_failed(&mut self, shared: &mut Shared, error: ApiError, retry_after_ms: Option<u64>) {
+        if self.incoming_suggestion().is_some() {
+            self.incoming = None;
+            return;
+        }
         self.incoming = None;
         self.count_api_time(shared);
         let policy = &self.spec.retry;

@@ -17,7 +17,11 @@ impl Session {
             .running
             .keys()
             // A response cannot be taken up in its middle: half of it went with the decoder.
-            .filter(|id| matches!(id.stage, Stage::Model | Stage::Summary) || !live.contains(id))
+            .filter(|id| {
+                let is_exchange =
+                    matches!(id.stage, Stage::Model | Stage::Summary | Stage::Suggestion);
+                is_exchange || !live.contains(id)
+            })
             .copied()
             .collect();
         for id in &lost {
@@ -55,7 +59,8 @@ impl Thread {
         match id.stage {
             Stage::Model if self.phase == Phase::Calling => self.ask_model(shared),
             Stage::Summary if self.phase == Phase::Compacting => self.ask_for_summary(shared),
-            Stage::Model | Stage::Summary => {}
+            // Nobody waits for a suggestion.
+            Stage::Model | Stage::Summary | Stage::Suggestion => {}
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {
                 if !self.saving.is_empty() {
                     // The same id: writing the same entries twice must be the same as once.

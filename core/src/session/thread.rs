@@ -59,6 +59,8 @@ pub(super) struct Thread {
     pub(super) narrowing: Option<Narrowing>,
     /// Directories that it has left for another working directory.
     pub(super) left: Vec<String>,
+    /// A suggestion of what to say next is to be asked for; never between inputs.
+    pub(super) suggestion_due: bool,
     /// A run that ended and that the session has not looked at.
     pub(super) ended: Option<Ended>,
     /// What was chosen while it ran, instead of what the spec says.
@@ -102,6 +104,7 @@ impl Thread {
             parent_tool_use_id: None,
             narrowing: None,
             left: Vec::new(),
+            suggestion_due: false,
             ended: None,
             chosen: Chosen::default(),
             steering: VecDeque::new(),
@@ -169,7 +172,9 @@ impl Thread {
     ) {
         let last = answer.is_last();
         match id.stage {
-            Stage::Model | Stage::Summary => self.model_answer(shared, id, answer),
+            Stage::Model | Stage::Summary | Stage::Suggestion => {
+                self.model_answer(shared, id, answer)
+            }
             Stage::Resolve | Stage::Ask | Stage::Run => {
                 self.call_answer(shared, id, answer, was_cancelled);
             }
@@ -236,6 +241,7 @@ impl Thread {
     }
 
     fn begin_run(&mut self, shared: &mut Shared) {
+        self.forget_suggestion(shared);
         self.run = Run {
             started: shared.now.mono,
             ..Run::default()

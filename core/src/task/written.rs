@@ -95,6 +95,7 @@ impl SpecForm {
             fallback_model: spec.fallback_model.clone(),
             replay_prompts: spec.replay_prompts,
             tool_use_summaries: spec.tool_use_summaries,
+            prompt_suggestions: spec.prompt_suggestions,
             progress_interval_ms: spec.progress_interval_ms,
             persist: spec.persist,
             cancel_grace_ms: Some(spec.cancel_grace_ms),

@@ -31,5 +31,6 @@ mod requests;
 mod sessions;
 mod simulation;
 mod subagents;
+mod suggestions;
 mod tool_search;
 mod worktrees;

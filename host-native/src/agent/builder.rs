@@ -197,6 +197,13 @@ impl AgentBuilder {
         self
     }
 
+    /// Whether the model is asked after each answer what the person might say next. The message comes after the result, so
+    /// [`on_message`](Self::on_message) is who sees it. Default: no, for it is a request of its own.
+    pub fn prompt_suggestions(mut self, on: bool) -> Self {
+        self.spec.prompt_suggestions = on;
+        self
+    }
+
     /// Whether responses are streamed. Default: yes.
     pub fn stream(mut self, on: bool) -> Self {
         self.spec.stream = on;
