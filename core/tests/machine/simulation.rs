@@ -66,6 +66,8 @@ fn every_row_of_the_transition_table_is_taken() {
         .filter(|row| row != "Calling --> Calling : FallBack")
         // The same; `a_model_that_calls_tools_in_place_of_writing_…` shows it.
         .filter(|row| row != "Compacting --> Compacting : Compact")
+        // A refusal of just the request that shows a picture for the first time: few seeds meet it; `loop_9_results_…` shows it.
+        .filter(|row| row != "Calling --> SavingResults : Mend")
         .collect();
     let missing: Vec<&String> = table.difference(&rows.taken).collect();
     assert!(missing.is_empty(), "rows nobody takes: {missing:#?}");
