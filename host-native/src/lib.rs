@@ -42,6 +42,7 @@
 //! | stopping | [`Session::interrupt`] in good order, [`AbortHandle`] at once |
 //! | another way to the model, another wire format | [`Transport`], [`core::provider::Provider`] |
 //! | a host of your own | [`core::Host`] and [`core::drive`]; [`Agent::host`] gives the native one to build on |
+//! | the engine of the official Agent SDKs | [`engine`] |
 //! | tests without a network | [`model_server`] and [`core::testkit`] |
 //!
 //! The `examples` folder shows each of these and needs neither network nor key.
@@ -59,6 +60,7 @@
 pub mod agent;
 #[cfg(unix)]
 pub mod bash;
+pub mod engine;
 pub mod files;
 pub mod host;
 pub mod http;

@@ -196,11 +196,11 @@ impl fmt::Debug for Agent {
 }
 
 /// An id that nothing else has.
-fn fresh_uuid() -> Uuid {
+pub(crate) fn fresh_uuid() -> Uuid {
     Seeded::new(random_seed()).uuid()
 }
 
-fn random_seed() -> [u8; 32] {
+pub(crate) fn random_seed() -> [u8; 32] {
     let mut seed = [0; 32];
     if getrandom::fill(&mut seed).is_err() {
         // A system without randomness: ids must differ, not be secret. A version 4 UUID is no promise either.

@@ -4,6 +4,7 @@ mod args;
 mod call;
 mod demo;
 mod doctor;
+mod engine;
 mod flow;
 mod model;
 mod os;
@@ -64,6 +65,10 @@ impl From<Exit> for ExitCode {
 
 /// Reads the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
+    // An SDK's command line is another one: what this one would refuse it passes over.
+    if let Some(code) = engine::serve_if_asked() {
+        return code;
+    }
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
         Err(error) => {
@@ -93,7 +98,8 @@ pub(crate) fn main() -> ExitCode {
 
 fn print_version() -> Result<Exit, StartError> {
     use std::io::Write as _;
-    Ok(match writeln!(io::stdout(), "{VERSION}") {
+    let line = engine::version_line().unwrap_or_else(|| VERSION.to_owned());
+    Ok(match writeln!(io::stdout(), "{line}") {
         Ok(()) => Exit::Done,
         Err(_) => Exit::PipeClosed,
     })

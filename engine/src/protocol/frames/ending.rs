@@ -1,0 +1,200 @@
+//! How a turn ends.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use windlass_core::{
+    Message,
+    message::{ModelUsage, ResultMessage, ResultSubtype},
+    money::Usd,
+    provider::StopReason,
+};
+
+use super::{
+    Facts, Frames,
+    turn::{Accepted, Cut},
+    with,
+};
+
+/// The error by which a session reports that it was interrupted.
+const INTERRUPTED: &str = "interrupted";
+
+/// What the session has cost so far.
+#[derive(Debug, Default)]
+pub(super) struct Total {
+    pub(super) cost: Usd,
+    pub(super) model_usage: BTreeMap<String, ModelUsage>,
+    /// Milliseconds of all turns, and those of them spent waiting for the model.
+    ms: u64,
+    api_ms: u64,
+}
+
+/// What a result says that the session's own does not.
+#[derive(Debug, Default)]
+pub(super) struct Ending {
+    pub(super) prompts: Vec<Accepted>,
+    pub(super) terminal_reason: Option<&'static str>,
+    pub(super) local_command: Option<&'static str>,
+    pub(super) api_error_status: Option<Value>,
+    pub(super) is_wake: bool,
+    pub(super) was_cut: bool,
+}
+
+impl Frames {
+    pub(super) fn result(&mut self, mut result: ResultMessage, facts: Facts) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut turn = std::mem::take(&mut self.turn);
+        if turn.prompts.is_empty() && !turn.is_wake && !self.accepted.is_empty() {
+            // It was dropped before it entered the conversation, or was a command to the session.
+            turn.prompts.push(self.accepted.remove(0));
+        }
+        let mut ending = Ending {
+            is_wake: turn.is_wake,
+            ..Ending::default()
+        };
+        let interrupted = result.subtype == ResultSubtype::ErrorDuringExecution
+            && result
+                .errors
+                .as_deref()
+                .is_some_and(|errors| errors == [INTERRUPTED]);
+        if interrupted {
+            // Who denies a call and interrupts does so in the middle of calls.
+            let cut = turn.cut.unwrap_or(Cut::Tools);
+            self.turn.stream = std::mem::take(&mut turn.stream);
+            lines.extend(self.close_stream());
+            let (marker, reason) = match cut {
+                Cut::Streaming => ("[Request interrupted by user]", "aborted_streaming"),
+                Cut::Tools => (
+                    "[Request interrupted by user for tool use]",
+                    "aborted_tools",
+                ),
+            };
+            lines.push(self.stamped(json!({
+                "type": "user",
+                "message": {"role": "user", "content": [{"type": "text", "text": marker}]},
+                "parent_tool_use_id": null,
+            })));
+            turn.user_frames += 1;
+            ending.was_cut = true;
+            ending.terminal_reason = Some(reason);
+        } else if let Some(words) = turn.api_error.take() {
+            // Here an answer that never came is an answer, and an error.
+            result.subtype = ResultSubtype::Success;
+            result.result = Some(words);
+            result.errors = None;
+            result.stop_reason = Some(StopReason::StopSequence);
+            ending.terminal_reason = Some("api_error");
+            ending.api_error_status = Some(json!(facts.http_status));
+        } else {
+            ending.terminal_reason = reason_of(&result);
+        }
+        let nothing_was_done = !ending.was_cut && !turn.has_answered;
+        result.num_turns = match nothing_was_done {
+            true => 0,
+            false => turn.user_frames.saturating_add(1),
+        };
+        if nothing_was_done && !result.is_error {
+            ending.terminal_reason = None;
+        }
+        ending.prompts = turn.prompts;
+        self.total.cost = result.total_cost_usd;
+        self.total.model_usage.clone_from(&result.model_usage);
+        self.total.api_ms = self.total.api_ms.saturating_add(result.duration_api_ms);
+        self.total.ms = self.total.ms.saturating_add(result.duration_ms);
+        lines.extend(self.ended(result, ending));
+        lines
+    }
+
+    /// What the session has cost, for people.
+    #[must_use]
+    pub fn cost_in_words(&self) -> String {
+        let mut words = format!("Total cost: ${}\n", self.total.cost);
+        for (model, usage) in &self.total.model_usage {
+            words.push_str(&format!(
+                "- {model}: {} in, {} out, {} cache read, {} cache write (${})\n",
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_input_tokens,
+                usage.cache_creation_input_tokens,
+                usage.cost_usd
+            ));
+        }
+        words
+    }
+
+    /// What the session has used, for programs.
+    #[must_use]
+    pub fn usage(&self) -> Value {
+        json!({
+            "session": {
+                "total_cost_usd": self.total.cost, "total_api_duration_ms": self.total.api_ms,
+                "total_duration_ms": self.total.ms, "model_usage": self.total.model_usage,
+            },
+            "subscription_type": null, "rate_limits_available": false, "rate_limits": null,
+        })
+    }
+
+    /// The result as a line, and what becomes of the prompts it answers.
+    pub(super) fn ended(&mut self, result: ResultMessage, ending: Ending) -> Vec<String> {
+        self.failed = result.is_error;
+        let mut more = Map::new();
+        let mut set = |name: &str, value: Value| {
+            more.insert(name.to_owned(), value);
+        };
+        if let Some(reason) = ending.terminal_reason {
+            set("terminal_reason", reason.into());
+        }
+        if let Some(command) = ending.local_command {
+            set("local_command", command.into());
+        }
+        if let Some(status) = ending.api_error_status {
+            set("api_error_status", status);
+        }
+        let given: Vec<&str> = ending
+            .prompts
+            .iter()
+            .filter_map(|prompt| prompt.given.as_deref())
+            .collect();
+        if let Some(first) = given.first() {
+            set("user_message_uuid", (*first).into());
+            set("user_message_uuids", json!(given));
+        }
+        let human = ending
+            .prompts
+            .iter()
+            .find_map(|prompt| prompt.origin.as_ref());
+        if let Some(origin) = human {
+            set("origin", origin.decode().unwrap_or_default());
+        } else if ending.is_wake {
+            set("origin", json!({"kind": "task-notification"}));
+        }
+        let result = with(&Message::Result(result), more);
+        let state = if ending.was_cut {
+            "cancelled"
+        } else {
+            "completed"
+        };
+        // Behind an error nothing may follow but the state: so before the result.
+        let mut lines: Vec<String> = ending
+            .prompts
+            .iter()
+            .filter_map(|prompt| self.life(prompt, state))
+            .collect();
+        lines.push(result);
+        lines
+    }
+}
+
+/// Why a turn ended, where the result alone tells.
+fn reason_of(result: &ResultMessage) -> Option<&'static str> {
+    match result.subtype {
+        ResultSubtype::Success => {
+            let stopped = result.stop_reason == Some(StopReason::ToolUse)
+                && result.structured_output.is_none();
+            Some(if stopped { "hook_stopped" } else { "completed" })
+        }
+        ResultSubtype::ErrorMaxTurns => Some("max_turns"),
+        ResultSubtype::ErrorMaxBudgetUsd => Some("budget_exhausted"),
+        _ => None,
+    }
+}

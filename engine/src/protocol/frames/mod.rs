@@ -1,0 +1,388 @@
+//! The messages of a session as an SDK reads them.
+//!
+//! [`Frames`] is told what happens (a prompt is accepted, the session says something, somebody is asked) and gives the lines
+//! to be written, in their order. It knows nothing but what it is told, so a conversation can be tested as data.
+
+mod ending;
+mod fit;
+mod own;
+mod turn;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use windlass_core::{
+    Message, RawJson, Seeded, SessionId, Uuid,
+    content::Block,
+    message::{AssistantMessage, SystemMessage, UserMessage},
+};
+
+use self::turn::{Accepted, Turn};
+pub use self::{fit::LONGEST_FRAME, own::LocalCommand};
+use super::{inbound::UserFrame, line::to_line};
+use crate::block_uuid;
+
+/// What this engine can do beyond what every engine can, by the names under which the SDKs look for it.
+pub const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
+
+/// Whether `session_state_changed` frames are written, and for whom.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StateFrames {
+    /// Not at all.
+    #[default]
+    Off,
+    /// For the SDK, which keeps them to itself (`CLAUDE_CODE_SDK_READS_SESSION_STATE`).
+    ForSdk,
+    /// For the caller (`CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS`).
+    ForCaller,
+}
+
+/// What is written and what is not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FrameSettings {
+    /// Prompts are repeated when they are taken in (`--replay-user-messages`).
+    pub replay: bool,
+    /// The session hands on stream events (`--include-partial-messages`).
+    pub partial: bool,
+    /// State frames.
+    pub states: StateFrames,
+}
+
+/// What the host knows of a message beside the message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The status of the last answer of the model server, where there was one.
+    pub http_status: Option<u16>,
+}
+
+/// What a session is doing, as state frames say it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Idle,
+    Running,
+    RequiresAction,
+}
+
+/// Turns what happens into lines.
+#[derive(Debug)]
+pub struct Frames {
+    settings: FrameSettings,
+    session_id: SessionId,
+    /// Ids of frames that no message of the session stands for.
+    ids: Seeded,
+    state: State,
+    /// Prompts that no turn has taken in yet.
+    accepted: Vec<Accepted>,
+    turn: Turn,
+    /// Background tasks that run: id, kind, description.
+    tasks: Vec<Value>,
+    /// Whether the last result was an error; the exit code follows from it.
+    failed: bool,
+    /// What the session has cost, for results that no run gives.
+    total: ending::Total,
+}
+
+/// A message with further fields beside its own.
+#[derive(Serialize)]
+struct With<'a> {
+    #[serde(flatten)]
+    message: &'a Message,
+    #[serde(flatten)]
+    more: Map<String, Value>,
+}
+
+impl Frames {
+    /// Nothing has happened yet. Ids of frames come from `seed`.
+    #[must_use]
+    pub fn new(session_id: SessionId, settings: FrameSettings, seed: [u8; 32]) -> Self {
+        Self {
+            settings,
+            session_id,
+            ids: Seeded::new(seed),
+            state: State::Idle,
+            accepted: Vec::new(),
+            turn: Turn::default(),
+            tasks: Vec::new(),
+            failed: false,
+            total: ending::Total::default(),
+        }
+    }
+
+    /// Whether the last result was an error: the exit code is 1 then.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether a turn is running or was asked for.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.state != State::Idle
+    }
+
+    /// Whether a prompt is being answered or waits to be: a background task alone is no answer.
+    #[must_use]
+    pub fn is_answering(&self) -> bool {
+        self.turn.is_open || !self.accepted.is_empty()
+    }
+
+    /// How many prompts were accepted that no turn has taken in yet.
+    #[must_use]
+    pub fn accepted_count(&self) -> usize {
+        self.accepted.len()
+    }
+
+    /// Whether no background task is known to run.
+    #[must_use]
+    pub fn has_no_tasks(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// A prompt was accepted, under the id it has in the session.
+    pub fn accepted(&mut self, frame: &UserFrame, uuid: Uuid) -> Vec<String> {
+        let mut lines = self.running();
+        let accepted = Accepted::new(frame, uuid);
+        lines.extend(self.life(&accepted, "queued"));
+        self.accepted.push(accepted);
+        lines
+    }
+
+    /// A prompt that was accepted was taken back.
+    pub fn withdrawn(&mut self, uuid: Uuid) -> Vec<String> {
+        let Some(at) = self.accepted.iter().position(|prompt| prompt.uuid == uuid) else {
+            return Vec::new();
+        };
+        let prompt = self.accepted.remove(at);
+        self.life(&prompt, "cancelled").into_iter().collect()
+    }
+
+    /// Prompts that no turn has taken in yet, as their senders name them.
+    pub fn queued(&self) -> impl Iterator<Item = (Uuid, &str)> {
+        let all = self.accepted.iter();
+        all.filter_map(|prompt| prompt.given.as_deref().map(|given| (prompt.uuid, given)))
+    }
+
+    /// The session says something.
+    pub fn message(&mut self, message: Message, facts: Facts) -> Vec<String> {
+        match message {
+            Message::Assistant(assistant) => self.assistant(assistant, facts),
+            Message::User(user) => self.user(user),
+            Message::System(system) => self.system_message(system),
+            Message::Result(result) => self.result(result, facts),
+            Message::StreamEvent(event) => {
+                let mut lines = Vec::new();
+                if event.parent_tool_use_id.is_none() {
+                    lines.extend(self.requesting(&event.event));
+                    self.turn.stream.see(&event.event);
+                }
+                lines.push(plain(&Message::StreamEvent(event)));
+                lines
+            }
+            other => vec![plain(&other)],
+        }
+    }
+
+    /// One frame a content block: that is how the official engine hands responses on.
+    fn assistant(&mut self, mut assistant: AssistantMessage, facts: Facts) -> Vec<String> {
+        let mut more = Map::new();
+        if assistant.error.is_some() {
+            // The words by which applications know such an answer.
+            for block in &mut assistant.message.content {
+                if let Block::Text { text, .. } = Block::from_raw(block.clone()) {
+                    *block = Block::text(&format!("API Error: {text}")).to_raw();
+                }
+            }
+            more.insert("is_api_error_message".to_owned(), true.into());
+            more.insert("api_error_status".to_owned(), json!(facts.http_status));
+        }
+        let on_main = assistant.parent_tool_use_id.is_none();
+        if on_main {
+            self.turn.assistant(&assistant);
+            let uuids = self.turn.given_uuids();
+            if !self.turn.has_answered && !uuids.is_empty() {
+                more.insert("user_message_uuid".to_owned(), json!(uuids[0]));
+                more.insert("user_message_uuids".to_owned(), json!(uuids));
+            }
+            self.turn.has_answered = true;
+        }
+        let mut lines = Vec::with_capacity(assistant.message.content.len());
+        for (index, block) in assistant.message.content.iter().enumerate() {
+            let mut frame = assistant.clone();
+            frame.uuid = block_uuid(assistant.uuid, index);
+            frame.message.content = vec![block.clone()];
+            if assistant.error.is_none() {
+                // The final ones are on the result.
+                frame.message.stop_reason = None;
+                frame.message.stop_sequence = None;
+            }
+            let more = std::mem::take(&mut more);
+            lines.push(with(&Message::Assistant(frame), more));
+        }
+        lines
+    }
+
+    fn user(&mut self, user: UserMessage) -> Vec<String> {
+        if user.parent_tool_use_id.is_none()
+            && let Some(at) = self
+                .accepted
+                .iter()
+                .position(|prompt| prompt.uuid == user.uuid)
+        {
+            return self.taken_in(at, user);
+        }
+        let mut more = Map::new();
+        if let Some((call, result)) = tool_result(&user) {
+            if user.parent_tool_use_id.is_none() {
+                self.turn.answered(&call);
+            }
+            if user.tool_use_result.is_none() {
+                more.insert("tool_use_result".to_owned(), result);
+            }
+        }
+        if user.parent_tool_use_id.is_none() && !user.is_replay {
+            self.turn.user_frames += 1;
+        }
+        vec![with(&Message::User(user), more)]
+    }
+
+    /// A prompt enters the conversation.
+    fn taken_in(&mut self, at: usize, mut user: UserMessage) -> Vec<String> {
+        let prompt = self.accepted.remove(at);
+        let mut lines: Vec<String> = self.life(&prompt, "started").into_iter().collect();
+        if self.settings.replay {
+            user.is_replay = true;
+            let mut more = Map::new();
+            if let Some(given) = &prompt.given {
+                more.insert("uuid".to_owned(), json!(given));
+            }
+            lines.push(with_replaced(&Message::User(user), more));
+        }
+        self.turn.prompts.push(prompt);
+        lines
+    }
+
+    fn system_message(&mut self, system: SystemMessage) -> Vec<String> {
+        match system {
+            SystemMessage::Init(init) => {
+                self.session_id = init.session_id;
+                let mut lines = self.running();
+                self.turn = Turn {
+                    is_open: true,
+                    is_wake: self.accepted.is_empty(),
+                    ..Turn::default()
+                };
+                let more = json!({"capabilities": CAPABILITIES});
+                lines.push(with(&system_of(SystemMessage::Init(init)), fields(more)));
+                lines
+            }
+            SystemMessage::TaskStarted(task) => {
+                let kind = task
+                    .task_type
+                    .map_or("local_tool", windlass_core::message::TaskKind::name);
+                self.tasks.push(json!({
+                    "task_id": task.task_id, "task_type": kind, "description": task.description,
+                }));
+                vec![
+                    self.tasks_changed(),
+                    with(
+                        &system_of(SystemMessage::TaskStarted(task)),
+                        fields(json!({"is_backgrounded": true})),
+                    ),
+                ]
+            }
+            SystemMessage::TaskNotification(task) => {
+                self.tasks
+                    .retain(|known| known["task_id"] != task.task_id.as_str());
+                let status = match task.status {
+                    windlass_core::message::TaskEnd::Stopped => "killed",
+                    status => status.name(),
+                };
+                let patch = json!({"task_id": task.task_id, "patch": {"status": status}});
+                vec![
+                    self.system("task_updated", patch),
+                    plain(&system_of(SystemMessage::TaskNotification(task))),
+                    self.tasks_changed(),
+                ]
+            }
+            other => vec![plain(&system_of(other))],
+        }
+    }
+}
+
+fn system_of(message: SystemMessage) -> Message {
+    Message::System(message)
+}
+
+/// The fields of an object.
+fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+fn plain(message: &Message) -> String {
+    fit::fitted(to_line(message))
+}
+
+/// A message with fields that it does not have itself.
+fn with(message: &Message, more: Map<String, Value>) -> String {
+    match more.is_empty() {
+        true => plain(message),
+        false => fit::fitted(to_line(&With { message, more })),
+    }
+}
+
+/// A message with other values in fields that it has.
+fn with_replaced(message: &Message, more: Map<String, Value>) -> String {
+    if more.is_empty() {
+        return plain(message);
+    }
+    let mut frame = fields(serde_json::to_value(message).unwrap_or_default());
+    frame.extend(more);
+    fit::fitted(to_line(&frame))
+}
+
+/// The call that a user message answers, and what programs read of the answer where the tool has nothing more structured:
+/// the content, or the error in words.
+fn tool_result(user: &UserMessage) -> Option<(String, Value)> {
+    #[derive(serde::Deserialize)]
+    struct Block {
+        tool_use_id: String,
+        #[serde(default)]
+        content: Option<RawJson>,
+        #[serde(default)]
+        is_error: bool,
+    }
+    let [block] = user.message.content.as_slice() else {
+        return None;
+    };
+    let block: Block = block.decode().ok()?;
+    let content: Value = block
+        .content
+        .and_then(|raw| raw.decode().ok())
+        .unwrap_or_default();
+    let result = match block.is_error {
+        true => format!("Error: {}", words_of(&content)).into(),
+        false => content,
+    };
+    Some((block.tool_use_id, result))
+}
+
+/// The texts of a result's content.
+fn words_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> = blocks
+                .iter()
+                .filter_map(|block| block["text"].as_str())
+                .collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! Frames that no message of the session stands for.
+
+use serde_json::{Value, json};
+use windlass_core::{
+    SessionId, Uuid,
+    message::{ResultMessage, ResultSubtype},
+    permission::Mode,
+};
+
+use super::{Frames, State, StateFrames, ending::Ending, fit};
+use crate::protocol::line::to_line;
+
+/// A slash command that the engine answers without the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LocalCommand {
+    /// `/clear`: begin anew.
+    Clear,
+    /// `/cost`: what it has cost.
+    Cost,
+    /// `/context`: what fills the context.
+    Context,
+}
+
+impl LocalCommand {
+    /// The command that a prompt consists of.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.trim() {
+            "/clear" | "/reset" | "/new" => Some(Self::Clear),
+            "/cost" | "/usage" => Some(Self::Cost),
+            "/context" => Some(Self::Context),
+            _ => None,
+        }
+    }
+
+    /// Its name, without the slash.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Cost => "cost",
+            Self::Context => "context",
+        }
+    }
+}
+
+impl Frames {
+    /// A frame with an id and the session.
+    pub(super) fn stamped(&mut self, mut frame: Value) -> String {
+        frame["uuid"] = self.ids.uuid().to_string().into();
+        frame["session_id"] = self.session_id.to_string().into();
+        fit::fitted(to_line(&frame))
+    }
+
+    /// A frame of type `system`.
+    pub fn system(&mut self, subtype: &str, mut fields: Value) -> String {
+        fields["type"] = "system".into();
+        fields["subtype"] = subtype.into();
+        self.stamped(fields)
+    }
+
+    /// A turn begins; nothing if it has begun.
+    pub(super) fn running(&mut self) -> Vec<String> {
+        match self.state {
+            State::Idle => self.enter(State::Running),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Somebody is being asked, or no longer is.
+    pub fn requires_action(&mut self, does: bool) -> Vec<String> {
+        match (self.state, does) {
+            (State::Running, true) => self.enter(State::RequiresAction),
+            (State::RequiresAction, false) => self.enter(State::Running),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Nothing more is owed.
+    pub fn idle(&mut self) -> Vec<String> {
+        match self.state {
+            State::Idle => Vec::new(),
+            _ => self.enter(State::Idle),
+        }
+    }
+
+    fn enter(&mut self, state: State) -> Vec<String> {
+        self.state = state;
+        let name = match state {
+            State::Idle => "idle",
+            State::Running => "running",
+            State::RequiresAction => "requires_action",
+        };
+        let mut fields = json!({"state": name});
+        match self.settings.states {
+            StateFrames::Off => return Vec::new(),
+            StateFrames::ForSdk => fields["sdk_host_only"] = true.into(),
+            StateFrames::ForCaller => {}
+        }
+        vec![self.system("session_state_changed", fields)]
+    }
+
+    /// The permission mode has changed before there was a session to say so.
+    pub fn mode_changed(&mut self, mode: Mode) -> String {
+        self.system(
+            "status",
+            json!({"status": null, "permissionMode": mode.name()}),
+        )
+    }
+
+    /// The background tasks that run.
+    pub fn tasks_changed(&mut self) -> String {
+        let tasks = self.tasks.clone();
+        self.system("background_tasks_changed", json!({"tasks": tasks}))
+    }
+
+    /// Whether a background task of this kind (`local_agent`) is known to run.
+    #[must_use]
+    pub fn has_task_of(&self, kind: &str) -> bool {
+        self.tasks.iter().any(|task| task["task_type"] == kind)
+    }
+
+    /// A word to the person.
+    pub fn informational(&mut self, level: &str, content: &str) -> String {
+        self.system("informational", json!({"level": level, "content": content}))
+    }
+
+    /// The conversation begins anew under another id. The frame that says so still carries the old one.
+    pub fn reset(&mut self, new: SessionId, prompt: Uuid) -> Vec<String> {
+        let frame = json!({
+            "type": "conversation_reset", "new_conversation_id": new, "trigger": "clear",
+            "user_message_uuid": prompt,
+        });
+        let reset = self.stamped(frame);
+        self.tasks.clear();
+        let tasks = self.tasks_changed();
+        self.session_id = new;
+        vec![reset, tasks]
+    }
+
+    /// The first frame of a turn that has no session to say it.
+    pub fn init(&mut self, mut fields: Value) -> String {
+        fields["capabilities"] = json!(super::CAPABILITIES);
+        self.system("init", fields)
+    }
+
+    /// What the engine says in the place of the model, and the result with the same words.
+    pub fn local_answer(&mut self, command: LocalCommand, uuid: Uuid, text: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !text.is_empty() {
+            let id = self.ids.uuid();
+            lines.push(self.stamped(json!({
+                "type": "assistant",
+                "message": {
+                    "id": id, "type": "message", "role": "assistant", "model": "<synthetic>",
+                    "content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
+                    "stop_sequence": null, "usage": windlass_core::provider::Usage::default(),
+                },
+                "parent_tool_use_id": null,
+            })));
+        }
+        let at = self.accepted.iter().position(|prompt| prompt.uuid == uuid);
+        let prompts = at.map(|at| self.accepted.remove(at)).into_iter().collect();
+        let ending = Ending {
+            prompts,
+            local_command: Some(command.name()),
+            ..Ending::default()
+        };
+        let result = self.empty_result(ResultSubtype::Success, text.to_owned());
+        lines.extend(self.ended(result, ending));
+        lines
+    }
+
+    /// Something that was sent cannot be answered: the result in the place of an answer.
+    pub fn refusal(&mut self, problem: &str) -> Vec<String> {
+        let result = self.empty_result(ResultSubtype::ErrorDuringExecution, problem.to_owned());
+        self.ended(result, Ending::default())
+    }
+
+    fn empty_result(&mut self, subtype: ResultSubtype, text: String) -> ResultMessage {
+        let is_error = subtype != ResultSubtype::Success;
+        ResultMessage {
+            subtype,
+            is_error,
+            duration_ms: 0,
+            duration_api_ms: 0,
+            num_turns: 0,
+            structured_output: None,
+            errors: is_error.then(|| vec![text.clone()]),
+            result: (!is_error).then_some(text),
+            stop_reason: None,
+            total_cost_usd: self.total.cost,
+            usage: windlass_core::provider::Usage::default(),
+            model_usage: self.total.model_usage.clone(),
+            permission_denials: Vec::new(),
+            uuid: self.ids.uuid(),
+            session_id: self.session_id,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What must be remembered of a turn until its result.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_core::{RawJson, Uuid, content::Block, message::AssistantMessage};
+
+use super::Frames;
+use crate::protocol::inbound::UserFrame;
+
+/// A prompt on its way.
+#[derive(Debug, Clone)]
+pub(super) struct Accepted {
+    /// Its id in the session.
+    pub(super) uuid: Uuid,
+    /// The id that its sender gave it.
+    pub(super) given: Option<String>,
+    /// Who wrote it.
+    pub(super) origin: Option<RawJson>,
+}
+
+impl Accepted {
+    pub(super) fn new(frame: &UserFrame, uuid: Uuid) -> Self {
+        Self {
+            uuid,
+            given: frame.uuid.clone().filter(|given| !given.is_empty()),
+            origin: frame.human_origin(),
+        }
+    }
+}
+
+/// Where an interrupt met the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// While the model answered.
+    Streaming,
+    /// While calls were open.
+    Tools,
+}
+
+/// A turn, from its `init` to its result.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// It has begun and has no result.
+    pub(super) is_open: bool,
+    /// The prompts it answers.
+    pub(super) prompts: Vec<Accepted>,
+    /// Nobody asked for it: the end of a background task did.
+    pub(super) is_wake: bool,
+    /// User frames so far that the turn itself made.
+    pub(super) user_frames: u32,
+    /// Whether a response was handed on.
+    pub(super) has_answered: bool,
+    /// Calls without a result.
+    pub(super) open_calls: BTreeSet<String>,
+    /// What the message said that stands for a response that never came.
+    pub(super) api_error: Option<String>,
+    pub(super) cut: Option<Cut>,
+    pub(super) stream: OpenStream,
+}
+
+impl Turn {
+    pub(super) fn assistant(&mut self, assistant: &AssistantMessage) {
+        for block in &assistant.message.content {
+            match Block::from_raw(block.clone()) {
+                Block::ToolUse(call) => {
+                    self.open_calls.insert(call.id);
+                }
+                Block::Text { text, .. } if assistant.error.is_some() => {
+                    self.api_error = Some(text)
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn answered(&mut self, call: &str) {
+        self.open_calls.remove(call);
+    }
+
+    pub(super) fn cut_now(&self) -> Cut {
+        match self.open_calls.is_empty() {
+            true => Cut::Streaming,
+            false => Cut::Tools,
+        }
+    }
+
+    /// The ids that senders gave its prompts.
+    pub(super) fn given_uuids(&self) -> Vec<String> {
+        self.prompts
+            .iter()
+            .filter_map(|prompt| prompt.given.clone())
+            .collect()
+    }
+}
+
+/// What of the model's stream was handed on and is not closed.
+#[derive(Debug, Default)]
+pub(super) struct OpenStream {
+    is_open: bool,
+    block: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct EventHead {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    index: Option<u64>,
+}
+
+impl OpenStream {
+    pub(super) fn see(&mut self, event: &RawJson) {
+        let Ok(head) = event.decode::<EventHead>() else {
+            return;
+        };
+        match head.kind.as_str() {
+            "message_start" => self.is_open = true,
+            "message_stop" => *self = Self::default(),
+            "content_block_start" => self.block = head.index,
+            "content_block_stop" => self.block = None,
+            _ => {}
+        }
+    }
+
+    /// The events that close what is open, as whoever puts the stream together needs them.
+    fn close(&mut self) -> Vec<Value> {
+        let open = std::mem::take(self);
+        if !open.is_open {
+            return Vec::new();
+        }
+        let stop = open
+            .block
+            .map(|index| json!({"type": "content_block_stop", "index": index}));
+        let delta = json!({"type": "message_delta", "delta": {"stop_reason": null, "stop_sequence": null},
+            "usage": {"output_tokens": 0}});
+        stop.into_iter()
+            .chain([delta, json!({"type": "message_stop"})])
+            .collect()
+    }
+}
+
+impl Frames {
+    /// An interrupt is on its way into the session: where it meets the turn is part of the result.
+    pub fn interrupting(&mut self) {
+        self.turn.cut.get_or_insert(self.turn.cut_now());
+    }
+
+    /// What the lifecycle of a prompt has come to, for a sender that gave it an id.
+    pub(super) fn life(&mut self, prompt: &Accepted, state: &str) -> Option<String> {
+        let given = prompt.given.as_deref()?;
+        let frame = json!({"type": "command_lifecycle", "command_uuid": given, "state": state});
+        Some(self.stamped(frame))
+    }
+
+    /// Before each request, where the stream is handed on.
+    pub(super) fn requesting(&mut self, event: &RawJson) -> Option<String> {
+        let starts = event
+            .decode::<EventHead>()
+            .is_ok_and(|head| head.kind == "message_start");
+        starts.then(|| self.system("status", json!({"status": "requesting"})))
+    }
+
+    /// Closes the stream that an interrupt has cut.
+    pub(super) fn close_stream(&mut self) -> Vec<String> {
+        let events = self.turn.stream.close();
+        let frame =
+            |event| json!({"type": "stream_event", "event": event, "parent_tool_use_id": null});
+        events
+            .into_iter()
+            .map(|event| self.stamped(frame(event)))
+            .collect()
+    }
+}

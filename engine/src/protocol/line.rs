@@ -1,0 +1,259 @@
+//! Lines: cut out of what arrives in pieces, written so that both SDKs read them.
+
+use serde::Serialize;
+
+/// The longest line that is read, in bytes. A prompt with the most images that the Messages API takes in one request is
+/// shorter.
+pub const MAX_LINE: usize = 10 * 1024 * 1024;
+
+/// How much of a line that is too long is kept: enough to find out whose it was.
+const KEPT_HEAD: usize = 4096;
+
+/// Cuts bytes into lines, whatever the pieces they come in. Blank lines are left out, `\r\n` is a line end too.
+#[derive(Debug, Default)]
+pub struct LineReader {
+    line: Vec<u8>,
+    /// Bytes of the current line so far, where it is too long to be kept.
+    too_long: Option<usize>,
+}
+
+/// A line, or what is wrong with one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// Its text, without the line end.
+    Text(String),
+    /// It cannot be used.
+    Fault(LineFault),
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineFault {
+    /// More than [`MAX_LINE`].
+    #[error("a line of {length} bytes was not read: the longest may have {MAX_LINE}")]
+    TooLong {
+        /// Its length in bytes.
+        length: usize,
+        /// How it begins.
+        head: String,
+    },
+    /// Bytes that are no text.
+    #[error("a line of {length} bytes was not read: it is not UTF-8")]
+    NotUtf8 {
+        /// Its length in bytes.
+        length: usize,
+        /// How it begins, with replacement characters.
+        head: String,
+    },
+    /// The input ended inside a line.
+    #[error("the input ended in the middle of a line, after {length} bytes: {problem}")]
+    CutOff {
+        /// What there was of it, in bytes.
+        length: usize,
+        /// How it begins.
+        head: String,
+        /// What makes it no whole line.
+        problem: String,
+    },
+}
+
+impl LineFault {
+    /// How the line begins, to find out whose it was.
+    #[must_use]
+    pub fn head(&self) -> &str {
+        match self {
+            Self::TooLong { head, .. } | Self::NotUtf8 { head, .. } | Self::CutOff { head, .. } => {
+                head
+            }
+        }
+    }
+}
+
+impl LineReader {
+    /// A reader at the beginning of the input.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a piece and gives the lines that it ends.
+    pub fn push(&mut self, mut piece: &[u8]) -> Vec<Line> {
+        let mut lines = Vec::new();
+        while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
+            self.extend(&piece[..end]);
+            piece = &piece[end + 1..];
+            lines.extend(self.take());
+        }
+        self.extend(piece);
+        lines
+    }
+
+    /// The input is over. What stands behind the last line end is a line too if it is a whole JSON value; else it was cut.
+    pub fn finish(&mut self) -> Option<Line> {
+        let line = self.take()?;
+        let Line::Text(text) = &line else {
+            return Some(line);
+        };
+        match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => Some(line),
+            Err(error) => Some(Line::Fault(LineFault::CutOff {
+                length: text.len(),
+                head: head_of(text.as_bytes()),
+                problem: error.to_string(),
+            })),
+        }
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        if let Some(length) = &mut self.too_long {
+            *length = length.saturating_add(bytes.len());
+        } else if self.line.len() + bytes.len() > MAX_LINE {
+            self.too_long = Some(self.line.len() + bytes.len());
+            self.line
+                .extend_from_slice(&bytes[..bytes.len().min(KEPT_HEAD)]);
+            self.line.truncate(KEPT_HEAD);
+            self.line.shrink_to_fit();
+        } else {
+            self.line.extend_from_slice(bytes);
+        }
+    }
+
+    fn take(&mut self) -> Option<Line> {
+        let mut bytes = std::mem::take(&mut self.line);
+        if let Some(length) = self.too_long.take() {
+            let head = head_of(&bytes);
+            return Some(Line::Fault(LineFault::TooLong { length, head }));
+        }
+        if bytes.last() == Some(&b'\r') {
+            bytes.pop();
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) if text.trim().is_empty() => None,
+            Ok(text) => Some(Line::Text(text)),
+            Err(error) => Some(Line::Fault(LineFault::NotUtf8 {
+                length: error.as_bytes().len(),
+                head: head_of(error.as_bytes()),
+            })),
+        }
+    }
+}
+
+fn head_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT_HEAD)]).into_owned()
+}
+
+/// A frame as the line that is written, line end included. The two characters that JavaScript takes for line ends are
+/// escaped; in JSON they stand in strings only.
+#[must_use]
+pub fn to_line(frame: &(impl Serialize + ?Sized)) -> String {
+    // Strings, numbers, raw JSON and maps with string keys only: encoding cannot fail.
+    let mut line = serde_json::to_string(frame).unwrap_or_default();
+    if line.contains(['\u{2028}', '\u{2029}']) {
+        line = line
+            .replace('\u{2028}', "\\u2028")
+            .replace('\u{2029}', "\\u2029");
+    }
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(text: &str) -> Line {
+        Line::Text(text.to_owned())
+    }
+
+    fn read(pieces: &[&[u8]]) -> Vec<Line> {
+        let mut reader = LineReader::new();
+        let mut lines: Vec<Line> = pieces.iter().flat_map(|piece| reader.push(piece)).collect();
+        lines.extend(reader.finish());
+        lines
+    }
+
+    #[test]
+    fn lines_end_with_either_line_end_and_blank_ones_are_nothing() {
+        assert_eq!(read(&[b"{}\r\n\n  \n[1]\n"]), [text("{}"), text("[1]")]);
+        assert_eq!(
+            read(&[b"{}"]),
+            [text("{}")],
+            "whole, though nothing ends it"
+        );
+    }
+
+    #[test]
+    fn half_a_line_at_the_end_is_a_fault_that_shows_it() {
+        let lines = read(&[b"{}\n{\"type\":\"us"]);
+        let [first, Line::Fault(fault)] = lines.as_slice() else {
+            panic!("{lines:?}");
+        };
+        assert_eq!(first, &text("{}"));
+        assert_eq!(fault.head(), "{\"type\":\"us");
+        assert!(
+            fault
+                .to_string()
+                .contains("middle of a line, after 11 bytes"),
+            "{fault}"
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_not_kept_and_the_next_one_is_read() {
+        let mut reader = LineReader::new();
+        let mut lines = reader.push(b"{\"request_id\":\"r\",\"x\":\"");
+        let piece = vec![b'x'; 1024 * 1024];
+        for _ in 0..11 {
+            lines.extend(reader.push(&piece));
+        }
+        assert!(reader.line.capacity() <= 2 * KEPT_HEAD);
+        lines.extend(reader.push(b"\"}\n{}\n"));
+        let [Line::Fault(fault), next] = lines.as_slice() else {
+            panic!("{} lines", lines.len());
+        };
+        assert!(fault.head().starts_with("{\"request_id\":\"r\""));
+        assert!(fault.to_string().contains("11534361 bytes"), "{fault}");
+        assert_eq!(next, &text("{}"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_a_fault_of_their_line_alone() {
+        let lines = read(&[b"{\"a\":\"\xff\"}\n{}\n"]);
+        assert!(
+            matches!(&lines[0], Line::Fault(LineFault::NotUtf8 { length: 9, .. })),
+            "{lines:?}"
+        );
+        assert_eq!(lines[1], text("{}"));
+    }
+
+    #[test]
+    fn what_javascript_takes_for_line_ends_is_escaped() {
+        let frame = serde_json::json!({"t": "a\u{2028}b\u{2029}ü"});
+        assert_eq!(to_line(&frame), "{\"t\":\"a\\u2028b\\u2029ü\"}\n");
+        let back: serde_json::Value = serde_json::from_str(&to_line(&frame)).unwrap();
+        assert_eq!(back, frame);
+    }
+
+    proptest! {
+        #[test]
+        fn how_the_input_is_cut_into_pieces_changes_nothing(
+            input in "(\\{\"a\":\"[a-zäöü\\r ]{0,8}\"\\}|[\\r\\n ]){0,12}",
+            cuts in proptest::collection::vec(0_usize..200, 0..8),
+        ) {
+            let bytes = input.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (bytes.len() + 1)).collect();
+            cuts.sort_unstable();
+            let mut pieces = Vec::new();
+            let mut from = 0;
+            for cut in cuts {
+                pieces.push(&bytes[from..cut]);
+                from = cut;
+            }
+            pieces.push(&bytes[from..]);
+            prop_assert_eq!(read(&pieces), read(&[bytes]));
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The engine's one task: everything that happens passes through here, one thing after another.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    io::AsyncWrite,
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+use windlass_core::{Input, RawJson, SessionId, Uuid};
+use windlass_engine::protocol::{
+    frames::{FrameSettings, Frames},
+    inbound::Inbound,
+    initialize::Initialize,
+    reply::{Reply, ReplyError},
+};
+
+use super::{
+    Ending, Event,
+    build::{Blueprint, StartError, blueprint, with_servers},
+    channel::ControlChannel,
+    control::WaitingReply,
+    hooks::CallbackHooks,
+    host::EngineHost,
+    launch::Launch,
+    output::Output,
+    prompts::Waiting,
+    servers::{Servers, read_config},
+    session::Live,
+};
+use crate::{
+    agent::{fresh_uuid, random_seed},
+    host::RunTool,
+};
+
+/// How long the last lines may take to be written.
+pub(super) const LAST_LINES: Duration = Duration::from_secs(5);
+
+/// What is known once it is known what sessions are made of.
+pub(super) struct Prepared {
+    pub(super) blueprint: Blueprint,
+    pub(super) initialize: Initialize,
+}
+
+/// The engine. Its parts are spread over the files that deal with them.
+pub(super) struct Engine {
+    pub(super) launch: Launch,
+    pub(super) output: Arc<Output>,
+    pub(super) channel: ControlChannel,
+    pub(super) events: mpsc::UnboundedSender<Event>,
+    pub(super) session_id: SessionId,
+    /// What sessions are made of, once `initialize` or a first prompt has come.
+    pub(super) prepared: Option<Prepared>,
+    pub(super) servers: Servers,
+    /// The session that runs.
+    pub(super) live: Option<Live>,
+    /// What the session is to be told when it begins.
+    pub(super) before: Vec<Input>,
+    /// What was sent and has not gone to the session.
+    pub(super) waiting: VecDeque<Waiting>,
+    /// The ids of prompts that were taken: one that comes again is passed over.
+    pub(super) seen: BTreeSet<String>,
+    /// What sessions are made of has changed while one ran.
+    pub(super) is_stale: bool,
+    input_ended: bool,
+    /// The session was told that no more comes.
+    is_finishing: bool,
+}
+
+impl Engine {
+    /// An engine that has heard nothing yet, and the future that writes what it says.
+    pub(super) fn new<W: AsyncWrite + Unpin + Send>(
+        launch: Launch,
+        events: mpsc::UnboundedSender<Event>,
+        stream: W,
+    ) -> Result<(Self, impl Future<Output = ()> + Send), StartError> {
+        let flags = &launch.flags;
+        let session_id = match flags.session_id.as_deref() {
+            None => fresh_uuid(),
+            Some(text) => Uuid::parse(text).ok_or_else(|| StartError::Flag {
+                flag: "session-id",
+                reason: format!("`{text}` is no UUID"),
+            })?,
+        };
+        let settings = FrameSettings {
+            replay: flags.replay_user_messages,
+            partial: flags.include_partial_messages,
+            states: launch.states,
+        };
+        // What can be known to be wrong is found before anything is written.
+        blueprint(&launch, &Initialize::default())?;
+        let frames = Frames::new(session_id, settings, random_seed());
+        let (output, writing) = Output::new(frames, stream);
+        let output = Arc::new(output);
+        let channel = ControlChannel::new(Arc::clone(&output));
+        let servers = Servers::new(channel.clone());
+        let engine = Self {
+            launch,
+            output,
+            channel,
+            events,
+            session_id,
+            prepared: None,
+            servers,
+            live: None,
+            before: Vec::new(),
+            waiting: VecDeque::new(),
+            seen: BTreeSet::new(),
+            is_stale: false,
+            input_ended: false,
+            is_finishing: false,
+        };
+        Ok((engine, writing))
+    }
+
+    pub(super) fn channel(&self) -> ControlChannel {
+        self.channel.clone()
+    }
+
+    /// Works until nothing is owed any more.
+    pub(super) async fn run(
+        mut self,
+        mut happening: mpsc::UnboundedReceiver<Event>,
+        stop: CancellationToken,
+    ) -> Ending {
+        let gone = self.output.gone();
+        // When background work has gone on for long enough after the input has ended.
+        let mut enough: Option<Instant> = None;
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ending::Stopped,
+                () = gone.cancelled() => return Ending::Stopped,
+                () = sleep_until(enough.unwrap_or_else(Instant::now)), if enough.is_some() => break,
+                event = happening.recv() => event,
+            };
+            // The engine itself holds a sender.
+            let Some(event) = event else { break };
+            self.happened(event).await;
+            if self.is_over().await {
+                break;
+            }
+            let waits_for_background =
+                self.is_finishing && !self.output.frames().await.is_answering();
+            if waits_for_background && enough.is_none() {
+                enough = self
+                    .launch
+                    .background_ceiling
+                    .map(|limit| Instant::now() + limit);
+            }
+        }
+        let failed = self.output.frames().await.has_failed();
+        Ending::Done { failed }
+    }
+
+    async fn happened(&mut self, event: Event) {
+        match event {
+            Event::Said(Inbound::Request { id, request }) => match request {
+                Ok(request) => self.requested(id, request).await,
+                Err(error) => self.reply(&id, &error.into()).await,
+            },
+            Event::Said(Inbound::User(frame)) => self.prompted(frame).await,
+            // Answers do not come here, and what is cancelled here is answered at once.
+            Event::Said(_) => {}
+            Event::Unusable {
+                problem,
+                request_id,
+            } => self.unusable(problem, request_id).await,
+            Event::InputEnded => {
+                self.input_ended = true;
+                self.channel.close();
+            }
+            Event::Settled => {}
+            Event::Connected(connected, reply) => {
+                let outcome = self.servers.connected(connected);
+                self.tools_changed();
+                if let Some(reply) = reply {
+                    self.connected(reply, outcome).await;
+                }
+            }
+            Event::Ended { fault } => {
+                self.live = None;
+                if let Some(fault) = fault {
+                    let problem =
+                        format!("the session has ended because of a fault of the engine: {fault}");
+                    self.waiting.clear();
+                    self.output.say(|frames| frames.refusal(&problem)).await;
+                    self.output.say(Frames::idle).await;
+                }
+            }
+        }
+        self.go_on().await;
+    }
+
+    /// A line that was not understood: whoever sent it hears of it in the place where they wait for an answer.
+    async fn unusable(&mut self, problem: String, request_id: Option<String>) {
+        match request_id {
+            Some(id) => self.reply(&id, &ReplyError::new(problem).into()).await,
+            None => self.waiting.push_back(Waiting::Unusable(problem)),
+        }
+    }
+
+    pub(super) async fn reply(&self, id: &str, reply: &Reply) {
+        self.output.frame(&reply.to_frame(id)).await;
+    }
+
+    /// Makes what sessions are made of, if it is not made yet. False when it cannot be.
+    pub(super) async fn prepare(&mut self, initialize: Initialize) -> Result<(), String> {
+        if self.prepared.is_some() {
+            return Ok(());
+        }
+        let blueprint = blueprint(&self.launch, &initialize).map_err(|error| error.to_string())?;
+        for warning in &blueprint.warnings {
+            self.warn(warning);
+        }
+        let mut configs: BTreeMap<String, RawJson> = BTreeMap::new();
+        for text in &self.launch.flags.mcp_configs {
+            match read_config(text) {
+                Ok(more) => configs.extend(more),
+                Err(problem) => self.warn(&problem),
+            }
+        }
+        configs.extend(
+            initialize
+                .mcp_servers
+                .iter()
+                .flatten()
+                .map(|(name, config)| (name.clone(), config.clone())),
+        );
+        for (name, config) in configs {
+            self.servers.add(&name, config, false);
+        }
+        for name in initialize.sdk_mcp_servers.iter().flatten() {
+            self.servers.add_sdk(name);
+        }
+        self.prepared = Some(Prepared {
+            blueprint,
+            initialize,
+        });
+        for name in self.servers.names() {
+            self.connect(&name, None);
+        }
+        Ok(())
+    }
+
+    /// Something a person should know who looks for it.
+    fn warn(&self, warning: &str) {
+        anstream::eprintln!("windlass: {warning}");
+    }
+
+    /// Connects to a server; what comes of it comes back as an event.
+    pub(super) fn connect(&mut self, name: &str, reply: Option<WaitingReply>) {
+        let Some(connecting) = self.servers.connect(name) else {
+            return;
+        };
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            let connected = connecting.await;
+            // The engine has ended meanwhile.
+            let _ = events.send(Event::Connected(connected, reply));
+        });
+    }
+
+    /// The tools of servers have changed: the session learns of it when it is quiet.
+    pub(super) fn tools_changed(&mut self) {
+        self.is_stale |= self.live.is_some();
+    }
+
+    /// Does what can be done now.
+    async fn go_on(&mut self) {
+        self.renew_if_stale().await;
+        self.pump().await;
+        if self.owes_nothing().await {
+            self.output.say(Frames::idle).await;
+        }
+        if self.input_ended
+            && self.waiting.is_empty()
+            && let Some(live) = &mut self.live
+        {
+            live.finish();
+            self.is_finishing = true;
+        }
+    }
+
+    /// Whether everything is answered that was asked, and nothing runs that will be.
+    async fn owes_nothing(&self) -> bool {
+        let frames = self.output.frames().await;
+        self.waiting.is_empty()
+            && !frames.is_answering()
+            && !frames.has_task_of("local_agent")
+            && self.is_session_idle()
+    }
+
+    pub(super) fn is_session_idle(&self) -> bool {
+        self.live
+            .as_ref()
+            .is_none_or(|live| live.session.look().is_idle())
+    }
+
+    /// Whether there is nothing left to do.
+    async fn is_over(&self) -> bool {
+        self.input_ended && self.waiting.is_empty() && self.live.is_none()
+    }
+
+    /// The session, begun if it has not. None while servers are waited for.
+    pub(super) fn session(&mut self) -> Option<&Live> {
+        if self.live.is_none() && self.prepared.is_some() && !self.servers.are_pending() {
+            let spec = self.spec()?;
+            let session = windlass_core::Session::new(spec, self.session_id, random_seed());
+            let live = self.start(session)?;
+            for input in std::mem::take(&mut self.before) {
+                live.send(input);
+            }
+            self.live = Some(live);
+        }
+        self.live.as_ref()
+    }
+
+    fn spec(&self) -> Option<Arc<windlass_core::Spec>> {
+        let prepared = self.prepared.as_ref()?;
+        Some(with_servers(&prepared.blueprint.spec, &self.servers))
+    }
+
+    fn start(&self, session: windlass_core::Session) -> Option<Live> {
+        let prepared = self.prepared.as_ref()?;
+        // Its messages are taken by the host around it.
+        let (native, _) = prepared.blueprint.agent.host();
+        let mcp_tools: BTreeMap<String, Arc<dyn RunTool>> = self
+            .servers
+            .tools()
+            .map(|(definition, tool)| (definition.name, tool))
+            .collect();
+        let callbacks = CallbackHooks {
+            channel: self.channel.clone(),
+            blocking: Arc::new(prepared.initialize.blocking_callbacks()),
+        };
+        let host = EngineHost {
+            native,
+            output: Arc::clone(&self.output),
+            channel: self.channel.clone(),
+            mcp_tools,
+            callbacks: Arc::new(callbacks),
+            events: self.events.clone(),
+            http_status: Arc::default(),
+        };
+        Some(Live::start(session, host, self.events.clone()))
+    }
+
+    /// The session goes on with what sessions are made of by now, if that has changed and nothing runs.
+    async fn renew_if_stale(&mut self) {
+        let is_quiet = self.is_session_idle() && self.output.frames().await.has_no_tasks();
+        if !self.is_stale || self.servers.are_pending() || !is_quiet {
+            return;
+        }
+        let (Some(live), Some(spec)) = (&self.live, self.spec()) else {
+            return;
+        };
+        let snapshot = live.session.look().snapshot();
+        let restored =
+            snapshot.and_then(|snapshot| windlass_core::Session::restore(spec, &snapshot));
+        match restored {
+            Ok(session) => {
+                let live = self.start(session);
+                if let Some(live) = live {
+                    live.send(Input::Resumed { live: Vec::new() });
+                    self.live = Some(live);
+                }
+                self.is_stale = false;
+            }
+            // Outputs wait to be taken: it is not as quiet as it seemed, and will be soon.
+            Err(windlass_core::SnapshotError::NotDrained) => {}
+            Err(error) => {
+                self.is_stale = false;
+                self.warn(&format!(
+                    "the session goes on with the tools it had: {error}"
+                ));
+            }
+        }
+    }
+
+    /// The conversation begins anew, under a new id.
+    pub(super) fn begin_anew(&mut self) -> SessionId {
+        self.live = None;
+        self.before.clear();
+        self.session_id = fresh_uuid();
+        self.session_id
+    }
+}

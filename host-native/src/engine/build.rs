@@ -1,0 +1,306 @@
+//! From what an engine was told to what its sessions are told.
+
+use std::{collections::BTreeMap, fs, sync::Arc};
+
+use windlass_core::{
+    RawJson, Spec,
+    agent::{Agent as AgentSpec, AgentDefinition},
+    context::SystemPrompt,
+    permission::{Mode, Rule},
+    spec::Thinking,
+    tools::CoreTool,
+};
+use windlass_engine::protocol::{
+    PROTOCOL_VERSION,
+    initialize::{Initialize, output_format},
+};
+
+use super::launch::Launch;
+use crate::{
+    Agent, BuildError,
+    http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
+};
+
+/// The tools that every session has unless it is told which, beside the built-in ones.
+const CORE_TOOLS: [CoreTool; 6] = [
+    CoreTool::Task,
+    CoreTool::TaskOutput,
+    CoreTool::TaskStop,
+    CoreTool::TodoWrite,
+    CoreTool::AskUserQuestion,
+    CoreTool::ExitPlanMode,
+];
+
+/// The built-in tools, by name.
+const BUILTIN_TOOLS: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
+
+/// Why an engine cannot start. Nothing was written; it is for standard error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A file that a flag names.
+    #[error("--{flag} `{path}`: {reason}")]
+    File {
+        /// The flag.
+        flag: &'static str,
+        /// The file.
+        path: String,
+        /// Why it cannot be used.
+        reason: String,
+    },
+    /// A value that a flag has.
+    #[error("--{flag}: {reason}")]
+    Flag {
+        /// The flag.
+        flag: &'static str,
+        /// What is wrong with its value.
+        reason: String,
+    },
+    /// The mode is not open to root.
+    #[error(
+        "--dangerously-skip-permissions cannot be used as root: use another user, or set IS_SANDBOX=1 where the machine is one"
+    )]
+    BypassAsRoot,
+    /// The agent cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// What sessions are made of.
+pub(super) struct Blueprint {
+    pub(super) agent: Agent,
+    pub(super) spec: Spec,
+    /// What was left out, and why: for standard error.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Everything that flags, environment and `initialize` say.
+pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blueprint, StartError> {
+    let flags = &launch.flags;
+    let mut warnings = Vec::new();
+    let agent = agent(launch, initialize, &mut warnings)?;
+    let mut spec = Spec::clone(&agent.spec());
+    permissions(launch, &mut spec)?;
+    spec.system = system_prompt(launch)?;
+    spec.environment.version = PROTOCOL_VERSION.to_owned();
+    spec.environment.api_key_source = match launch.auth {
+        Auth::ApiKey(_) => "ANTHROPIC_API_KEY",
+        Auth::Bearer(_) => "ANTHROPIC_AUTH_TOKEN",
+        _ => "none",
+    }
+    .to_owned();
+    spec.fallback_model.clone_from(&flags.fallback_model);
+    spec.thinking = Thinking::from_options(flags.thinking, launch.max_thinking_tokens);
+    spec.max_tokens = launch.max_output_tokens;
+    if let Some(retries) = launch.max_retries {
+        spec.retry.max_retries = retries;
+    }
+    // So that every prompt is told when it is taken in; whether it is written is decided there.
+    spec.replay_prompts = true;
+    spec.tasks.wake = true;
+    spec.tasks.tool_calls_only = true;
+    spec.hook_messages = flags.include_hook_events;
+    if let Some(schema) = &flags.json_schema {
+        let wrong = |reason: String| StartError::Flag {
+            flag: "json-schema",
+            reason,
+        };
+        let schema = RawJson::parse(schema.as_str()).map_err(|error| wrong(error.to_string()))?;
+        spec.output = Some(output_format(&schema).map_err(|error| wrong(error.reason))?);
+    }
+    agents_of_flag(flags.agents.as_deref(), &mut spec, &mut warnings);
+    warnings.extend(initialize.apply(&mut spec).iter().map(ToString::to_string));
+    offer(launch, &mut spec);
+    if let Some(name) = &flags.agent {
+        spec = spec.run_as(name).map_err(|error| StartError::Flag {
+            flag: "agent",
+            reason: error.to_string(),
+        })?;
+    }
+    spec.environment.agents = spec
+        .agents
+        .infos()
+        .into_iter()
+        .map(|agent| agent.name)
+        .collect();
+    spec.environment.skills = spec.skills.iter().map(|skill| skill.name.clone()).collect();
+    Ok(Blueprint {
+        agent,
+        spec,
+        warnings,
+    })
+}
+
+fn agent(
+    launch: &Launch,
+    initialize: &Initialize,
+    warnings: &mut Vec<String>,
+) -> Result<Agent, StartError> {
+    let flags = &launch.flags;
+    let base_url = launch.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
+    let endpoint =
+        EndpointConfig::new(base_url, launch.auth.clone()).with_extra_ca_of_environment();
+    let mut deny = flags.disallowed_tools.clone();
+    deny.extend(initialize.disallowed_tools.iter().flatten().cloned());
+    let mut builder = Agent::builder()
+        .endpoint(endpoint)
+        .partial_messages(flags.include_partial_messages)
+        .free_workspace_reads(true)
+        .betas(flags.betas.iter().cloned())
+        .allowed_tools(rules("allowedTools", &flags.allowed_tools, warnings))
+        .disallowed_tools(rules("disallowedTools", &deny, warnings));
+    builder = match &flags.tools {
+        None => builder.builtin_tools(),
+        Some(names) if is_default(names) => builder.builtin_tools(),
+        Some(names) => {
+            let known = names
+                .iter()
+                .filter(|name| BUILTIN_TOOLS.contains(&name.as_str()));
+            builder.tools(known.cloned())
+        }
+    };
+    if let Some(model) = &flags.model {
+        builder = builder.model(model);
+    }
+    if let Some(effort) = flags.effort {
+        builder = builder.effort(effort);
+    }
+    if let Some(turns) = flags.max_turns {
+        builder = builder.max_turns(turns);
+    }
+    if let Some(amount) = flags.max_budget {
+        builder = builder.max_budget(amount);
+    }
+    if let Some(cwd) = &launch.cwd {
+        builder = builder.cwd(cwd);
+    }
+    for directory in &flags.add_dirs {
+        builder = builder.add_dir(directory);
+    }
+    Ok(builder.build()?)
+}
+
+fn is_default(names: &[String]) -> bool {
+    names == ["default"]
+}
+
+/// Rules that can be read; of the others it is said that they are left out.
+fn rules(flag: &str, texts: &[String], warnings: &mut Vec<String>) -> Vec<String> {
+    let mut readable = Vec::new();
+    for text in texts {
+        match Rule::parse(text) {
+            Ok(_) => readable.push(text.clone()),
+            Err(error) => warnings.push(format!(
+                "a rule is left out: {}",
+                error.at(&format!("--{flag}"))
+            )),
+        }
+    }
+    readable
+}
+
+fn permissions(launch: &Launch, spec: &mut Spec) -> Result<(), StartError> {
+    let flags = &launch.flags;
+    if launch.is_sandbox {
+        spec.environment.is_root = false;
+    }
+    let mode = match flags.bypass {
+        true => Some(Mode::BypassPermissions),
+        false => flags.permission_mode,
+    };
+    let wants_bypass = mode == Some(Mode::BypassPermissions);
+    if wants_bypass && spec.environment.is_root {
+        return Err(StartError::BypassAsRoot);
+    }
+    let policy = &mut spec.permissions;
+    policy.allow_bypass =
+        (wants_bypass || flags.allow_bypass || flags.bypass) && !spec.environment.is_root;
+    policy.mode = mode.unwrap_or_default();
+    match flags.permission_prompt_tool.as_deref() {
+        Some("stdio") => policy.can_ask = true,
+        Some(tool) => policy.prompt_tool = Some(tool.to_owned()),
+        None => {}
+    }
+    Ok(())
+}
+
+fn system_prompt(launch: &Launch) -> Result<SystemPrompt, StartError> {
+    let flags = &launch.flags;
+    let read = |flag: &'static str, path: &String| {
+        fs::read_to_string(path).map_err(|error| StartError::File {
+            flag,
+            path: path.clone(),
+            reason: error.to_string(),
+        })
+    };
+    let text = match &flags.system_prompt_file {
+        Some(path) => Some(read("system-prompt-file", path)?),
+        None => flags.system_prompt.clone(),
+    };
+    let mut prompt = match text {
+        None => SystemPrompt::Preset { append: None },
+        Some(text) if text.is_empty() => SystemPrompt::None,
+        Some(text) => SystemPrompt::Text(text),
+    };
+    for text in &flags.append_system_prompt {
+        prompt = prompt.with_appended(text);
+    }
+    if let Some(path) = &flags.append_system_prompt_file {
+        prompt = prompt.with_appended(&read("append-system-prompt-file", path)?);
+    }
+    Ok(prompt)
+}
+
+fn agents_of_flag(json: Option<&str>, spec: &mut Spec, warnings: &mut Vec<String>) {
+    let Some(json) = json else { return };
+    let definitions: BTreeMap<String, RawJson> = match serde_json::from_str(json) {
+        Ok(definitions) => definitions,
+        Err(error) => {
+            warnings.push(format!("--agents is left out: {error}"));
+            return;
+        }
+    };
+    for (name, definition) in definitions {
+        let read = definition
+            .decode::<AgentDefinition>()
+            .map_err(|error| error.to_string());
+        match read.and_then(|read| AgentSpec::new(&name, read).map_err(|error| error.to_string())) {
+            Ok(agent) => spec.agents.add(agent),
+            Err(reason) => warnings.push(format!("the agent {name} is left out: {reason}")),
+        }
+    }
+}
+
+/// The core's own tools, as far as they are wanted and there is somebody for whom they make sense.
+fn offer(launch: &Launch, spec: &mut Spec) {
+    let can_ask = spec.permissions.can_ask;
+    let has_skills = !spec.skills.is_empty();
+    match &launch.flags.tools {
+        Some(names) if !is_default(names) => {
+            let named = names.iter().filter_map(|name| match name.as_str() {
+                "Agent" => Some(CoreTool::Task),
+                name => CoreTool::parse(name),
+            });
+            spec.offer(named);
+        }
+        _ => {
+            spec.offer(CORE_TOOLS.into_iter().filter(|tool| match tool {
+                CoreTool::AskUserQuestion | CoreTool::ExitPlanMode => can_ask,
+                _ => true,
+            }));
+            spec.offer(has_skills.then_some(CoreTool::Skill));
+        }
+    }
+}
+
+/// A spec with the tools of MCP servers and with what `init` says about these.
+pub(super) fn with_servers(spec: &Spec, servers: &super::servers::Servers) -> Arc<Spec> {
+    let mut spec = spec.clone();
+    for (definition, _) in servers.tools() {
+        if spec.tools.iter().all(|known| known.name != definition.name) {
+            spec.tools.push(definition);
+        }
+    }
+    spec.environment.mcp_servers = servers.infos();
+    Arc::new(spec)
+}

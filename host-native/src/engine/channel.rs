@@ -1,0 +1,158 @@
+//! Questions to the SDK, and their answers.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::oneshot;
+use windlass_core::RawJson;
+use windlass_engine::protocol::{
+    host_request::{HostRequest, cancel_frame},
+    line::to_line,
+};
+
+use super::output::Output;
+use crate::agent::fresh_uuid;
+
+/// What a question without an answer comes to when the input has ended.
+const CLOSED: &str = "Stream closed";
+
+/// The answer to a question: a value, or why there is none.
+pub(super) type HostAnswer = Result<RawJson, String>;
+
+/// Asks the SDK and brings each answer to who asked. Cloning is cheap.
+#[derive(Clone)]
+pub(super) struct ControlChannel {
+    output: Arc<Output>,
+    questions: Arc<Questions>,
+}
+
+#[derive(Default)]
+struct Questions(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    open: BTreeMap<String, Open>,
+    /// No answer can come any more.
+    closed: bool,
+}
+
+struct Open {
+    answer: oneshot::Sender<HostAnswer>,
+    /// Whether it is a person's decision that is waited for.
+    is_decision: bool,
+}
+
+impl Questions {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while the lock is held; if it did, the questions would still be questions.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ControlChannel {
+    pub(super) fn new(output: Arc<Output>) -> Self {
+        Self {
+            output,
+            questions: Arc::default(),
+        }
+    }
+
+    /// Asks and waits. Dropping the future takes the question back.
+    pub(super) async fn ask(&self, request: HostRequest) -> HostAnswer {
+        let is_decision = matches!(request, HostRequest::CanUseTool(_));
+        let id = fresh_uuid().to_string();
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut state = self.questions.state();
+            if state.closed {
+                return Err(CLOSED.to_owned());
+            }
+            let answer = sender;
+            let open = Open {
+                answer,
+                is_decision,
+            };
+            state.open.insert(id.clone(), open);
+        }
+        let asked = Asked {
+            channel: self,
+            id: &id,
+        };
+        let line = to_line(&request.to_frame(&id));
+        self.output
+            .say_then(
+                |frames| match is_decision {
+                    true => frames.requires_action(true),
+                    false => Vec::new(),
+                },
+                line,
+            )
+            .await;
+        let answer = receiver.await.unwrap_or_else(|_| Err(CLOSED.to_owned()));
+        drop(asked);
+        if is_decision {
+            self.decided().await;
+        }
+        answer
+    }
+
+    /// Says that nothing is waited for, once nothing is.
+    async fn decided(&self) {
+        let waits = (self.questions.state().open.values()).any(|open| open.is_decision);
+        if !waits {
+            self.output
+                .say(|frames| frames.requires_action(false))
+                .await;
+        }
+    }
+
+    /// Brings an answer to who asked. One that nobody asked for, or that comes too late, is nothing.
+    pub(super) fn answered(&self, id: &str, answer: HostAnswer) {
+        let open = self.questions.state().open.remove(id);
+        if let Some(open) = open {
+            // Who asked has gone in this moment.
+            let _ = open.answer.send(answer);
+        }
+    }
+
+    /// No answer can come any more: every question fails, those of later too.
+    pub(super) fn close(&self) {
+        let open = {
+            let mut state = self.questions.state();
+            state.closed = true;
+            std::mem::take(&mut state.open)
+        };
+        for open in open.into_values() {
+            let _ = open.answer.send(Err(CLOSED.to_owned()));
+        }
+    }
+}
+
+/// A question that is open. When it is dropped without an answer the SDK is told that none is wanted.
+struct Asked<'a> {
+    channel: &'a ControlChannel,
+    id: &'a str,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let open = self.channel.questions.state().open.remove(self.id);
+        let Some(open) = open else {
+            return; // it was answered
+        };
+        let channel = self.channel.clone();
+        let cancel = cancel_frame(self.id);
+        // Without a runtime there is nobody to write to either.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        runtime.spawn(async move {
+            channel.output.frame(&cancel).await;
+            if open.is_decision {
+                channel.decided().await;
+            }
+        });
+    }
+}

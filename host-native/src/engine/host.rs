@@ -1,0 +1,132 @@
+//! The host of an engine's session: the native one, but that the SDK is asked and told.
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
+};
+
+use futures_util::{Stream, StreamExt};
+use tokio::sync::mpsc;
+use windlass_core::{
+    EffectId, Host, Message, Millis, Now,
+    effect::{
+        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
+        ResolvedPath,
+    },
+    hook::HookCall,
+    host::CancelSignal,
+    message::SystemMessage,
+    tool::ToolCall,
+};
+use windlass_engine::protocol::{
+    frames::Facts,
+    host_request::{HostRequest, permission_response},
+};
+
+use super::{Event, channel::ControlChannel, output::Output};
+use crate::host::{NativeHost, RunHook, RunTool};
+
+/// Performs the effects of a session that an SDK drives.
+pub(super) struct EngineHost {
+    pub(super) native: NativeHost,
+    pub(super) output: Arc<Output>,
+    pub(super) channel: ControlChannel,
+    /// Tools of MCP servers, by the names the model calls them by.
+    pub(super) mcp_tools: BTreeMap<String, Arc<dyn RunTool>>,
+    /// Callbacks of the SDK.
+    pub(super) callbacks: Arc<dyn RunHook>,
+    pub(super) events: mpsc::UnboundedSender<Event>,
+    /// The status of the last answer of the model server; 0 when there was none.
+    pub(super) http_status: Arc<AtomicU16>,
+}
+
+impl Host for EngineHost {
+    fn now(&self) -> Now {
+        self.native.now()
+    }
+
+    fn sleep(&self, until: Millis) -> impl Future<Output = ()> {
+        self.native.sleep(until)
+    }
+
+    fn http(&self, id: EffectId, request: HttpRequest) -> impl Stream<Item = Answer> {
+        let seen = Arc::clone(&self.http_status);
+        seen.store(0, Ordering::Relaxed);
+        self.native.http(id, request).inspect(move |answer| {
+            if let Answer::HttpHead { status, .. } = answer {
+                seen.store(*status, Ordering::Relaxed);
+            }
+        })
+    }
+
+    fn resolve(
+        &self,
+        id: EffectId,
+        paths: Vec<ResolvePath>,
+    ) -> impl Future<Output = Vec<Result<ResolvedPath, String>>> {
+        self.native.resolve(id, paths)
+    }
+
+    fn call_tool(
+        &self,
+        id: EffectId,
+        call: ToolCall,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        match self.mcp_tools.get(&call.name) {
+            Some(tool) => tool.run(id, call, cancel),
+            None => self.native.call_tool(id, call, cancel).boxed(),
+        }
+    }
+
+    fn run_hook(
+        &self,
+        id: EffectId,
+        call: HookCall,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        self.callbacks.run(id, call, cancel)
+    }
+
+    fn ask_permission(
+        &self,
+        _id: EffectId,
+        request: PermissionRequest,
+    ) -> impl Future<Output = PermissionResponse> {
+        let channel = self.channel.clone();
+        async move {
+            let answer = channel.ask(HostRequest::can_use_tool(request)).await;
+            permission_response(answer)
+        }
+    }
+
+    fn persist(
+        &self,
+        id: EffectId,
+        entries: Vec<Entry>,
+    ) -> impl Future<Output = Result<(), String>> {
+        self.native.persist(id, entries)
+    }
+
+    async fn message(&self, message: Message) {
+        let settles = matches!(
+            message,
+            Message::Result(_) | Message::System(SystemMessage::TaskNotification(_))
+        );
+        let status = self.http_status.load(Ordering::Relaxed);
+        let facts = Facts {
+            http_status: Some(status).filter(|status| *status != 0),
+        };
+        self.output
+            .say(|frames| frames.message(message, facts))
+            .await;
+        if settles {
+            // The engine has ended: nothing is owed to anybody.
+            let _ = self.events.send(Event::Settled);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What an engine is started with: its command line and its environment.
+
+use std::{path::PathBuf, time::Duration};
+
+use windlass_engine::protocol::{
+    flags::{FlagError, Flags},
+    frames::StateFrames,
+};
+
+use crate::http::Auth;
+
+/// How long background work may go on after the input has ended, where nothing else is said: ten minutes.
+const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
+
+/// Everything that an engine is told before the first line.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Launch {
+    /// The command line.
+    pub flags: Flags,
+    /// The working directory; none for that of the process.
+    pub cwd: Option<PathBuf>,
+    /// How requests to the model server prove who they are from.
+    pub auth: Auth,
+    /// The model server's address; none for Anthropic's.
+    pub base_url: Option<String>,
+    /// Who reads state frames.
+    pub states: StateFrames,
+    /// How often a failed model call is asked again.
+    pub max_retries: Option<u32>,
+    /// The most tokens a response may hold.
+    pub max_output_tokens: Option<u32>,
+    /// How many tokens the model may think, where no flag says so.
+    pub max_thinking_tokens: Option<u32>,
+    /// The surroundings are a sandbox: root may bypass permissions here.
+    pub is_sandbox: bool,
+    /// How long background work may go on after the input has ended; none for as long as it takes.
+    pub background_ceiling: Option<Duration>,
+}
+
+impl Launch {
+    /// From a command line (without the program's name) and an environment.
+    ///
+    /// # Errors
+    /// [`FlagError`]: the first flag that cannot be followed.
+    pub fn read(
+        words: &[String],
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, FlagError> {
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let is_on = |name: &str| {
+            variable(name)
+                .is_some_and(|value| !matches!(value.as_str(), "0" | "false" | "no" | "off"))
+        };
+        let number = |name: &str| variable(name).and_then(|value| value.parse::<u32>().ok());
+        let key = variable("ANTHROPIC_API_KEY").map(|key| Auth::ApiKey(key.into()));
+        let token = || variable("ANTHROPIC_AUTH_TOKEN").map(|token| Auth::Bearer(token.into()));
+        let states = if is_on("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") {
+            StateFrames::ForCaller
+        } else if is_on("CLAUDE_CODE_SDK_READS_SESSION_STATE") {
+            StateFrames::ForSdk
+        } else {
+            StateFrames::Off
+        };
+        let background_ceiling = match number("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS") {
+            None => Some(BACKGROUND_CEILING),
+            Some(0) => None,
+            Some(ms) => Some(Duration::from_millis(ms.into())),
+        };
+        Ok(Self {
+            flags: Flags::parse(words)?,
+            cwd: None,
+            auth: key.or_else(token).unwrap_or(Auth::None),
+            base_url: variable("ANTHROPIC_BASE_URL"),
+            states,
+            max_retries: number("CLAUDE_CODE_MAX_RETRIES"),
+            max_output_tokens: number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
+            max_thinking_tokens: number("MAX_THINKING_TOKENS"),
+            is_sandbox: is_on("IS_SANDBOX"),
+            background_ceiling,
+        })
+    }
+}

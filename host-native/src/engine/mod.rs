@@ -1,0 +1,103 @@
+//! The engine of the official Agent SDKs: `windlass` in the place of the executable that they start.
+//!
+//! An SDK writes lines to the engine's standard input and reads lines from its standard output
+//! ([`windlass_engine::protocol`]). [`serve`] reads, decides and writes; everything it decides with is elsewhere:
+//!
+//! ```text
+//! input ─▶ reader ─▶ Engine ─▶ Live (the session and its driver) ─▶ EngineHost ─▶ Output ─▶ writer ─▶ output
+//!             └── answers ─▶ ControlChannel ◀── questions: permissions, hooks, in-process servers ──┘
+//! ```
+//!
+//! The reader hands answers to whoever waits for them, past the engine's one task, so that nothing that is
+//! being done keeps an answer from arriving.
+
+mod actor;
+mod build;
+mod channel;
+mod context;
+mod control;
+mod hooks;
+mod host;
+mod launch;
+mod output;
+mod prompts;
+mod reader;
+mod sdk_server;
+mod servers;
+mod session;
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+};
+use tokio_util::sync::CancellationToken;
+use windlass_engine::protocol::inbound::Inbound;
+
+use self::{actor::Engine, servers::Connected};
+pub use self::{build::StartError, launch::Launch};
+
+/// What happens to an engine.
+enum Event {
+    /// The SDK says something.
+    Said(Inbound),
+    /// The SDK says something that cannot be used.
+    Unusable {
+        /// What is wrong with it.
+        problem: String,
+        /// The control request it was meant to be.
+        request_id: Option<String>,
+    },
+    /// The SDK has said all.
+    InputEnded,
+    /// Something has come to an end: perhaps nothing is owed any more.
+    Settled,
+    /// A server has answered, or has not.
+    Connected(Connected, Option<control::WaitingReply>),
+    /// The session has ended; why, if it should not have.
+    Ended {
+        /// What went wrong.
+        fault: Option<String>,
+    },
+}
+
+/// How an engine ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// In good order. The exit code is 1 where the last result was an error, else 0.
+    Done {
+        /// Whether the last result was an error.
+        failed: bool,
+    },
+    /// It was told to stop, or nobody read what it wrote.
+    Stopped,
+}
+
+/// Serves an SDK until its input has ended and nothing is owed to it any more, until nobody reads the output, or until
+/// `stop` fires: then requests are closed and processes are killed, and what is written is whole.
+///
+/// Must be called inside a tokio runtime.
+///
+/// # Errors
+/// [`StartError`] when what it was started with cannot be followed. Nothing has been written then.
+pub async fn serve<R, W>(
+    launch: Launch,
+    input: R,
+    output: W,
+    stop: CancellationToken,
+) -> Result<Ending, StartError>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let (events, happening) = mpsc::unbounded_channel();
+    let (engine, writing) = Engine::new(launch, events.clone(), output)?;
+    let writer = tokio::spawn(writing);
+    let channel = engine.channel();
+    let reader = tokio::spawn(reader::read(input, channel, events));
+    let ending = engine.run(happening, stop).await;
+    reader.abort();
+    // Every holder of the output is gone with the engine, or goes in a moment: what was said is written to its end.
+    let _ = tokio::time::timeout(actor::LAST_LINES, writer).await;
+    Ok(ending)
+}

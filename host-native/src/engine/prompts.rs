@@ -1,0 +1,172 @@
+//! User messages: in their order into the session, but for those that the engine answers itself.
+
+use serde_json::{Value, json};
+use windlass_core::{Input, Uuid};
+use windlass_engine::protocol::{
+    frames::{Frames, LocalCommand},
+    inbound::UserFrame,
+    initialize::Initialize,
+};
+
+use super::actor::Engine;
+use crate::agent::fresh_uuid;
+
+/// Something that was sent and is not under way yet.
+pub(super) enum Waiting {
+    /// A user message, under the id that it has in the session.
+    Prompt(Box<UserFrame>, Uuid),
+    /// A line that cannot be used, in the place of what it should have been.
+    Unusable(String),
+}
+
+impl Engine {
+    /// The SDK says something to the model.
+    pub(super) async fn prompted(&mut self, frame: UserFrame) {
+        if let Some(given) = frame.uuid.clone().filter(|given| !given.is_empty())
+            && !self.seen.insert(given)
+        {
+            return; // said twice, as after a lost connection
+        }
+        if frame.blocks().is_none() {
+            let problem =
+                "a user message was not read: its content is neither a text nor a list of blocks";
+            self.waiting
+                .push_back(Waiting::Unusable(problem.to_owned()));
+            return;
+        }
+        let uuid = frame.parsed_uuid().unwrap_or_else(fresh_uuid);
+        self.output
+            .say(|frames| frames.accepted(&frame, uuid))
+            .await;
+        self.waiting
+            .push_back(Waiting::Prompt(Box::new(frame), uuid));
+        // Who sends no `initialize` has nothing to bring along.
+        if let Err(problem) = self.prepare(Initialize::default()).await {
+            self.waiting.clear();
+            self.output.say(|frames| frames.refusal(&problem)).await;
+        }
+    }
+
+    /// Sends on what can be sent on.
+    pub(super) async fn pump(&mut self) {
+        loop {
+            let is_answering = self.is_answering().await;
+            let Some(next) = self.waiting.front() else {
+                return;
+            };
+            let command = match next {
+                Waiting::Unusable(problem) => {
+                    if is_answering {
+                        return;
+                    }
+                    let problem = problem.clone();
+                    self.waiting.pop_front();
+                    self.output.say(|frames| frames.refusal(&problem)).await;
+                    continue;
+                }
+                Waiting::Prompt(frame, uuid) if !frame.client_composed => {
+                    let text = frame.plain_text();
+                    text.as_deref()
+                        .and_then(LocalCommand::parse)
+                        .map(|command| (command, *uuid))
+                }
+                Waiting::Prompt(..) => None,
+            };
+            if let Some((command, uuid)) = command {
+                if is_answering {
+                    return;
+                }
+                self.waiting.pop_front();
+                self.run_command(command, uuid).await;
+                continue;
+            }
+            let is_ready = self.session().is_some();
+            if !is_ready {
+                return; // servers are waited for
+            }
+            let next = self.waiting.pop_front();
+            if let Some(Waiting::Prompt(frame, uuid)) = next
+                && let Some(prompt) = frame.to_prompt(uuid, is_answering)
+                && let Some(live) = &self.live
+            {
+                live.send(Input::Prompt(prompt));
+            }
+        }
+    }
+
+    /// Whether the session answers something, or is about to.
+    async fn is_answering(&self) -> bool {
+        let waiting = self
+            .waiting
+            .iter()
+            .filter(|next| matches!(next, Waiting::Prompt(..)))
+            .count();
+        let submitted = self.output.frames().await.accepted_count() > waiting;
+        submitted || !self.is_session_idle()
+    }
+
+    async fn run_command(&mut self, command: LocalCommand, uuid: Uuid) {
+        let text = match command {
+            LocalCommand::Clear => {
+                let new = self.begin_anew();
+                self.output.say(|frames| frames.reset(new, uuid)).await;
+                String::new()
+            }
+            LocalCommand::Cost => self.output.frames().await.cost_in_words(),
+            LocalCommand::Context => self.context_in_words(),
+        };
+        let init = self.init_fields();
+        self.output
+            .say(|frames| {
+                let mut lines = vec![frames.init(init)];
+                lines.extend(frames.local_answer(command, uuid, &text));
+                lines
+            })
+            .await;
+    }
+
+    /// The fields of `init`, for a turn that no session begins.
+    fn init_fields(&self) -> Value {
+        let Some(prepared) = &self.prepared else {
+            return json!({});
+        };
+        let spec = &prepared.blueprint.spec;
+        let mut tools: Vec<String> = spec.offered_tools().map(|tool| tool.name.clone()).collect();
+        tools.extend(self.servers.tools().map(|(definition, _)| definition.name));
+        let environment = &spec.environment;
+        json!({
+            "cwd": environment.cwd, "tools": tools, "mcp_servers": self.servers.infos(),
+            "model": self.model(), "permissionMode": self.mode().name(),
+            "slash_commands": environment.command_names(), "apiKeySource": environment.api_key_source,
+            "claude_code_version": environment.version, "output_style": environment.output_style,
+            "agents": environment.agents, "skills": environment.skills, "plugins": environment.plugins,
+        })
+    }
+
+    /// Takes back what waits: the ids that its senders gave it.
+    pub(super) async fn withdraw_all(&mut self) -> Vec<String> {
+        let queued: Vec<(Uuid, String)> = {
+            let frames = self.output.frames().await;
+            frames
+                .queued()
+                .map(|(uuid, given)| (uuid, given.to_owned()))
+                .collect()
+        };
+        for (uuid, _) in &queued {
+            self.withdraw(*uuid).await;
+        }
+        queued.into_iter().map(|(_, given)| given).collect()
+    }
+
+    /// Takes back a prompt that waits.
+    pub(super) async fn withdraw(&mut self, uuid: Uuid) {
+        self.waiting
+            .retain(|next| !matches!(next, Waiting::Prompt(_, waiting) if *waiting == uuid));
+        if let Some(live) = &self.live {
+            live.send(Input::Withdraw(uuid));
+        }
+        self.output
+            .say(|frames: &mut Frames| frames.withdrawn(uuid))
+            .await;
+    }
+}

@@ -1,0 +1,336 @@
+//! The MCP servers of an engine: which there are, how they are doing, what tools they have.
+
+use std::{collections::BTreeMap, fs, sync::Arc, time::Duration};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_core::{RawJson, message::McpServer, tool::ToolDefinition};
+use windlass_engine::protocol::reply::ReplyError;
+
+use super::{
+    channel::ControlChannel,
+    sdk_server::{Offer, SdkServer, SdkTool},
+};
+use crate::host::RunTool;
+
+/// How long a server may take to say what tools it has.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How a server is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Status {
+    /// It has not answered yet.
+    Pending,
+    Connected,
+    /// It could not be reached, and why.
+    Failed(String),
+    /// It is left out for now.
+    Disabled,
+}
+
+/// How a server is reached.
+#[derive(Clone)]
+enum Way {
+    Sdk(SdkServer),
+    /// Not from here; why.
+    None(String),
+}
+
+struct Server {
+    way: Way,
+    config: RawJson,
+    status: Status,
+    offer: Offer,
+    /// It was added while the engine ran.
+    is_dynamic: bool,
+    /// Which connection counts: an answer to an earlier one comes too late.
+    attempt: u64,
+}
+
+/// All servers, by name.
+pub(super) struct Servers {
+    channel: ControlChannel,
+    all: BTreeMap<String, Server>,
+}
+
+/// What a connection came to.
+pub(super) struct Connected {
+    name: String,
+    attempt: u64,
+    offer: Result<Offer, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConfigFile {
+    #[serde(default)]
+    mcp_servers: BTreeMap<String, RawJson>,
+}
+
+/// The servers that a configuration names: JSON, or a file of it.
+pub(super) fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, String> {
+    let json = match text.trim_start().starts_with('{') {
+        true => text.to_owned(),
+        false => {
+            fs::read_to_string(text).map_err(|error| format!("--mcp-config `{text}`: {error}"))?
+        }
+    };
+    let file: ConfigFile =
+        serde_json::from_str(&json).map_err(|error| format!("--mcp-config: {error}"))?;
+    Ok(file.mcp_servers)
+}
+
+impl Servers {
+    pub(super) fn new(channel: ControlChannel) -> Self {
+        Self {
+            channel,
+            all: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a server, not yet connected.
+    pub(super) fn add(&mut self, name: &str, config: RawJson, is_dynamic: bool) {
+        #[derive(Deserialize)]
+        struct Kind {
+            #[serde(rename = "type", default)]
+            kind: Option<String>,
+        }
+        let kind = config.decode::<Kind>().ok().and_then(|kind| kind.kind);
+        let way = match kind.as_deref() {
+            Some("sdk") => Way::Sdk(SdkServer::new(name.to_owned(), self.channel.clone())),
+            kind => Way::None(format!(
+                "servers of type {} are not supported",
+                kind.unwrap_or("stdio")
+            )),
+        };
+        let server = Server {
+            way,
+            config,
+            status: Status::Pending,
+            offer: Offer::default(),
+            is_dynamic,
+            attempt: 0,
+        };
+        self.all.insert(name.to_owned(), server);
+    }
+
+    /// Adds a server of the SDK's process.
+    pub(super) fn add_sdk(&mut self, name: &str) {
+        let config = RawJson::encode(&json!({"type": "sdk", "name": name}));
+        self.add(
+            name,
+            config.unwrap_or_else(|_| RawJson::empty_object()),
+            false,
+        );
+    }
+
+    pub(super) fn is_sdk(&self, name: &str) -> bool {
+        self.all
+            .get(name)
+            .is_some_and(|server| matches!(server.way, Way::Sdk(_)))
+    }
+
+    /// Whether a server has not answered yet.
+    pub(super) fn are_pending(&self) -> bool {
+        self.all
+            .values()
+            .any(|server| server.status == Status::Pending)
+    }
+
+    /// Whether one of these has not answered yet.
+    pub(super) fn any_pending(&self, names: &[String]) -> bool {
+        let pending = |name: &String| {
+            self.all
+                .get(name)
+                .is_some_and(|server| server.status == Status::Pending)
+        };
+        names.iter().any(pending)
+    }
+
+    /// The connection to a server, to be waited for elsewhere; what comes of it goes to [`Servers::connected`].
+    pub(super) fn connect(
+        &mut self,
+        name: &str,
+    ) -> Option<impl Future<Output = Connected> + Send + use<>> {
+        let server = self.all.get_mut(name)?;
+        server.status = Status::Pending;
+        server.attempt += 1;
+        let (name, attempt, way) = (name.to_owned(), server.attempt, server.way.clone());
+        Some(async move {
+            let connecting = async {
+                match way {
+                    Way::Sdk(server) => server.connect().await,
+                    Way::None(reason) => Err(reason),
+                }
+            };
+            let late = |_| {
+                Err(format!(
+                    "no answer within {} seconds",
+                    CONNECT_TIMEOUT.as_secs()
+                ))
+            };
+            let in_time = tokio::time::timeout(CONNECT_TIMEOUT, connecting);
+            let offer = in_time.await.unwrap_or_else(late);
+            Connected {
+                name,
+                attempt,
+                offer,
+            }
+        })
+    }
+
+    /// Takes in what came of a connection: whether the tools there are may have changed.
+    pub(super) fn connected(&mut self, connected: Connected) -> Result<(), String> {
+        let Some(server) = self.all.get_mut(&connected.name) else {
+            return Ok(());
+        };
+        if server.attempt != connected.attempt || server.status != Status::Pending {
+            return Ok(());
+        }
+        match connected.offer {
+            Ok(offer) => {
+                server.offer = offer;
+                server.status = Status::Connected;
+                Ok(())
+            }
+            Err(reason) => {
+                server.offer = Offer::default();
+                server.status = Status::Failed(reason.clone());
+                Err(reason)
+            }
+        }
+    }
+
+    /// The names of all servers.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.all.keys().cloned().collect()
+    }
+
+    /// Leaves a server out for now.
+    pub(super) fn disable(&mut self, name: &str) -> Result<(), ReplyError> {
+        let server = self.all.get_mut(name).ok_or_else(|| not_found(name))?;
+        server.status = Status::Disabled;
+        server.offer = Offer::default();
+        Ok(())
+    }
+
+    pub(super) fn check(&self, name: &str) -> Result<(), ReplyError> {
+        match self.all.contains_key(name) {
+            true => Ok(()),
+            false => Err(not_found(name)),
+        }
+    }
+
+    /// The servers that were added while the engine runs are these from now on. The names of those to connect, and what
+    /// was removed.
+    pub(super) fn replace_dynamic(
+        &mut self,
+        configs: &BTreeMap<String, RawJson>,
+    ) -> (Vec<String>, Vec<String>) {
+        let is_same = |name: &String, server: &Server| configs.get(name) == Some(&server.config);
+        let gone: Vec<String> = (self.all.iter())
+            .filter(|(name, server)| {
+                (server.is_dynamic || matches!(server.way, Way::Sdk(_))) && !is_same(name, server)
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in &gone {
+            self.all.remove(name);
+        }
+        let new: Vec<String> = configs
+            .keys()
+            .filter(|name| !self.all.contains_key(*name))
+            .cloned()
+            .collect();
+        for name in &new {
+            self.add(name, configs[name].clone(), true);
+        }
+        let removed = gone
+            .into_iter()
+            .filter(|name| !configs.contains_key(name))
+            .collect();
+        (new, removed)
+    }
+
+    /// Why a server could not be reached, if it could not.
+    pub(super) fn failure(&self, name: &str) -> Option<&str> {
+        match &self.all.get(name)?.status {
+            Status::Failed(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Every tool, with what runs it.
+    pub(super) fn tools(&self) -> impl Iterator<Item = (ToolDefinition, Arc<dyn RunTool>)> {
+        self.all.values().flat_map(|server| {
+            let sdk = match &server.way {
+                Way::Sdk(sdk) => Some(sdk),
+                Way::None(_) => None,
+            };
+            let tools = server.offer.tools.iter();
+            tools.filter_map(move |(definition, name)| {
+                let tool: Arc<dyn RunTool> = Arc::new(SdkTool {
+                    server: sdk?.clone(),
+                    name: name.clone(),
+                });
+                Some((definition.clone(), tool))
+            })
+        })
+    }
+
+    /// The servers as `init` names them.
+    pub(super) fn infos(&self) -> Vec<McpServer> {
+        let info = |(name, server): (&String, &Server)| McpServer {
+            name: name.clone(),
+            status: server.status.name().to_owned(),
+        };
+        self.all.iter().map(info).collect()
+    }
+
+    /// The servers as `mcp_status` describes them.
+    pub(super) fn status(&self) -> Value {
+        let servers: Vec<Value> = self
+            .all
+            .iter()
+            .map(|(name, server)| server.describe(name))
+            .collect();
+        json!({"mcpServers": servers})
+    }
+}
+
+impl Server {
+    fn describe(&self, name: &str) -> Value {
+        let tools: Vec<Value> = (self.offer.tools.iter())
+            .map(|(definition, name)| {
+                json!({"name": name, "description": definition.description, "annotations": definition.annotations})
+            })
+            .collect();
+        let mut described = json!({"name": name, "status": self.status.name(), "tools": tools});
+        described["config"] = self.config.decode().unwrap_or_default();
+        if matches!(self.way, Way::Sdk(_)) {
+            described["source"] = "sdk".into();
+        }
+        if let Some(info) = &self.offer.info {
+            described["serverInfo"] = info.clone();
+        }
+        if let Status::Failed(reason) = &self.status {
+            described["error"] = reason.as_str().into();
+        }
+        described
+    }
+}
+
+impl Status {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Connected => "connected",
+            Self::Failed(_) => "failed",
+            Self::Disabled => "disabled",
+        }
+    }
+}
+
+pub(super) fn not_found(name: &str) -> ReplyError {
+    ReplyError::new(format!("Server not found: {name}"))
+}
