@@ -150,8 +150,40 @@ impl Session {
     /// # Errors
     /// [`SnapshotError::NotDrained`] while outputs wait to be polled: they would be lost.
     pub fn snapshot(&self) -> Result<Vec<u8>, SnapshotError> {
-        let shared = &self.shared;
-        if !shared.out.is_empty() {
+        // Field by field and without a rest: what is added must be thought of here.
+        let Self {
+            shared,
+            main,
+            children,
+            waiting,
+            // A session that has not heard what is still running is put away as one that will hear it again.
+            awaits_resumed: _,
+        } = self;
+        let Shared {
+            id,
+            ids,
+            permissions,
+            mode_before_plan,
+            observed,
+            cost,
+            model_usage,
+            rate_limit,
+            running,
+            tasks,
+            news,
+            agent_names,
+            agents_numbered,
+            unreported,
+            out,
+            // Handed in when it is taken up again.
+            spec: _,
+            now: _,
+            // Nothing between inputs.
+            tasks_changed: _,
+            agent_requests: _,
+            interrupt_main: _,
+        } = shared;
+        if !out.is_empty() {
             return Err(SnapshotError::NotDrained);
         }
         let header = Header {
@@ -159,25 +191,25 @@ impl Session {
             version: SNAPSHOT_VERSION,
         };
         let state = State {
-            id: shared.id,
-            ids: shared.ids.clone(),
-            mode: shared.permissions.mode(),
-            mode_before_plan: shared.mode_before_plan,
+            id: *id,
+            ids: ids.clone(),
+            mode: permissions.mode(),
+            mode_before_plan: *mode_before_plan,
             session_allow: Vec::new(),
-            permission_updates: shared.permissions.updates().to_vec(),
-            observed: shared.observed.values().cloned().collect(),
-            cost: shared.cost,
-            model_usage: shared.model_usage.clone(),
-            waiting: self.waiting.clone(),
-            running: shared.running.iter().map(|(id, r)| (*id, *r)).collect(),
-            tasks: shared.tasks.clone(),
-            news: shared.news.clone(),
-            agent_names: shared.agent_names.clone(),
-            agents_numbered: shared.agents_numbered,
-            unreported: shared.unreported.clone(),
-            rate_limit: Some(shared.rate_limit),
-            main: Some(self.main.state()),
-            children: self.children.values().map(Child::state).collect(),
+            permission_updates: permissions.updates().to_vec(),
+            observed: observed.values().cloned().collect(),
+            cost: *cost,
+            model_usage: model_usage.clone(),
+            waiting: waiting.clone(),
+            running: running.iter().map(|(id, r)| (*id, *r)).collect(),
+            tasks: tasks.clone(),
+            news: news.clone(),
+            agent_names: agent_names.clone(),
+            agents_numbered: *agents_numbered,
+            unreported: unreported.clone(),
+            rate_limit: Some(*rate_limit),
+            main: Some(main.state()),
+            children: children.values().map(Child::state).collect(),
         };
         let mut out = Vec::with_capacity(self.main.history.encoded_len() + 1024);
         // Strings, numbers and raw JSON only: encoding cannot fail.
@@ -324,27 +356,65 @@ fn history_line(line: &str) -> Result<(u32, Message), JsonError> {
 
 impl Thread {
     fn state(&self) -> ThreadState {
+        let Self {
+            spec,
+            is_new,
+            hook_rounds,
+            pending_context,
+            occurred,
+            left,
+            chosen,
+            steering,
+            history,
+            context_size,
+            turn,
+            turn_begun,
+            call_ids,
+            last_entry,
+            saving,
+            phase,
+            run,
+            notes,
+            // The session knows them of its children.
+            number: _,
+            agent: _,
+            parent_tool_use_id: _,
+            narrowing: _,
+            // Made again from what is kept.
+            shown: _,
+            prefix: _,
+            // Half of it is the decoder's: it is asked for again.
+            incoming: _,
+            // Nothing between inputs.
+            ended: _,
+            suggestion_due: _,
+        } = self;
+        let Chosen {
+            model,
+            thinking,
+            effort,
+        } = chosen;
         ThreadState {
-            model: self.chosen.model.clone(),
-            thinking: self.chosen.thinking,
-            effort: self.chosen.effort,
-            steering: self.steering.clone(),
-            turn: self.turn,
-            turn_begun: self.turn_begun,
-            call_ids: self.call_ids.clone(),
-            last_entry: self.last_entry,
-            saving: self.saving.clone(),
-            phase: self.phase,
-            run: self.run.clone(),
-            history: self.history.state(),
-            notes: self.notes.clone(),
-            context_size: self.context_size,
-            is_new: self.is_new,
-            hook_rounds: self.hook_rounds.clone(),
-            pending_context: self.pending_context.clone(),
-            occurred: self.occurred,
-            cwd: (!self.left.is_empty()).then(|| self.spec.environment.cwd.clone()),
-            left: self.left.clone(),
+            model: model.clone(),
+            thinking: *thinking,
+            effort: *effort,
+            steering: steering.clone(),
+            turn: *turn,
+            turn_begun: *turn_begun,
+            call_ids: call_ids.clone(),
+            last_entry: *last_entry,
+            saving: saving.clone(),
+            phase: *phase,
+            run: run.clone(),
+            history: history.state(),
+            notes: notes.clone(),
+            context_size: *context_size,
+            is_new: *is_new,
+            hook_rounds: hook_rounds.clone(),
+            pending_context: pending_context.clone(),
+            occurred: *occurred,
+            cwd: (!left.is_empty()).then(|| spec.environment.cwd.clone()),
+            left: left.clone(),
         }
     }
 }

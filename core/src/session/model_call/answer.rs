@@ -1,0 +1,186 @@
+//! A complete response: into the books, the history and the message stream.
+
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+
+use super::super::{Event, Line, Shared, Thread, run::Call};
+use crate::{
+    agent::background,
+    content::Block,
+    context::size::Counted,
+    history::Role,
+    id::Stage,
+    json::RawJson,
+    message::{ApiMessage, AssistantMessage, Message},
+    provider::{Response, StopReason},
+};
+impl Thread {
+    /// A complete response: into the books, the history and the message stream.
+    pub(super) fn answered(&mut self, shared: &mut Shared, mut response: Response) {
+        self.count_api_time(shared);
+        if self.run.compacting.is_some() {
+            return self.summed_up(shared, &response);
+        }
+        self.run.attempt = 0;
+        self.run.attempts_before = 0;
+        self.run.num_turns += 1;
+        self.turn = self.turn.saturating_add(1);
+        self.turn_begun = false;
+        self.run.usage.add(&response.usage);
+        if !self.is_main() {
+            shared.unreported.usage.add(&response.usage);
+        }
+        self.book(shared, &response);
+        self.run.stop_reason = response.stop_reason.clone();
+        self.run.text = text_of(&response.content);
+        self.name_calls_apart(shared, &mut response.content);
+        let kept: Vec<RawJson> = response
+            .content
+            .iter()
+            .filter(|block| block.belongs_in_history())
+            .map(Block::to_raw)
+            .collect();
+        // A pause without a word would lead to the same request again, without end.
+        self.run.paused = response.stop_reason == Some(StopReason::PauseTurn) && !kept.is_empty();
+        self.run.unsaved = kept.clone();
+        self.history.push(Role::Assistant, kept);
+        let estimate = self.history.estimated_tokens();
+        self.context_size.counted = Counted::new(&response.usage, estimate);
+        if self.context_size.counted.is_some() {
+            self.context_size.freed = 0;
+        }
+        let uuid = shared.ids.uuid();
+        let message = AssistantMessage {
+            message: ApiMessage {
+                id: response.id,
+                kind: "message".to_owned(),
+                role: "assistant".to_owned(),
+                model: response.model,
+                content: self.heard(&response.content),
+                stop_reason: response.stop_reason,
+                stop_sequence: response.stop_sequence,
+                usage: response.usage,
+            },
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            error: None,
+            uuid,
+            session_id: shared.id,
+        };
+        if !message.message.content.is_empty() || !self.is_muted() {
+            shared.say(Message::Assistant(message));
+        }
+        let cut = self.run.stop_reason == Some(StopReason::MaxTokens);
+        let last = response.content.len().saturating_sub(1);
+        let spec = self.spec.clone();
+        self.run.calls = response
+            .content
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, block)| match block {
+                Block::ToolUse(mut tool_use) => {
+                    // The limit struck right after the name: that is no call without arguments.
+                    if cut && index == last && tool_use.input == Ok(RawJson::empty_object()) {
+                        tool_use.input = Err(String::new());
+                    }
+                    let core = spec.tool(&tool_use.name).and_then(|tool| tool.core);
+                    if let Some(core) = core {
+                        let said = &self.run.text;
+                        let name = &tool_use.name;
+                        tool_use.input = tool_use.input.map(|input| {
+                            core.prepare(background::present_input(name, &input), said)
+                        });
+                    }
+                    Some(Call::new(tool_use))
+                }
+                _ => None,
+            })
+            .collect();
+        self.number_agents(shared);
+        self.transit(shared, Event::Answered);
+    }
+
+    /// Gives calls an id of our own where the server's is missing or was used before: the API refuses
+    /// a history in which two calls share one.
+    fn name_calls_apart(&mut self, shared: &mut Shared, content: &mut [Block]) {
+        for block in content {
+            if let Block::ToolUse(call) = block {
+                if call.id.is_empty() || self.call_ids.contains(&call.id) {
+                    call.id = format!("toolu_{:032x}", shared.ids.uuid().0);
+                }
+                self.call_ids.insert(call.id.clone());
+            }
+        }
+    }
+
+    /// Whether the application hears no words of this thread, only of its calls.
+    pub(in crate::session) fn is_muted(&self) -> bool {
+        !self.is_main() && self.spec.tasks.tool_calls_only
+    }
+
+    /// What the application hears of a response.
+    fn heard(&self, content: &[Block]) -> Vec<RawJson> {
+        let heard = |block: &&Block| !self.is_muted() || matches!(block, Block::ToolUse(_));
+        content.iter().filter(heard).map(Block::to_raw).collect()
+    }
+
+    pub(in crate::session) fn book(&mut self, shared: &mut Shared, response: &Response) {
+        let asked = match &self.prefix {
+            Some((model, _)) => model.clone(),
+            None => self.model().to_owned(),
+        };
+        let catalogue = &self.spec.catalogue;
+        // Servers may answer with a more exact name; if only the asked one is known, that one counts.
+        let priced = if catalogue.get(&response.model).is_some() {
+            response.model.clone()
+        } else {
+            asked
+        };
+        let facts = catalogue.get(&priced).cloned();
+        let cost = catalogue.cost(&priced, &response.usage).unwrap_or_default();
+        shared.cost += cost;
+        let entry = shared.model_usage.entry(priced).or_default();
+        entry.add(&response.usage);
+        entry.cost_usd += cost;
+        if let Some(facts) = facts {
+            entry.context_window = facts.context_window;
+            entry.max_output_tokens = facts.max_output_tokens;
+        }
+    }
+
+    pub(in crate::session) fn save_response(&mut self, shared: &mut Shared) {
+        let content = core::mem::take(&mut self.run.unsaved);
+        if content.is_empty() {
+            self.after_save(shared);
+        } else {
+            let line = Line::new(Role::Assistant, content);
+            self.save(shared, Stage::SaveResponse, alloc::vec![line]);
+        }
+    }
+
+    /// What a written response leads to.
+    pub(in crate::session) fn after_response(&mut self, shared: &mut Shared) -> Event {
+        if self.run.calls.is_empty() && !self.run.paused {
+            if let Some(event) = self.without_output(shared) {
+                return event;
+            }
+            return self.conclude(shared);
+        }
+        if let Some(stop) = self.stop_at_budget(shared) {
+            return stop;
+        }
+        if self.run.calls.is_empty() {
+            Event::Proceed
+        } else {
+            Event::RunTools
+        }
+    }
+}
+
+pub(in crate::session) fn text_of(content: &[Block]) -> String {
+    let mut out = String::new();
+    for block in content {
+        if let Block::Text { text, .. } = block {
+            out.push_str(text);
+        }
+    }
+    out
+}

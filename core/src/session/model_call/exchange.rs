@@ -1,0 +1,174 @@
+//! A response as it arrives.
+
+use alloc::{string::String, vec::Vec};
+
+use super::{
+    super::{Shared, Thread},
+    Body,
+    failure::transport_error,
+};
+use crate::{
+    effect::{Answer, HttpFailure, HttpFailureKind},
+    id::{EffectId, Stage},
+    json::RawJson,
+    message::{Message, StreamEvent},
+    money::Usd,
+};
+
+/// Of an error response no more is read than this.
+const ERROR_BODY_LIMIT: usize = 64 << 10;
+
+impl Thread {
+    pub(in crate::session) fn model_answer(
+        &mut self,
+        shared: &mut Shared,
+        id: EffectId,
+        answer: Answer,
+    ) {
+        if self.incoming.as_ref().is_none_or(|i| i.id != id) {
+            return; // the tail of a response that is over or was given up
+        }
+        match answer {
+            Answer::HttpHead { status, headers } => {
+                if let Some(info) = self.spec.provider.rate_limit(status, &headers) {
+                    shared.note_rate_limit(info);
+                }
+                self.head(status, &headers);
+            }
+            Answer::HttpBody(bytes) => self.body(shared, &bytes),
+            Answer::HttpEnd => self.end(shared),
+            Answer::HttpFailed(failure) => self.broken_off(shared, failure),
+            // After an interrupt nothing is incoming: the host dropped it by itself.
+            _ => {
+                let dropped = "the host dropped the exchange with the model server";
+                let failure = HttpFailure::new(HttpFailureKind::Interrupted, dropped);
+                self.broken_off(shared, failure);
+            }
+        }
+    }
+
+    /// The exchange broke off; what has arrived may be enough.
+    fn broken_off(&mut self, shared: &mut Shared, failure: HttpFailure) {
+        let enough = self.incoming.as_ref().is_some_and(|incoming| {
+            // A status other than success says it all, with or without the rest of its words.
+            incoming.complete_since.is_some() || matches!(incoming.body, Body::Error { .. })
+        });
+        if enough {
+            self.end(shared);
+        } else {
+            self.call_failed(shared, transport_error(failure), None);
+        }
+    }
+
+    fn head(&mut self, status: u16, headers: &[(String, String)]) {
+        let header = |name: &str| {
+            headers
+                .iter()
+                .find(|(key, _)| key.eq_ignore_ascii_case(name))
+                .map(|(_, value)| value.as_str())
+        };
+        let wants_events = self.spec.partial_messages;
+        let decoder = (200..300).contains(&status).then(|| {
+            let content_type = header("content-type").unwrap_or("");
+            self.spec.provider.decoder(content_type, wants_events)
+        });
+        let retry_after_ms = header("retry-after").and_then(retry_after);
+        if let Some(incoming) = &mut self.incoming {
+            incoming.retry_after_ms = retry_after_ms;
+            incoming.body = match decoder {
+                Some(decoder) => Body::Success(decoder),
+                None => Body::Error {
+                    status,
+                    bytes: Vec::new(),
+                },
+            };
+        }
+    }
+
+    fn body(&mut self, shared: &mut Shared, bytes: &[u8]) {
+        let Some(incoming) = &mut self.incoming else {
+            return;
+        };
+        let id = incoming.id;
+        match &mut incoming.body {
+            Body::Awaited => {}
+            Body::Error { bytes: held, .. } => {
+                let room = ERROR_BODY_LIMIT.saturating_sub(held.len());
+                held.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            }
+            Body::Success(decoder) => {
+                let fed = decoder.feed(bytes);
+                let events = decoder.take_events();
+                if decoder.is_complete() && incoming.complete_since.is_none() {
+                    incoming.complete_since = Some(shared.now.mono);
+                }
+                self.say_stream_events(shared, events);
+                if let Err(error) = fed {
+                    shared.cancel(id);
+                    self.call_failed(shared, error.into_api_error(), None);
+                }
+            }
+        }
+    }
+
+    fn say_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
+        if self.is_muted() || self.run.compacting.is_some() || self.incoming_suggestion().is_some()
+        {
+            return; // neither a summary nor a suggestion is an answer to anybody
+        }
+        for event in events {
+            let uuid = shared.ids.uuid();
+            shared.say(Message::StreamEvent(StreamEvent {
+                event,
+                parent_tool_use_id: self.parent_tool_use_id.clone(),
+                uuid,
+                session_id: shared.id,
+            }));
+        }
+    }
+
+    /// The response is complete and the server did not close it.
+    pub(in crate::session) fn stop_lingering(&mut self, shared: &mut Shared) {
+        if let Some(id) = self.incoming.as_ref().map(|i| i.id) {
+            shared.cancel(id);
+            self.end(shared);
+        }
+    }
+
+    fn end(&mut self, shared: &mut Shared) {
+        let Some(incoming) = self.incoming.take() else {
+            return;
+        };
+        if incoming.id.stage == Stage::Suggestion {
+            if let Body::Success(decoder) = incoming.body
+                && let Ok(response) = decoder.finish()
+            {
+                self.suggested(shared, &response);
+            }
+            return;
+        }
+        match incoming.body {
+            Body::Awaited => {
+                let failure = HttpFailure::new(
+                    HttpFailureKind::Interrupted,
+                    "the model server ended the exchange without an answer",
+                );
+                self.call_failed(shared, transport_error(failure), None);
+            }
+            Body::Error { status, bytes } => {
+                let error = self.spec.provider.error(status, &bytes);
+                self.call_failed(shared, error, incoming.retry_after_ms);
+            }
+            Body::Success(decoder) => match decoder.finish() {
+                Ok(response) => self.answered(shared, response),
+                Err(error) => self.call_failed(shared, error.into_api_error(), None),
+            },
+        }
+    }
+}
+
+/// Seconds of a `retry-after` header, as milliseconds. The date form is not used by model servers.
+fn retry_after(value: &str) -> Option<u64> {
+    let seconds = Usd::parse(value.trim())?; // a decimal number, exactly
+    Some(seconds.nanos / 1_000_000)
+}

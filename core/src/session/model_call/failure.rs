@@ -1,0 +1,154 @@
+//! A model call that failed: again, with another model, or not.
+
+use alloc::{borrow::ToOwned, string::String};
+
+use super::super::{Event, Outcome, Shared, Thread};
+use crate::{
+    effect::{HttpFailure, HttpFailureKind},
+    message::{ApiRetry, ErrorClass, Message, ModelFallback, SystemMessage},
+    provider::ApiError,
+};
+/// No `retry-after` is honoured beyond this.
+const LONGEST_RETRY_AFTER_MS: u64 = 300_000;
+
+impl Thread {
+    pub(super) fn count_api_time(&mut self, shared: &mut Shared) {
+        let waited = shared.now.mono.since(self.run.asked_at);
+        let api_ms = match self.is_main() {
+            true => &mut self.run.api_ms,
+            false => &mut shared.unreported.api_ms,
+        };
+        *api_ms = api_ms.saturating_add(waited);
+    }
+
+    pub(super) fn call_failed(
+        &mut self,
+        shared: &mut Shared,
+        error: ApiError,
+        retry_after_ms: Option<u64>,
+    ) {
+        if self.incoming_suggestion().is_some() {
+            self.incoming = None;
+            return;
+        }
+        self.incoming = None;
+        self.count_api_time(shared);
+        let policy = &self.spec.retry;
+        let fallback = match &self.run.compacting {
+            Some(_) => None,
+            None => self.fallback_for(&error),
+        };
+        let max_retries = match fallback {
+            Some(_) => policy.max_retries.min(policy.retries_before_fallback),
+            None => policy.max_retries,
+        };
+        let worth_it = error.retryable
+            && self.attempts() <= max_retries
+            && (!policy.only_rate_limits || error.class == ErrorClass::RateLimit);
+        if !worth_it && let Some(fallback) = fallback {
+            return self.fall_back(shared, fallback, error);
+        }
+        if !worth_it && self.run.compacting.is_some() {
+            return self.summary_failed(shared, &error);
+        }
+        if !worth_it && let Some(event) = self.compact_because(shared, &error) {
+            return self.transit(shared, event);
+        }
+        if !worth_it && let Some(event) = self.mend_results(shared, &error) {
+            return self.transit(shared, event);
+        }
+        if !worth_it {
+            if matches!(error.status, Some(400 | 413 | 422)) {
+                self.take_back_prompt();
+            }
+            self.run.outcome = Some(Outcome::Failed {
+                class: Some(error.class),
+                message: error.message,
+            });
+            self.transit(shared, Event::GiveUp);
+            return;
+        }
+        let delay = self.retry_delay(shared, retry_after_ms);
+        self.run.retry_at = Some(shared.now.mono.after(delay));
+        let uuid = shared.ids.uuid();
+        shared.say(Message::System(SystemMessage::ApiRetry(ApiRetry {
+            attempt: self.attempts(),
+            max_retries,
+            retry_delay_ms: delay,
+            error_status: error.status,
+            error: error.class,
+            message: error.message,
+            uuid,
+            session_id: shared.id,
+        })));
+        self.transit(shared, Event::Retry);
+    }
+
+    /// How often the model in use has been asked for the response that is awaited.
+    fn attempts(&self) -> u32 {
+        match &self.run.compacting {
+            Some(compacting) => compacting.attempt,
+            None => self.run.attempt.saturating_sub(self.run.attempts_before),
+        }
+    }
+
+    /// The model that takes over after this error; none where another model would not help.
+    fn fallback_for(&self, error: &ApiError) -> Option<String> {
+        let missing = error.status == Some(404);
+        let fallback = self.spec.fallback_model.as_ref()?;
+        let helps = error.retryable || missing;
+        (helps && self.model() != fallback).then(|| fallback.clone())
+    }
+
+    /// The fallback model takes over until the run ends (LOOP-12).
+    fn fall_back(&mut self, shared: &mut Shared, to: String, error: ApiError) {
+        let from = self.model().to_owned();
+        self.run.on_fallback = true;
+        self.run.attempts_before = self.run.attempt;
+        let uuid = shared.ids.uuid();
+        shared.say(Message::System(SystemMessage::ModelFallback(
+            ModelFallback {
+                from,
+                to,
+                error: error.class,
+                message: error.message,
+                uuid,
+                session_id: shared.id,
+            },
+        )));
+        self.transit(shared, Event::FallBack);
+    }
+
+    fn retry_delay(&mut self, shared: &mut Shared, retry_after_ms: Option<u64>) -> u64 {
+        let policy = &self.spec.retry;
+        let doublings = self.attempts().saturating_sub(1).min(32);
+        let backoff = policy
+            .base_ms
+            .saturating_mul(1 << doublings)
+            .min(policy.max_ms);
+        // None at all is no answer: the backoff holds.
+        let asked_for = retry_after_ms
+            .filter(|ms| policy.honour_retry_after && *ms > 0)
+            .map(|ms| ms.min(LONGEST_RETRY_AFTER_MS));
+        let delay = asked_for.unwrap_or(backoff);
+        let jitter = delay.saturating_mul(u64::from(policy.jitter_percent)) / 100;
+        delay.saturating_add(shared.ids.below(jitter + 1))
+    }
+}
+
+pub(super) fn transport_error(failure: HttpFailure) -> ApiError {
+    ApiError {
+        class: match failure.kind {
+            HttpFailureKind::Refused => ErrorClass::InvalidRequest,
+            HttpFailureKind::TooLarge => ErrorClass::Unknown,
+            HttpFailureKind::Connect | HttpFailureKind::Interrupted => ErrorClass::ServerError,
+        },
+        status: None,
+        retryable: matches!(
+            failure.kind,
+            HttpFailureKind::Connect | HttpFailureKind::Interrupted
+        ),
+        too_long: false,
+        message: failure.message,
+    }
+}

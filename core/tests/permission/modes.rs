@@ -1,0 +1,222 @@
+//! Modes, and the order in which everything has its say.
+
+use windlass_core::{
+    permission::{
+        Behavior, Cause, HookVerdict, Mode, Narrowing, Rules, SessionPermissions, Standing,
+        UpdateError, Verdict, judge,
+    },
+    spec::{Environment, PermissionPolicy},
+};
+
+use super::{Call, allow, environment, parsed, verdict};
+
+#[test]
+fn perm_2_accept_edits_runs_plain_file_commands_in_the_workspace() {
+    let mut rules = allow(&["Bash(npm test)"]);
+    rules.deny = parsed(&["Edit(locked/**)"]);
+    for (line, expected) in [
+        ("mkdir -p a/b", Verdict::Allow),
+        ("touch a /extra/b", Verdict::Allow),
+        ("rm -rf build", Verdict::Allow),
+        ("mv a b && cp -r b c", Verdict::Allow),
+        ("mkdir a && npm test > a/log", Verdict::Allow),
+        ("rm -rf .", Verdict::Ask),
+        ("rm -rf /work", Verdict::Ask),
+        ("rm -rf ../x", Verdict::Ask),
+        ("cp /etc/passwd a", Verdict::Ask),
+        ("cp a /etc/passwd", Verdict::Ask),
+        ("rm *.o", Verdict::Ask),
+        ("rm $X", Verdict::Ask),
+        ("rm --no-preserve-root a", Verdict::Ask),
+        ("mkdir a && make", Verdict::Ask),
+        ("X=1 mkdir a", Verdict::Ask),
+        ("./mkdir a", Verdict::Ask),
+        ("mv locked open", Verdict::Ask),
+        ("rm locked/key", Verdict::Deny),
+        ("ls", Verdict::Ask),
+        ("true", Verdict::Ask),
+    ] {
+        let call = Call::new("Bash", line);
+        assert_eq!(
+            verdict(&rules, Mode::AcceptEdits, &call),
+            expected,
+            "{line}"
+        );
+        let plain = verdict(&rules, Mode::Default, &call);
+        assert_ne!(plain, Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn perm_2_plan_mode_changes_nothing_and_lets_plans_be_made() {
+    let rules = allow(&["Edit", "Bash", "Read", "TodoWrite", "Task"]);
+    for (tool, expected) in [
+        ("Read", Verdict::Allow),
+        ("Edit", Verdict::Deny),
+        ("Bash", Verdict::Deny),
+        ("mcp__x__y", Verdict::Deny),
+        ("TodoWrite", Verdict::Allow),
+        ("Task", Verdict::Allow),
+        ("ExitPlanMode", Verdict::Ask),
+        ("AskUserQuestion", Verdict::Ask),
+    ] {
+        let call = Call::new(tool, "/work/a");
+        assert_eq!(verdict(&rules, Mode::Plan, &call), expected, "{tool}");
+    }
+}
+
+#[test]
+fn perm_2_bypass_needs_leave_and_is_not_for_root() {
+    let set = |allow_bypass, is_root| {
+        let policy = PermissionPolicy {
+            allow_bypass,
+            ..PermissionPolicy::default()
+        };
+        let environment = Environment {
+            is_root,
+            ..environment()
+        };
+        let mut permissions = SessionPermissions::new(&policy);
+        let done = permissions.set_mode(&policy, &environment, Mode::BypassPermissions);
+        assert_eq!(permissions.mode() == Mode::BypassPermissions, done.is_ok());
+        done
+    };
+    assert_eq!(set(false, false), Err(UpdateError::BypassNotAllowed));
+    assert_eq!(set(true, true), Err(UpdateError::BypassAsRoot));
+    assert_eq!(set(true, false), Ok(()));
+}
+
+#[test]
+fn perm_15_dont_ask_denies_whatever_no_rule_allows() {
+    let mut rules = allow(&["Read(/src/**)"]);
+    rules.ask = parsed(&["WebFetch"]);
+    for (tool, what, expected) in [
+        ("Read", "/work/src/a", Verdict::Allow),
+        ("Read", "/work/a", Verdict::Deny),
+        ("WebFetch", "https://example.com", Verdict::Deny),
+        ("AskUserQuestion", "", Verdict::Deny),
+        ("Bash", "ls", Verdict::Deny),
+    ] {
+        assert_eq!(
+            verdict(&rules, Mode::DontAsk, &Call::new(tool, what)),
+            expected,
+            "{tool}"
+        );
+    }
+}
+
+#[test]
+fn perm_1_hooks_and_rules_in_their_order() {
+    let environment = environment();
+    let rules = Rules {
+        deny: parsed(&["Bash(rm:*)"]),
+        ask: parsed(&["Bash(git push:*)"]),
+        allow: parsed(&["Bash(ls:*)"]),
+        ..Rules::default()
+    };
+    for (hook, line, mode, expected) in [
+        (Behavior::Deny, "ls", Mode::BypassPermissions, Verdict::Deny),
+        (Behavior::Ask, "ls", Mode::BypassPermissions, Verdict::Ask),
+        (Behavior::Ask, "ls", Mode::DontAsk, Verdict::Deny),
+        (Behavior::Allow, "make", Mode::Default, Verdict::Allow),
+        (Behavior::Allow, "make", Mode::DontAsk, Verdict::Allow),
+        (Behavior::Allow, "make", Mode::Plan, Verdict::Deny),
+        (
+            Behavior::Allow,
+            "rm x",
+            Mode::BypassPermissions,
+            Verdict::Deny,
+        ),
+        (
+            Behavior::Allow,
+            "git push",
+            Mode::BypassPermissions,
+            Verdict::Ask,
+        ),
+    ] {
+        let call = Call::new("Bash", line);
+        let hook = HookVerdict {
+            behavior: hook,
+            reason: Some("so it is".into()),
+        };
+        let standing = Standing::new(&rules, mode, &environment);
+        let decision = judge(&standing, call.facts(), Some(&hook));
+        assert_eq!(decision.verdict, expected, "{hook:?} {line} {mode:?}");
+    }
+}
+
+#[test]
+fn sub_3_a_subagent_has_at_most_what_its_parent_has() {
+    let environment = environment();
+    let list = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<_>>()
+    };
+    for session in Mode::ALL {
+        for wanted in Mode::ALL {
+            let narrowing =
+                Narrowing::of_agent(None, &list(&["Bash(rm:*)"]), Some(wanted)).unwrap();
+            for call in [
+                Call::new("Edit", "/work/a"),
+                Call::new("Edit", "/etc/a"),
+                Call::new("Read", "/work/a"),
+                Call::new("Bash", "mkdir a"),
+                Call::new("Bash", "rm a"),
+                Call::new("Bash", "ls"),
+            ] {
+                let rules = allow(&["Bash(ls)"]);
+                let standing = Standing::new(&rules, session, &environment);
+                let parent = judge(&standing, call.facts(), None).verdict;
+                let narrowed = Standing {
+                    narrowing: Some(&narrowing),
+                    ..standing
+                };
+                let child = judge(&narrowed, call.facts(), None).verdict;
+                let width = |verdict| match verdict {
+                    Verdict::Deny => 0,
+                    Verdict::Ask => 1,
+                    Verdict::Allow => 2,
+                };
+                assert!(width(child) <= width(parent), "{session:?} {wanted:?}");
+            }
+        }
+    }
+    let some = Narrowing::of_agent(
+        Some(&list(&["Read", "Bash", "mcp__x"])),
+        &list(&["Bash"]),
+        None,
+    )
+    .unwrap();
+    let offered = ["Read", "Bash", "Edit", "mcp__x__y"].map(|tool| some.offers(tool));
+    assert_eq!(offered, [true, false, false, true]);
+    let below = Narrowing::of_agent(Some(&list(&["Read", "Edit"])), &[], None).unwrap();
+    let both = some.further(&below);
+    assert!(both.offers("Read") && !both.offers("Edit"));
+    assert!(Narrowing::of_agent(None, &list(&["Bash("]), None).is_err());
+}
+
+#[test]
+fn perm_11_a_file_outside_the_workspace_is_asked_about_with_its_path() {
+    let environment = environment();
+    let rules = Rules::default();
+    for (tool, what) in [
+        ("Read", "/etc/a"),
+        ("Edit", "/etc/a"),
+        ("Bash", "touch /etc/a"),
+    ] {
+        let call = Call::new(tool, what);
+        let standing = Standing {
+            free_workspace_reads: true,
+            ..Standing::new(&rules, Mode::AcceptEdits, &environment)
+        };
+        let decision = judge(&standing, call.facts(), None);
+        assert_eq!(
+            decision.cause,
+            Cause::OutsideWorkspace("/etc/a".into()),
+            "{tool}"
+        );
+        assert_eq!(decision.verdict, Verdict::Ask);
+    }
+}

@@ -1,0 +1,215 @@
+//! What people are told about rules: why, and which of them do nothing.
+
+use serde_json::json;
+use windlass_core::permission::{Fault, Fit, Mode, Source, Standing, explain, judge, lint};
+
+use super::{Call, allow, environment, layers::layer, parsed};
+
+#[test]
+fn an_explanation_names_every_rule_and_the_one_that_decides() {
+    let environment = environment();
+    let mut rules = allow(&["Bash(npm run:*)", "Read", "Bash(echo:*)"]);
+    rules.deny = parsed(&["Bash(git push:*)"]);
+    let of = |line: &str| {
+        let call = Call::new("Bash", line);
+        let standing = Standing::new(&rules, Mode::Default, &environment);
+        let explanation = explain(&standing, call.facts(), None);
+        assert_eq!(explanation.decision, judge(&standing, call.facts(), None));
+        explanation
+    };
+    let fits = |line| {
+        of(line)
+            .considered
+            .iter()
+            .map(|rule| rule.fit)
+            .collect::<Vec<_>>()
+    };
+    use Fit::{Covers, OtherCall, OtherTool, Part, Perhaps};
+    assert_eq!(fits("npm run x"), [OtherCall, Covers, OtherTool, OtherCall]);
+    assert_eq!(
+        fits("npm run x && make"),
+        [OtherCall, Part, OtherTool, OtherCall]
+    );
+    assert_eq!(
+        fits("git -C x push"),
+        [Perhaps, OtherCall, OtherTool, OtherCall]
+    );
+    let both = of("npm run x && echo y");
+    let deciding: Vec<bool> = both.considered.iter().map(|rule| rule.decides).collect();
+    assert_eq!(deciding, [false, true, false, true]);
+    let text = of("npm run x && make").to_string();
+    for words in [
+        "is asked about",
+        "covers a part of the line",
+        "Bash(npm run x && make)",
+        "(options)",
+    ] {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+    let data = serde_json::to_value(of("git push")).unwrap();
+    assert_eq!(data["considered"][0]["decides"], true);
+    assert_eq!(data["considered"][0]["rule"], "Bash(git push:*)");
+    assert_eq!(data["decision"]["verdict"], "deny");
+}
+
+/// The complaints that users of such rules have.
+#[test]
+fn rules_that_do_nothing_are_found() {
+    let tools = [
+        "Bash", "Read", "Edit", "Write", "Grep", "WebFetch", "Task", "Note",
+    ];
+    for (allow, deny, fault, words) in [
+        (
+            &["Write(docs/**)"][..],
+            &[] as &[&str],
+            Fault::Invalid,
+            "Edit(docs/**)",
+        ),
+        (&["Grep(docs/**)"], &[], Fault::Invalid, "Read(docs/**)"),
+        (&["Bash(npm test"], &[], Fault::Invalid, "not closed"),
+        (
+            &["Bahs(npm test)"],
+            &[],
+            Fault::Invalid,
+            "did you mean Bash",
+        ),
+        (&["bash"], &[], Fault::UnknownTool, "did you mean Bash"),
+        (&["Quux"], &[], Fault::UnknownTool, "the tools are"),
+        (
+            &["Bash(command:rm *)"],
+            &[],
+            Fault::NeverMatches,
+            "Bash(rm:*)",
+        ),
+        (&["Bash(cd:*)"], &[], Fault::Misleading, "needs its own"),
+        (
+            &["Bash(* --version)"],
+            &[],
+            Fault::Misleading,
+            "every program",
+        ),
+        (
+            &["Bash(npm test && make *)"],
+            &[],
+            Fault::NeverMatches,
+            "command by command",
+        ),
+        (
+            &["Bash(FOO=1 npm:*)"],
+            &[],
+            Fault::NeverMatches,
+            "variables",
+        ),
+        (
+            &["Bash(sudo apt:*)"],
+            &[],
+            Fault::NeverMatches,
+            "always asked about",
+        ),
+        (
+            &["Bash($X:*)"],
+            &[],
+            Fault::NeverMatches,
+            "not the beginning",
+        ),
+        (
+            &["Bash(timeout:*)"],
+            &[],
+            Fault::Misleading,
+            "runs other commands",
+        ),
+        (
+            &["Read(/Users/me/x)"],
+            &[],
+            Fault::Misleading,
+            "Read(//Users/me/x)",
+        ),
+        (
+            &["Read(/etc/hosts)"],
+            &[],
+            Fault::Misleading,
+            "Read(//etc/hosts)",
+        ),
+        (&["Read(../x)"], &[], Fault::NeverMatches, "`..`"),
+        (&["Read(~me/x)"], &[], Fault::NeverMatches, "`~/`"),
+        (&["Read($HOME/x)"], &[], Fault::NeverMatches, "not expanded"),
+        (&["Read(C:\\Users\\me)"], &[], Fault::NeverMatches, "`/`"),
+        (&["mcp__*"], &[], Fault::Misleading, "name the server"),
+    ] {
+        let settings = json!({ "allow": allow, "deny": deny });
+        let found = lint(&[layer(Source::UserSettings, true, &settings)], &tools);
+        assert_eq!(found.len(), 1, "{allow:?}: {found:?}");
+        assert_eq!(found[0].fault, fault, "{allow:?}: {found:?}");
+        assert!(
+            found[0].message.contains(words),
+            "{allow:?}: {}",
+            found[0].message
+        );
+        assert!(found[0].to_string().contains("user settings"));
+    }
+    let good = json!({
+        "allow": ["Bash(npm run:*)", "Bash(git log *)", "Bash(git * main)", "Read(~/x/**)", "Read(//etc/hosts)",
+            "Edit(/src/**)", "Read(*.{md,txt})", "WebFetch(domain:example.com)", "mcp__github", "Task(Explore)",
+            "Bash(find . -name \\*.rs)"],
+        "deny": ["Read(.env)", "Bash(rm:*)", "Bash(sudo:*)"],
+    });
+    let found = lint(&[layer(Source::UserSettings, true, &good)], &tools);
+    assert_eq!(found, []);
+}
+
+#[test]
+fn rules_that_another_rule_decides_before_are_found() {
+    for (stronger, weaker, expected) in [
+        ("Bash", "Bash(npm test)", true),
+        ("Bash(npm:*)", "Bash(npm run x:*)", true),
+        ("Bash(npm:*)", "Bash(npm run *)", true),
+        ("Bash(npm*)", "Bash(npmx:*)", true),
+        ("Bash(git * main)", "Bash(git push main)", true),
+        ("Bash(npm run:*)", "Bash(npm:*)", false),
+        ("Bash(npm test)", "Bash(npm test:*)", false),
+        ("Bash(git * main)", "Bash(git push *)", false),
+        ("Read", "Read(/src/**)", true),
+        ("Read(/src/**)", "Read(/src/a.rs)", true),
+        ("Read(/src/**)", "Read(/src/deep/**)", true),
+        ("Read(/src/**)", "Edit(/src/a.rs)", true),
+        ("Edit(/src/**)", "Read(/src/a.rs)", false),
+        ("Read(/src/a.rs)", "Read(/src/**)", false),
+        ("Read(/src/**)", "Read(src/a.rs)", false),
+        ("Read(*.rs)", "Read(a.rs)", true),
+        ("Edit", "Write", true),
+        ("mcp__github", "mcp__github__list", true),
+        ("mcp__*", "mcp__github", true),
+        ("mcp__github__list", "mcp__github", false),
+        (
+            "WebFetch(domain:example.com)",
+            "WebFetch(domain:docs.example.com)",
+            true,
+        ),
+        (
+            "WebFetch(domain:docs.example.com)",
+            "WebFetch(domain:example.com)",
+            false,
+        ),
+        ("Skill(docs:*)", "Skill(docs:pdf)", true),
+    ] {
+        for (list, other) in [("deny", "allow"), ("deny", "ask"), ("ask", "allow")] {
+            let settings = json!({ list: [stronger], other: [weaker] });
+            let found = lint(&[layer(Source::CliArg, true, &settings)], &[]);
+            let shadowed = found
+                .iter()
+                .any(|one| matches!(one.fault, Fault::ShadowedBy(_)) && one.name.rule == weaker);
+            assert_eq!(
+                shadowed, expected,
+                "{list} {stronger}, {other} {weaker}: {found:?}"
+            );
+        }
+        let settings = json!({ "allow": [weaker, stronger] });
+        let found = lint(&[layer(Source::CliArg, true, &settings)], &[]);
+        let covered = found
+            .iter()
+            .any(|one| matches!(one.fault, Fault::CoveredBy(_)) && one.name.rule == weaker);
+        assert_eq!(covered, expected, "{stronger}, {weaker}: {found:?}");
+    }
+    let twice = json!({ "deny": ["Bash(rm:*)", "Bash(rm *)"] });
+    assert_eq!(lint(&[layer(Source::CliArg, true, &twice)], &[]).len(), 1);
+}
