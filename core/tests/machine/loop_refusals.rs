@@ -142,6 +142,22 @@ fn loop_9_results_of_text_alone_stay_and_so_does_what_was_not_refused_for_its_co
 }
 
 #[test]
+fn loop_9_results_that_were_read_once_are_not_what_a_later_request_is_refused_for() {
+    let (mut bench, _) = pictured();
+    let words = [
+        json!({"type": "thinking", "thinking": "hm", "signature": "sig"}),
+        json!({"type": "text", "text": "I see. One moment."}),
+    ];
+    bench.reply(&Reply::stopped(&words, "pause_turn"));
+    bench.saved();
+    let before = bench.history();
+    bench.reply(&refusal());
+    assert!(bench.result().is_error && bench.session.is_idle());
+    assert_eq!(bench.history(), before);
+    assert_eq!(pictures(&json!(bench.history())), 1);
+}
+
+#[test]
 fn loop_13_a_session_put_away_or_interrupted_while_results_are_mended_goes_on() {
     let (mut bench, _) = pictured();
     bench.reply(&refusal());

@@ -23,6 +23,9 @@ impl Thread {
         self.run.attempt = 0;
         self.run.attempts_before = 0;
         self.run.num_turns += 1;
+        // The server has read the last results: whatever it refuses from here on, it is not those.
+        self.run.before_results = None;
+        self.run.mended = None;
         self.turn = self.turn.saturating_add(1);
         self.turn_begun = false;
         self.run.usage.add(&response.usage);
