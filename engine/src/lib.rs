@@ -10,7 +10,9 @@
 //! Nothing here starts a process or opens a socket; `transcript`, `settings` and `project` read and write files.
 #![forbid(unsafe_code)]
 
+mod atomic;
 mod block_uuid;
+pub mod config_dir;
 pub mod project;
 pub mod protocol;
 pub mod settings;

@@ -2,10 +2,9 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec};
 
-use super::{Event, Line, Outcome, Phase, Shared, Thread, output::given_up, run::CallState};
+use super::{Event, Outcome, Phase, Shared, Thread, output::given_up, run::CallState};
 use crate::{
     content::Block,
-    history::Role,
     id::{EffectId, Stage, Uuid},
     message::{ApiMessage, AssistantMessage, ErrorClass, Message, ResultMessage, ResultSubtype},
     provider::{StopReason, Usage},
@@ -93,9 +92,8 @@ impl Thread {
         if self.run.calls.is_empty() {
             self.after_save(shared);
         } else {
-            let blocks = self.collect_results();
-            let line = Line::new(Role::User, blocks);
-            self.save(shared, Stage::SaveResults, vec![line]);
+            let lines = self.collect_results();
+            self.save(shared, Stage::SaveResults, lines);
         }
     }
 

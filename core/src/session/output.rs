@@ -123,7 +123,7 @@ impl Thread {
         self.save(
             shared,
             Stage::SavePrompt,
-            vec![Line::new(Role::User, content).under(uuid)],
+            vec![Line::synthetic(content).under(uuid)],
         );
     }
 }

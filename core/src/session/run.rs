@@ -8,9 +8,9 @@ use super::{call::CallHooks, compaction::Compacting, output::OutputProgress, ref
 use crate::{
     content::ToolUse,
     effect::Prompt,
-    id::Millis,
+    id::{Millis, Uuid},
     json::RawJson,
-    message::{ErrorClass, PermissionDenial},
+    message::{ApiMessage, ErrorClass, PermissionDenial},
     permission::PathFact,
     provider::{StopReason, Usage},
 };
@@ -41,7 +41,11 @@ pub(super) struct Run {
     pub(super) text: String,
     /// The provider paused the last response and wants to be asked again.
     pub(super) paused: bool,
-    /// Blocks of the last response that are not in the transcript yet.
+    /// The last response and its id, while it is not in the transcript yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) unsaved_response: Option<(Uuid, ApiMessage)>,
+    /// The same as older snapshots have it: its blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unsaved: Vec<RawJson>,
     /// The attempt of the current model call, from 1.
     pub(super) attempt: u32,
@@ -148,6 +152,12 @@ pub(super) struct Call {
     pub(super) hooks: CallHooks,
     /// The `tool_result` block, once there is one: encoded for the message stream and the history alike.
     pub(super) answer: Option<RawJson>,
+    /// The id of the message that showed it to the application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) answer_uuid: Option<Uuid>,
+    /// The tool's structured output, until it is in the transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) structured: Option<RawJson>,
     /// The number of the agent that the call starts, if it starts one.
     #[serde(default)]
     pub(super) agent: Option<u32>,
@@ -214,6 +224,8 @@ impl Call {
             failed: false,
             hooks: CallHooks::default(),
             answer: None,
+            answer_uuid: None,
+            structured: None,
             agent: None,
             agent_runs: false,
             waits_for_task: None,

@@ -24,12 +24,12 @@ use super::{
 use crate::{
     content::Block,
     context::compaction,
-    effect::{Answer, Delivery, Effect, Entry, EntryCompaction, Prompt},
+    effect::{Answer, Delivery, Effect, Entry, EntryCompaction, EntryOrigin, Prompt},
     history::{History, Role},
     hook::{HookEvent, input::AgentName},
     id::{EffectId, Millis, Stage, Uuid},
     json::RawJson,
-    message::{Init, Message, SystemMessage, UserContent, UserMessage},
+    message::{ApiMessage, Init, Message, SystemMessage, UserContent, UserMessage},
     permission::Narrowing,
     provider::Prefix,
     spec::{Effort, Spec, Thinking},
@@ -356,6 +356,8 @@ impl Thread {
                 parent: parent.replace(uuid),
                 timestamp: shared.now.wall,
                 message: line.encode(),
+                tool_use_result: line.tool_use_result,
+                origin: line.origin,
                 agent: self.agent_id(),
                 compaction: line.compaction,
             });
@@ -444,24 +446,62 @@ pub(super) struct Chosen {
 }
 
 /// A message on its way to the transcript.
-#[derive(Serialize)]
 pub(super) struct Line {
-    role: Role,
-    content: Vec<RawJson>,
-    #[serde(skip)]
+    message: LineMessage,
     uuid: Option<Uuid>,
-    #[serde(skip)]
+    tool_use_result: Option<RawJson>,
+    origin: EntryOrigin,
     compaction: Option<EntryCompaction>,
+}
+
+/// A message as it is written down.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LineMessage {
+    Plain { role: Role, content: Vec<RawJson> },
+    Response(ApiMessage),
 }
 
 impl Line {
     pub(super) fn new(role: Role, content: Vec<RawJson>) -> Self {
+        Self::of(LineMessage::Plain { role, content })
+    }
+
+    /// A response, whole.
+    pub(super) fn response(message: ApiMessage) -> Self {
+        Self::of(LineMessage::Response(message))
+    }
+
+    /// A word of the engine's own to the model.
+    pub(super) fn synthetic(content: Vec<RawJson>) -> Self {
         Self {
-            role,
-            content,
+            origin: EntryOrigin::Engine,
+            ..Self::new(Role::User, content)
+        }
+    }
+
+    /// News of background tasks.
+    pub(super) fn news(content: Vec<RawJson>) -> Self {
+        Self {
+            origin: EntryOrigin::Task,
+            ..Self::new(Role::User, content)
+        }
+    }
+
+    fn of(message: LineMessage) -> Self {
+        Self {
+            message,
             uuid: None,
+            tool_use_result: None,
+            origin: EntryOrigin::Conversation,
             compaction: None,
         }
+    }
+
+    /// The same with a tool's structured output.
+    pub(super) fn with_output(mut self, output: Option<RawJson>) -> Self {
+        self.tool_use_result = output;
+        self
     }
 
     /// A summary, with which the conversation begins anew.
@@ -477,7 +517,7 @@ impl Line {
     }
 
     fn encode(&self) -> RawJson {
-        // Strings and raw JSON only: encoding cannot fail.
-        RawJson::encode(self).unwrap_or_else(|_| RawJson::null())
+        // Strings, numbers and raw JSON only: encoding cannot fail.
+        RawJson::encode(&self.message).unwrap_or_else(|_| RawJson::null())
     }
 }

@@ -3,7 +3,8 @@
 //! The lines are those of the session files of the Agent SDKs: `{"type", "uuid", "parentUuid", "message", …}`,
 //! one entry each. An [`Entry`] has what the core knows of one; the host adds the rest
 //! (`sessionId`, `cwd`, `version`, whether it is a subagent's). Only what `message`, `uuid` and the parent say
-//! is needed to read one back, and for a conversation that was compacted, `compaction` as an [`Entry`] has it.
+//! is needed to read one back, and for a conversation that was compacted, `compaction` as an [`Entry`] has it, or a
+//! `compactMetadata` with `keptMessages`.
 //!
 //! A file may have been cut anywhere: in the middle of a line, between a call and its result. Whatever was
 //! written whole counts; [`Conversation`] is what a model server would accept of it, and says what was mended.
@@ -40,7 +41,7 @@ struct Line {
     has_parent: bool,
     /// Of another conversation within the same file.
     is_aside: bool,
-    /// A summary with which the conversation begins anew: so many messages before it stay, behind it.
+    /// The conversation begins anew here, with this summary or the next: so many messages before it stay, behind it.
     kept: Option<u64>,
     message: Option<Message>,
 }
@@ -124,12 +125,14 @@ impl Transcript {
     #[must_use]
     pub fn conversation(&self) -> Conversation {
         let mut messages: Vec<Said<'_>> = Vec::new();
+        let mut begins_anew = None;
         for at in self.chain() {
             let line = &self.lines[at];
+            begins_anew = line.kept.or(begins_anew);
             let Some(message) = &line.message else {
                 continue;
             };
-            if let Some(kept) = line.kept {
+            if let Some(kept) = begins_anew.take() {
                 messages = newest(messages, kept);
                 messages.insert(0, (None, message.role, message.content.clone()));
                 continue;
@@ -253,36 +256,41 @@ impl Line {
             uuid: Option<String>,
             #[serde(default, rename = "parentUuid", alias = "parent")]
             parent: Option<RawJson>,
+            /// Where a compaction has cut the chain, what was before it.
+            #[serde(default, rename = "logicalParentUuid")]
+            logical_parent: Option<String>,
             #[serde(default, rename = "isSidechain")]
             is_sidechain: bool,
-            #[serde(default, rename = "isMeta")]
-            is_meta: bool,
             #[serde(default, rename = "teamName")]
             team: Option<RawJson>,
             #[serde(default, rename = "type")]
             kind: Option<String>,
-            #[serde(default)]
+            /// Of a summary, or of the boundary before it.
+            #[serde(default, alias = "compactMetadata")]
             compaction: Option<RawJson>,
             #[serde(default)]
             message: Option<RawJson>,
         }
         #[derive(Deserialize)]
         struct Kept {
+            #[serde(alias = "keptMessages")]
             kept_messages: u64,
         }
         let form: Form = serde_json::from_str(text).ok()?;
+        let kept = (form.compaction.as_ref())
+            .and_then(|raw| raw.decode::<Kept>().ok())
+            .map(|kept| kept.kept_messages);
         let is_message = matches!(form.kind.as_deref(), None | Some("user" | "assistant"));
         let message = form.message.filter(|_| is_message);
         let parent: Option<String> = form.parent.as_ref().and_then(|p| p.decode().ok()?);
+        let parent = parent.or(form.logical_parent.filter(|_| kept.is_some()));
         Some(Self {
             uuid: form.uuid.as_deref().and_then(Uuid::parse),
             parent: parent.as_deref().and_then(Uuid::parse),
             // `"parentUuid": null` reads as none: a beginning is told from a missing word by its id.
             has_parent: parent.is_some(),
-            is_aside: form.is_sidechain || form.is_meta || form.team.is_some(),
-            kept: (form.compaction.as_ref())
-                .and_then(|raw| raw.decode::<Kept>().ok())
-                .map(|kept| kept.kept_messages),
+            is_aside: form.is_sidechain || form.team.is_some(),
+            kept,
             message: message.as_ref().and_then(Message::read),
         })
     }

@@ -202,7 +202,13 @@ impl Bench {
         self.answer(id, Answer::Resolved(real));
     }
 
+    /// Acknowledges what is being saved; the first of it.
     pub(crate) fn saved(&mut self) -> Entry {
+        self.saved_all().swap_remove(0)
+    }
+
+    /// Acknowledges what is being saved.
+    pub(crate) fn saved_all(&mut self) -> Vec<Entry> {
         let found = self
             .pending
             .iter()
@@ -212,7 +218,8 @@ impl Bench {
             })
             .unwrap_or_else(|| panic!("nothing is being saved, only {:?}", self.pending));
         self.answer(found.0, Answer::Persisted);
-        found.1.into_iter().next().expect("an entry")
+        assert!(!found.1.is_empty(), "an entry");
+        found.1
     }
 
     pub(crate) fn messages(&self) -> Vec<&Message> {

@@ -119,8 +119,9 @@ fn loop_13_while_calls_wait_are_resolved_are_asked_about_and_run() {
     assert_eq!(bench.pending_stages(), [Stage::Run]);
     // A tool may still say what it did.
     bench.finish("runs", "it was done already");
-    let entry = bench.saved();
-    assert!(entry.message.get().contains("it was done already"));
+    let entries = bench.saved_all();
+    assert_eq!(entries.len(), 4, "each result by itself");
+    assert!(entries[2].message.get().contains("it was done already"));
     let results = &bench.history()[2]["content"];
     assert_eq!(results.as_array().unwrap().len(), 4);
     assert_eq!(results[2].get("is_error"), None);

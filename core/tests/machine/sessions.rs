@@ -8,6 +8,7 @@ use windlass_core::{
     effect::{Answer, Effect, Entry},
     id::Uuid,
     testkit::validate_request,
+    tool::ToolResult,
     transcript::{Conversation, Repair, Transcript},
 };
 
@@ -25,23 +26,23 @@ fn entries() -> Vec<Entry> {
     let mut bench = Bench::new(spec());
     let mut entries = Vec::new();
     bench.prompt("first prompt");
-    entries.push(bench.saved());
+    entries.extend(bench.saved_all());
     bench.reply(&Reply::message(&[
         json!({"type": "thinking", "thinking": "hm", "signature": "sig"}),
         json!({"type": "text", "text": "first words"}),
         tool_use("a", "Note", json!({"text": "é ☃ \"quoted\""})),
         tool_use("b", "Note", json!({})),
     ]));
-    entries.push(bench.saved());
+    entries.extend(bench.saved_all());
     bench.finish("a", "result of a");
     bench.finish("b", "result of b");
-    entries.push(bench.saved());
+    entries.extend(bench.saved_all());
     bench.says("first answer");
-    entries.push(bench.saved());
+    entries.extend(bench.saved_all());
     bench.prompt("second prompt");
-    entries.push(bench.saved());
+    entries.extend(bench.saved_all());
     bench.says("second answer");
-    entries.push(bench.saved());
+    entries.extend(bench.saved_all());
     entries
 }
 
@@ -83,10 +84,11 @@ fn resumed(spec: Spec, transcript: &Transcript) -> (Session, Vec<Repair>) {
 }
 
 /// What each entry has to say, as it stands in a request.
-const SAID: [&[&str]; 6] = [
+const SAID: [&[&str]; 7] = [
     &["first prompt"],
     &["first words", "é ☃ \\\"quoted\\\""],
-    &["result of a", "result of b"],
+    &["result of a"],
+    &["result of b"],
     &["first answer"],
     &["second prompt"],
     &["second answer"],
@@ -121,6 +123,46 @@ fn sess_4_a_transcript_cut_at_any_byte_resumes_and_loses_nothing_that_was_writte
             .unwrap_or(0);
         assert_eq!(transcript.whole_len, whole as u64, "where to go on writing");
     }
+}
+
+#[test]
+fn sess_1_entries_have_the_ids_of_the_messages_that_were_shown_and_all_they_said() {
+    let mut bench = Bench::new(spec());
+    bench.prompt("go");
+    bench.saved();
+    bench.reply(&Reply::message(&[
+        json!({"type": "thinking", "thinking": "without a signature"}),
+        json!({"type": "text", "text": "words"}),
+        tool_use("a", "Note", json!({})),
+        tool_use("b", "Note", json!({})),
+    ]));
+    let response = bench.saved();
+    let shown = bench.lines_of("assistant").remove(0);
+    assert_eq!(json!(response.uuid), shown["uuid"]);
+    let message: Value = response.message.decode().unwrap();
+    assert_eq!(
+        message, shown["message"],
+        "with id, model, usage, every block"
+    );
+    let (call, _) = bench.calls().remove(0);
+    let mut first = ToolResult::text("first");
+    first.structured = Some(raw(&json!({"stdout": "first"})));
+    bench.answer(call, Answer::Tool(first));
+    bench.finish("b", "second");
+    let results = bench.saved_all();
+    let shown = bench.lines_of("user");
+    assert_eq!((results.len(), shown.len()), (2, 2));
+    for (entry, output) in results.iter().zip([Some(json!({"stdout": "first"})), None]) {
+        let shown = shown
+            .iter()
+            .find(|shown| shown["uuid"] == json!(entry.uuid));
+        let message: Value = entry.message.decode().unwrap();
+        assert_eq!(shown.expect("the same id")["message"], message);
+        let structured = entry.tool_use_result.as_ref();
+        assert_eq!(structured.map(|raw| raw.decode().unwrap()), output);
+    }
+    assert_eq!(results[0].parent, Some(response.uuid));
+    assert_eq!(results[1].parent, Some(results[0].uuid));
 }
 
 #[test]
@@ -240,8 +282,8 @@ fn sess_1_a_file_with_a_line_for_each_block_and_entries_of_other_kinds_is_read()
 #[test]
 fn sess_1_a_session_is_resumed_at_a_message_under_an_id_of_ones_choice() {
     let entries = entries();
-    let transcript = Transcript::of(&entries).up_to(entries[3].uuid).unwrap();
-    assert_eq!(transcript.leaf(), Some(entries[3].uuid));
+    let transcript = Transcript::of(&entries).up_to(entries[4].uuid).unwrap();
+    assert_eq!(transcript.leaf(), Some(entries[4].uuid));
     let chosen = SessionId::from_random([77; 16]);
     let (mut session, repairs) =
         Session::resume_transcript(Arc::new(spec()), chosen, [8; 32], &transcript);
@@ -260,7 +302,7 @@ fn sess_1_what_is_written_after_resuming_follows_the_last_entry() {
     let mut bench = Bench::new(spec());
     bench.session = session;
     bench.prompt("third prompt");
-    assert_eq!(bench.saved().parent, Some(entries[5].uuid));
+    assert_eq!(bench.saved().parent, Some(entries[6].uuid));
     let reused = bench.session.history().message_count();
     bench.reply(&Reply::call("a", "Note", json!({})));
     assert!(

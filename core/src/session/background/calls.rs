@@ -224,7 +224,7 @@ impl Thread {
             session_id: shared.id,
         }));
         self.history.push(Role::User, blocks.clone());
-        Some(Line::new(Role::User, blocks).under(uuid))
+        Some(Line::news(blocks).under(uuid))
     }
 
     /// When the first of its waits for tasks is over.

@@ -7,7 +7,6 @@ use crate::{
     content::{Block, tool_result},
     history::Role,
     id::Stage,
-    json::RawJson,
     message::{Message, ToolUseSummary, UserContent, UserMessage},
     tool::ToolResult,
 };
@@ -30,6 +29,10 @@ impl Thread {
         call.failed = result.is_error;
         call.answer = Some(block.clone());
         let uuid = shared.ids.uuid();
+        call.answer_uuid = Some(uuid);
+        if self.spec.persist {
+            call.structured.clone_from(&result.structured);
+        }
         shared.say(Message::User(UserMessage {
             message: UserContent::new(alloc::vec![block]),
             parent_tool_use_id: self.parent_tool_use_id.clone(),
@@ -41,20 +44,33 @@ impl Thread {
         }));
     }
 
-    /// Puts the results into the history, in the order of the calls, as one message.
-    pub(in crate::session) fn collect_results(&mut self) -> Vec<RawJson> {
+    /// Puts the results into the history, in the order of the calls, as one message. What the transcript gets of it:
+    /// each result under the id it was shown with, then what hooks have to say.
+    pub(in crate::session) fn collect_results(&mut self) -> Vec<Line> {
         let calls = core::mem::take(&mut self.run.calls);
         let mut context = Vec::new();
         let mut blocks = Vec::with_capacity(calls.len());
+        let mut lines = Vec::with_capacity(calls.len() + 1);
         for call in calls {
-            blocks.extend(call.answer);
+            if let Some(answer) = call.answer {
+                let line = Line::new(Role::User, vec![answer.clone()]);
+                let line = line.with_output(call.structured);
+                lines.push(match call.answer_uuid {
+                    Some(uuid) => line.under(uuid),
+                    None => line,
+                });
+                blocks.push(answer);
+            }
             context.extend(call.hooks.context);
         }
         // Results first: the API wants them at the head of the message that answers the calls.
-        blocks.append(&mut context);
-        blocks.append(&mut self.pending_context);
-        self.history.push(Role::User, blocks.clone());
-        blocks
+        context.append(&mut self.pending_context);
+        blocks.extend_from_slice(&context);
+        self.history.push(Role::User, blocks);
+        if !context.is_empty() {
+            lines.push(Line::synthetic(context));
+        }
+        lines
     }
 
     pub(in crate::session) fn save_results(&mut self, shared: &mut Shared) {
@@ -65,9 +81,9 @@ impl Thread {
             self.say_summary(shared);
         }
         self.count_output_round();
-        let mut blocks = self.collect_results();
-        blocks.extend(self.warn_of_clearing());
-        let mut lines = vec![Line::new(Role::User, blocks)];
+        let mut lines = self.collect_results();
+        let warning = self.warn_of_clearing();
+        lines.extend(warning.map(|warning| Line::synthetic(vec![warning])));
         if self.is_within_limits(shared) {
             lines.extend(self.take_news(shared));
             lines.extend(self.take_steering(shared));

@@ -100,7 +100,7 @@ impl Thread {
         let content = self.with_hook_context(content);
         self.history.push(Role::User, content.clone());
         self.transit(shared, Event::GoOn);
-        let line = Line::new(Role::User, content).under(uuid);
+        let line = Line::synthetic(content).under(uuid);
         self.save(shared, Stage::SavePrompt, vec![line]);
     }
 }

@@ -36,15 +36,14 @@ impl Thread {
         self.run.stop_reason = response.stop_reason.clone();
         self.run.text = text_of(&response.content);
         self.name_calls_apart(shared, &mut response.content);
-        let kept: Vec<RawJson> = response
-            .content
-            .iter()
-            .filter(|block| block.belongs_in_history())
-            .map(Block::to_raw)
+        let whole: Vec<RawJson> = response.content.iter().map(Block::to_raw).collect();
+        let kept: Vec<RawJson> = (response.content.iter().zip(&whole))
+            .filter(|(block, _)| block.belongs_in_history())
+            .map(|(_, raw)| raw.clone())
             .collect();
         // A pause without a word would lead to the same request again, without end.
         self.run.paused = response.stop_reason == Some(StopReason::PauseTurn) && !kept.is_empty();
-        self.run.unsaved = kept.clone();
+        let is_kept = !kept.is_empty();
         self.history.push(Role::Assistant, kept);
         let estimate = self.history.estimated_tokens();
         self.context_size.counted = Counted::new(&response.usage, estimate);
@@ -68,6 +67,14 @@ impl Thread {
             uuid,
             session_id: shared.id,
         };
+        if is_kept && self.spec.persist {
+            let content = whole;
+            let unsaved = ApiMessage {
+                content,
+                ..message.message.clone()
+            };
+            self.run.unsaved_response = Some((uuid, unsaved));
+        }
         if !message.message.content.is_empty() || !self.is_muted() {
             shared.say(Message::Assistant(message));
         }
@@ -151,12 +158,12 @@ impl Thread {
 
     pub(in crate::session) fn save_response(&mut self, shared: &mut Shared) {
         let content = core::mem::take(&mut self.run.unsaved);
-        if content.is_empty() {
-            self.after_save(shared);
-        } else {
-            let line = Line::new(Role::Assistant, content);
-            self.save(shared, Stage::SaveResponse, alloc::vec![line]);
-        }
+        let line = match self.run.unsaved_response.take() {
+            Some((uuid, message)) => Line::response(message).under(uuid),
+            None if content.is_empty() => return self.after_save(shared),
+            None => Line::new(Role::Assistant, content),
+        };
+        self.save(shared, Stage::SaveResponse, alloc::vec![line]);
     }
 
     /// What a written response leads to.

@@ -1,0 +1,340 @@
+//! Sessions that were written down, taken up again.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    ops::Range,
+    path::PathBuf,
+};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_core::{RawJson, SessionId, Uuid, transcript::Transcript};
+
+use super::{SessionFiles, TranscriptError, scribe::result_of};
+
+/// How much of a session is taken up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResumeOptions {
+    /// Only up to this message, which may be any line of the transcript (Agent SDK reference, `resumeSessionAt`).
+    pub at: Option<String>,
+    /// The prompt whose turn is left away by that: everything behind the message must belong to it (`resumeDropsTurn`).
+    pub drops_turn: Option<String>,
+}
+
+/// A session as it was written down.
+#[derive(Debug, Clone)]
+pub struct SavedSession {
+    /// The session.
+    pub id: SessionId,
+    /// Its file.
+    pub path: PathBuf,
+    text: Vec<u8>,
+    lines: Vec<LineHead>,
+    /// Indices of lines, by their ids. Where an id was written twice, the last one counts.
+    by_id: HashMap<Uuid, usize>,
+    /// The last line that is taken up; none for all.
+    cut: Option<usize>,
+    transcript: Transcript,
+}
+
+/// What must be known of a line without reading it whole.
+#[derive(Debug, Clone)]
+pub(super) struct LineHead {
+    pub(super) bytes: Range<usize>,
+    pub(super) uuid: Uuid,
+    pub(super) parent: Option<Uuid>,
+    kind: Kind,
+    is_aside: bool,
+    /// The provider's id of the response.
+    response: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Something the person said, or another program in their place.
+    Prompt,
+    /// Something came of a background task.
+    News,
+    Result,
+    Response,
+    /// What the engine adds: reminders, attachments, notes.
+    Other,
+}
+
+/// A session that cannot be taken up.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// Nothing was written under this id.
+    #[error("No conversation found with session ID: {0}")]
+    UnknownSession(String),
+    /// No line has this id.
+    #[error("No message found with message.uuid of: {0}")]
+    UnknownMessage(String),
+    /// More would be lost than was meant to be.
+    #[error("Resume rejected by --resume-drops-turn: {0}")]
+    DropsMore(String),
+    /// The file cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] TranscriptError),
+}
+
+impl SavedSession {
+    /// A session by its id, as `--resume` names it.
+    ///
+    /// # Errors
+    /// [`ResumeError::UnknownSession`], also for a text that is no id; [`ResumeError::Unreadable`].
+    pub fn find(files: &SessionFiles, id: &str) -> Result<Self, ResumeError> {
+        let unknown = || ResumeError::UnknownSession(id.to_owned());
+        let parsed = Uuid::parse(id).ok_or_else(unknown)?;
+        let path = files.find(parsed)?.ok_or_else(unknown)?;
+        Ok(Self::load(parsed, path)?)
+    }
+
+    /// Reads a session's file. Lines that are none are passed over, whatever their size; the work is proportional to the
+    /// size of the file.
+    ///
+    /// # Errors
+    /// [`TranscriptError`] if the file cannot be read.
+    pub fn load(id: SessionId, path: PathBuf) -> Result<Self, TranscriptError> {
+        let text =
+            fs::read(&path).map_err(|error| TranscriptError::new("reading", &path, error))?;
+        let lines = heads(&text);
+        let by_id = lines.iter().enumerate().map(|(at, l)| (l.uuid, at));
+        Ok(Self {
+            id,
+            path,
+            by_id: by_id.collect(),
+            transcript: Transcript::read(&text),
+            lines,
+            text,
+            cut: None,
+        })
+    }
+
+    /// The same as far as it is to be taken up. The file stays as it is: what is left away becomes a branch that nothing
+    /// follows.
+    ///
+    /// # Errors
+    /// [`ResumeError::UnknownMessage`], [`ResumeError::DropsMore`].
+    pub fn truncated(mut self, options: &ResumeOptions) -> Result<Self, ResumeError> {
+        let Some(at) = &options.at else {
+            return match &options.drops_turn {
+                Some(_) => Err(ResumeError::DropsMore(
+                    "it says what --resume-session-at leaves away, and that is not given".into(),
+                )),
+                None => Ok(self),
+            };
+        };
+        let unknown = || ResumeError::UnknownMessage(at.clone());
+        let uuid = Uuid::parse(at).ok_or_else(unknown)?;
+        let cut = *self.by_id.get(&uuid).ok_or_else(unknown)?;
+        if let Some(prompt) = &options.drops_turn {
+            self.drops_only(cut, prompt)
+                .map_err(ResumeError::DropsMore)?;
+        }
+        let end = self.lines[cut].bytes.end;
+        self.transcript = Transcript::read(&self.text[..end]);
+        self.cut = Some(cut);
+        Ok(self)
+    }
+
+    /// The conversation, for the core.
+    #[must_use]
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// The line that what comes next follows.
+    #[must_use]
+    pub fn leaf(&self) -> Option<Uuid> {
+        self.transcript.leaf()
+    }
+
+    /// The ids of all lines of the file, also of those that are not taken up.
+    pub fn ids(&self) -> impl Iterator<Item = Uuid> {
+        self.lines.iter().map(|line| line.uuid)
+    }
+
+    /// Whether a line has this id.
+    #[must_use]
+    pub fn contains(&self, uuid: Uuid) -> bool {
+        self.by_id.contains_key(&uuid)
+    }
+
+    /// The lines that lead to where it is taken up: what a fork begins with.
+    pub(super) fn conversation_lines(&self) -> impl Iterator<Item = (&LineHead, &[u8])> {
+        let active = self.active();
+        let joins = self.joining(&active);
+        let end = self.cut.map_or(self.lines.len(), |cut| cut + 1);
+        (0..end)
+            .filter(move |at| active.contains(at) || joins.contains(at))
+            .map(|at| &self.lines[at])
+            .map(|line| (line, &self.text[line.bytes.clone()]))
+    }
+
+    /// The last line of the conversation and its ancestors.
+    fn active(&self) -> HashSet<usize> {
+        let mut active = HashSet::new();
+        let mut next = self.leaf().and_then(|leaf| self.by_id.get(&leaf)).copied();
+        // What the engine adds behind the last message leads there too.
+        let end = self.cut.map_or(self.lines.len(), |cut| cut + 1);
+        if let Some(cut) = self
+            .cut
+            .filter(|cut| Some(self.lines[*cut].uuid) != self.leaf())
+        {
+            next = Some(cut)
+                .filter(|cut| *cut < end && !self.lines[*cut].is_aside)
+                .or(next);
+        }
+        while let Some(at) = next.filter(|at| active.insert(*at)) {
+            next = self.lines[at]
+                .parent
+                .and_then(|parent| self.by_id.get(&parent).copied());
+        }
+        active
+    }
+
+    /// Lines beside the active ones that belong to them: further blocks of a response, results of parallel calls, what was
+    /// noted on the way.
+    fn joining(&self, active: &HashSet<usize>) -> HashSet<usize> {
+        let responses: HashSet<&str> = active
+            .iter()
+            .filter_map(|at| self.lines[*at].response.as_deref())
+            .collect();
+        let mut joined = HashSet::new();
+        for (at, line) in self.lines.iter().enumerate() {
+            if active.contains(&at) || line.is_aside {
+                continue;
+            }
+            let parent = line.parent.and_then(|parent| self.by_id.get(&parent));
+            let hangs =
+                parent.is_some_and(|parent| active.contains(parent) || joined.contains(parent));
+            let belongs = match line.kind {
+                Kind::Response => {
+                    let response = line.response.as_deref();
+                    response.is_some_and(|response| responses.contains(response))
+                }
+                Kind::Result | Kind::Other => hangs,
+                Kind::Prompt | Kind::News => false,
+            };
+            if belongs {
+                joined.insert(at);
+            }
+        }
+        joined
+    }
+
+    /// Whether all that is left away behind a line belongs to the turn of a prompt; why it does not.
+    fn drops_only(&self, cut: usize, prompt: &str) -> Result<(), String> {
+        let turn = Uuid::parse(prompt).and_then(|uuid| self.by_id.get(&uuid).copied());
+        let turn = turn.ok_or_else(|| format!("no message {prompt} is in the transcript"))?;
+        if turn <= cut {
+            return Err(format!("the prompt {prompt} is not behind that message"));
+        }
+        let active = self.active();
+        let joins = self.joining(&active);
+        let mut of_turn = HashSet::from([turn]);
+        for at in cut + 1..self.lines.len() {
+            let line = &self.lines[at];
+            let is_live = active.contains(&at) || joins.contains(&at);
+            if !is_live || line.is_aside || at == turn {
+                continue;
+            }
+            let parent = line.parent.and_then(|parent| self.by_id.get(&parent));
+            let follows = parent.is_some_and(|parent| of_turn.contains(parent));
+            match line.kind {
+                Kind::Prompt => {
+                    return Err(format!("{} is another prompt", line.uuid));
+                }
+                Kind::News => {
+                    return Err(format!("{} is news of a background task", line.uuid));
+                }
+                _ if !follows => {
+                    return Err(format!("{} belongs to an earlier turn", line.uuid));
+                }
+                _ => {
+                    of_turn.insert(at);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lines that are entries, in their order.
+fn heads(text: &[u8]) -> Vec<LineHead> {
+    let mut start = 0;
+    let mut heads = Vec::new();
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let bytes = start..start + line.len();
+        start = bytes.end;
+        heads.extend(read_head(line.trim_ascii(), bytes));
+    }
+    heads
+}
+
+fn read_head(line: &[u8], bytes: Range<usize>) -> Option<LineHead> {
+    #[derive(Deserialize)]
+    struct Form<'a> {
+        r#type: String,
+        uuid: String,
+        #[serde(default, rename = "parentUuid")]
+        parent: Option<String>,
+        #[serde(default, rename = "logicalParentUuid")]
+        logical_parent: Option<String>,
+        #[serde(default, rename = "isSidechain")]
+        is_sidechain: bool,
+        #[serde(default, rename = "isMeta")]
+        is_meta: bool,
+        #[serde(default, rename = "isCompactSummary")]
+        is_summary: bool,
+        #[serde(default, rename = "teamName", borrow)]
+        team: Option<&'a RawValue>,
+        #[serde(default)]
+        origin: Option<Origin>,
+        #[serde(default, borrow)]
+        message: Option<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Origin {
+        #[serde(default)]
+        kind: String,
+    }
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(default)]
+        id: Option<String>,
+        #[serde(default, borrow)]
+        content: Option<&'a RawValue>,
+    }
+    let form: Form<'_> = serde_json::from_slice(line).ok()?;
+    let message = form.message;
+    let message: Option<Message<'_>> = message.and_then(|m| serde_json::from_str(m.get()).ok());
+    let content = message.as_ref().and_then(|message| message.content);
+    let blocks = || content.and_then(|c| serde_json::from_str::<Vec<RawJson>>(c.get()).ok());
+    let has_result = || {
+        blocks()
+            .iter()
+            .flatten()
+            .any(|block| result_of(block).is_some())
+    };
+    let is_news = form.origin.is_some_and(|o| o.kind == "task-notification");
+    let kind = match form.r#type.as_str() {
+        "assistant" => Kind::Response,
+        "user" if is_news => Kind::News,
+        "user" if has_result() => Kind::Result,
+        "user" if form.is_meta || form.is_summary => Kind::Other,
+        "user" => Kind::Prompt,
+        _ => Kind::Other,
+    };
+    let parent = form.parent.or(form.logical_parent);
+    Some(LineHead {
+        bytes,
+        uuid: Uuid::parse(&form.uuid)?,
+        parent: parent.as_deref().and_then(Uuid::parse),
+        kind,
+        is_aside: form.is_sidechain || form.team.is_some(),
+        response: message.and_then(|message| message.id),
+    })
+}

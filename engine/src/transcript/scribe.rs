@@ -1,0 +1,434 @@
+//! Entries of the core as lines of a transcript.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+use windlass_core::{
+    RawJson, SessionId, Uuid,
+    content::Block,
+    context::CompactionTrigger,
+    effect::{Entry, EntryCompaction, EntryOrigin},
+    json::RawObject,
+    message::CompactMetadata,
+};
+
+use crate::block_uuid;
+
+/// What every line says of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The session.
+    pub session_id: SessionId,
+    /// The working directory.
+    pub cwd: String,
+    /// The version that the engine gives as its own.
+    pub version: String,
+    /// The branch of the repository around the working directory, `HEAD` where none is checked out; none outside of one.
+    pub git_branch: Option<String>,
+    /// Who started the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`, `cli`.
+    pub entrypoint: String,
+}
+
+/// A line, and whose transcript it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScribeLine {
+    /// The subagent, by its id; none for the session's own transcript.
+    pub agent: Option<String>,
+    /// A JSON object without line ends.
+    pub json: RawJson,
+}
+
+/// Makes lines of entries: one for each content block of a response, chained by `parentUuid`, with the ids that the same
+/// blocks have on the wire ([`block_uuid()`]).
+///
+/// Pure: it holds what lines refer back to, and no file. Lines that it has seen are passed over, so writing the same
+/// entries twice is the same as once.
+#[derive(Debug, Clone)]
+pub struct Scribe {
+    facts: Facts,
+    permission_mode: Option<String>,
+    prompt_id: Option<Uuid>,
+    seen: HashSet<Uuid>,
+    /// The last line of an entry, where it is not its first.
+    last_lines: HashMap<Uuid, Uuid>,
+    /// The lines of calls whose results have not come.
+    open_calls: HashMap<(Option<String>, String), Uuid>,
+    /// The last line of the session's own transcript.
+    leaf: Option<Uuid>,
+    last_prompt: Option<String>,
+}
+
+/// The fields that every line of a conversation ends in.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Common<'a> {
+    uuid: Uuid,
+    timestamp: &'a str,
+    user_type: &'static str,
+    entrypoint: &'a str,
+    cwd: &'a str,
+    session_id: SessionId,
+    version: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    git_branch: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UserLine<'a> {
+    parent_uuid: Option<Uuid>,
+    is_sidechain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_id: Option<Uuid>,
+    r#type: &'static str,
+    message: &'a RawJson,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_meta: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_compact_summary: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_visible_in_transcript_only: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_mode: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_use_result: Option<&'a RawJson>,
+    #[serde(
+        rename = "sourceToolAssistantUUID",
+        skip_serializing_if = "Option::is_none"
+    )]
+    source_tool_assistant: Option<Uuid>,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+#[derive(Serialize)]
+struct Origin {
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AssistantLine<'a> {
+    parent_uuid: Option<Uuid>,
+    is_sidechain: bool,
+    message: RawJson,
+    r#type: &'static str,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BoundaryLine<'a> {
+    parent_uuid: Option<Uuid>,
+    logical_parent_uuid: Option<Uuid>,
+    is_sidechain: bool,
+    r#type: &'static str,
+    subtype: &'static str,
+    content: &'static str,
+    level: &'static str,
+    is_meta: bool,
+    compact_metadata: Metadata<'a>,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    trigger: &'a CompactionTrigger,
+    pre_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    post_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    kept_messages: u64,
+}
+
+impl Scribe {
+    /// A scribe of a session that begins.
+    #[must_use]
+    pub fn new(facts: Facts) -> Self {
+        Self {
+            facts,
+            permission_mode: None,
+            prompt_id: None,
+            seen: HashSet::new(),
+            last_lines: HashMap::new(),
+            open_calls: HashMap::new(),
+            leaf: None,
+            last_prompt: None,
+        }
+    }
+
+    /// The same for a session that goes on: these ids are in its file already, and the last of its lines is this.
+    #[must_use]
+    pub fn going_on(mut self, ids: impl IntoIterator<Item = Uuid>, leaf: Option<Uuid>) -> Self {
+        self.seen.extend(ids);
+        self.leaf = leaf;
+        self
+    }
+
+    /// What the lines say of their session.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Whether an entry of this id was written: a prompt under it has been heard before.
+    #[must_use]
+    pub fn knows(&self, uuid: Uuid) -> bool {
+        self.seen.contains(&uuid)
+    }
+
+    /// The mode that prompts are noted with from now on.
+    pub fn set_permission_mode(&mut self, mode: &str) {
+        self.permission_mode = Some(mode.to_owned());
+    }
+
+    /// The id of the prompt that is being answered, as hooks are told it (`prompt_id`).
+    pub fn set_prompt_id(&mut self, id: Uuid) {
+        self.prompt_id = Some(id);
+    }
+
+    /// The lines of entries, in their order.
+    pub fn write(&mut self, entries: &[Entry]) -> Vec<ScribeLine> {
+        let mut lines = Vec::new();
+        for entry in entries {
+            self.entry(entry, &mut lines);
+        }
+        lines
+    }
+
+    /// What listings show of the session: the last prompt and where the conversation ends; none before the first prompt.
+    #[must_use]
+    pub fn last_prompt(&self) -> Option<RawJson> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct LastPrompt<'a> {
+            r#type: &'static str,
+            last_prompt: &'a str,
+            leaf_uuid: Option<Uuid>,
+            session_id: SessionId,
+        }
+        Some(encoded(&LastPrompt {
+            r#type: "last-prompt",
+            last_prompt: self.last_prompt.as_deref()?,
+            leaf_uuid: self.leaf,
+            session_id: self.facts.session_id,
+        }))
+    }
+
+    fn entry(&mut self, entry: &Entry, lines: &mut Vec<ScribeLine>) {
+        let message = RawObject::parse(entry.message.get()).unwrap_or_default();
+        let blocks: Vec<RawJson> = message
+            .get("content")
+            .and_then(|content| content.decode().ok())
+            .unwrap_or_default();
+        let parent = entry.parent.map(|parent| self.last_line_of(parent));
+        let known = lines.len();
+        let last = if message.get_string("role").as_deref() == Some("assistant") {
+            self.response(entry, &message, &blocks, parent, lines)
+        } else {
+            self.user(entry, &message, &blocks, parent, lines)
+        };
+        if last != entry.uuid {
+            self.last_lines.insert(entry.uuid, last);
+        }
+        if entry.agent.is_none() && lines.len() > known {
+            self.leaf = Some(last);
+        }
+    }
+
+    /// A line for each block, each the child of the one before it.
+    fn response(
+        &mut self,
+        entry: &Entry,
+        message: &RawObject,
+        blocks: &[RawJson],
+        mut parent: Option<Uuid>,
+        lines: &mut Vec<ScribeLine>,
+    ) -> Uuid {
+        let mut last = entry.uuid;
+        let timestamp = entry.timestamp.to_rfc3339();
+        for (index, block) in blocks.iter().enumerate() {
+            last = block_uuid(entry.uuid, index);
+            if let Block::ToolUse(call) = Block::from_raw(block.clone()) {
+                self.open_calls.insert((entry.agent.clone(), call.id), last);
+            }
+            let mut one = message.clone();
+            one.set("content", encoded(&[block]));
+            let line = AssistantLine {
+                parent_uuid: parent.replace(last),
+                is_sidechain: entry.agent.is_some(),
+                message: one.to_raw(),
+                r#type: "assistant",
+                common: self.common(last, entry, &timestamp),
+            };
+            let line = line_of(entry, &line);
+            self.push_new(last, line, lines);
+        }
+        last
+    }
+
+    fn user(
+        &mut self,
+        entry: &Entry,
+        message: &RawObject,
+        blocks: &[RawJson],
+        parent: Option<Uuid>,
+        lines: &mut Vec<ScribeLine>,
+    ) -> Uuid {
+        let timestamp = entry.timestamp.to_rfc3339();
+        let answered = blocks.iter().find_map(result_of);
+        let call = answered.and_then(|call| {
+            let named = (entry.agent.clone(), call);
+            self.open_calls.remove(&named)
+        });
+        let is_result = blocks.iter().any(|block| result_of(block).is_some());
+        let is_prompt =
+            !is_result && entry.origin == EntryOrigin::Conversation && entry.compaction.is_none();
+        let mut parent = call.or(parent);
+        if let Some(compaction) = &entry.compaction {
+            let boundary = self.boundary(entry, compaction, parent, &timestamp);
+            let line = line_of(entry, &boundary);
+            self.push_new(compaction.boundary, line, lines);
+            parent = Some(compaction.boundary);
+        }
+        let plain = plain_text(blocks).filter(|_| !is_result);
+        let message = match &plain {
+            Some(text) => {
+                let mut message = message.clone();
+                message.set("content", RawJson::string(text));
+                message.to_raw()
+            }
+            None => entry.message.clone(),
+        };
+        if is_prompt && entry.agent.is_none() {
+            self.last_prompt = Some(text_of(blocks));
+        }
+        let is_meta = entry.origin != EntryOrigin::Conversation;
+        let is_summary = entry.compaction.is_some();
+        let line = UserLine {
+            parent_uuid: parent,
+            is_sidechain: entry.agent.is_some(),
+            prompt_id: self.prompt_id,
+            r#type: "user",
+            message: &message,
+            is_meta,
+            is_compact_summary: is_summary,
+            is_visible_in_transcript_only: is_summary,
+            origin: (entry.origin == EntryOrigin::Task).then_some(Origin {
+                kind: "task-notification",
+            }),
+            permission_mode: self.permission_mode.as_deref().filter(|_| is_prompt),
+            tool_use_result: entry.tool_use_result.as_ref(),
+            source_tool_assistant: call,
+            common: self.common(entry.uuid, entry, &timestamp),
+        };
+        let line = line_of(entry, &line);
+        self.push_new(entry.uuid, line, lines);
+        entry.uuid
+    }
+
+    fn push_new(&mut self, uuid: Uuid, line: ScribeLine, lines: &mut Vec<ScribeLine>) {
+        if self.seen.insert(uuid) {
+            lines.push(line);
+        }
+    }
+
+    fn boundary<'a>(
+        &'a self,
+        entry: &'a Entry,
+        compaction: &'a EntryCompaction,
+        before: Option<Uuid>,
+        timestamp: &'a str,
+    ) -> BoundaryLine<'a> {
+        let CompactMetadata {
+            trigger,
+            pre_tokens,
+            post_tokens,
+            duration_ms,
+        } = &compaction.metadata;
+        BoundaryLine {
+            parent_uuid: None,
+            logical_parent_uuid: before,
+            is_sidechain: entry.agent.is_some(),
+            r#type: "system",
+            subtype: "compact_boundary",
+            content: "The conversation before this was summed up.",
+            level: "info",
+            is_meta: false,
+            compact_metadata: Metadata {
+                trigger,
+                pre_tokens: *pre_tokens,
+                post_tokens: *post_tokens,
+                duration_ms: *duration_ms,
+                kept_messages: compaction.kept_messages,
+            },
+            common: self.common(compaction.boundary, entry, timestamp),
+        }
+    }
+
+    fn common<'a>(&'a self, uuid: Uuid, entry: &'a Entry, timestamp: &'a str) -> Common<'a> {
+        Common {
+            uuid,
+            timestamp,
+            user_type: "external",
+            entrypoint: &self.facts.entrypoint,
+            cwd: &self.facts.cwd,
+            session_id: self.facts.session_id,
+            version: &self.facts.version,
+            git_branch: self.facts.git_branch.as_deref(),
+            agent_id: entry.agent.as_deref(),
+        }
+    }
+
+    fn last_line_of(&self, entry: Uuid) -> Uuid {
+        self.last_lines.get(&entry).copied().unwrap_or(entry)
+    }
+}
+
+fn line_of<T: Serialize>(entry: &Entry, line: &T) -> ScribeLine {
+    ScribeLine {
+        agent: entry.agent.clone(),
+        json: encoded(line),
+    }
+}
+
+/// Strings, numbers and raw JSON under keys that are strings: encoding cannot fail.
+pub(super) fn encoded<T: Serialize + ?Sized>(value: &T) -> RawJson {
+    RawJson::encode(value).unwrap_or_else(|_| RawJson::null())
+}
+
+/// The call that a block is the result of.
+pub(super) fn result_of(block: &RawJson) -> Option<String> {
+    let object = RawObject::parse(block.get()).ok()?;
+    let is_result = object.get_string("type").as_deref() == Some("tool_result");
+    object.get_string("tool_use_id").filter(|_| is_result)
+}
+
+/// The text of a message that is one text and nothing else: such messages are written as a string.
+fn plain_text(blocks: &[RawJson]) -> Option<String> {
+    let [block] = blocks else {
+        return None;
+    };
+    let object = RawObject::parse(block.get()).ok()?;
+    let is_plain = object.keys().count() == 2;
+    let is_text = object.get_string("type").as_deref() == Some("text");
+    object.get_string("text").filter(|_| is_plain && is_text)
+}
+
+fn text_of(blocks: &[RawJson]) -> String {
+    let texts = blocks
+        .iter()
+        .filter_map(|block| match Block::from_raw(block.clone()) {
+            Block::Text { text, .. } => Some(text),
+            _ => None,
+        });
+    texts.collect::<Vec<_>>().join("\n")
+}
