@@ -15,6 +15,10 @@ pub(super) fn read(text: &str, line: u32, depth: u32) -> Result<Option<Value>, F
         Ok(value) => {
             scan.skip_blanks();
             match scan.rest() {
+                // `[issue] [priority]` is a hint for people, not a list.
+                Some(_) if matches!(value, Value::List(_)) && is_hint(text) => {
+                    Ok(Some(Value::Plain(text.to_owned())))
+                }
                 Some(problem) => Err(FrontmatterError::at(line, problem)),
                 None => Ok(Some(value)),
             }
@@ -22,6 +26,13 @@ pub(super) fn read(text: &str, line: u32, depth: u32) -> Result<Option<Value>, F
         Err(Stop::EndOfText) => Ok(None),
         Err(Stop::Fault(problem)) => Err(FrontmatterError::at(line, problem)),
     }
+}
+
+/// Whether a text is words in brackets, one behind the other.
+fn is_hint(text: &str) -> bool {
+    let words = text.split_whitespace();
+    let is_bracketed = |word: &str| word.starts_with('[') || word.starts_with('<');
+    !text.contains('\n') && words.filter(|word| is_bracketed(word)).count() > 1
 }
 
 enum Stop {

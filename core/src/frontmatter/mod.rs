@@ -8,8 +8,8 @@
 //! - comments: `#` at the beginning of a line or after a blank.
 //!
 //! Not read, and refused with the line: tabs as indentation, anchors, aliases, tags, complex keys, a field given
-//! twice. More lenient than YAML in two things, because such files are everywhere: the text of a field on its line
-//! may hold `: ` without quotes, and commas inside parentheses separate nothing.
+//! twice. More lenient than YAML in three things, because such files are everywhere: the text of a field on its line
+//! may hold `: ` without quotes, commas inside parentheses separate nothing, and `[a] [b]` is a text.
 
 mod flow;
 mod reader;

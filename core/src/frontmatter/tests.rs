@@ -200,3 +200,24 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn words_in_brackets_one_behind_the_other_are_a_text() {
+    let hint = |value: &str| {
+        let text = alloc::format!("---\nargument-hint: {value}\n---\n");
+        let fields = Document::parse(&text).unwrap().front.unwrap();
+        fields
+            .text("argument-hint")
+            .map(|text| text.map(alloc::string::ToString::to_string))
+    };
+    for text in [
+        "[issue] [priority]",
+        "[a] <b>",
+        "[pr-number] [--all | <name>]",
+    ] {
+        assert_eq!(hint(text).unwrap().as_deref(), Some(text));
+    }
+    assert!(hint("[a, b]").is_err(), "a list");
+    let error = Document::parse("---\ntools: [Read] Grep\n---\n").unwrap_err();
+    assert!(alloc::format!("{error}").contains("Grep"));
+}

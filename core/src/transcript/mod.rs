@@ -9,16 +9,14 @@
 //! A file may have been cut anywhere: in the middle of a line, between a call and its result. Whatever was
 //! written whole counts; [`Conversation`] is what a model server would accept of it, and says what was mended.
 
+mod chain;
 mod repair;
 
-use alloc::{
-    collections::{BTreeMap, BTreeSet},
-    string::String,
-    vec::Vec,
-};
+use alloc::{string::String, vec::Vec};
 
 use serde::Deserialize;
 
+use self::chain::Chain;
 pub use self::repair::{Conversation, Repair};
 use crate::{content::Block, effect::Entry, history::Role, id::Uuid, json::RawJson};
 
@@ -126,7 +124,11 @@ impl Transcript {
     pub fn conversation(&self) -> Conversation {
         let mut messages: Vec<Said<'_>> = Vec::new();
         let mut begins_anew = None;
-        for at in self.chain() {
+        let Some(last) = self.last() else {
+            return Conversation::default();
+        };
+        let chain = Chain::of(&self.lines);
+        for at in chain.to(last) {
             let line = &self.lines[at];
             begins_anew = line.kept.or(begins_anew);
             let Some(message) = &line.message else {
@@ -149,7 +151,7 @@ impl Transcript {
                     *role == Role::Assistant && known.is_some() && *known == id
                 });
             match same {
-                Some((_, _, content)) if message.role == Role::Assistant => {
+                Some((_, _, content)) if chain.continues_response(at) => {
                     content.extend_from_slice(&message.content);
                 }
                 _ => messages.push((id, message.role, message.content.clone())),
@@ -164,67 +166,6 @@ impl Transcript {
     fn last(&self) -> Option<usize> {
         let belongs = |line: &Line| !line.is_aside && line.message.is_some();
         self.lines.iter().rposition(belongs)
-    }
-
-    /// The lines that lead to the last one, in the order of the file: its ancestors, other parts of their
-    /// responses, and the results of their calls.
-    fn chain(&self) -> Vec<usize> {
-        let Some(last) = self.last() else {
-            return Vec::new();
-        };
-        let belongs = |at: &usize| !self.lines[*at].is_aside && self.lines[*at].message.is_some();
-        if !self.lines.iter().any(|line| line.has_parent) {
-            return (0..=last).filter(belongs).collect();
-        }
-        let by_id: BTreeMap<Uuid, usize> = (self.lines.iter().enumerate())
-            .filter_map(|(at, line)| Some((line.uuid?, at)))
-            .collect();
-        let mut chain = BTreeSet::new();
-        let mut next = Some(last);
-        while let Some(at) = next.filter(|at| chain.insert(*at)) {
-            next = self.lines[at].parent.and_then(|up| {
-                // A parent that is not in the file was lost; what stands before is still the way here.
-                let known = by_id.get(&up).copied();
-                known.or_else(|| (0..at).rev().find(belongs))
-            });
-        }
-        let mut responses: BTreeSet<&str> = BTreeSet::new();
-        let mut calls: BTreeSet<String> = BTreeSet::new();
-        let note = |at: usize, responses: &mut BTreeSet<_>, calls: &mut BTreeSet<_>| {
-            if let Some(message) = &self.lines[at].message
-                && message.role == Role::Assistant
-            {
-                responses.extend(message.id.as_deref());
-                calls.extend(message.content.iter().filter_map(call_id));
-            }
-        };
-        for at in &chain {
-            note(*at, &mut responses, &mut calls);
-        }
-        // Results that stand on the way itself take the place of what other branches have for the same calls.
-        let answered: BTreeSet<String> = (chain.iter())
-            .filter_map(|at| self.lines[*at].message.as_ref())
-            .flat_map(|message| message.content.iter().filter_map(repair::result_of))
-            .collect();
-        for at in (0..self.lines.len()).filter(belongs) {
-            let Some(message) = &self.lines[at].message else {
-                continue;
-            };
-            let joins = match message.role {
-                Role::Assistant => message
-                    .id
-                    .as_deref()
-                    .is_some_and(|id| responses.contains(id)),
-                Role::User => message.content.iter().any(|block| {
-                    repair::result_of(block)
-                        .is_some_and(|call| calls.contains(&call) && !answered.contains(&call))
-                }),
-            };
-            if joins && chain.insert(at) {
-                note(at, &mut responses, &mut calls);
-            }
-        }
-        chain.into_iter().collect()
     }
 }
 
@@ -315,13 +256,6 @@ impl Message {
             id: form.id,
             content,
         })
-    }
-}
-
-fn call_id(block: &RawJson) -> Option<String> {
-    match Block::from_raw(block.clone()) {
-        Block::ToolUse(call) => Some(call.id),
-        _ => None,
     }
 }
 

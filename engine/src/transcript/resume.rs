@@ -198,10 +198,6 @@ impl SavedSession {
     /// Lines beside the active ones that belong to them: further blocks of a response, results of parallel calls, what was
     /// noted on the way.
     fn joining(&self, active: &HashSet<usize>) -> HashSet<usize> {
-        let responses: HashSet<&str> = active
-            .iter()
-            .filter_map(|at| self.lines[*at].response.as_deref())
-            .collect();
         let mut joined = HashSet::new();
         for (at, line) in self.lines.iter().enumerate() {
             if active.contains(&at) || line.is_aside {
@@ -212,8 +208,8 @@ impl SavedSession {
                 parent.is_some_and(|parent| active.contains(parent) || joined.contains(parent));
             let belongs = match line.kind {
                 Kind::Response => {
-                    let response = line.response.as_deref();
-                    response.is_some_and(|response| responses.contains(response))
+                    let above = parent.map(|parent| self.lines[*parent].response.as_ref());
+                    hangs && line.response.is_some() && above == Some(line.response.as_ref())
                 }
                 Kind::Result | Kind::Other => hangs,
                 Kind::Prompt | Kind::News => false,

@@ -1,0 +1,131 @@
+//! Which lines lead to the last one.
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    string::String,
+    vec::Vec,
+};
+
+use super::{Line, repair};
+use crate::{content::Block, history::Role, id::Uuid, json::RawJson};
+
+/// The lines of a file, linked by who follows whom.
+pub(super) struct Chain<'a> {
+    lines: &'a [Line],
+    by_id: BTreeMap<Uuid, usize>,
+    /// Somebody wrote down who follows whom; otherwise each line follows the one before it.
+    is_linked: bool,
+}
+
+impl<'a> Chain<'a> {
+    pub(super) fn of(lines: &'a [Line]) -> Self {
+        let ids = lines.iter().enumerate();
+        Self {
+            lines,
+            by_id: ids
+                .filter_map(|(at, line)| Some((line.uuid?, at)))
+                .collect(),
+            is_linked: lines.iter().any(|line| line.has_parent),
+        }
+    }
+
+    /// The lines that lead to one, in the order of the file: its ancestors, other parts of their responses, and the
+    /// results of their calls.
+    pub(super) fn to(&self, last: usize) -> Vec<usize> {
+        if !self.is_linked {
+            return (0..=last).filter(|at| self.belongs(*at)).collect();
+        }
+        let mut chain = self.ancestors(last);
+        let mut calls: BTreeSet<String> = BTreeSet::new();
+        for at in &chain {
+            calls.extend(self.calls_of(*at));
+        }
+        // Results that stand on the way itself take the place of what other branches have for the same calls.
+        let answered: BTreeSet<String> = (chain.iter())
+            .filter_map(|at| self.lines[*at].message.as_ref())
+            .flat_map(|message| message.content.iter().filter_map(repair::result_of))
+            .collect();
+        for at in (0..self.lines.len()).filter(|at| self.belongs(*at)) {
+            // Whatever hangs elsewhere belongs to a branch that was left, though ids in it may be the same.
+            let hangs = self.said_before(at).is_some_and(|up| chain.contains(&up));
+            if !hangs || chain.contains(&at) {
+                continue;
+            }
+            let joins = match &self.lines[at].message {
+                Some(message) if message.role == Role::User => {
+                    message.content.iter().any(|block| {
+                        repair::result_of(block)
+                            .is_some_and(|call| calls.contains(&call) && !answered.contains(&call))
+                    })
+                }
+                _ => self.continues_response(at),
+            };
+            if joins {
+                chain.insert(at);
+                calls.extend(self.calls_of(at));
+            }
+        }
+        chain.into_iter().collect()
+    }
+
+    /// Whether a line is a further part of the response that the line before it is a part of. A response of the same id
+    /// behind results is another one: not every server gives each an id of its own.
+    pub(super) fn continues_response(&self, at: usize) -> bool {
+        let message = |at: usize| self.lines[at].message.as_ref();
+        let Some(this) = message(at).filter(|message| message.role == Role::Assistant) else {
+            return false;
+        };
+        if !self.is_linked {
+            return true;
+        }
+        let before = self.said_before(at).and_then(message);
+        before.is_some_and(|before| before.role == Role::Assistant && before.id == this.id)
+    }
+
+    fn ancestors(&self, last: usize) -> BTreeSet<usize> {
+        let mut chain = BTreeSet::new();
+        let mut next = Some(last);
+        while let Some(at) = next.filter(|at| chain.insert(*at)) {
+            next = self.lines[at].parent.and_then(|up| {
+                // A parent that is not in the file was lost; what stands before is still the way here.
+                let known = self.by_id.get(&up).copied();
+                known.or_else(|| (0..at).rev().find(|at| self.belongs(*at)))
+            });
+        }
+        chain
+    }
+
+    /// The nearest line above one that says something.
+    fn said_before(&self, at: usize) -> Option<usize> {
+        let mut at = at;
+        loop {
+            let up = *self.by_id.get(&self.lines[at].parent?)?;
+            if up >= at {
+                return None; // no order in which anybody would write
+            }
+            if self.lines[up].message.is_some() {
+                return Some(up);
+            }
+            at = up;
+        }
+    }
+
+    fn belongs(&self, at: usize) -> bool {
+        !self.lines[at].is_aside && self.lines[at].message.is_some()
+    }
+
+    fn calls_of(&self, at: usize) -> impl Iterator<Item = String> {
+        let message = self.lines[at].message.as_ref();
+        let response = message.filter(|message| message.role == Role::Assistant);
+        response
+            .into_iter()
+            .flat_map(|message| message.content.iter().filter_map(call_id))
+    }
+}
+
+fn call_id(block: &RawJson) -> Option<String> {
+    match Block::from_raw(block.clone()) {
+        Block::ToolUse(call) => Some(call.id),
+        _ => None,
+    }
+}
