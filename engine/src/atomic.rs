@@ -17,7 +17,6 @@ pub(crate) enum Readers {
     /// Its owner.
     Owner,
     /// Whoever the system lets by default.
-    #[allow(dead_code, reason = "for settings files, which come next")]
     Usual,
 }
 

@@ -12,6 +12,7 @@
 
 mod atomic;
 mod block_uuid;
+pub mod checkpoint;
 pub mod config_dir;
 pub mod project;
 pub mod protocol;

@@ -1,1 +1,233 @@
-//! What a project brings along.
+//! What a person and a project bring along as files: agents, commands, skills, output styles, standing instructions.
+//!
+//! | what | of the user (`<config dir>/…`) | of the project (`<working directory>/…`) |
+//! |---|---|---|
+//! | agents | `agents/**/*.md` | `.claude/agents/**/*.md` |
+//! | commands | `commands/**/*.md` | `.claude/commands/**/*.md` |
+//! | skills | `skills/*/SKILL.md` | `.claude/skills/*/SKILL.md` |
+//! | output styles | `output-styles/*.md` | `.claude/output-styles/*.md` |
+//! | instructions | `CLAUDE.md` | `CLAUDE.md`, `.claude/CLAUDE.md`; `CLAUDE.local.md` with the source *local* |
+//!
+//! Nothing is read of a source that is not selected. Of two things with one name the project's counts. A file that cannot be
+//! used is left out and named in [`ProjectFiles::problems`]: the others are there all the same.
+//!
+//! Files over [`MAX_FILE_BYTES`] are left out, and folders are searched [`MAX_DEPTH`] deep.
+
+mod command;
+mod find;
+mod memory;
+mod style;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use windlass_core::{
+    agent::{Agent, AgentSource, parse_agent_file},
+    context::{MemoryFile, OutputStyle},
+    initialization::SlashCommand,
+    tools::skill::Skill,
+};
+
+pub use self::{
+    command::{Command, CommandError, Invocation},
+    find::{MAX_DEPTH, MAX_FILE_BYTES},
+    memory::MAX_IMPORT_DEPTH,
+};
+use crate::{
+    config_dir::ConfigDir,
+    settings::{SettingSource, SettingSources},
+};
+
+/// Where to look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectPlaces {
+    /// The user's configuration directory.
+    pub config: ConfigDir,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// The user's home, for imports that begin with `~/`.
+    pub home: Option<PathBuf>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectFiles {
+    /// Agents. [`Agents::add`](windlass_core::agent::Agents::add) knows which of two with one name counts.
+    pub agents: Vec<Agent>,
+    /// Commands, by name.
+    pub commands: Vec<Command>,
+    /// Skills, by name.
+    pub skills: Vec<Skill>,
+    /// Output styles, by name.
+    pub output_styles: Vec<OutputStyle>,
+    /// Standing instructions: the user's first, the nearest to the work last.
+    pub memory: Vec<MemoryFile>,
+    /// Files that are left out.
+    pub problems: Vec<FileProblem>,
+}
+
+/// A file that is left out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
+pub struct FileProblem {
+    /// The file.
+    pub path: PathBuf,
+    /// Why, and what would help.
+    pub problem: String,
+}
+
+impl ProjectPlaces {
+    /// Reads what the sources have.
+    #[must_use]
+    pub fn load(&self, sources: SettingSources) -> ProjectFiles {
+        let mut found = ProjectFiles::default();
+        // The stronger source last: what it has takes the place of what was there.
+        for source in [SettingSource::User, SettingSource::Project] {
+            if sources.has(source) {
+                let folder = self.folder(source);
+                found.read_agents(&folder, source);
+                found.read_commands(&folder, source);
+                found.read_skills(&folder);
+                found.read_styles(&folder);
+            }
+        }
+        found.commands.sort_by(|a, b| a.name.cmp(&b.name));
+        found.skills.sort_by(|a, b| a.name.cmp(&b.name));
+        found.output_styles.sort_by(|a, b| a.name.cmp(&b.name));
+        found.memory = memory::load(self, sources, &mut found.problems);
+        found
+    }
+
+    fn folder(&self, source: SettingSource) -> PathBuf {
+        match source {
+            SettingSource::User => self.config.root().to_path_buf(),
+            SettingSource::Project | SettingSource::Local => self.cwd.join(".claude"),
+        }
+    }
+}
+
+impl ProjectFiles {
+    /// What a prompt may begin with: commands and those skills that a person may invoke.
+    #[must_use]
+    pub fn slash_commands(&self) -> Vec<SlashCommand> {
+        let commands = self.commands.iter().map(Command::listed);
+        let skills = self.skills.iter().filter(|skill| {
+            skill.for_person
+                && !self
+                    .commands
+                    .iter()
+                    .any(|command| command.name == skill.name)
+        });
+        let skills = skills.map(|skill| SlashCommand {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            argument_hint: skill.argument_hint.clone().unwrap_or_default(),
+        });
+        commands.chain(skills).collect()
+    }
+
+    /// What the model is told in place of a prompt that begins with a command; none for any other prompt. Rules that the
+    /// command allows come with it.
+    #[must_use]
+    pub fn expand(&self, prompt: &str) -> Option<Invocation> {
+        let (name, args) = command::invoked(prompt)?;
+        if let Some(command) = self.commands.iter().find(|command| command.name == name) {
+            return Some(command.invoke(args));
+        }
+        let skill = self
+            .skills
+            .iter()
+            .find(|s| s.for_person && s.name == name)?;
+        Some(Invocation {
+            name: name.to_owned(),
+            text: skill.text(args),
+            allowed_tools: skill.allowed_tools.clone(),
+            model: None,
+        })
+    }
+
+    fn read_agents(&mut self, folder: &Path, source: SettingSource) {
+        let source = match source {
+            SettingSource::User => AgentSource::User,
+            SettingSource::Project | SettingSource::Local => AgentSource::Project,
+        };
+        for path in find::markdown(&folder.join("agents"), &mut self.problems) {
+            let Some(text) = find::read(&path, &mut self.problems) else {
+                continue;
+            };
+            match parse_agent_file(&path.to_string_lossy(), &text, source) {
+                Ok(agent) => self.agents.push(agent),
+                Err(error) => {
+                    let problem = format!("line {}: {}", error.line, error.problem);
+                    self.problems.push(FileProblem { path, problem });
+                }
+            }
+        }
+    }
+
+    fn read_commands(&mut self, folder: &Path, source: SettingSource) {
+        let folder = folder.join("commands");
+        for path in find::markdown(&folder, &mut self.problems) {
+            let Some(text) = find::read(&path, &mut self.problems) else {
+                continue;
+            };
+            let below = path.strip_prefix(&folder).unwrap_or(&path);
+            match Command::parse(below, &text, source) {
+                Ok(command) => {
+                    self.commands.retain(|known| known.name != command.name);
+                    self.commands.push(command);
+                }
+                Err(error) => {
+                    let problem = error.to_string();
+                    self.problems.push(FileProblem { path, problem });
+                }
+            }
+        }
+    }
+
+    fn read_skills(&mut self, folder: &Path) {
+        for folder in find::folders(&folder.join("skills"), &mut self.problems) {
+            let path = folder.join("SKILL.md");
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let Some(text) = path
+                .is_file()
+                .then(|| find::read(&path, &mut self.problems))
+                .flatten()
+            else {
+                continue;
+            };
+            match Skill::parse(&text, &name) {
+                Ok(skill) => {
+                    self.skills.retain(|known| known.name != skill.name);
+                    self.skills
+                        .push(skill.in_directory(folder.to_string_lossy()));
+                }
+                Err(error) => {
+                    let problem = error.to_string();
+                    self.problems.push(FileProblem { path, problem });
+                }
+            }
+        }
+    }
+
+    fn read_styles(&mut self, folder: &Path) {
+        for path in find::markdown(&folder.join("output-styles"), &mut self.problems) {
+            let Some(text) = find::read(&path, &mut self.problems) else {
+                continue;
+            };
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            match style::parse(&text, &name) {
+                Ok(style) => {
+                    self.output_styles.retain(|known| known.name != style.name);
+                    self.output_styles.push(style);
+                }
+                Err(error) => {
+                    let problem = error.to_string();
+                    self.problems.push(FileProblem { path, problem });
+                }
+            }
+        }
+    }
+}

@@ -1,1 +1,266 @@
-//! Settings files.
+//! Settings files: where they are, what is read of them, how they are merged, how permissions are written to them.
+//!
+//! | source | file | strength |
+//! |---|---|---|
+//! | policy | the organisation's, `--managed-settings` | strongest |
+//! | flag | `--settings`, a file or JSON | |
+//! | local | `.claude/settings.local.json` of the project | |
+//! | project | `.claude/settings.json` of the project | |
+//! | user | `settings.json` in the user's configuration directory | weakest |
+//!
+//! Single values come from the strongest source that has them; `env` is merged by its names; rules, directories and hooks of
+//! all sources count. Policy and flag are read whatever sources are selected (Agent SDK reference, `SettingSource`).
+//! Keys that nobody here knows are tolerated; a key of the wrong kind is an error, and then no file is used.
+
+mod hooks;
+mod load;
+mod pretty;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Deserializer, de};
+use windlass_core::{
+    RawJson,
+    permission::{Layer, PermissionSettings, Source},
+};
+
+pub use self::{
+    hooks::{CommandHook, HookSettings, SettingsHooks},
+    load::{SettingsError, SettingsPlaces},
+    write::{WriteError, write_permission_updates},
+};
+
+/// A source of settings that can be left out (Agent SDK reference, `SettingSource`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SettingSource {
+    /// The user's, for all projects.
+    User,
+    /// The project's, shared by those who work on it.
+    Project,
+    /// The user's, for this project.
+    Local,
+}
+
+/// Which sources are read. All of them is what a command line means that says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SettingSources {
+    /// The user's.
+    pub user: bool,
+    /// The project's.
+    pub project: bool,
+    /// The local ones.
+    pub local: bool,
+}
+
+impl SettingSources {
+    /// All.
+    pub const ALL: Self = Self {
+        user: true,
+        project: true,
+        local: true,
+    };
+    /// None.
+    pub const NONE: Self = Self {
+        user: false,
+        project: false,
+        local: false,
+    };
+
+    /// Reads a list as `--setting-sources` has it: names with commas between, nothing for none.
+    ///
+    /// # Errors
+    /// [`UnknownSource`].
+    pub fn parse(list: &str) -> Result<Self, UnknownSource> {
+        let mut sources = Self::NONE;
+        for name in list.split(',').map(str::trim).filter(|n| !n.is_empty()) {
+            match name {
+                "user" => sources.user = true,
+                "project" => sources.project = true,
+                "local" => sources.local = true,
+                other => return Err(UnknownSource(other.to_owned())),
+            }
+        }
+        Ok(sources)
+    }
+
+    /// Whether a source is read.
+    #[must_use]
+    pub fn has(self, source: SettingSource) -> bool {
+        match source {
+            SettingSource::User => self.user,
+            SettingSource::Project => self.project,
+            SettingSource::Local => self.local,
+        }
+    }
+}
+
+impl Default for SettingSources {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// No source of settings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no setting source {0:?}: the sources are user, project and local")]
+pub struct UnknownSource(pub String);
+
+/// What is read of a settings file.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Settings {
+    /// Rules, mode, directories.
+    pub permissions: PermissionSettings,
+    /// Variables for the engine and what it starts.
+    #[serde(deserialize_with = "variables")]
+    pub env: BTreeMap<String, String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The output style, by its name.
+    pub output_style: Option<String>,
+    /// Hooks: commands that run when something happens.
+    pub hooks: HookSettings,
+    /// No hook runs, from whatever source.
+    pub disable_all_hooks: Option<bool>,
+    /// A command that prints the key for the model server.
+    pub api_key_helper: Option<String>,
+    /// The agent that is the main thread.
+    pub agent: Option<String>,
+    /// How much effort the model makes.
+    pub effort_level: Option<String>,
+    /// The language of answers.
+    pub language: Option<String>,
+    /// All servers of the project's `.mcp.json` are wanted.
+    pub enable_all_project_mcp_servers: Option<bool>,
+    /// Those of them that are wanted.
+    pub enabled_mcpjson_servers: Vec<String>,
+    /// Those of them that are not.
+    pub disabled_mcpjson_servers: Vec<String>,
+}
+
+/// Texts, and what people write in the place of texts.
+fn variables<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let raw: BTreeMap<String, RawJson> = BTreeMap::deserialize(deserializer)?;
+    raw.into_iter()
+        .map(|(name, value)| {
+            let text = value.get();
+            let is_scalar = text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+                || matches!(text, "true" | "false");
+            match value.decode::<String>() {
+                Ok(text) => Ok((name, text)),
+                Err(_) if is_scalar => Ok((name, text.to_owned())),
+                Err(_) => Err(de::Error::custom(format!(
+                    "the variable {name} in `env` is a text, not {text}"
+                ))),
+            }
+        })
+        .collect()
+}
+
+/// Settings with their source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourcedSettings {
+    /// Whose they are.
+    pub source: Source,
+    /// The file; none for what came on the command line.
+    pub path: Option<PathBuf>,
+    /// What is read of them.
+    pub settings: Settings,
+    /// All of them, also what is not read.
+    pub raw: RawJson,
+}
+
+/// The settings of all sources, the strongest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LoadedSettings {
+    /// Each source that says something.
+    pub sources: Vec<SourcedSettings>,
+    /// The project's folder.
+    project: PathBuf,
+    /// The user's configuration directory.
+    user: PathBuf,
+}
+
+impl LoadedSettings {
+    /// The model of the strongest source that names one.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.first(|settings| settings.model.as_deref())
+    }
+
+    /// The output style of the strongest source that names one, whether or not there is such a style.
+    #[must_use]
+    pub fn output_style(&self) -> Option<&str> {
+        self.first(|settings| settings.output_style.as_deref())
+    }
+
+    /// The command that prints the key for the model server.
+    #[must_use]
+    pub fn api_key_helper(&self) -> Option<&str> {
+        self.first(|settings| settings.api_key_helper.as_deref())
+    }
+
+    /// A single value, of the strongest source that has it.
+    pub fn first<'a, T>(&'a self, value: impl Fn(&'a Settings) -> Option<T>) -> Option<T> {
+        self.sources.iter().find_map(|s| value(&s.settings))
+    }
+
+    /// The variables, each from the strongest source that sets it.
+    #[must_use]
+    pub fn env(&self) -> BTreeMap<&str, &str> {
+        let mut env = BTreeMap::new();
+        for source in self.sources.iter().rev() {
+            let set = &source.settings.env;
+            env.extend(set.iter().map(|(k, v)| (k.as_str(), v.as_str())));
+        }
+        env
+    }
+
+    /// The permissions as layers, for [`Layered::of`](windlass_core::permission::Layered::of). `trusted` says whether a
+    /// person has trusted the project's folder: what its files widen counts only then.
+    #[must_use]
+    pub fn layers(&self, trusted: bool) -> Vec<Layer> {
+        let layer = |sourced: &SourcedSettings| Layer {
+            source: sourced.source,
+            root: self.root_of(sourced.source),
+            trusted,
+            settings: sourced.settings.permissions.clone(),
+        };
+        self.sources.iter().map(layer).collect()
+    }
+
+    /// The hooks of all sources, the strongest first; none where a source turns hooks off. Those of a folder that nobody
+    /// has trusted are left out.
+    #[must_use]
+    pub fn hooks(&self, trusted: bool) -> SettingsHooks {
+        let mut hooks = SettingsHooks::default();
+        if self.first(|settings| settings.disable_all_hooks) == Some(true) {
+            return hooks;
+        }
+        for sourced in &self.sources {
+            if trusted || !sourced.source.belongs_to_folder() {
+                hooks.add(sourced.source, &sourced.settings.hooks);
+            }
+        }
+        hooks
+    }
+
+    /// Where rules with a single `/` begin.
+    fn root_of(&self, source: Source) -> Option<String> {
+        let folder: &Path = match source {
+            Source::ProjectSettings | Source::LocalSettings => &self.project,
+            Source::UserSettings => &self.user,
+            _ => return None,
+        };
+        Some(folder.to_string_lossy().into_owned())
+    }
+}

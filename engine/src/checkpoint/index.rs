@@ -1,0 +1,147 @@
+//! Which file was changed after which message.
+
+use std::{
+    collections::HashSet,
+    fs::{self, DirBuilder, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use windlass_core::Uuid;
+
+/// A line of the index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "type")]
+pub(super) enum Record {
+    /// A user message; the files behind it were changed while it was answered.
+    Message { message: Uuid },
+    /// A file, before its first change after that message.
+    File { path: PathBuf, before: Before },
+}
+
+/// What a file was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "was")]
+pub(super) enum Before {
+    /// Not there.
+    Absent,
+    /// A file with this content and these permission bits.
+    Content { digest: String, mode: Option<u32> },
+    /// Something that is not kept.
+    NotKept,
+}
+
+/// The index, in memory and in its file.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    records: Vec<Record>,
+    /// Files that were noted since the last message.
+    current: HashSet<PathBuf>,
+    /// The last line of the file has no end.
+    is_torn: bool,
+}
+
+impl Index {
+    pub(super) fn read(path: &Path) -> io::Result<Self> {
+        let text = match fs::read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let mut index = Self {
+            is_torn: !text.is_empty() && !text.ends_with(b"\n"),
+            ..Self::default()
+        };
+        for line in text.split(|byte| *byte == b'\n') {
+            // A line that was torn off noted a change that was not made.
+            if let Ok(record) = serde_json::from_slice(line) {
+                index.take(record);
+            }
+        }
+        Ok(index)
+    }
+
+    /// Adds a record to the file, then to what is known.
+    pub(super) fn add(&mut self, path: &Path, record: Record) -> io::Result<()> {
+        let mut line = Vec::new();
+        if self.is_torn {
+            line.push(b'\n');
+        }
+        serde_json::to_writer(&mut line, &record)?;
+        line.push(b'\n');
+        if let Some(folder) = path.parent() {
+            create_folder(folder)?;
+        }
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        self.is_torn = true;
+        file.write_all(&line)?;
+        self.is_torn = false;
+        self.take(record);
+        Ok(())
+    }
+
+    fn take(&mut self, record: Record) {
+        match &record {
+            Record::Message { .. } => self.current.clear(),
+            Record::File { path, .. } => {
+                self.current.insert(path.clone());
+            }
+        }
+        self.records.push(record);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Whether a file was noted since the last message.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.current.contains(path)
+    }
+
+    /// Whether the last message is this.
+    pub(super) fn begins(&self, message: Uuid) -> bool {
+        let last = self.records.iter().rev().find_map(|record| match record {
+            Record::Message { message } => Some(*message),
+            Record::File { .. } => None,
+        });
+        last == Some(message)
+    }
+
+    /// What each file was when a message came, in the order of the changes; none if the message is not known.
+    pub(super) fn at(&self, message: Uuid) -> Option<Vec<(&Path, &Before)>> {
+        let wanted = Record::Message { message };
+        let from = self.records.iter().position(|record| *record == wanted)?;
+        let mut seen = HashSet::new();
+        let files = self.records[from..]
+            .iter()
+            .filter_map(|record| match record {
+                Record::File { path, before } => Some((path.as_path(), before)),
+                Record::Message { .. } => None,
+            });
+        Some(files.filter(|(path, _)| seen.insert(*path)).collect())
+    }
+}
+
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(unix)]
+pub(super) fn mode_of(meta: &fs::Metadata) -> Option<u32> {
+    Some(std::os::unix::fs::MetadataExt::mode(meta) & 0o7777)
+}
+
+#[cfg(not(unix))]
+pub(super) fn mode_of(_: &fs::Metadata) -> Option<u32> {
+    None
+}

@@ -1,0 +1,217 @@
+//! Commands: prompts that are kept as files.
+
+use std::path::Path;
+
+use windlass_core::{
+    frontmatter::{Document, FrontmatterError},
+    initialization::SlashCommand,
+    permission::{Rule, RuleError},
+};
+
+use crate::settings::SettingSource;
+
+/// Characters of a description that is taken from the text.
+const SHORT_DESCRIPTION: usize = 100;
+
+/// A command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// What a prompt calls it by, without the slash; the folders it lies in before it, with colons (`frontend:test`).
+    pub name: String,
+    /// What it does; the first line of its text where nothing is said.
+    pub description: String,
+    /// What may follow its name.
+    pub argument_hint: String,
+    /// Calls that are allowed once it was invoked. To be left out for a folder that nobody has trusted.
+    pub allowed_tools: Vec<Rule>,
+    /// The model that answers it.
+    pub model: Option<String>,
+    /// Whose it is.
+    pub source: SettingSource,
+    body: String,
+}
+
+/// What becomes of a prompt that begins with a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// The command.
+    pub name: String,
+    /// What the model reads.
+    pub text: String,
+    /// Calls that are allowed from now on.
+    pub allowed_tools: Vec<Rule>,
+    /// The model that answers, where the command names one.
+    pub model: Option<String>,
+}
+
+/// A command's file that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// The fields at its head cannot be read.
+    #[error(transparent)]
+    Fields(#[from] FrontmatterError),
+    /// `allowed-tools` has a rule that is none.
+    #[error("allowed-tools: {0}")]
+    Rule(#[from] RuleError),
+    /// It says nothing.
+    #[error("the command has no text: write below the fields what the model is to do")]
+    Empty,
+    /// Nobody could call it.
+    #[error("a command's name has no blanks: rename the file")]
+    Name,
+}
+
+impl Command {
+    /// Reads a command's file: `description`, `argument-hint`, `allowed-tools`, `model`, and its text. `path` is its path
+    /// below the folder of the commands.
+    ///
+    /// # Errors
+    /// [`CommandError`].
+    pub fn parse(path: &Path, text: &str, source: SettingSource) -> Result<Self, CommandError> {
+        let parts = path.with_extension("");
+        let parts: Vec<_> = parts.iter().map(|part| part.to_string_lossy()).collect();
+        let name = parts.join(":");
+        if name.is_empty() || name.contains(char::is_whitespace) {
+            return Err(CommandError::Name);
+        }
+        let file = Document::parse(text)?;
+        let fields = file.front.unwrap_or_default();
+        let body = file.body.trim();
+        if body.is_empty() {
+            return Err(CommandError::Empty);
+        }
+        let given = |key: &str| Ok::<_, FrontmatterError>(fields.text(key)?.map(ToOwned::to_owned));
+        let rules = fields.list("allowed-tools")?.unwrap_or_default();
+        let rules: Result<Vec<Rule>, RuleError> = rules.iter().map(|r| Rule::parse(r)).collect();
+        // `[a] [b]` is a hint, and looks like a list.
+        let hint = match fields.text("argument-hint") {
+            Ok(hint) => hint.unwrap_or_default().to_owned(),
+            Err(_) => {
+                let items = fields.list("argument-hint")?.unwrap_or_default();
+                format!("[{}]", items.join(", "))
+            }
+        };
+        Ok(Self {
+            name,
+            description: given("description")?.unwrap_or_else(|| first_line(body)),
+            argument_hint: hint,
+            allowed_tools: rules?,
+            model: given("model")?.filter(|model| model != "inherit"),
+            source,
+            body: body.to_owned(),
+        })
+    }
+
+    /// As applications list it.
+    #[must_use]
+    pub fn listed(&self) -> SlashCommand {
+        SlashCommand {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            argument_hint: self.argument_hint.clone(),
+        }
+    }
+
+    /// What the model reads when the command is invoked. `$ARGUMENTS` stands for all that followed its name, `$1`, `$2` … for
+    /// its words (quotes hold words together), `$ARGUMENTS[0]` for the first of them. Where the text has no such place the
+    /// arguments stand at its end.
+    #[must_use]
+    pub fn invoke(&self, args: &str) -> Invocation {
+        let args = args.trim();
+        let (mut text, has_place) = filled(&self.body, args);
+        if !has_place && !args.is_empty() {
+            text.push_str("\n\nARGUMENTS: ");
+            text.push_str(args);
+        }
+        Invocation {
+            name: self.name.clone(),
+            text,
+            allowed_tools: self.allowed_tools.clone(),
+            model: self.model.clone(),
+        }
+    }
+}
+
+/// The command that a prompt begins with, and what follows it.
+pub(super) fn invoked(prompt: &str) -> Option<(&str, &str)> {
+    let rest = prompt.trim_start().strip_prefix('/')?;
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let (name, args) = rest.split_at(end);
+    (!name.is_empty()).then_some((name, args.trim()))
+}
+
+/// One pass: what arguments bring along is not looked at again.
+fn filled(body: &str, args: &str) -> (String, bool) {
+    const ALL: &str = "$ARGUMENTS";
+    let words = words(args);
+    let word = |index: usize| words.get(index).map_or("", String::as_str);
+    let mut out = String::with_capacity(body.len() + args.len());
+    let (mut rest, mut has_place) = (body, false);
+    while let Some(at) = rest.find('$') {
+        out.push_str(&rest[..at]);
+        let place = &rest[at..];
+        if let Some(after) = place.strip_prefix(ALL) {
+            has_place = true;
+            let numbered = after
+                .strip_prefix('[')
+                .and_then(|inside| inside.split_once(']'))
+                .and_then(|(number, after)| Some((number.parse::<usize>().ok()?, after)));
+            rest = match numbered {
+                Some((number, after)) => {
+                    out.push_str(word(number));
+                    after
+                }
+                None => {
+                    out.push_str(args);
+                    after
+                }
+            };
+            continue;
+        }
+        let digits = place[1..].bytes().take_while(u8::is_ascii_digit).count();
+        match place[1..=digits].parse::<usize>() {
+            Ok(number @ 1..) => {
+                has_place = true;
+                out.push_str(word(number - 1));
+                rest = &place[1 + digits..];
+            }
+            _ => {
+                out.push('$');
+                rest = &place[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    (out, has_place)
+}
+
+/// Words as a shell would part them: quotes hold them together.
+fn words(args: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in args.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '"' || c == '\'' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+fn first_line(body: &str) -> String {
+    let line = body.lines().map(str::trim).find(|line| !line.is_empty());
+    let line = line.unwrap_or_default().trim_start_matches('#').trim();
+    match line.char_indices().nth(SHORT_DESCRIPTION) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

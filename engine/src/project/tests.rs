@@ -1,0 +1,316 @@
+use std::fs;
+
+use windlass_core::{agent::Agents, context::MemoryScope};
+
+use super::*;
+
+struct World {
+    root: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("project")).unwrap();
+        Self { root }
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn places(&self) -> ProjectPlaces {
+        ProjectPlaces {
+            config: ConfigDir::at(self.root.path().join("user")),
+            cwd: self.root.path().join("project"),
+            home: Some(self.root.path().join("home")),
+        }
+    }
+
+    fn load(&self, sources: &str) -> ProjectFiles {
+        self.places().load(SettingSources::parse(sources).unwrap())
+    }
+
+    fn memory(&self, sources: &str) -> Vec<String> {
+        let memory = self.load(sources).memory;
+        memory
+            .iter()
+            .map(|file| file.text.trim().to_owned())
+            .collect()
+    }
+}
+
+fn agent(name: &str, prompt: &str) -> String {
+    format!("---\nname: {name}\ndescription: Does {name}.\ntools: Read, Grep\n---\n{prompt}\n")
+}
+
+#[test]
+fn sub_1_agents_of_files_come_with_the_source_they_belong_to() {
+    let world = World::new();
+    world.put("user/agents/reviewer.md", &agent("reviewer", "of the user"));
+    world.put("user/agents/own.md", &agent("own", "own"));
+    world.put(
+        "project/.claude/agents/deep/reviewer.md",
+        &agent("reviewer", "of the project"),
+    );
+    world.put("project/.claude/agents/notes.txt", "no agent");
+    world.put(
+        "project/.claude/agents/broken.md",
+        "---\nname: broken\n---\nx\n",
+    );
+    let names = |sources: &str| -> Vec<String> {
+        world
+            .load(sources)
+            .agents
+            .iter()
+            .map(|a| a.name.clone())
+            .collect()
+    };
+    assert_eq!(names(""), [""; 0]);
+    assert_eq!(names("user"), ["own", "reviewer"]);
+    assert_eq!(names("project"), ["reviewer"]);
+    let found = world.load("user,project");
+    assert_eq!(found.problems.len(), 1);
+    let problem = found.problems[0].to_string();
+    assert!(
+        problem.contains("broken.md") && problem.contains("description"),
+        "{problem}"
+    );
+    let mut agents = Agents::default();
+    found.agents.into_iter().for_each(|agent| agents.add(agent));
+    assert_eq!(
+        agents.get("reviewer").unwrap().definition.prompt,
+        "of the project"
+    );
+    assert_eq!(
+        agents
+            .get("reviewer")
+            .unwrap()
+            .definition
+            .tools
+            .as_ref()
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn conf_9_a_prompt_that_begins_with_a_command_becomes_its_text() {
+    let world = World::new();
+    world.put(
+        "project/.claude/commands/fix.md",
+        "---\ndescription: Fixes an issue\nargument-hint: [issue] [priority]\nallowed-tools: Bash(git add:*), Read\nmodel: haiku\n---\nFix $1 with $2, all: $ARGUMENTS, $3, costs $$ and $x.\n",
+    );
+    world.put(
+        "project/.claude/commands/frontend/test.md",
+        "# Run the tests\n\nOf the front end.\n",
+    );
+    world.put("user/commands/fix.md", "of the user");
+    let found = world.load("user,project");
+    assert_eq!(found.problems, []);
+    let fix = found.expand("/fix 12 \"very high\"").unwrap();
+    assert_eq!(
+        fix.text,
+        "Fix 12 with very high, all: 12 \"very high\", , costs $$ and $x."
+    );
+    assert_eq!(
+        (fix.allowed_tools.len(), fix.model.as_deref()),
+        (2, Some("haiku"))
+    );
+    // What an argument brings along is not a place.
+    assert!(
+        found
+            .expand("/fix $2 b")
+            .unwrap()
+            .text
+            .starts_with("Fix $2 with b")
+    );
+    let test = found.expand("  /frontend:test only this\n").unwrap();
+    assert_eq!(
+        test.text,
+        "# Run the tests\n\nOf the front end.\n\nARGUMENTS: only this"
+    );
+    assert_eq!(
+        found.expand("/frontend:test").unwrap().text,
+        "# Run the tests\n\nOf the front end."
+    );
+    for other in ["/unknown", "fix", "/", "", "say /fix", "/fix/it"] {
+        assert_eq!(found.expand(other), None, "{other}");
+    }
+    assert_eq!(
+        world.load("user").expand("/fix").unwrap().text,
+        "of the user"
+    );
+}
+
+#[test]
+fn conf_9_commands_are_listed_with_description_and_argument_hint() {
+    let world = World::new();
+    world.put(
+        "project/.claude/commands/a.md",
+        "---\ndescription: Does a\nargument-hint: <file>\n---\nDo a.",
+    );
+    world.put("project/.claude/commands/b.md", "## Do b\nThen c.");
+    world.put(
+        "project/.claude/skills/pdf/SKILL.md",
+        "---\nname: pdf\ndescription: Reads PDFs\nargument-hint: \"[file]\"\n---\nRead.",
+    );
+    world.put(
+        "project/.claude/skills/quiet/SKILL.md",
+        "---\ndescription: d\nuser-invocable: false\n---\nQuiet.",
+    );
+    let found = world.load("project");
+    let listed: Vec<_> = (found.slash_commands().into_iter())
+        .map(|c| (c.name, c.description, c.argument_hint))
+        .collect();
+    let row = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+    assert_eq!(
+        listed,
+        [
+            row("a", "Does a", "<file>"),
+            row("b", "Do b", ""),
+            row("pdf", "Reads PDFs", "[file]")
+        ]
+    );
+    assert!(
+        found
+            .expand("/pdf x.pdf")
+            .unwrap()
+            .text
+            .contains("ARGUMENTS: x.pdf")
+    );
+    assert_eq!(found.expand("/quiet"), None);
+}
+
+#[test]
+fn skills_and_styles_are_read_and_broken_ones_are_named() {
+    let world = World::new();
+    world.put(
+        "user/skills/pdf/SKILL.md",
+        "---\ndescription: of the user\n---\nRead.",
+    );
+    world.put(
+        "project/.claude/skills/pdf/SKILL.md",
+        "---\ndescription: of the project\n---\nRead.",
+    );
+    world.put("project/.claude/skills/bad/SKILL.md", "no description");
+    world.put("project/.claude/skills/empty/other.txt", "x");
+    world.put(
+        "user/output-styles/terse.md",
+        "---\nname: Terse\ndescription: Short.\nkeep-coding-instructions: true\n---\nBe brief.\n",
+    );
+    world.put("user/output-styles/plain.md", "Speak plainly.");
+    let found = world.load("user,project");
+    assert_eq!(found.skills.len(), 1);
+    assert_eq!(found.skills[0].description, "of the project");
+    assert!(
+        found.skills[0]
+            .directory
+            .as_deref()
+            .unwrap()
+            .ends_with("project/.claude/skills/pdf")
+    );
+    assert_eq!(found.problems.len(), 1);
+    let styles: Vec<_> = found
+        .output_styles
+        .iter()
+        .map(|s| (s.name.as_str(), s.keep_coding_instructions))
+        .collect();
+    assert_eq!(styles, [("Terse", true), ("plain", false)]);
+}
+
+#[test]
+fn ctx_6_instructions_come_with_the_source_they_belong_to() {
+    let world = World::new();
+    world.put("user/CLAUDE.md", "user");
+    world.put("project/CLAUDE.md", "project");
+    world.put("project/.claude/CLAUDE.md", "inner");
+    world.put("project/CLAUDE.local.md", "local");
+    world.put("CLAUDE.md", "above, and no part of the project");
+    assert_eq!(world.memory(""), [""; 0]);
+    assert_eq!(world.memory("user"), ["user"]);
+    assert_eq!(world.memory("project"), ["project", "inner"]);
+    assert_eq!(world.memory("local"), ["local"]);
+    assert_eq!(
+        world.memory("user,project,local"),
+        ["user", "project", "inner", "local"]
+    );
+    let scopes: Vec<_> = world
+        .load("user,local")
+        .memory
+        .iter()
+        .map(|m| m.scope)
+        .collect();
+    assert_eq!(scopes, [MemoryScope::User, MemoryScope::Local]);
+}
+
+#[test]
+fn ctx_6_within_a_repository_the_folders_above_count_too() {
+    let world = World::new();
+    world.put("repo/.git/HEAD", "ref: refs/heads/main\n");
+    world.put("repo/CLAUDE.md", "outer");
+    world.put("repo/a/b/CLAUDE.md", "inner");
+    let mut places = world.places();
+    places.cwd = world.root.path().join("repo/a/b");
+    let memory = places.load(SettingSources::ALL).memory;
+    let texts: Vec<&str> = memory.iter().map(|m| m.text.as_str()).collect();
+    assert_eq!(texts, ["outer", "inner"]);
+}
+
+#[test]
+fn ctx_6_imports_are_followed_once_and_not_out_of_the_project() {
+    let world = World::new();
+    world.put(
+        "project/CLAUDE.md",
+        "See @docs/a.md, and mail me@x.org or @nobody.\n`@docs/code.md`\n```\n@docs/fenced.md\n```\n@../outside.md @~/home.md",
+    );
+    world.put("project/docs/a.md", "a @b.md");
+    world.put("project/docs/b.md", "b @a.md @../CLAUDE.md");
+    for path in [
+        "project/docs/code.md",
+        "project/docs/fenced.md",
+        "outside.md",
+        "home/home.md",
+    ] {
+        world.put(path, "not this");
+    }
+    let found = world.load("project");
+    let texts: Vec<&str> = found.memory.iter().map(|m| &m.text[..1]).collect();
+    assert_eq!(texts, ["S", "a", "b"]);
+    assert_eq!(found.problems.len(), 2, "{:?}", found.problems);
+    world.put("user/CLAUDE.md", "mine @~/home.md");
+    assert_eq!(world.memory("user"), ["mine @~/home.md", "not this"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctx_6_a_link_leads_no_import_out_of_the_project() {
+    let world = World::new();
+    world.put("secret.md", "secret");
+    world.put("project/CLAUDE.md", "@link.md");
+    std::os::unix::fs::symlink(
+        world.root.path().join("secret.md"),
+        world.root.path().join("project/link.md"),
+    )
+    .unwrap();
+    assert_eq!(world.memory("project"), ["@link.md"]);
+}
+
+#[test]
+fn ctx_6_imports_end_five_deep_and_large_files_are_left_out() {
+    let world = World::new();
+    world.put("project/CLAUDE.md", "0 @1.md");
+    for n in 1..9 {
+        world.put(&format!("project/{n}.md"), &format!("{n} @{}.md", n + 1));
+    }
+    let found = world.load("project");
+    assert_eq!(found.memory.len(), 1 + MAX_IMPORT_DEPTH);
+    assert!(found.problems[0].problem.contains("deeper"));
+    let world = World::new();
+    world.put("project/CLAUDE.md", &"x".repeat(2_000_000));
+    let found = world.load("project");
+    assert!(found.memory.is_empty() && found.problems[0].problem.contains("larger"));
+}

@@ -1,0 +1,169 @@
+//! Settings files, found and read.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use windlass_core::{
+    RawJson,
+    permission::{Destination, Source},
+};
+
+use super::{LoadedSettings, SettingSources, Settings, SourcedSettings};
+use crate::config_dir::ConfigDir;
+
+/// Where the files are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsPlaces {
+    /// The user's configuration directory.
+    pub config: ConfigDir,
+    /// The project's folder: that in which `.claude` lies or would lie.
+    pub project: PathBuf,
+    /// The organisation's file, where there can be one.
+    pub policy: Option<PathBuf>,
+}
+
+/// Settings that cannot be used. Nothing of any file is used then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// A file cannot be read.
+    #[error("the settings file {} cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        #[source]
+        error: io::Error,
+    },
+    /// A file that was named does not exist.
+    #[error("Settings file not found: {}", .0.display())]
+    Missing(PathBuf),
+    /// It is no settings.
+    #[error(
+        "{place}: {problem}; correct it or take it away, nothing of the settings is used as it is"
+    )]
+    Malformed {
+        /// The file, or the option.
+        place: String,
+        /// What is wrong, with line and column.
+        problem: String,
+    },
+}
+
+impl SettingsPlaces {
+    /// The file of a source.
+    #[must_use]
+    pub fn file(&self, destination: Destination) -> Option<PathBuf> {
+        match destination {
+            Destination::UserSettings => Some(self.config.root().join("settings.json")),
+            Destination::ProjectSettings => Some(self.project.join(".claude/settings.json")),
+            Destination::LocalSettings => Some(self.project.join(".claude/settings.local.json")),
+            Destination::Session | Destination::CliArg => None,
+        }
+    }
+
+    /// Reads what the sources say. `flag` is the value of `--settings`, JSON or a path (relative ones below the project's
+    /// folder); `managed` that of `--managed-settings`, JSON, which stands in for the organisation's file.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for the first file that cannot be used. A source without a file says nothing.
+    pub fn load(
+        &self,
+        sources: SettingSources,
+        flag: Option<&str>,
+        managed: Option<&str>,
+    ) -> Result<LoadedSettings, SettingsError> {
+        let mut found = Vec::new();
+        match (managed, &self.policy) {
+            (Some(json), _) => found.push(parsed(
+                Source::PolicySettings,
+                None,
+                "--managed-settings",
+                json,
+            )?),
+            (None, Some(path)) => found.extend(self.read(Source::PolicySettings, path)?),
+            (None, None) => {}
+        }
+        if let Some(flag) = flag.map(str::trim).filter(|flag| !flag.is_empty()) {
+            found.push(self.flag(flag)?);
+        }
+        for (wanted, destination) in [
+            (sources.local, Destination::LocalSettings),
+            (sources.project, Destination::ProjectSettings),
+            (sources.user, Destination::UserSettings),
+        ] {
+            if let Some(path) = self.file(destination).filter(|_| wanted) {
+                found.extend(self.read(destination.source(), &path)?);
+            }
+        }
+        Ok(LoadedSettings {
+            sources: found,
+            project: self.project.clone(),
+            user: self.config.root().to_path_buf(),
+        })
+    }
+
+    fn flag(&self, flag: &str) -> Result<SourcedSettings, SettingsError> {
+        if flag.starts_with('{') {
+            return parsed(Source::CliArg, None, "--settings", flag);
+        }
+        let path = self.project.join(flag);
+        let read = self.read(Source::CliArg, &path)?;
+        read.ok_or(SettingsError::Missing(path))
+    }
+
+    fn read(&self, source: Source, path: &Path) -> Result<Option<SourcedSettings>, SettingsError> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(None);
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(SettingsError::Malformed {
+                    place: path.display().to_string(),
+                    problem: "it is not UTF-8 text".into(),
+                });
+            }
+            Err(error) => {
+                let path = path.to_path_buf();
+                return Err(SettingsError::Unreadable { path, error });
+            }
+        };
+        let place = path.display().to_string();
+        parsed(source, Some(path.to_path_buf()), &place, &text).map(Some)
+    }
+}
+
+/// An empty file says nothing; a byte order mark is none of it.
+fn parsed(
+    source: Source,
+    path: Option<PathBuf>,
+    place: &str,
+    text: &str,
+) -> Result<SourcedSettings, SettingsError> {
+    let malformed = |problem: String| SettingsError::Malformed {
+        place: place.to_owned(),
+        problem,
+    };
+    let text = text.trim_start_matches('\u{feff}');
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    let settings: Settings =
+        serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+    let raw = RawJson::parse(text).map_err(|error| malformed(error.reason))?;
+    if !raw.is_object() {
+        return Err(malformed("settings are a JSON object".into()));
+    }
+    Ok(SourcedSettings {
+        source,
+        path,
+        settings,
+        raw,
+    })
+}
