@@ -22,6 +22,7 @@
 
 mod append;
 mod fork;
+mod git;
 mod place;
 mod resume;
 mod scribe;
@@ -34,6 +35,7 @@ use windlass_core::RawJson;
 
 pub use self::{
     append::{AgentMeta, TranscriptWriter},
+    git::git_branch,
     place::{SavedAt, SessionFiles},
     resume::{ResumeError, ResumeOptions, SavedSession},
     scribe::{Facts, Scribe, ScribeLine},

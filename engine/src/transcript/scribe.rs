@@ -185,6 +185,12 @@ impl Scribe {
         self.seen.contains(&uuid)
     }
 
+    /// The session works elsewhere from now on, in a worktree say. Its transcript stays where it is.
+    pub fn set_place(&mut self, cwd: impl Into<String>, git_branch: Option<String>) {
+        self.facts.cwd = cwd.into();
+        self.facts.git_branch = git_branch;
+    }
+
     /// The mode that prompts are noted with from now on.
     pub fn set_permission_mode(&mut self, mode: &str) {
         self.permission_mode = Some(mode.to_owned());
