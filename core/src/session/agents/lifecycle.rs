@@ -238,8 +238,12 @@ impl Session {
         }
     }
 
-    /// Puts running calls of the main thread into the background: one, or all.
+    /// Puts running calls of the main thread into the background: one, or all. Those of a run that is being stopped
+    /// end with it.
     pub(in crate::session) fn detach(&mut self, tool_use_id: Option<&str>) {
+        if self.main.phase != Phase::Tooling {
+            return;
+        }
         for index in 0..self.main.run.calls.len() {
             let call = &self.main.run.calls[index];
             let meant = tool_use_id.is_none_or(|id| call.id == id);

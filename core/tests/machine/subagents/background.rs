@@ -219,6 +219,24 @@ fn tool_25_a_running_agent_can_be_put_into_the_background() {
 }
 
 #[test]
+fn tool_25_nothing_goes_into_the_background_from_a_run_that_is_being_stopped() {
+    let mut bench = Bench::new(spec(Vec::new()));
+    bench.prompt("go");
+    reply(
+        &mut bench,
+        0,
+        &Reply::message(&[task("t1", "Explore", json!({}))]),
+    );
+    let (id, _) = request(&bench, 1);
+    bench.interrupt();
+    bench.input(Input::Background(None));
+    bench.answer(id, Answer::Cancelled);
+    assert!(system(&bench, "task_started").is_empty());
+    assert_eq!(bench.results().len(), 1, "the run comes to its end");
+    assert!(bench.session.is_idle());
+}
+
+#[test]
 fn tool_24_task_output_waits_for_an_agent_or_reads_at_once() {
     let start = || {
         let mut bench = Bench::new(spec(Vec::new()));
