@@ -43,7 +43,8 @@ pub use self::{
     script::{Script, ScriptError},
     scripted_model::{Miss, ScriptedModel, Unmet},
     sim::{
-        Asked, Digest, Faults, Generated, PhaseChange, Scripted, Sim, SimFailure, SimRun, World,
+        Asked, Digest, Faults, Generated, Incident, IncidentKind, PhaseChange, Scene, Scripted,
+        Sim, SimFailure, SimRun, World,
     },
     transcript::{TranscriptDifference, assert_transcript, compare_transcript},
 };

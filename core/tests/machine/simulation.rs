@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 
 use windlass_core::{
     diagram,
-    testkit::{Sim, SimRun},
+    message::{Message, SystemMessage, TaskEnd, TaskKind},
+    testkit::{Faults, Generated, Incident, IncidentKind, Scene, Sim, SimRun},
 };
 
 /// Runs these seeds; the first that breaks a promise ends the test, with what led to it.
@@ -55,7 +56,8 @@ fn card_1_the_order_of_answers_changes_no_effect_name() {
 #[test]
 fn every_row_of_the_transition_table_is_taken() {
     let mut rows = rows::Rows::default();
-    for run in runs(&Sim::generated(), 30_000..31_500) {
+    let bad_weather = Sim::new(Generated::new).faults(Faults::everything());
+    for run in runs(&bad_weather, 30_000..31_500) {
         run.phases.iter().for_each(|change| rows.note(*change));
     }
     let table: BTreeSet<String> = diagram()
@@ -71,4 +73,49 @@ fn every_row_of_the_transition_table_is_taken() {
         .collect();
     let missing: Vec<&String> = table.difference(&rows.taken).collect();
     assert!(missing.is_empty(), "rows nobody takes: {missing:#?}");
+}
+
+/// A world in which nobody is at work shows nothing: what can happen to a conversation must happen to its agents too.
+#[test]
+fn everything_that_goes_wrong_goes_wrong_beside_agents_too() {
+    let happened: BTreeSet<Incident> = runs(&Sim::generated(), 40_000..42_000)
+        .into_iter()
+        .flat_map(|run| run.incidents)
+        .collect();
+    let all = IncidentKind::ALL
+        .into_iter()
+        .flat_map(|kind| Scene::ALL.map(|scene| Incident { kind, scene }))
+        // Rare: its model is hardly ever cut off beside a call that nobody waits for.
+        .filter(|it| it.scene != Scene::BackgroundCall || it.kind != IncidentKind::Cut);
+    let missing: Vec<Incident> = all.filter(|it| !happened.contains(it)).collect();
+    assert!(missing.is_empty(), "what never happens: {missing:#?}");
+}
+
+#[test]
+fn background_tasks_come_to_their_ends_in_every_way() {
+    let mut ends = BTreeSet::new();
+    for run in runs(&Sim::generated(), 42_000..43_500) {
+        let mut kinds = std::collections::BTreeMap::new();
+        for message in &run.messages {
+            match message {
+                Message::System(SystemMessage::TaskStarted(task)) => {
+                    kinds.insert(task.task_id.clone(), task.task_type);
+                }
+                Message::System(SystemMessage::TaskNotification(task)) => {
+                    let kind = kinds[&task.task_id].map(TaskKind::name);
+                    ends.insert((kind.unwrap_or_default(), task.status.name()));
+                }
+                _ => {}
+            }
+        }
+    }
+    let all = [
+        (TaskKind::LocalAgent, TaskEnd::Completed),
+        (TaskKind::LocalAgent, TaskEnd::Failed),
+        (TaskKind::LocalAgent, TaskEnd::Stopped),
+        (TaskKind::LocalBash, TaskEnd::Completed),
+        (TaskKind::LocalBash, TaskEnd::Failed),
+    ];
+    let mut all = all.iter().map(|(kind, end)| (kind.name(), end.name()));
+    assert!(all.all(|it| ends.contains(&it)), "not all ends: {ends:?}");
 }

@@ -41,7 +41,8 @@ impl Oracle for Answered {
             Output::Message(_) | Output::Refused(_) => {}
         }
         let is_result = matches!(message_of(output), Some(Message::Result(_)));
-        match view.running.iter().next() {
+        let mut running = view.running.iter();
+        match running.find(|id| !view.is_in_background(**id)) {
             Some(id) if is_result => Err(Violation::OutlivesResult { effect: *id }),
             _ => Ok(()),
         }

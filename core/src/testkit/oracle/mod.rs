@@ -10,10 +10,11 @@
 //! | `decision` | no tool runs without a recorded decision that names its cause |
 //! | `deny` | what is denied does not run, whoever allows it |
 //! | `refusal` | what a person or a hook refused does not run, whatever others say |
-//! | `answered` | no effect outlives the result of its run; none runs twice at once |
+//! | `answered` | no effect outlives the result of its run, but for what goes on in the background; none runs twice at once |
 //! | `result` | every prompt is answered from `init` to exactly one `result`, and nothing is said outside |
 //! | `order` | entries are safe before what follows from them; every call gets exactly one result |
-//! | `usage` | tokens and costs of a result are the sum of its responses |
+//! | `usage` | tokens and costs of a result are the sum of its responses, and of those of its agents |
+//! | `task` | what begins in the background ends once, and the model hears of it, with all it put out |
 //! | `cut` | nothing of a response that did not come to its end is shown as a response or kept |
 //! | `restore` | a session that is put away and taken up again goes on as if nothing had been (checked by [`Sim`](super::Sim)) |
 //! | `permutation` | the order of answers changes no effect's name (checked by [`Sim::permuted`](super::Sim::permuted)) |
@@ -28,10 +29,17 @@ mod history;
 mod order;
 mod refusal;
 mod result;
+mod task;
 mod usage;
 mod violation;
 
-use alloc::{boxed::Box, collections::BTreeSet, vec, vec::Vec};
+use alloc::{
+    boxed::Box,
+    collections::{BTreeMap, BTreeSet},
+    string::String,
+    vec,
+    vec::Vec,
+};
 use core::fmt;
 
 use serde_json::Value;
@@ -43,7 +51,7 @@ pub use self::{
 use crate::{
     effect::{Answer, Effect, Input, Output},
     id::EffectId,
-    message::Message,
+    message::{Message, SystemMessage, TaskKind, TaskStarted},
     session::Session,
     spec::Spec,
 };
@@ -60,6 +68,35 @@ pub struct View<'a> {
     pub spec: &'a Spec,
     /// Effects that are neither answered to their end nor cancelled nor dropped.
     pub running: &'a BTreeSet<EffectId>,
+    /// The model's ids of the tool calls that were made, by their effects.
+    pub calls: &'a BTreeMap<EffectId, String>,
+    /// What goes on in the background, by the ids of the tasks.
+    pub background: &'a BTreeMap<String, TaskStarted>,
+}
+
+impl View<'_> {
+    /// The background task that a call of the model became, by the model's id of the call.
+    #[must_use]
+    pub fn task_of(&self, tool_use_id: &str) -> Option<&TaskStarted> {
+        let is_it = |task: &&TaskStarted| task.tool_use_id.as_deref() == Some(tool_use_id);
+        self.background.values().find(is_it)
+    }
+
+    /// Whether a subagent is at work in the background.
+    #[must_use]
+    pub fn has_background_agent(&self) -> bool {
+        let is_agent = |task: &TaskStarted| task.task_type == Some(TaskKind::LocalAgent);
+        self.background.values().any(is_agent)
+    }
+
+    /// Whether an effect belongs to what goes on in the background. Which of several agents an effect is of cannot be told
+    /// from outside: they count as in the background when one of them is.
+    #[must_use]
+    pub fn is_in_background(&self, id: EffectId) -> bool {
+        let call = self.calls.get(&id);
+        id.agent > 0 && self.has_background_agent()
+            || call.is_some_and(|call| self.task_of(call).is_some())
+    }
 }
 
 /// One promise. It is told of everything that goes into a session and comes out of it, in order.
@@ -107,6 +144,8 @@ pub trait Oracle {
 pub struct Oracles {
     oracles: Vec<Box<dyn Oracle>>,
     running: BTreeSet<EffectId>,
+    calls: BTreeMap<EffectId, String>,
+    background: BTreeMap<String, TaskStarted>,
     /// Length and number of messages of the history that was looked at last.
     seen: (usize, usize),
 }
@@ -141,9 +180,12 @@ impl Oracles {
                 Box::new(result::Results::default()),
                 Box::new(order::Order::default()),
                 Box::new(usage::Usages::default()),
+                Box::new(task::Tasks::default()),
                 Box::new(cut::Cut::default()),
             ],
             running: BTreeSet::new(),
+            calls: BTreeMap::new(),
+            background: BTreeMap::new(),
             seen: (0, 0),
         }
     }
@@ -176,6 +218,8 @@ impl Oracles {
             session,
             spec,
             running: &self.running,
+            calls: &self.calls,
+            background: &self.background,
         };
         for oracle in &mut self.oracles {
             oracle.input(&view, input)?;
@@ -196,10 +240,13 @@ impl Oracles {
         if let Output::Cancel(id) | Output::Abandon(id) = output {
             self.running.remove(id);
         }
+        self.note_background(output);
         let view = View {
             session,
             spec,
             running: &self.running,
+            calls: &self.calls,
+            background: &self.background,
         };
         for oracle in &mut self.oracles {
             oracle.output(&view, output)?;
@@ -208,6 +255,22 @@ impl Oracles {
             self.running.insert(*id);
         }
         Ok(())
+    }
+
+    /// Takes note of what begins and ends in the background.
+    fn note_background(&mut self, output: &Output) {
+        match output {
+            Output::Effect(id, Effect::CallTool(call)) => {
+                self.calls.insert(*id, call.tool_use_id.clone());
+            }
+            Output::Message(Message::System(SystemMessage::TaskStarted(task))) => {
+                self.background.insert(task.task_id.clone(), task.clone());
+            }
+            Output::Message(Message::System(SystemMessage::TaskNotification(task))) => {
+                self.background.remove(&task.task_id);
+            }
+            _ => {}
+        }
     }
 
     /// Tell when [`Session::poll`] gives nothing more.
@@ -224,6 +287,8 @@ impl Oracles {
             session,
             spec,
             running: &self.running,
+            calls: &self.calls,
+            background: &self.background,
         };
         for oracle in &mut self.oracles {
             oracle.quiet(&view, messages.as_deref())?;
@@ -248,6 +313,8 @@ impl Oracles {
             session,
             spec,
             running: &self.running,
+            calls: &self.calls,
+            background: &self.background,
         };
         for oracle in &mut self.oracles {
             oracle.end(&view)?;

@@ -15,7 +15,7 @@ use crate::{
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Order {
-    /// Calls of the run that have no result yet, by thread and id.
+    /// Calls that have no result yet, by thread and id.
     open: BTreeSet<(Option<String>, String)>,
     messages: BTreeSet<String>,
 }
@@ -69,13 +69,24 @@ impl Oracle for Order {
                 }
             }
             Message::Result(_) => {
-                if let Some((_, id)) = self.open.iter().next() {
+                let in_background = |parent: &Option<String>| {
+                    (parent.as_ref()).is_some_and(|parent| view.task_of(parent).is_some())
+                };
+                let mut open = self.open.iter();
+                if let Some((_, id)) = open.find(|(parent, _)| !in_background(parent)) {
                     return Err(called(id.clone(), "has no result"));
                 }
             }
             _ => {}
         }
         Ok(())
+    }
+
+    fn end(&mut self, _view: &View<'_>) -> Check {
+        match self.open.first() {
+            Some((_, id)) => Err(called(id.clone(), "has no result")),
+            None => Ok(()),
+        }
     }
 }
 

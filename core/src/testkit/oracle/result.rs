@@ -1,11 +1,16 @@
 //! Every prompt is answered from its beginning to exactly one result, which is last.
 
-use alloc::{format, string::ToString};
+use alloc::{
+    collections::BTreeSet,
+    format,
+    string::{String, ToString},
+};
 
 use super::{Check, Oracle, View, Violation};
 use crate::{
     RawJson,
     effect::{Input, Output},
+    json::RawObject,
     message::{Message, ResultMessage, ResultSubtype, SystemMessage},
 };
 
@@ -20,6 +25,8 @@ pub(super) struct Results {
     in_run: bool,
     /// The prompt of the run was not shown yet.
     begins_with: bool,
+    /// The model's ids of calls that agents made.
+    calls_of_agents: BTreeSet<String>,
 }
 
 impl Oracle for Results {
@@ -32,15 +39,17 @@ impl Oracle for Results {
         Ok(())
     }
 
-    fn output(&mut self, _view: &View<'_>, output: &Output) -> Check {
+    fn output(&mut self, view: &View<'_>, output: &Output) -> Check {
         let begins = matches!(
             output,
             Output::Message(Message::System(SystemMessage::Init(_)))
         );
         // A server that did not close its answer may be given up after the run.
         // What is refused is told when it is asked for, in a run or not.
+        // What goes on in the background is heard of at any time.
         let late = matches!(output, Output::Refused(_))
-            || matches!(output, Output::Abandon(_)) && !self.in_run;
+            || !self.in_run
+                && (matches!(output, Output::Abandon(_)) || self.is_of_background(view, output));
         if begins == self.in_run && !late && !is_news(output) {
             let what = match output {
                 Output::Message(message) => message.to_line(),
@@ -49,6 +58,12 @@ impl Oracle for Results {
                 Output::Refused(error) => error.to_string(),
             };
             return Err(Violation::OutsideOfRun { what });
+        }
+        if let Output::Message(Message::Assistant(said)) = output
+            && said.parent_tool_use_id.is_some()
+        {
+            let ids = said.message.content.iter().filter_map(call_id);
+            self.calls_of_agents.extend(ids);
         }
         if begins {
             self.in_run = true;
@@ -68,9 +83,11 @@ impl Oracle for Results {
         Ok(())
     }
 
-    fn end(&mut self, _view: &View<'_>) -> Check {
+    fn end(&mut self, view: &View<'_>) -> Check {
         let answered = self.prompts.saturating_sub(self.joined);
-        if self.inits == answered && self.results == answered {
+        // The end of a background task may begin a run of its own.
+        let woken = view.spec.tasks.wake && self.inits > answered;
+        if self.results == self.inits && (self.inits == answered || woken) {
             return Ok(());
         }
         Err(Violation::ResultCount {
@@ -78,6 +95,38 @@ impl Oracle for Results {
             inits: self.inits,
             results: self.results,
         })
+    }
+}
+
+impl Results {
+    /// Whether something belongs to what goes on in the background.
+    fn is_of_background(&self, view: &View<'_>, output: &Output) -> bool {
+        let is_task = |call: &str| view.task_of(call).is_some();
+        let is_agents = |parent: &Option<String>| parent.as_deref().is_some_and(is_task);
+        match output {
+            Output::Effect(id, _) => id.agent > 0 && view.is_in_background(*id),
+            // What has ended may have to be stopped after its end is told.
+            Output::Cancel(id) | Output::Abandon(id) => id.agent > 0 || view.is_in_background(*id),
+            Output::Refused(_) => false,
+            Output::Message(message) => match message {
+                // The end of what went on.
+                Message::System(SystemMessage::TaskNotification(_)) => true,
+                // They do not say whose they are.
+                Message::System(_) | Message::RateLimitEvent(_) => view.has_background_agent(),
+                Message::Assistant(said) => is_agents(&said.parent_tool_use_id),
+                Message::User(said) => is_agents(&said.parent_tool_use_id),
+                Message::StreamEvent(said) => is_agents(&said.parent_tool_use_id),
+                Message::ToolProgress(said) => {
+                    is_agents(&said.parent_tool_use_id) || is_task(&said.tool_use_id)
+                }
+                Message::ToolUseSummary(said) => {
+                    let mut calls = said.preceding_tool_use_ids.iter();
+                    calls.all(|call| self.calls_of_agents.contains(call))
+                        && view.has_background_agent()
+                }
+                _ => false,
+            },
+        }
     }
 }
 
@@ -94,6 +143,13 @@ fn is_news(output: &Output) -> bool {
         Message::AuthStatus(_) | Message::PromptSuggestion(_) => true,
         _ => false,
     }
+}
+
+/// The id of a call, if a block is one.
+fn call_id(block: &RawJson) -> Option<String> {
+    let block = RawObject::parse(block.get()).ok()?;
+    let is_call = block.get_string("type").as_deref() == Some("tool_use");
+    block.get_string("id").filter(|_| is_call)
 }
 
 /// Whether a prompt is shown in the stream.

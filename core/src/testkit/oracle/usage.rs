@@ -6,6 +6,7 @@ use core::fmt::Debug;
 use super::{Check, Oracle, View, Violation, message_of};
 use crate::{
     effect::Output,
+    id::Stage,
     message::{Message, ResultMessage, SystemMessage},
     money::Usd,
     provider::Usage,
@@ -18,6 +19,8 @@ pub(super) struct Usages {
     turns: u32,
     /// Tokens of the run on its main thread.
     run: Usage,
+    /// Tokens of agents since the last result: they count for the next one.
+    agents: Usage,
     /// Tokens of the session, on all threads.
     session: Usage,
     /// A summary was asked for: it is paid for, but no message carries its usage.
@@ -30,22 +33,28 @@ impl Oracle for Usages {
     }
 
     fn output(&mut self, _view: &View<'_>, output: &Output) -> Check {
+        if let Output::Effect(id, _) = output {
+            self.asked_for_summaries |= id.stage == Stage::Summary;
+        }
         match message_of(output) {
             Some(Message::System(SystemMessage::Init(_))) => {
                 self.turns = 0;
                 self.run = Usage::default();
             }
             Some(Message::Assistant(said)) if said.error.is_none() => {
-                if said.parent_tool_use_id.is_none() {
-                    self.turns += 1;
-                    self.run.add(&said.message.usage);
+                match &said.parent_tool_use_id {
+                    None => {
+                        self.turns += 1;
+                        self.run.add(&said.message.usage);
+                    }
+                    Some(_) => self.agents.add(&said.message.usage),
                 }
                 self.session.add(&said.message.usage);
             }
-            Some(Message::System(SystemMessage::Status(status))) if status.status.is_some() => {
-                self.asked_for_summaries = true;
+            Some(Message::Result(result)) => {
+                self.run.add(&core::mem::take(&mut self.agents));
+                return self.result(result);
             }
-            Some(Message::Result(result)) => return self.result(result),
             _ => {}
         }
         Ok(())

@@ -116,6 +116,14 @@ pub enum Violation {
         /// What the result says.
         found: String,
     },
+    /// A background task that did not go its way, or was lost on it.
+    #[error("the background task {task_id} {what}")]
+    Task {
+        /// Its id.
+        task_id: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// Something of a response that did not come to its end.
     #[error("of a response that did not come to its end: {what}")]
     CutResponse {
@@ -189,6 +197,7 @@ impl Violation {
                 "order"
             }
             Self::Usage { .. } => "usage",
+            Self::Task { .. } => "task",
             Self::CutResponse { .. } => "cut",
             Self::Restored { .. } => "restore",
             Self::Permutation { .. } => "permutation",

@@ -92,8 +92,30 @@ impl Faults {
             crash_loses_calls: true,
             settings: 40,
             breach: 8,
-            restore: 120,
+            restore: 50,
             steps: 120,
+        }
+    }
+
+    /// These, each so many times less often.
+    #[must_use]
+    pub fn rarer(&self, times: u16) -> Self {
+        let times = times.max(1);
+        Self {
+            model_busy: self.model_busy / times,
+            model_cut: self.model_cut / times,
+            model_broken: self.model_broken / times,
+            model_silent: self.model_silent / times,
+            tool: self.tool / times,
+            persist: self.persist / times,
+            resolve: self.resolve / times,
+            permission: self.permission / times,
+            hook: self.hook / times,
+            interrupt: self.interrupt / times,
+            crash: self.crash / times,
+            settings: self.settings / times,
+            breach: self.breach / times,
+            ..self.clone()
         }
     }
 

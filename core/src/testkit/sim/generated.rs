@@ -5,6 +5,7 @@ mod message;
 mod spec;
 
 use alloc::{
+    format,
     string::{String, ToString},
     vec,
     vec::Vec,
@@ -12,6 +13,7 @@ use alloc::{
 
 use serde_json::json;
 
+use self::message::Manners;
 use super::{
     exchange::pick,
     run::seed_bytes,
@@ -35,7 +37,7 @@ use crate::{
 };
 
 /// Prompts a run at most.
-const PROMPTS: usize = 6;
+const PROMPTS: usize = 4;
 
 /// Where nothing may be edited, and where nothing may be read.
 const SECRET: &str = "/work/secret";
@@ -74,15 +76,19 @@ const COMMANDS: [(&str, bool); 12] = [
 #[derive(Debug)]
 pub struct Generated {
     dice: Seeded,
+    manners: Manners,
 }
 
 impl Generated {
     /// The world of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self {
-            dice: Seeded::new(seed_bytes(&[seed, 3])),
-        }
+        let mut dice = Seeded::new(seed_bytes(&[seed, 3]));
+        let manners = match dice.below(3) {
+            0 => Manners::Bad,
+            _ => Manners::Good,
+        };
+        Self { dice, manners }
     }
 }
 
@@ -110,13 +116,16 @@ impl World for Generated {
     }
 
     fn model(&mut self, asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer> {
-        message::generate(asked, request)
+        message::generate(asked, request, self.manners)
     }
 
     fn tool(&mut self, asked: Asked<'_>, _call: &ToolCall) -> Vec<Answer> {
         let mut answers = Vec::new();
         while !asked.plainly && answers.len() < 3 && asked.dice.below(4) == 0 {
-            answers.push(Answer::Progress("working".into()));
+            answers.push(match asked.dice.below(2) {
+                0 => Answer::Progress("working".into()),
+                _ => Answer::Output(format!("line {}\n", answers.len())),
+            });
         }
         answers.push(Answer::Tool(result(asked.dice)));
         answers

@@ -24,6 +24,9 @@ pub struct Asked<'a> {
     pub dice: &'a mut Seeded,
     /// The run shall come to its end: answer shortly, and ask for nothing more.
     pub plainly: bool,
+    /// The run is held against one in another order ([`Sim::permuted`](super::Sim::permuted)): answer nothing that depends on
+    /// what else has ended by now.
+    pub in_any_order: bool,
 }
 
 /// How everything around a session answers. What a world is silent about is answered in the plainest way.

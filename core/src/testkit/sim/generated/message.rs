@@ -18,17 +18,41 @@ use crate::{
 /// After so many responses of a thread the model is done with every prompt at once, so that every run ends.
 const TALKATIVE_TURNS: u32 = 14;
 
+/// The same for subagents.
+const TALKATIVE_TURNS_OF_AGENTS: u32 = 5;
+
+/// How a model behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manners {
+    /// It works: calls that make sense, until it is done.
+    Good,
+    /// It says whatever has been seen in the wild, in any mixture.
+    Bad,
+}
+
 /// One exchange.
-pub(super) fn generate(asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer> {
-    let Asked { id, dice, plainly } = asked;
+pub(super) fn generate(asked: Asked<'_>, request: &HttpRequest, manners: Manners) -> Vec<Answer> {
+    let Asked {
+        id,
+        dice,
+        plainly,
+        in_any_order,
+    } = asked;
     let name = format!("{}_{}_{}", id.agent, id.turn, id.attempt);
-    let done = plainly || id.turn > TALKATIVE_TURNS;
-    let (blocks, stop_reason) = match done {
-        true => (
-            Vec::from([json!({"type": "text", "text": format!("Done {name}.")})]),
-            "end_turn",
-        ),
-        false => content(dice, &name),
+    let body = request.body_bytes();
+    let most = match id.agent {
+        0 => TALKATIVE_TURNS,
+        _ => TALKATIVE_TURNS_OF_AGENTS,
+    };
+    let known = match in_any_order {
+        // Whether a task has ended when it is asked about depends on the order.
+        true => Known::default(),
+        false => Known::read(&body),
+    };
+    let (blocks, stop_reason) = match manners {
+        _ if plainly || id.turn > most => (Vec::from([done_text(&name)]), "end_turn"),
+        Manners::Good => work(dice, &name, &body, &known),
+        Manners::Bad => content(dice, &name, &known),
     };
     let usage = [
         json!({
@@ -37,7 +61,6 @@ pub(super) fn generate(asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer> {
         }),
         json!({"output_tokens": dice.below(5_000)}),
     ];
-    let body = request.body_bytes();
     let streams = memchr::memmem::find(&body, b"\"stream\":true").is_some();
     let message = Message {
         id: format!("msg_{name}"),
@@ -53,7 +76,72 @@ pub(super) fn generate(asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer> {
     }
 }
 
-fn content(dice: &mut Seeded, name: &str) -> (Vec<Value>, &'static str) {
+fn done_text(name: &str) -> Value {
+    json!({"type": "text", "text": format!("Done {name}.")})
+}
+
+/// Tasks and agents that the conversation speaks of.
+#[derive(Default)]
+struct Known<'a> {
+    tasks: Vec<&'a str>,
+    agents: Vec<&'a str>,
+}
+
+impl<'a> Known<'a> {
+    fn read(body: &'a [u8]) -> Self {
+        let named = |mark: &str| -> Vec<&'a str> {
+            memchr::memmem::find_iter(body, mark.as_bytes())
+                .filter_map(|at| {
+                    let rest = &body[at + mark.len()..];
+                    let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric())?;
+                    core::str::from_utf8(&rest[..end]).ok()
+                })
+                .collect()
+        };
+        Self {
+            tasks: named("background, as task "),
+            agents: named("agent id for resume: "),
+        }
+    }
+}
+
+fn one_of<'a>(dice: &mut Seeded, known: &[&'a str]) -> Option<&'a str> {
+    let at = pick(dice, known.len() as u64);
+    known.get(at).copied()
+}
+
+/// What a model says that does its work.
+fn work(
+    dice: &mut Seeded,
+    name: &str,
+    request: &[u8],
+    known: &Known<'_>,
+) -> (Vec<Value>, &'static str) {
+    let is_offered = |tool: &&str| {
+        memchr::memmem::find(request, format!("\"name\":\"{tool}\"").as_bytes()).is_some()
+    };
+    let offered: Vec<&str> = TOOLS.into_iter().filter(is_offered).collect();
+    if dice.below(3) == 0 {
+        return (Vec::from([done_text(name)]), "end_turn");
+    }
+    let mut blocks = Vec::new();
+    if dice.below(3) == 0 {
+        blocks.push(json!({"type": "text", "text": format!("Let me see {name}.")}));
+    }
+    for index in 0..=dice.below(3) {
+        let Some(tool) = one_of(dice, &offered) else {
+            continue;
+        };
+        let input = match dice.below(3) {
+            0 if tool == "Bash" => json!({"command": "ls -l", "run_in_background": true}),
+            _ => input_of(dice, tool, known),
+        };
+        blocks.push(json!({"type": "tool_use", "id": format!("toolu_{name}_{index}"), "name": tool, "input": input}));
+    }
+    (blocks, "tool_use")
+}
+
+fn content(dice: &mut Seeded, name: &str, known: &Known<'_>) -> (Vec<Value>, &'static str) {
     let mut blocks = Vec::new();
     for index in 0..dice.below(6) {
         blocks.push(match dice.below(20) {
@@ -69,7 +157,7 @@ fn content(dice: &mut Seeded, name: &str) -> (Vec<Value>, &'static str) {
             9..12 => {
                 json!({"type": "text", "text": format!("Let me see, Ünïcode 𝄞 {name} {index}.")})
             }
-            _ => call(dice, &format!("toolu_{name}_{index}")),
+            _ => call(dice, &format!("toolu_{name}_{index}"), known),
         });
     }
     let reasons = [
@@ -85,7 +173,7 @@ fn content(dice: &mut Seeded, name: &str) -> (Vec<Value>, &'static str) {
     (blocks, reasons[pick(dice, 8)])
 }
 
-fn call(dice: &mut Seeded, fresh: &str) -> Value {
+fn call(dice: &mut Seeded, fresh: &str, known: &Known<'_>) -> Value {
     let id = match dice.below(12) {
         // Servers have been seen to repeat ids, and to leave them out.
         0 => "toolu_again",
@@ -99,18 +187,65 @@ fn call(dice: &mut Seeded, fresh: &str) -> Value {
         2 => json!(
             "{\"file_path\":\"a\",\"file_path\":\"secret/key\",\"command\":\"ls\",\"command\":\"rm x\"}"
         ),
-        _ => fields(dice),
+        _ => input_of(dice, name, known),
     };
     json!({"type": "tool_use", "id": id, "name": name, "input": input})
 }
 
 /// An input that every tool takes.
 pub(super) fn input(dice: &mut Seeded) -> RawJson {
-    RawJson::parse(fields(dice).to_string()).unwrap_or_else(|_| RawJson::empty_object())
+    let mut input = task(dice, &Known::default());
+    if let (Some(input), Value::Object(fields)) = (input.as_object_mut(), fields(dice)) {
+        input.extend(fields);
+    }
+    input["task_id"] = json!("unknown");
+    input["todos"] = json!([]);
+    RawJson::parse(input.to_string()).unwrap_or_else(|_| RawJson::empty_object())
+}
+
+/// What a tool is called with.
+fn input_of(dice: &mut Seeded, tool: &str, known: &Known<'_>) -> Value {
+    match tool {
+        "Task" => task(dice, known),
+        "TaskOutput" => json!({
+            "task_id": one_of(dice, &known.tasks).unwrap_or("unknown"),
+            "block": dice.below(3) > 0, "timeout": dice.below(10_000),
+        }),
+        "TaskStop" => json!({"task_id": one_of(dice, &known.tasks).unwrap_or("unknown")}),
+        "TodoWrite" => {
+            json!({"todos": [{"content": "look", "status": "pending", "activeForm": "looking"}]})
+        }
+        _ => fields(dice),
+    }
+}
+
+/// What an agent is started with, or one that has ended is given to do.
+fn task(dice: &mut Seeded, known: &Known<'_>) -> Value {
+    let agents = [
+        "general-purpose",
+        "general-purpose",
+        "general-purpose",
+        "Explore",
+        "nobody",
+    ];
+    let mut task = json!({
+        "description": "look around", "prompt": "Look around.", "subagent_type": agents[pick(dice, agents.len() as u64)],
+        "run_in_background": dice.below(3) == 0,
+    });
+    if dice.below(4) == 0 {
+        task["max_turns"] = json!(1 + dice.below(3));
+    }
+    if dice.below(4) == 0
+        && let Some(agent) = one_of(dice, &known.agents)
+    {
+        task["resume"] = json!(agent);
+    }
+    task
 }
 
 fn fields(dice: &mut Seeded) -> Value {
     json!({
+        "run_in_background": dice.below(3) == 0,
         "file_path": PATHS[pick(dice, PATHS.len() as u64)].0,
         "command": COMMANDS[pick(dice, COMMANDS.len() as u64)].0,
     })

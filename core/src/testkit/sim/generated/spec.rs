@@ -12,11 +12,27 @@ use crate::{
     spec::Spec,
     testkit::sim::exchange::pick,
     tool::{Access, PathParam, RetryClass, ToolDefinition},
+    tools::CoreTool,
 };
 
 /// What the model calls: the tools there are, and one that is not there.
-pub(super) const TOOLS: [&str; 8] = [
-    "Read", "Look", "Look", "Edit", "Bash", "Note", "Gone", "Locked",
+pub(super) const TOOLS: [&str; 16] = [
+    "Read",
+    "Look",
+    "Look",
+    "Look",
+    "Edit",
+    "Bash",
+    "Bash",
+    "Note",
+    "Gone",
+    "Locked",
+    "Task",
+    "Task",
+    "Task",
+    "TaskOutput",
+    "TaskStop",
+    "TodoWrite",
 ];
 
 /// A spec. What it denies is always the same: see `forbidden`.
@@ -37,9 +53,10 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
         "Read(private/**)",
         "Bash(rm:*)",
     ]);
-    if dice.below(2) == 0 {
+    if dice.below(3) > 0 {
         spec.permissions.rules.ask = rules(&["Note"]);
-        spec.permissions.rules.allow = rules(&["Bash(git:*)", "Look", "Edit(src/**)"]);
+        spec.permissions.rules.allow =
+            rules(&["Bash(git:*)", "Bash(ls:*)", "Look", "Edit(src/**)", "Task"]);
     }
     if dice.below(4) == 0 {
         // Allowed as well as denied: a deny rule wins.
@@ -57,8 +74,20 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
     spec.retry.jitter_percent = 25;
     spec.context.compaction.automatic = dice.below(4) > 0;
     spec.context.compaction.threshold_tokens = (dice.below(2) == 0).then(|| dice.below(100_000));
-    spec.limits.max_turns = (dice.below(3) == 0).then(|| 1 + dice.below(4) as u32);
-    spec.limits.max_budget = (dice.below(3) == 0).then(|| Usd::from_nanos(dice.below(20_000_000)));
+    spec.limits.max_turns = (dice.below(5) == 0).then(|| 1 + dice.below(4) as u32);
+    spec.limits.max_budget =
+        (dice.below(4) == 0).then(|| Usd::from_nanos(dice.below(2_000_000_000)));
+    if dice.below(3) > 0 {
+        spec.offer([
+            CoreTool::Task,
+            CoreTool::TaskOutput,
+            CoreTool::TaskStop,
+            CoreTool::TodoWrite,
+        ]);
+        spec.tasks.wake = dice.below(2) == 0;
+        // Otherwise not every response is seen, and nothing adds up from outside.
+        spec.tasks.tool_calls_only = false;
+    }
     if dice.below(2) == 0 {
         spec.hooks = super::hook::registered(dice);
     }
@@ -72,6 +101,7 @@ fn tools() -> Vec<ToolDefinition> {
     note.retry = RetryClass::RunAgainWithKey;
     let mut bash = tool("Bash", fields("command"));
     bash.command_param = Some("command".to_string());
+    bash.background_param = Some("run_in_background".to_string());
     vec![
         file_tool("Read", Access::Read).read_only(),
         look,
