@@ -59,6 +59,43 @@ pub fn chromium() -> PathBuf {
         .expect("no Chromium on PATH: run `cargo xtask setup`, or name one in $WINDLASS_CHROMIUM")
 }
 
+/// The command line program: `$WINDLASS_BINARY`, else the one beside the tests.
+///
+/// # Panics
+/// When it was not built, with the command that does.
+#[must_use]
+pub fn windlass() -> PathBuf {
+    let beside = || {
+        let program = env::current_exe().expect("a test knows its own path");
+        let profile = program.ancestors().nth(2).unwrap_or(&program);
+        profile.join(format!("windlass{}", env::consts::EXE_SUFFIX))
+    };
+    let program = env::var_os("WINDLASS_BINARY").map_or_else(beside, PathBuf::from);
+    assert!(
+        program.is_file(),
+        "{} is missing: run `cargo build --workspace --bin windlass` first",
+        program.display()
+    );
+    program
+}
+
+/// The directory of the official SDKs (`python/`, `python-source/`, `node/`): `$WINDLASS_SDKS`, else `sdk` in the
+/// target directory.
+///
+/// # Panics
+/// When they are not installed, with the command that does.
+#[must_use]
+pub fn sdks() -> PathBuf {
+    let directory =
+        env::var_os("WINDLASS_SDKS").map_or_else(|| target_directory().join("sdk"), PathBuf::from);
+    assert!(
+        directory.join("node/node_modules").is_dir() && directory.join("python/bin").is_dir(),
+        "the official SDKs are not in {}: run `cargo xtask setup` first",
+        directory.display()
+    );
+    directory
+}
+
 /// The root of the repository.
 #[must_use]
 pub fn repository() -> &'static Path {

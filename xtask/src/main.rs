@@ -6,6 +6,7 @@
 
 mod artefacts;
 mod check;
+mod features;
 mod junit;
 mod libtest;
 mod package;
@@ -30,9 +31,10 @@ Usage: cargo xtask COMMAND
 
   demo [ARG]...    build windlass and run its demo
   test [OPTION]... [FILTER]
-                   format, clippy, rustdoc, cargo-deny, wasm32 builds, every test, the parity list;
+                   format, clippy, rustdoc, cargo-deny, wasm32 builds, every test, the parity list, the table of the SDKs;
                    FILTER runs only the tests whose name contains it
       --only STEP  run this step alone; can be given several times
+      --test NAME  run only the tests of this test target
   simulate [--seeds N] [--from S]
                    run the loop through N seeds (20000) in which everything goes wrong, from seed S on
   bench [ARG]...   measure windlass against its baselines, release build
@@ -110,6 +112,9 @@ fn test_options(parser: &mut lexopt::Parser) -> Result<check::Options> {
             Arg::Long("only") => options
                 .only
                 .push(parser.value()?.to_string_lossy().into_owned()),
+            Arg::Long("test") => {
+                options.target = Some(parser.value()?.to_string_lossy().into_owned());
+            }
             Arg::Value(filter) if options.filter.is_none() => {
                 options.filter = Some(filter.to_string_lossy().into_owned());
             }

@@ -21,6 +21,8 @@ pub(crate) struct Options {
     pub(crate) only: Vec<String>,
     /// Run only tests whose name contains this.
     pub(crate) filter: Option<String>,
+    /// Run only the tests of this test target.
+    pub(crate) target: Option<String>,
 }
 
 /// A check. Its work gives the tests that it ran; a check that is no test counts as one by itself.
@@ -61,7 +63,7 @@ enum Report {
     Skipped(&'static str),
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step {
         name: "fmt",
         work: steps::fmt,
@@ -101,6 +103,10 @@ const STEPS: [Step; 10] = [
     Step {
         name: "parity",
         work: steps::parity,
+    },
+    Step {
+        name: "features",
+        work: steps::features,
     },
 ];
 
@@ -160,11 +166,26 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> 
 
 impl Options {
     fn includes(&self, step: &str) -> bool {
-        match (&self.filter, self.only.is_empty()) {
+        let some_tests = self.filter.is_some() || self.target.is_some();
+        match (some_tests, self.only.is_empty()) {
             (_, false) => self.only.iter().any(|only| only == step),
-            (Some(_), true) => step == "tests",
-            (None, true) => true,
+            (true, true) => step == "tests",
+            (false, true) => true,
         }
+    }
+
+    /// What cargo is told to run only some of the test targets.
+    fn target_arguments(&self) -> Vec<&str> {
+        self.target
+            .as_deref()
+            .map_or_else(Vec::new, |name| vec!["--test", name])
+    }
+
+    /// Whether no test of this target is left out.
+    fn runs_all_of(&self, target: &str) -> bool {
+        self.includes("tests")
+            && self.filter.is_none()
+            && self.target.as_deref().is_none_or(|only| only == target)
     }
 }
 
@@ -201,6 +222,7 @@ mod tests {
         let options = Options {
             only: only.iter().map(|&name| name.to_owned()).collect(),
             filter: filter.map(str::to_owned),
+            target: None,
         };
         step_names()
             .into_iter()
@@ -221,6 +243,24 @@ mod tests {
             chosen(&["wasm", "tests"], Some("loop_7")),
             ["wasm", "tests"]
         );
+    }
+
+    #[test]
+    fn a_test_target_is_chosen_by_name_and_what_tells_of_others_is_known() {
+        let all = Options::default();
+        assert!(all.runs_all_of("sdk") && all.target_arguments().is_empty());
+        let one = Options {
+            target: Some("sdk".to_owned()),
+            ..Options::default()
+        };
+        assert!(one.includes("tests") && !one.includes("fmt"));
+        assert_eq!(one.target_arguments(), ["--test", "sdk"]);
+        assert!(one.runs_all_of("sdk") && !one.runs_all_of("browser"));
+        let some = Options {
+            filter: Some("sdk_1".to_owned()),
+            ..Options::default()
+        };
+        assert!(!some.runs_all_of("sdk"));
     }
 
     #[test]

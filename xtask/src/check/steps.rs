@@ -6,13 +6,14 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::{Report, Run};
+use crate::features::Features;
 use crate::junit::{self, Outcome};
 use crate::libtest;
 use crate::package as packaging;
 use crate::parity::{self, List};
 use crate::process;
 use crate::progress;
-use crate::setup::{self, tools};
+use crate::setup::{self, sdk, tools};
 use crate::workspace::Workspace;
 
 pub(super) fn fmt(run: &Run<'_>) -> Result<Report> {
@@ -52,12 +53,16 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
     let workspace = run.workspace;
     let artefacts = run.artefacts()?;
     let chromium = setup::chromium(workspace)?;
+    let sdks = sdk::ensure(workspace)?;
+    let windlass = workspace.build_windlass()?;
     let mut cargo = workspace.native_cargo()?;
     cargo
         .env("WINDLASS_WASM_CORE", &artefacts.core)
         .env("WINDLASS_WASM_SIMULATION", &artefacts.simulation)
         .env("WINDLASS_BROWSER", &artefacts.browser)
-        .env("WINDLASS_CHROMIUM", chromium);
+        .env("WINDLASS_CHROMIUM", chromium)
+        .env("WINDLASS_SDKS", &sdks.directory)
+        .env("WINDLASS_BINARY", windlass);
     let outcome = match tools::cargo_nextest(workspace) {
         Ok(nextest) => by_nextest(run, cargo, &nextest)?,
         Err(error) => {
@@ -83,6 +88,7 @@ fn by_nextest(run: &Run<'_>, cargo: std::process::Command, nextest: &Path) -> Re
                 .filter_map(|(name, value)| Some((name, value?))),
         )
         .args(["nextest", "run", "--workspace", "--no-fail-fast"])
+        .args(run.options.target_arguments())
         .args(&run.options.filter);
     let status = process::status(&mut command)?;
     let Ok(xml) = fs::read_to_string(&report) else {
@@ -93,7 +99,11 @@ fn by_nextest(run: &Run<'_>, cargo: std::process::Command, nextest: &Path) -> Re
 }
 
 fn by_cargo_test(run: &Run<'_>, mut cargo: std::process::Command) -> Result<Outcome> {
-    cargo.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+    cargo.args(["test", "--workspace", "--no-fail-fast"]);
+    match run.options.target_arguments().as_slice() {
+        [] => cargo.arg("--all-targets"),
+        one => cargo.args(one),
+    };
     if let Some(filter) = &run.options.filter {
         cargo.args(["--", filter]);
     }
@@ -146,7 +156,7 @@ pub(super) fn parity(run: &Run<'_>) -> Result<Report> {
             "it joins the tests that passed, and none ran: add `--only tests`",
         ));
     }
-    if run.options.filter.is_some() {
+    if run.options.filter.is_some() || run.options.target.is_some() {
         return Ok(Report::Skipped("only some of the tests ran"));
     }
     let join = list(run.workspace)?.join(run.tests.passed.iter().map(String::as_str));
@@ -169,6 +179,28 @@ pub(super) fn parity(run: &Run<'_>) -> Result<Report> {
         );
     }
     Ok(Report::Holds)
+}
+
+/// The table of what the official SDKs offer, from the tests that passed in this very run.
+pub(super) fn features(run: &Run<'_>) -> Result<Report> {
+    let read = |path: &str| {
+        let path = run.workspace.root.join(path);
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let features =
+        Features::parse(&read("tests/sdk/features.toml")?).context("tests/sdk/features.toml")?;
+    if !run.options.runs_all_of("sdk") {
+        return Ok(Report::Skipped(
+            "it tells of the tests of the SDKs, and not all of them ran: add `--only tests`",
+        ));
+    }
+    let table = features.table(&run.tests.passed)?;
+    if read("docs/sdk-features.md").is_ok_and(|present| present == table) {
+        return Ok(Report::Holds);
+    }
+    fs::write(run.workspace.root.join("docs/sdk-features.md"), table)
+        .context("cannot write docs/sdk-features.md")?;
+    bail!("docs/sdk-features.md was not up to date; it is now: look at it and commit it")
 }
 
 fn list(workspace: &Workspace) -> Result<List> {

@@ -3,6 +3,7 @@
 
 pub(crate) mod apt;
 pub(crate) mod npm;
+pub(crate) mod sdk;
 pub(crate) mod tools;
 pub(crate) mod wasm;
 
@@ -21,6 +22,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     tools::cargo_deny(workspace)?;
     tools::cargo_nextest(workspace)?;
     npm::packages(workspace)?;
+    sdk::ensure(workspace)?;
     chromium(workspace)?;
     ripgrep(workspace)
 }

@@ -1,0 +1,166 @@
+//! The table of what the official SDKs offer, `docs/sdk-features.md`: written from `tests/sdk/features.toml` and the
+//! tests that passed, never by hand.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use anyhow::{Context, Result, bail};
+
+/// What stands above the table.
+const HEAD: &str = "\
+# The official SDKs on windlass
+
+Written by `cargo xtask test` from `tests/sdk/features.toml` and the outcomes of the tests; do not edit. Each test is a
+program that uses the unmodified SDK with this engine. How to do that yourself: [sdk.md](sdk.md).
+";
+
+/// A row of the list.
+struct Feature {
+    sdk: Sdk,
+    name: String,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sdk {
+    Python,
+    TypeScript,
+}
+
+enum State {
+    /// A test shows it.
+    Shown {
+        test: String,
+        /// In which way it is not as with the original engine.
+        differs: Option<String>,
+    },
+    /// There is no such thing; why.
+    Missing(String),
+}
+
+/// The list of features.
+pub(crate) struct Features(Vec<Feature>);
+
+impl Features {
+    /// Reads the text of `features.toml`.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let table: toml::Table = text.parse().context("the list of features is not TOML")?;
+        let rows = table
+            .get("feature")
+            .and_then(toml::Value::as_array)
+            .context("the list has no `[[feature]]`")?;
+        rows.iter()
+            .map(Feature::read)
+            .collect::<Result<_>>()
+            .map(Self)
+    }
+
+    /// The table, given the names of the tests that passed. What does not work has no place in it: such a test
+    /// has failed already.
+    pub(crate) fn table(&self, passed: &[String]) -> Result<String> {
+        let passed: BTreeSet<&str> = passed
+            .iter()
+            .filter_map(|name| name.rsplit("::").next())
+            .collect();
+        let mut text = HEAD.to_owned();
+        for (sdk, title) in [(Sdk::Python, "Python"), (Sdk::TypeScript, "TypeScript")] {
+            write!(
+                text,
+                "\n## {title}\n\n| feature | | shown by |\n|---|---|---|\n"
+            )?;
+            for feature in self.0.iter().filter(|feature| feature.sdk == sdk) {
+                let name = &feature.name;
+                match &feature.state {
+                    State::Shown { test, .. } if !passed.contains(test.as_str()) => {
+                        bail!("`{name}` is said to be shown by `{test}`, but no such test passed")
+                    }
+                    State::Shown { test, differs } => {
+                        let how = match differs {
+                            None => "works".to_owned(),
+                            Some(what) => format!("differs: {what}"),
+                        };
+                        writeln!(text, "| {name} | {how} | `{test}` |")?;
+                    }
+                    State::Missing(why) => writeln!(text, "| {name} | not: {why} | |")?,
+                }
+            }
+        }
+        Ok(text)
+    }
+}
+
+impl Feature {
+    fn read(row: &toml::Value) -> Result<Self> {
+        let field = |name| row.get(name).and_then(toml::Value::as_str);
+        let name = field("name").context("a feature has no `name`")?.to_owned();
+        let sdk = match field("sdk") {
+            Some("python") => Sdk::Python,
+            Some("typescript") => Sdk::TypeScript,
+            _ => bail!("`{name}` needs `sdk`, either \"python\" or \"typescript\""),
+        };
+        let state = match (field("test"), field("missing")) {
+            (_, Some(why)) => State::Missing(why.to_owned()),
+            (Some(test), None) => State::Shown {
+                test: test.to_owned(),
+                differs: field("differs").map(str::to_owned),
+            },
+            (None, None) => {
+                bail!("`{name}` needs either a `test` that shows it or why it is `missing`")
+            }
+        };
+        Ok(Self { sdk, name, state })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = r#"
+        [[feature]]
+        sdk = "python"
+        name = "query()"
+        test = "sdk_1_answers"
+        [[feature]]
+        sdk = "python"
+        name = "voice"
+        missing = "there is no microphone"
+        [[feature]]
+        sdk = "typescript"
+        name = "query()"
+        test = "sdk_2_answers"
+        differs = "sooner"
+    "#;
+
+    #[test]
+    fn a_row_says_what_its_test_has_shown() {
+        let passed = ["a::sdk_1_answers".to_owned(), "sdk_2_answers".to_owned()];
+        let table = Features::parse(LIST).unwrap().table(&passed).unwrap();
+        for row in [
+            "| query() | works | `sdk_1_answers` |",
+            "| voice | not: there is no microphone | |",
+            "| query() | differs: sooner | `sdk_2_answers` |",
+        ] {
+            assert!(table.contains(row), "{table}");
+        }
+    }
+
+    #[test]
+    fn a_row_without_a_passed_test_or_a_reason_is_an_error() {
+        let error = Features::parse(LIST).unwrap().table(&[]).unwrap_err();
+        assert!(error.to_string().contains("sdk_1_answers"), "{error}");
+        let empty = "[[feature]]\nsdk = \"python\"\nname = \"x\"";
+        assert!(Features::parse(empty).is_err());
+    }
+
+    #[test]
+    fn the_list_of_the_repository_can_be_read_and_names_no_test_twice() {
+        let list = Features::parse(include_str!("../../tests/sdk/features.toml")).unwrap();
+        let mut seen = BTreeSet::new();
+        for feature in &list.0 {
+            if let State::Shown { test, .. } = &feature.state {
+                assert!(seen.insert(test), "{test}");
+            }
+        }
+    }
+}
