@@ -62,6 +62,8 @@ pub mod agent;
 pub mod bash;
 pub mod engine;
 pub mod files;
+#[cfg(unix)]
+pub mod hooks;
 pub mod host;
 pub mod http;
 pub mod model_server;

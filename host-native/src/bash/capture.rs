@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// The beginning and the end of a stream. Takes any amount in bounded memory.
 #[derive(Debug)]
-pub(super) struct Capture {
+pub(crate) struct Capture {
     half: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
@@ -43,7 +43,7 @@ impl Capture {
     }
 
     /// The text, with a note where the middle is missing. Bytes that are no UTF-8 become `U+FFFD`.
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let (a, b) = self.tail.as_slices();
         if self.dropped == 0 {
             return String::from_utf8_lossy(&[&self.head, a, b].concat()).into_owned();

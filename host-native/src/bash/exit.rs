@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(crate) enum Exit {
     /// By itself, with this code.
     Code(i32),
     /// By a signal that was not ours.

@@ -5,7 +5,7 @@
 
 mod capture;
 mod exit;
-mod process;
+pub(crate) mod process;
 
 use std::{ffi::OsString, time::Duration};
 
@@ -17,10 +17,8 @@ use windlass_core::{
     tool::{Annotations, ToolCall, ToolDefinition, ToolResult},
 };
 
-use self::{
-    exit::Exit,
-    process::{Finished, Job},
-};
+pub(crate) use self::exit::Exit;
+use self::process::{Finished, Job};
 
 /// How long a command may run when the model does not say, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 120_000;
@@ -150,6 +148,9 @@ impl Bash {
             command: &input.command,
             directory: &call.grant.cwd,
             hidden: &self.hidden,
+            variables: &[],
+            input: None,
+            max_stdout: MAX_STDOUT,
             time,
         };
         match job.run(cancel).await {

@@ -10,15 +10,16 @@ use std::{
 
 use futures_util::{
     FutureExt,
-    future::{Fuse, FusedFuture, join},
+    future::{Fuse, FusedFuture, join3},
 };
 use tokio::{
+    io::AsyncWriteExt,
     process::{Child, Command},
     time::{sleep, timeout},
 };
 use windlass_core::host::CancelSignal;
 
-use super::{MAX_STDERR, MAX_STDOUT, capture::Capture, exit::Exit};
+use super::{MAX_STDERR, capture::Capture, exit::Exit};
 use crate::os::{Kill, signal_group};
 
 /// Between the request to end and the end by force.
@@ -29,24 +30,31 @@ const GRACE: Duration = Duration::from_secs(2);
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// A command to run.
-pub(super) struct Job<'a> {
-    pub(super) shell: &'a OsStr,
-    pub(super) command: &'a str,
-    pub(super) directory: &'a str,
-    pub(super) hidden: &'a [OsString],
-    pub(super) time: Duration,
+pub(crate) struct Job<'a> {
+    pub(crate) shell: &'a OsStr,
+    pub(crate) command: &'a str,
+    pub(crate) directory: &'a str,
+    /// Variables of this process that it does not get.
+    pub(crate) hidden: &'a [OsString],
+    /// Variables that it gets beside those of this process.
+    pub(crate) variables: &'a [(OsString, OsString)],
+    /// What it reads from standard input; none for nothing.
+    pub(crate) input: Option<&'a [u8]>,
+    /// Bytes of standard output that are kept.
+    pub(crate) max_stdout: usize,
+    pub(crate) time: Duration,
 }
 
 /// A command that ran.
-pub(super) struct Finished {
-    pub(super) exit: Exit,
-    pub(super) stdout: Capture,
-    pub(super) stderr: Capture,
+pub(crate) struct Finished {
+    pub(crate) exit: Exit,
+    pub(crate) stdout: Capture,
+    pub(crate) stderr: Capture,
 }
 
 /// A command that could not be run.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum RunError {
+pub(crate) enum RunError {
     #[error("The working directory `{0}` does not exist or is not a directory.")]
     Directory(String),
     #[error("The shell `{}` cannot be started: {source}. Bash must be installed.", .shell.display())]
@@ -56,15 +64,16 @@ pub(super) enum RunError {
 }
 
 impl Job<'_> {
-    pub(super) async fn run(&self, cancel: CancelSignal) -> Result<Finished, RunError> {
+    pub(crate) async fn run(&self, cancel: CancelSignal) -> Result<Finished, RunError> {
         let mut child = self.start()?;
         // A child that was not waited for has an id.
         let mut group = Group(child.id());
-        let mut stdout = Capture::new(MAX_STDOUT);
+        let mut stdout = Capture::new(self.max_stdout);
         let mut stderr = Capture::new(MAX_STDERR);
         let exit = {
             let (out, err) = (child.stdout.take(), child.stderr.take());
-            let reading = join(read(&mut stdout, out), read(&mut stderr, err)).map(drop);
+            let writing = write(child.stdin.take(), self.input.unwrap_or_default());
+            let reading = join3(writing, read(&mut stdout, out), read(&mut stderr, err)).map(drop);
             let mut reading = pin!(reading.fuse());
             let exit = self
                 .watch(&mut child, &mut group, reading.as_mut(), cancel)
@@ -93,7 +102,10 @@ impl Job<'_> {
             .arg("-c")
             .arg(self.command)
             .current_dir(self.directory)
-            .stdin(Stdio::null())
+            .stdin(match self.input {
+                Some(_) => Stdio::piped(),
+                None => Stdio::null(),
+            })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -101,6 +113,7 @@ impl Job<'_> {
         for name in self.hidden {
             command.env_remove(name);
         }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.spawn().map_err(|source| RunError::Start {
             shell: self.shell.to_owned(),
             source,
@@ -150,6 +163,13 @@ async fn drain(reading: Pin<&mut Fuse<impl Future<Output = ()>>>) {
     // A fused future that is done never ends a second time.
     if !reading.is_terminated() {
         let _ = timeout(DRAIN, reading).await;
+    }
+}
+
+/// Writes the whole input and closes the pipe. A command need not read it: what it leaves is nobody's loss.
+async fn write(to: Option<impl tokio::io::AsyncWrite + Unpin>, input: &[u8]) {
+    if let Some(mut to) = to {
+        let _ = to.write_all(input).await;
     }
 }
 

@@ -1,0 +1,5 @@
+//! Hooks that are programs of the person's own.
+
+mod command;
+
+pub use command::HookCommand;
