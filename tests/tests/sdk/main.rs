@@ -15,6 +15,10 @@ mod run;
 #[cfg(target_os = "linux")]
 use features::Sdk;
 
+/// What a test of our own does.
+#[cfg(target_os = "linux")]
+type Work = fn() -> Result<(), libtest_mimic::Failed>;
+
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
     use libtest_mimic::{Arguments, Trial};
@@ -27,7 +31,7 @@ fn main() -> std::process::ExitCode {
             .filter(|row| row.test.as_deref() == Some(name));
         named.any(|row| row.missing.is_some())
     };
-    let own: [(&str, fn() -> Result<(), libtest_mimic::Failed>); 3] = [
+    let own: [(&str, Work); 3] = [
         (
             "sdk_1_the_lines_of_the_documentation_run_as_printed",
             || run::documentation(Sdk::Python),
