@@ -40,6 +40,8 @@ pub struct Initialize {
     pub mcp_servers: Option<BTreeMap<String, RawJson>>,
     /// Of the skills there are, these.
     pub skills: Option<Vec<String>>,
+    /// Whether the model is asked what the person might say next.
+    pub prompt_suggestions: Option<bool>,
     /// Whether the words and thoughts of subagents are handed on.
     pub forward_subagent_text: Option<bool>,
     /// Settings, as on the command line.
@@ -122,6 +124,9 @@ impl Initialize {
         }
         if let Some(names) = &self.skills {
             spec.skills.retain(|skill| names.contains(&skill.name));
+        }
+        if let Some(suggest) = self.prompt_suggestions {
+            spec.prompt_suggestions = suggest;
         }
         if let Some(forward) = self.forward_subagent_text {
             spec.tasks.tool_calls_only = !forward;

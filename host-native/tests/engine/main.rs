@@ -1,0 +1,11 @@
+//! The engine of the SDKs, driven through in-memory pipes as an SDK drives it, with a scripted model behind it.
+#![allow(clippy::unwrap_used)]
+
+mod bad_input;
+mod control;
+mod endings;
+mod hooks;
+mod permissions;
+mod prompts;
+mod servers;
+mod support;

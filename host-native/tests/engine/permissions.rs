@@ -1,0 +1,145 @@
+//! Questions whether a call may run.
+
+use serde_json::json;
+
+use crate::support::{Sdk, calls, kinds, result_text, says};
+
+fn touch() -> serde_json::Value {
+    calls(
+        "Bash",
+        json!({"command": "touch made.txt", "description": "make a file"}),
+    )
+}
+
+const ASKING: [&str; 2] = ["--permission-prompt-tool", "stdio"];
+
+#[tokio::test]
+async fn perm_14_a_callback_allows_with_another_input() {
+    let mut sdk = Sdk::start(&ASKING, json!([touch(), says("Done.")]));
+    sdk.initialize(json!({})).await;
+    sdk.prompt("go").await;
+    let frames = sdk.until("control_request can_use_tool").await;
+    assert_eq!(
+        kinds(&frames),
+        [
+            "system running",
+            "system init",
+            "assistant",
+            "system requires_action",
+            "control_request can_use_tool"
+        ]
+    );
+    let question = frames.last().unwrap().clone();
+    let request = &question["request"];
+    assert_eq!(
+        (&request["tool_name"], &request["tool_use_id"]),
+        (&json!("Bash"), &json!("toolu_1_1"))
+    );
+    assert_eq!(request["description"], "make a file");
+    assert!(
+        !request["permission_suggestions"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    sdk.answer(
+        &question,
+        json!({"behavior": "allow", "updatedInput": {"command": "touch other.txt"}}),
+    )
+    .await;
+    assert_eq!(kinds(&[sdk.next().await.unwrap()]), ["system running"]);
+    sdk.first("result").await;
+    assert!(sdk.folder.path().join("other.txt").exists());
+    assert!(!sdk.folder.path().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn perm_14_a_callback_denies_and_the_model_reads_why() {
+    let after = json!({"expect": {"tool_results": [{"contains": "Not that.", "is_error": true}]}, "respond": "Well."});
+    let mut sdk = Sdk::start(&ASKING, json!([touch(), after]));
+    sdk.prompt("go").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    sdk.answer(
+        &question,
+        json!({"behavior": "deny", "message": "Not that."}),
+    )
+    .await;
+    let result = sdk.first("result").await;
+    assert_eq!(result["permission_denials"][0]["tool_name"], "Bash");
+    assert_eq!(result["is_error"], false);
+    assert!(!sdk.folder.path().join("made.txt").exists());
+    sdk.model.verify().unwrap();
+}
+
+#[tokio::test]
+async fn perm_14_a_denial_can_end_the_turn() {
+    let mut sdk = Sdk::start(&ASKING, json!([touch(), says("Later.")]));
+    sdk.prompt("go").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    sdk.answer(
+        &question,
+        json!({"behavior": "deny", "message": "Stop.", "interrupt": true}),
+    )
+    .await;
+    let result = sdk.first("result").await;
+    assert_eq!(result["subtype"], "error_during_execution");
+    assert_eq!(result["terminal_reason"], "aborted_tools");
+    sdk.prompt("and now").await;
+    assert_eq!(sdk.first("result").await["result"], "Later.");
+}
+
+#[tokio::test]
+async fn a_callback_that_fails_or_answers_nonsense_denies() {
+    let mut sdk = Sdk::start(&ASKING, json!([touch(), touch(), says("Well.")]));
+    sdk.prompt("go").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    sdk.fail(&question, "boom").await;
+    let denied = sdk.first("user").await;
+    assert_eq!(
+        result_text(&denied),
+        "Tool permission request failed: Error: boom"
+    );
+    let question = sdk.first("control_request can_use_tool").await;
+    sdk.answer(&question, json!({"behaviour": "allow"})).await;
+    assert!(result_text(&sdk.first("user").await).starts_with("Tool permission request failed"));
+    sdk.first("result").await;
+    assert!(!sdk.folder.path().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn without_anybody_to_ask_nothing_runs_that_no_rule_allows() {
+    let mut sdk = Sdk::start(&[], json!([touch(), says("Well.")]));
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    assert!(!kinds(&frames).contains(&"control_request can_use_tool".to_owned()));
+    assert_eq!(
+        frames.last().unwrap()["permission_denials"][0]["tool_use_id"],
+        "toolu_1_1"
+    );
+    assert!(!sdk.folder.path().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn an_interrupt_takes_the_question_back() {
+    let mut sdk = Sdk::start(&ASKING, json!([touch(), says("Later.")]));
+    sdk.prompt("go").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    let receipt = sdk.request(json!({"subtype": "interrupt"})).await;
+    assert_eq!(receipt["response"], json!({"still_queued": []}));
+    let frames = sdk.until("system idle").await;
+    let cancel = frames
+        .iter()
+        .find(|frame| frame["type"] == "control_cancel_request")
+        .unwrap();
+    assert_eq!(cancel["request_id"], question["request_id"]);
+    let result = frames
+        .iter()
+        .find(|frame| frame["type"] == "result")
+        .unwrap();
+    assert_eq!(result["terminal_reason"], "aborted_tools");
+    // An answer that comes too late changes nothing.
+    sdk.answer(&question, json!({"behavior": "allow"})).await;
+    sdk.prompt("and now").await;
+    assert_eq!(sdk.first("result").await["result"], "Later.");
+    assert!(!sdk.folder.path().join("made.txt").exists());
+}
