@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn sdk_1_both_forms_of_every_valued_flag_mean_the_same() {
+    fn both_forms_of_every_valued_flag_mean_the_same() {
         for (name, value) in [
             ("model", "m"),
             ("fallback-model", "m"),
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn sdk_1_what_the_sdks_start_an_engine_with_is_all_known() {
+    fn what_the_sdks_start_an_engine_with_is_all_known() {
         let python = [
             "--output-format",
             "stream-json",

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn perm_14_a_question_carries_what_a_callback_is_shown() {
+    fn a_question_carries_what_a_callback_is_shown() {
         let input = r#"{"command":"touch x","description":"make a file","n":1.0}"#;
         let sent = frame(&HostRequest::can_use_tool(question("Bash", input)));
         assert_eq!(sent["type"], "control_request");

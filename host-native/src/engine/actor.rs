@@ -13,11 +13,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use windlass_core::{Input, RawJson, SessionId, Uuid};
-use windlass_engine::protocol::{
-    frames::{FrameSettings, Frames},
-    inbound::Inbound,
-    initialize::Initialize,
-    reply::{Reply, ReplyError},
+use windlass_engine::{
+    protocol::{
+        frames::{FrameSettings, Frames},
+        inbound::Inbound,
+        initialize::Initialize,
+        reply::{Reply, ReplyError},
+    },
+    transcript::SessionFiles,
 };
 
 use super::{
@@ -27,6 +30,7 @@ use super::{
     control::WaitingReply,
     hooks::CallbackHooks,
     host::EngineHost,
+    keeping::{Keeper, TakenUp, taken_up},
     launch::Launch,
     output::Output,
     prompts::Waiting,
@@ -56,7 +60,13 @@ pub(super) struct Engine {
     pub(super) session_id: SessionId,
     /// What sessions are made of, once `initialize` or a first prompt has come.
     pub(super) prepared: Option<Prepared>,
+    /// What flags and files say, until `initialize` or a first prompt completes it.
+    base: Option<Blueprint>,
     pub(super) servers: Servers,
+    /// What is to go on.
+    taken_up: Option<TakenUp>,
+    /// Who writes the transcript, where one is kept.
+    pub(super) keeper: Option<Arc<Keeper>>,
     /// The session that runs.
     pub(super) live: Option<Live>,
     /// What the session is to be told when it begins.
@@ -93,7 +103,7 @@ impl Engine {
             states: launch.states,
         };
         // What can be known to be wrong is found before anything is written.
-        blueprint(&launch, &Initialize::default())?;
+        let base = blueprint(&launch, &Initialize::default())?;
         let frames = Frames::new(session_id, settings, random_seed());
         let (output, writing) = Output::new(frames, stream);
         let output = Arc::new(output);
@@ -106,6 +116,9 @@ impl Engine {
             events,
             session_id,
             prepared: None,
+            base: Some(base),
+            taken_up: None,
+            keeper: None,
             servers,
             live: None,
             before: Vec::new(),
@@ -116,6 +129,45 @@ impl Engine {
             is_finishing: false,
         };
         Ok((engine, writing))
+    }
+
+    /// Finds the session that is to go on, if one is.
+    pub(super) fn take_up(&mut self) -> Result<(), String> {
+        let files = SessionFiles::of(&self.launch.config, &self.launch.directory());
+        let taken_up = taken_up(&self.launch, &files).map_err(|error| error.to_string())?;
+        if let Some(taken_up) = &taken_up {
+            let given = self
+                .launch
+                .flags
+                .session_id
+                .as_ref()
+                .map(|_| self.session_id);
+            self.session_id = taken_up.id(given);
+        }
+        self.taken_up = taken_up;
+        self.keep();
+        Ok(())
+    }
+
+    /// Writes down what is said from now on, under the id that the session has.
+    fn keep(&mut self) {
+        let id = self.session_id;
+        self.keeper = (!self.launch.flags.no_session_persistence).then(|| {
+            let cwd = self.launch.directory().display().to_string();
+            let output = Arc::clone(&self.output);
+            Arc::new(Keeper::new(
+                &self.launch,
+                &cwd,
+                id,
+                self.taken_up.as_ref(),
+                output,
+            ))
+        });
+    }
+
+    /// The result in the place of all answers.
+    pub(super) async fn refuse(&self, problem: &str) {
+        self.output.say(|frames| frames.refusal(problem)).await;
     }
 
     pub(super) fn channel(&self) -> ControlChannel {
@@ -214,7 +266,19 @@ impl Engine {
         if self.prepared.is_some() {
             return Ok(());
         }
-        let blueprint = blueprint(&self.launch, &initialize).map_err(|error| error.to_string())?;
+        let decides = initialize.settings.is_some()
+            || initialize.managed_settings.is_some()
+            || initialize.disallowed_tools.is_some();
+        let base = match self.base.take() {
+            Some(base) if !decides => Ok(base),
+            _ => blueprint(&self.launch, &initialize),
+        };
+        let completed = base.and_then(|mut blueprint| {
+            blueprint.complete(&self.launch, &initialize)?;
+            Ok(blueprint)
+        });
+        let blueprint = completed.map_err(|error| error.to_string())?;
+        self.output.frames().await.belongs_to(self.session_id);
         for warning in &blueprint.warnings {
             self.warn(warning);
         }
@@ -311,7 +375,15 @@ impl Engine {
     pub(super) fn session(&mut self) -> Option<&Live> {
         if self.live.is_none() && self.prepared.is_some() && !self.servers.are_pending() {
             let spec = self.spec()?;
-            let session = windlass_core::Session::new(spec, self.session_id, random_seed());
+            let session = match self.taken_up.take() {
+                None => windlass_core::Session::new(spec, self.session_id, random_seed()),
+                Some(TakenUp { saved, .. }) => {
+                    let (id, seed) = (self.session_id, random_seed());
+                    let transcript = saved.transcript();
+                    // What was mended is what the next request would have been refused for.
+                    windlass_core::Session::resume_transcript(spec, id, seed, transcript).0
+                }
+            };
             let live = self.start(session)?;
             for input in std::mem::take(&mut self.before) {
                 live.send(input);
@@ -343,6 +415,8 @@ impl Engine {
             native,
             output: Arc::clone(&self.output),
             channel: self.channel.clone(),
+            keeper: self.keeper.clone(),
+            places: prepared.blueprint.surroundings.places.clone(),
             mcp_tools,
             callbacks: Arc::new(callbacks),
             events: self.events.clone(),
@@ -388,6 +462,8 @@ impl Engine {
         self.live = None;
         self.before.clear();
         self.session_id = fresh_uuid();
+        self.taken_up = None;
+        self.keep();
         self.session_id
     }
 }

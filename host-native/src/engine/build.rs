@@ -10,12 +10,19 @@ use windlass_core::{
     spec::Thinking,
     tools::CoreTool,
 };
-use windlass_engine::protocol::{
-    PROTOCOL_VERSION,
-    initialize::{Initialize, output_format},
+use windlass_engine::{
+    protocol::{
+        PROTOCOL_VERSION,
+        initialize::{Initialize, output_format},
+    },
+    settings::SettingsError,
+    transcript::SessionFiles,
 };
 
-use super::launch::Launch;
+use super::{
+    launch::Launch,
+    surroundings::{Surroundings, resolved},
+};
 use crate::{
     Agent, BuildError,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
@@ -61,6 +68,12 @@ pub enum StartError {
         "--dangerously-skip-permissions cannot be used as root: use another user, or set IS_SANDBOX=1 where the machine is one"
     )]
     BypassAsRoot,
+    /// A settings file that cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Rules of the settings that cannot be used: without them more would be allowed than was meant to be.
+    #[error("the permissions of the settings cannot be used: {0}")]
+    Permissions(String),
     /// The agent cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -70,16 +83,31 @@ pub enum StartError {
 pub(super) struct Blueprint {
     pub(super) agent: Agent,
     pub(super) spec: Spec,
+    pub(super) surroundings: Surroundings,
     /// What was left out, and why: for standard error.
     pub(super) warnings: Vec<String>,
 }
 
-/// Everything that flags, environment and `initialize` say.
+/// What flags, environment and the files on the disk say. Of `initialize` only what decides which files are read and
+/// which rules there are.
 pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blueprint, StartError> {
     let flags = &launch.flags;
     let mut warnings = Vec::new();
     let agent = agent(launch, initialize, &mut warnings)?;
     let mut spec = Spec::clone(&agent.spec());
+    let surroundings = Surroundings::read(
+        launch,
+        &launch.directory(),
+        initialize.settings.as_ref().map(RawJson::get),
+        initialize.managed_settings.as_ref().map(RawJson::get),
+    )?;
+    warnings.extend(surroundings.apply(&mut spec)?);
+    if let Some(model) = &flags.model {
+        spec.model = resolved(&spec, model);
+    }
+    if let Some(effort) = flags.effort {
+        spec.effort = Some(effort);
+    }
     permissions(launch, &mut spec)?;
     spec.system = system_prompt(launch)?;
     spec.environment.version = PROTOCOL_VERSION.to_owned();
@@ -89,7 +117,8 @@ pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blue
         _ => "none",
     }
     .to_owned();
-    spec.fallback_model.clone_from(&flags.fallback_model);
+    let fallback = flags.fallback_model.as_deref();
+    spec.fallback_model = fallback.map(|model| resolved(&spec, model));
     spec.thinking = Thinking::from_options(flags.thinking, launch.max_thinking_tokens);
     spec.max_tokens = launch.max_output_tokens;
     if let Some(retries) = launch.max_retries {
@@ -109,26 +138,47 @@ pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blue
         spec.output = Some(output_format(&schema).map_err(|error| wrong(error.reason))?);
     }
     agents_of_flag(flags.agents.as_deref(), &mut spec, &mut warnings);
-    warnings.extend(initialize.apply(&mut spec).iter().map(ToString::to_string));
-    offer(launch, &mut spec);
-    if let Some(name) = &flags.agent {
-        spec = spec.run_as(name).map_err(|error| StartError::Flag {
-            flag: "agent",
-            reason: error.to_string(),
-        })?;
+    spec.persist = !flags.no_session_persistence;
+    if spec.persist {
+        let files = SessionFiles::of(&launch.config, &launch.directory());
+        let transcript = files.folder().join("{session_id}.jsonl");
+        spec.environment.transcript = transcript.display().to_string();
     }
-    spec.environment.agents = spec
-        .agents
-        .infos()
-        .into_iter()
-        .map(|agent| agent.name)
-        .collect();
-    spec.environment.skills = spec.skills.iter().map(|skill| skill.name.clone()).collect();
     Ok(Blueprint {
         agent,
         spec,
+        surroundings,
         warnings,
     })
+}
+
+impl Blueprint {
+    /// Adds what the SDK brings along, and what follows from all of it.
+    pub(super) fn complete(
+        &mut self,
+        launch: &Launch,
+        initialize: &Initialize,
+    ) -> Result<(), StartError> {
+        let spec = &mut self.spec;
+        let unusable = initialize.apply(spec);
+        self.warnings
+            .extend(unusable.iter().map(ToString::to_string));
+        offer(launch, spec);
+        let of_settings = self
+            .surroundings
+            .settings
+            .first(|settings| settings.agent.as_deref());
+        if let Some(name) = launch.flags.agent.as_deref().or(of_settings) {
+            *spec = spec.run_as(name).map_err(|error| StartError::Flag {
+                flag: "agent",
+                reason: error.to_string(),
+            })?;
+        }
+        let agents = spec.agents.infos().into_iter();
+        spec.environment.agents = agents.map(|agent| agent.name).collect();
+        spec.environment.skills = spec.skills.iter().map(|skill| skill.name.clone()).collect();
+        Ok(())
+    }
 }
 
 fn agent(
@@ -159,12 +209,6 @@ fn agent(
             builder.tools(known.cloned())
         }
     };
-    if let Some(model) = &flags.model {
-        builder = builder.model(model);
-    }
-    if let Some(effort) = flags.effort {
-        builder = builder.effort(effort);
-    }
     if let Some(turns) = flags.max_turns {
         builder = builder.max_turns(turns);
     }
@@ -206,7 +250,7 @@ fn permissions(launch: &Launch, spec: &mut Spec) -> Result<(), StartError> {
     }
     let mode = match flags.bypass {
         true => Some(Mode::BypassPermissions),
-        false => flags.permission_mode,
+        false => flags.permission_mode.or(Some(spec.permissions.mode)),
     };
     let wants_bypass = mode == Some(Mode::BypassPermissions);
     if wants_bypass && spec.environment.is_root {

@@ -12,12 +12,13 @@ use serde_json::{Value, json};
 use windlass_core::{Input, RawJson, permission::Mode, spec::Thinking};
 use windlass_engine::protocol::{
     PROTOCOL_VERSION,
+    frames::Frames,
     initialize::{Initialize, ReplyFacts, reply},
     reply::{Reply, ReplyError},
     request::Request,
 };
 
-use super::{Event, actor::Engine};
+use super::{Event, actor::Engine, surroundings::resolved};
 
 /// The most that `read_file` gives where no limit is asked for.
 const READ_LIMIT: u64 = 512 * 1024;
@@ -97,11 +98,11 @@ impl Engine {
             Request::ListPermissionRules => Reply::with(self.permission_rules()),
             Request::GetHooksListing => Reply::with(self.hooks_listing()),
             Request::RenameSession(title) => {
-                let changed = json!({"title": title});
-                self.output
-                    .say(|frames| vec![frames.system("session_title_changed", changed)])
-                    .await;
-                Reply::done()
+                let changed = json!({"title": &title});
+                let said =
+                    |frames: &mut Frames| vec![frames.system("session_title_changed", changed)];
+                self.output.say(said).await;
+                self.rename(&title).await
             }
             Request::ReadFile {
                 path,
@@ -138,6 +139,17 @@ impl Engine {
             let _ = events.send(Event::Settled);
         }
         Reply::Success(Some(answer))
+    }
+
+    /// Keeps a title, as the SDKs' own functions write it.
+    async fn rename(&self, title: &str) -> Reply {
+        let Some(keeper) = &self.keeper else {
+            return Reply::done();
+        };
+        let line =
+            json!({"type": "custom-title", "customTitle": title, "sessionId": self.session_id});
+        let kept = keeper.line(&line).await;
+        kept.map_or_else(|reason| ReplyError::new(reason).into(), |()| Reply::done())
     }
 
     async fn interrupt(&mut self, id: &str, cancel_queued: bool) {
@@ -223,6 +235,11 @@ impl Engine {
     }
 
     fn set_model(&mut self, model: Option<String>) -> Reply {
+        let spec = self.prepared.as_ref().map(|it| &it.blueprint.spec);
+        let model = match (model, spec) {
+            (Some(name), Some(spec)) => Some(resolved(spec, &name)),
+            (model, _) => model,
+        };
         let of_spec = self
             .prepared
             .as_ref()
@@ -352,12 +369,17 @@ impl Engine {
     }
 
     fn settings(&self) -> Value {
+        let surroundings = self
+            .prepared
+            .as_ref()
+            .map(|it| it.blueprint.surroundings.describe());
+        let (effective, sources) = surroundings.unwrap_or_else(|| (json!({}), json!([])));
         let effort = self
             .prepared
             .as_ref()
             .and_then(|it| it.blueprint.spec.effort);
         json!({
-            "effective": {}, "sources": [],
+            "effective": effective, "sources": sources,
             "applied": {"model": self.model(), "effort": effort.map(windlass_core::spec::Effort::name)},
         })
     }

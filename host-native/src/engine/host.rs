@@ -22,12 +22,15 @@ use windlass_core::{
     message::SystemMessage,
     tool::ToolCall,
 };
-use windlass_engine::protocol::{
-    frames::Facts,
-    host_request::{HostRequest, permission_response},
+use windlass_engine::{
+    protocol::{
+        frames::Facts,
+        host_request::{HostRequest, permission_response},
+    },
+    settings::{SettingsPlaces, write_permission_updates},
 };
 
-use super::{Event, channel::ControlChannel, output::Output};
+use super::{Event, channel::ControlChannel, keeping::Keeper, output::Output};
 use crate::host::{NativeHost, RunHook, RunTool};
 
 /// Performs the effects of a session that an SDK drives.
@@ -35,6 +38,10 @@ pub(super) struct EngineHost {
     pub(super) native: NativeHost,
     pub(super) output: Arc<Output>,
     pub(super) channel: ControlChannel,
+    /// Who writes the transcript, where one is kept.
+    pub(super) keeper: Option<Arc<Keeper>>,
+    /// Where permissions that are to last are written.
+    pub(super) places: SettingsPlaces,
     /// Tools of MCP servers, by the names the model calls them by.
     pub(super) mcp_tools: BTreeMap<String, Arc<dyn RunTool>>,
     /// Callbacks of the SDK.
@@ -98,18 +105,32 @@ impl Host for EngineHost {
         request: PermissionRequest,
     ) -> impl Future<Output = PermissionResponse> {
         let channel = self.channel.clone();
+        let places = self.places.clone();
+        let output = Arc::clone(&self.output);
         async move {
             let answer = channel.ask(HostRequest::can_use_tool(request)).await;
-            permission_response(answer)
+            let response = permission_response(answer);
+            if let PermissionResponse::Allow {
+                updated_permissions,
+                ..
+            } = &response
+                && let Err(error) = write_permission_updates(&places, updated_permissions)
+            {
+                // They hold for the session all the same.
+                let word = error.to_string();
+                output
+                    .say(|frames| vec![frames.informational("warning", &word)])
+                    .await;
+            }
+            response
         }
     }
 
-    fn persist(
-        &self,
-        id: EffectId,
-        entries: Vec<Entry>,
-    ) -> impl Future<Output = Result<(), String>> {
-        self.native.persist(id, entries)
+    async fn persist(&self, _id: EffectId, entries: Vec<Entry>) -> Result<(), String> {
+        match &self.keeper {
+            Some(keeper) => keeper.persist(&entries).await,
+            None => Ok(()),
+        }
     }
 
     async fn message(&self, message: Message) {
@@ -117,6 +138,9 @@ impl Host for EngineHost {
             message,
             Message::Result(_) | Message::System(SystemMessage::TaskNotification(_))
         );
+        if let (Message::Result(_), Some(keeper)) = (&message, &self.keeper) {
+            keeper.turn_ended().await;
+        }
         let status = self.http_status.load(Ordering::Relaxed);
         let facts = Facts {
             http_status: Some(status).filter(|status| *status != 0),

@@ -2,9 +2,12 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use windlass_engine::protocol::{
-    flags::{FlagError, Flags},
-    frames::StateFrames,
+use windlass_engine::{
+    config_dir::ConfigDir,
+    protocol::{
+        flags::{FlagError, Flags},
+        frames::StateFrames,
+    },
 };
 
 use crate::http::Auth;
@@ -20,6 +23,12 @@ pub struct Launch {
     pub flags: Flags,
     /// The working directory; none for that of the process.
     pub cwd: Option<PathBuf>,
+    /// Where the person's own files are (`CLAUDE_CONFIG_DIR`, else `~/.claude`).
+    pub config: ConfigDir,
+    /// The person's home.
+    pub home: Option<PathBuf>,
+    /// Who starts the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`.
+    pub entrypoint: String,
     /// How requests to the model server prove who they are from.
     pub auth: Auth,
     /// The model server's address; none for Anthropic's.
@@ -62,6 +71,12 @@ impl Launch {
         } else {
             StateFrames::Off
         };
+        let home = variable("HOME")
+            .map(PathBuf::from)
+            .or_else(|| etcetera::home_dir().ok());
+        let config_dir = variable("CLAUDE_CONFIG_DIR");
+        let no_home = PathBuf::from(".");
+        let config = ConfigDir::find(config_dir.as_deref(), home.as_deref().unwrap_or(&no_home));
         let background_ceiling = match number("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS") {
             None => Some(BACKGROUND_CEILING),
             Some(0) => None,
@@ -70,6 +85,9 @@ impl Launch {
         Ok(Self {
             flags: Flags::parse(words)?,
             cwd: None,
+            config,
+            home,
+            entrypoint: variable("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|| "cli".to_owned()),
             auth: key.or_else(token).unwrap_or(Auth::None),
             base_url: variable("ANTHROPIC_BASE_URL"),
             states,
@@ -79,5 +97,11 @@ impl Launch {
             is_sandbox: is_on("IS_SANDBOX"),
             background_ceiling,
         })
+    }
+
+    /// The working directory: absolute, links resolved where it exists.
+    pub(super) fn directory(&self) -> PathBuf {
+        let asked = self.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
+        std::fs::canonicalize(&asked).unwrap_or(asked)
     }
 }

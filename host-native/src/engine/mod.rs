@@ -18,6 +18,7 @@ mod context;
 mod control;
 mod hooks;
 mod host;
+mod keeping;
 mod launch;
 mod output;
 mod prompts;
@@ -25,6 +26,7 @@ mod reader;
 mod sdk_server;
 mod servers;
 mod session;
+mod surroundings;
 
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -91,8 +93,16 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let (events, happening) = mpsc::unbounded_channel();
-    let (engine, writing) = Engine::new(launch, events.clone(), output)?;
+    let (mut engine, writing) = Engine::new(launch, events.clone(), output)?;
     let writer = tokio::spawn(writing);
+    if let Err(problem) = engine.take_up() {
+        // Known to the SDKs: a result, no answer to anything, and the words on standard error.
+        anstream::eprintln!("{problem}");
+        engine.refuse(&problem).await;
+        drop(engine);
+        let _ = tokio::time::timeout(actor::LAST_LINES, writer).await;
+        return Ok(Ending::Done { failed: true });
+    }
     let channel = engine.channel();
     let reader = tokio::spawn(reader::read(input, channel, events));
     let ending = engine.run(happening, stop).await;

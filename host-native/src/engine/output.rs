@@ -1,6 +1,6 @@
 //! What is written: one line after another, in the order in which things happen.
 
-use serde_json::Value;
+use serde::Serialize;
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt as _},
     sync::{Mutex, MutexGuard, mpsc},
@@ -64,7 +64,7 @@ impl Output {
     }
 
     /// Writes a frame that changes nothing.
-    pub(super) async fn frame(&self, frame: &Value) {
+    pub(super) async fn frame(&self, frame: &(impl Serialize + Sync + ?Sized)) {
         let _speaking = self.frames.lock().await;
         self.line(to_line(frame)).await;
     }

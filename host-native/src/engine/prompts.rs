@@ -1,11 +1,17 @@
 //! User messages: in their order into the session, but for those that the engine answers itself.
 
 use serde_json::{Value, json};
-use windlass_core::{Input, Uuid};
-use windlass_engine::protocol::{
-    frames::{Frames, LocalCommand},
-    inbound::UserFrame,
-    initialize::Initialize,
+use windlass_core::{
+    Input, Prompt, Uuid,
+    permission::{PermissionUpdate, Rule},
+};
+use windlass_engine::{
+    project::Invocation,
+    protocol::{
+        frames::{Frames, LocalCommand},
+        inbound::UserFrame,
+        initialize::Initialize,
+    },
 };
 
 use super::actor::Engine;
@@ -35,6 +41,13 @@ impl Engine {
             return;
         }
         let uuid = frame.parsed_uuid().unwrap_or_else(fresh_uuid);
+        if self
+            .keeper
+            .as_ref()
+            .is_some_and(|keeper| keeper.knows(uuid))
+        {
+            return; // heard before the session was taken up
+        }
         self.output
             .say(|frames| frames.accepted(&frame, uuid))
             .await;
@@ -86,12 +99,29 @@ impl Engine {
             }
             let next = self.waiting.pop_front();
             if let Some(Waiting::Prompt(frame, uuid)) = next
-                && let Some(prompt) = frame.to_prompt(uuid, is_answering)
+                && let Some(mut prompt) = frame.to_prompt(uuid, is_answering)
                 && let Some(live) = &self.live
             {
+                if let Some(invocation) = self.invoked(&frame) {
+                    prompt.content = Prompt::text(&invocation.text).content;
+                    if !invocation.allowed_tools.is_empty() {
+                        let rules = invocation.allowed_tools.iter().map(Rule::value).collect();
+                        let allow = PermissionUpdate::allow_in_session(rules);
+                        live.send(Input::UpdatePermissions(vec![allow]));
+                    }
+                }
                 live.send(Input::Prompt(prompt));
             }
         }
+    }
+
+    /// The command or skill that a prompt begins with.
+    fn invoked(&self, frame: &UserFrame) -> Option<Invocation> {
+        if frame.client_composed {
+            return None;
+        }
+        let project = &self.prepared.as_ref()?.blueprint.surroundings.project;
+        project.expand(&frame.plain_text()?)
     }
 
     /// Whether the session answers something, or is about to.

@@ -92,7 +92,7 @@ async fn every_request_has_a_reply_before_and_after_the_first_prompt() {
 }
 
 #[tokio::test]
-async fn sdk_2_an_interrupt_ends_the_turn_and_the_session_goes_on() {
+async fn an_interrupt_ends_the_turn_and_the_session_goes_on() {
     let mut sdk = Sdk::start(
         &["--include-partial-messages"],
         json!([hangs(), says("Here.")]),
@@ -119,7 +119,7 @@ async fn sdk_2_an_interrupt_ends_the_turn_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn sdk_2_an_interrupt_right_behind_the_prompt_has_a_result() {
+async fn an_interrupt_right_behind_the_prompt_has_a_result() {
     let mut sdk = Sdk::start(&[], json!([hangs()]));
     sdk.prompt("go").await;
     sdk.request(json!({"subtype": "interrupt"})).await;

@@ -6,7 +6,7 @@ use windlass::engine::Ending;
 use crate::support::{Sdk, calls, kinds, says};
 
 #[tokio::test]
-async fn sdk_4_an_api_error_is_a_success_that_is_an_error_and_the_exit_code_says_so() {
+async fn an_api_error_is_a_success_that_is_an_error_and_the_exit_code_says_so() {
     let refused =
         json!({"respond": {"error": {"type": "authentication_error", "message": "no such key"}}});
     let mut sdk = Sdk::start(&[], json!([refused]));
@@ -116,31 +116,4 @@ async fn nobody_who_reads_is_a_reason_to_end() {
     sdk.until("system idle").await;
     sdk.prompt("go").await;
     assert_eq!(sdk.hang_up().await, Ending::Stopped);
-}
-
-#[tokio::test]
-async fn a_background_command_wakes_the_session_when_it_ends() {
-    let start = calls(
-        "Bash",
-        json!({"command": "echo done", "run_in_background": true, "description": "bg"}),
-    );
-    let mut sdk = Sdk::start(
-        &["--allowedTools=Bash"],
-        json!([start, says("Started."), says("It has ended.")]),
-    );
-    sdk.prompt("go").await;
-    let mut frames = sdk.until("system task_notification").await;
-    while frames
-        .iter()
-        .filter(|frame| frame["type"] == "result")
-        .count()
-        < 2
-    {
-        frames.extend(sdk.until("result").await);
-    }
-    let last = frames.last().unwrap();
-    assert_eq!(last["origin"]["kind"], "task-notification");
-    assert_eq!(last["result"], "It has ended.");
-    assert!(kinds(&frames).contains(&"system background_tasks_changed".to_owned()));
-    sdk.first("system idle").await;
 }

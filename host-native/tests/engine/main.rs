@@ -8,4 +8,6 @@ mod hooks;
 mod permissions;
 mod prompts;
 mod servers;
+mod sessions;
+mod settings;
 mod support;

@@ -14,7 +14,7 @@ fn touch() -> serde_json::Value {
 const ASKING: [&str; 2] = ["--permission-prompt-tool", "stdio"];
 
 #[tokio::test]
-async fn perm_14_a_callback_allows_with_another_input() {
+async fn a_callback_allows_with_another_input() {
     let mut sdk = Sdk::start(&ASKING, json!([touch(), says("Done.")]));
     sdk.initialize(json!({})).await;
     sdk.prompt("go").await;
@@ -54,7 +54,7 @@ async fn perm_14_a_callback_allows_with_another_input() {
 }
 
 #[tokio::test]
-async fn perm_14_a_callback_denies_and_the_model_reads_why() {
+async fn a_callback_denies_and_the_model_reads_why() {
     let after = json!({"expect": {"tool_results": [{"contains": "Not that.", "is_error": true}]}, "respond": "Well."});
     let mut sdk = Sdk::start(&ASKING, json!([touch(), after]));
     sdk.prompt("go").await;
@@ -72,7 +72,7 @@ async fn perm_14_a_callback_denies_and_the_model_reads_why() {
 }
 
 #[tokio::test]
-async fn perm_14_a_denial_can_end_the_turn() {
+async fn a_denial_can_end_the_turn() {
     let mut sdk = Sdk::start(&ASKING, json!([touch(), says("Later.")]));
     sdk.prompt("go").await;
     let question = sdk.first("control_request can_use_tool").await;

@@ -6,7 +6,7 @@ use windlass::engine::Ending;
 use crate::support::{Sdk, calls, kinds, says};
 
 #[tokio::test]
-async fn sdk_1_a_query_has_its_frames_in_the_order_of_the_official_engine() {
+async fn a_query_has_its_frames_in_the_order_of_the_official_engine() {
     let read = calls("Read", json!({"file_path": "${cwd}/hello.txt"}));
     let mut sdk = Sdk::start(&[], json!([read, says("Read it.")]));
     std::fs::write(sdk.folder.path().join("hello.txt"), "hello file\n").unwrap();

@@ -137,7 +137,7 @@ async fn mcp_1_a_tool_of_a_server_does_not_run_unasked() {
 }
 
 #[tokio::test]
-async fn mcp_2_a_server_that_fails_is_left_out_and_says_so() {
+async fn a_server_that_fails_is_left_out_and_says_so() {
     let mut sdk = Sdk::start(
         &["--mcp-config", CONFIG],
         json!([{"expect": {"tools_exclude": ["mcp__calc__add"]}, "respond": "Alone."}]),
@@ -162,7 +162,7 @@ async fn mcp_2_a_server_that_fails_is_left_out_and_says_so() {
 }
 
 #[tokio::test]
-async fn mcp_2_servers_are_left_out_and_taken_in_again_between_turns() {
+async fn servers_are_left_out_and_taken_in_again_between_turns() {
     let exchanges = json!([
         {"expect": {"tools_include": ["mcp__calc__add"]}, "respond": "one"},
         {"expect": {"tools_exclude": ["mcp__calc__add"], "messages": 3}, "respond": "two"},

@@ -1,6 +1,6 @@
 //! The SDK's side of the pipes.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -26,13 +26,21 @@ pub(crate) struct Sdk {
     /// What has come and was not asked for yet.
     ahead: VecDeque<Value>,
     pub(crate) model: ModelServer,
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) folder: Arc<tempfile::TempDir>,
 }
 
 impl Sdk {
     /// An engine started with these flags; the model follows these exchanges, in which `${cwd}` is the folder.
     pub(crate) fn start(flags: &[&str], exchanges: Value) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::start_in(Arc::new(tempfile::tempdir().unwrap()), flags, exchanges)
+    }
+
+    /// The same in a folder in which another may have been before.
+    pub(crate) fn start_in(
+        folder: Arc<tempfile::TempDir>,
+        flags: &[&str],
+        exchanges: Value,
+    ) -> Self {
         let cwd = folder.path().canonicalize().unwrap().display().to_string();
         let exchanges: Value =
             serde_json::from_str(&exchanges.to_string().replace("${cwd}", &cwd)).unwrap();
@@ -50,7 +58,9 @@ impl Sdk {
         .to_vec();
         words.extend(["--system-prompt".to_owned(), String::new()]);
         words.extend(flags.iter().map(ToString::to_string));
+        let config = folder.path().join(".config").display().to_string();
         let mut launch = Launch::read(&words, |name| match name {
+            "CLAUDE_CONFIG_DIR" => Some(config.clone()),
             "ANTHROPIC_BASE_URL" => Some(url.clone()),
             "ANTHROPIC_API_KEY" => Some("sk-test".to_owned()),
             "CLAUDE_CODE_SDK_READS_SESSION_STATE" => Some("1".to_owned()),

@@ -52,6 +52,11 @@ impl Frames {
         fit::fitted(to_line(&frame))
     }
 
+    /// The session that frames are about from now on.
+    pub fn belongs_to(&mut self, session: SessionId) {
+        self.session_id = session;
+    }
+
     /// A frame of type `system`.
     pub fn system(&mut self, subtype: &str, mut fields: Value) -> String {
         fields["type"] = "system".into();

@@ -155,7 +155,7 @@ fn a_turn_has_its_frames_in_the_order_of_the_official_engine() {
 }
 
 #[test]
-fn sdk_3_every_content_block_is_a_frame_under_an_id_of_its_own() {
+fn every_content_block_is_a_frame_under_an_id_of_its_own() {
     let mut frames = frames(FrameSettings::default());
     let blocks = json!([{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "yes"},
         {"type": "tool_use", "id": "t1", "name": "Read", "input": {"n": 1.0}}]);
@@ -201,7 +201,7 @@ fn prompts_are_repeated_only_where_that_was_asked_for() {
 }
 
 #[test]
-fn sdk_4_an_answer_that_never_came_is_a_success_that_is_an_error() {
+fn an_answer_that_never_came_is_a_success_that_is_an_error() {
     let mut frames = frames(FrameSettings::default());
     let facts = Facts {
         http_status: Some(429),

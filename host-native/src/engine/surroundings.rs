@@ -1,0 +1,212 @@
+//! What an engine finds on the disk: settings, and what a project brings along.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+
+use serde_json::{Value, json};
+use windlass_core::{
+    Spec, agent::AgentModel, context::OutputStyle, permission::Layered, spec::Effort,
+};
+use windlass_engine::{
+    project::{ProjectFiles, ProjectPlaces},
+    settings::{LoadedSettings, SettingSources, SettingsPlaces},
+};
+
+use super::{build::StartError, launch::Launch};
+
+/// Settings and project files, as far as the flags let them be read.
+pub(super) struct Surroundings {
+    pub(super) places: SettingsPlaces,
+    pub(super) settings: LoadedSettings,
+    pub(super) project: ProjectFiles,
+    /// A person has trusted the project's folder: what its files widen counts.
+    is_trusted: bool,
+}
+
+impl Surroundings {
+    /// Reads them.
+    pub(super) fn read(
+        launch: &Launch,
+        cwd: &Path,
+        settings: Option<&str>,
+        managed: Option<&str>,
+    ) -> Result<Self, StartError> {
+        let flags = &launch.flags;
+        let sources = match &flags.setting_sources {
+            None => SettingSources::ALL,
+            Some(names) => {
+                SettingSources::parse(&names.join(",")).map_err(|error| StartError::Flag {
+                    flag: "setting-sources",
+                    reason: error.to_string(),
+                })?
+            }
+        };
+        let project = flags
+            .project_config_root
+            .as_ref()
+            .map_or_else(|| cwd.to_path_buf(), PathBuf::from);
+        let places = SettingsPlaces {
+            config: launch.config.clone(),
+            project: project.clone(),
+            policy: None,
+        };
+        let settings = settings.or(flags.settings.as_deref());
+        let managed = managed.or(flags.managed_settings.as_deref());
+        let settings = places.load(sources, settings, managed)?;
+        let is_trusted = is_trusted(&person_file(launch), &project);
+        let project = ProjectPlaces {
+            config: launch.config.clone(),
+            cwd: project,
+            home: launch.home.clone(),
+        };
+        Ok(Self {
+            places,
+            settings,
+            project: project.load(sources),
+            is_trusted,
+        })
+    }
+
+    /// Writes what they say into a spec; flags are stronger and come behind. What was left out comes back.
+    pub(super) fn apply(&self, spec: &mut Spec) -> Result<Vec<String>, StartError> {
+        let mut warnings: Vec<String> = self
+            .project
+            .problems
+            .iter()
+            .map(|problem| format!("left out: {problem}"))
+            .collect();
+        // What a folder allows itself counts only once a person has trusted it.
+        let layered = Layered::of(&self.settings.layers(self.is_trusted), &spec.environment)
+            .map_err(|faults| {
+                let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                StartError::Permissions(words.join("; "))
+            })?;
+        let rules = &mut spec.permissions.rules;
+        rules.allow.extend(layered.rules.allow);
+        rules.ask.extend(layered.rules.ask);
+        rules.deny.extend(layered.rules.deny);
+        if let Some(mode) = layered.mode {
+            spec.permissions.mode = mode;
+        }
+        if layered.bypass_disabled {
+            spec.permissions.allow_bypass = false;
+        }
+        for directory in layered.directories {
+            match std::fs::canonicalize(&directory) {
+                Ok(real) => spec
+                    .environment
+                    .additional_directories
+                    .push(real.display().to_string()),
+                Err(error) => warnings.push(format!(
+                    "the additional directory {directory} is left out: {error}"
+                )),
+            }
+        }
+        if let Some(model) = self.settings.model() {
+            spec.model = resolved(spec, model);
+        }
+        if let Some(name) = self
+            .settings
+            .first(|settings| settings.effort_level.as_deref())
+        {
+            match Effort::parse(name) {
+                Some(effort) => spec.effort = Some(effort),
+                None => warnings.push(format!("the effort {name} of the settings is not known")),
+            }
+        }
+        for hook in self.settings.hooks(self.is_trusted).commands {
+            // Whoever relies on it must hear of it.
+            warnings.push(format!(
+                "the hook `{}` of the settings is not run: the engine runs callbacks only",
+                hook.command
+            ));
+        }
+        self.style(spec);
+        for agent in &self.project.agents {
+            spec.agents.add(agent.clone());
+        }
+        spec.skills.clone_from(&self.project.skills);
+        spec.memory.clone_from(&self.project.memory);
+        spec.environment.commands = self.project.slash_commands();
+        Ok(warnings)
+    }
+
+    /// The output style by its name: told as it is written, also where nobody knows it.
+    fn style(&self, spec: &mut Spec) {
+        let Some(name) = self.settings.output_style() else {
+            return;
+        };
+        name.clone_into(&mut spec.environment.output_style);
+        let own = self
+            .project
+            .output_styles
+            .iter()
+            .find(|style| style.name == name)
+            .cloned();
+        let built_in = || {
+            OutputStyle::built_in()
+                .into_iter()
+                .find(|style| style.name == name)
+        };
+        spec.output_style = own.or_else(built_in);
+    }
+
+    /// The settings, as `get_settings` shows them.
+    pub(super) fn describe(&self) -> (Value, Value) {
+        let mut effective = serde_json::Map::new();
+        // The strongest come first and win.
+        for sourced in self.settings.sources.iter().rev() {
+            if let Ok(Value::Object(fields)) = sourced.raw.decode() {
+                effective.extend(fields);
+            }
+        }
+        let sources = self.settings.sources.iter().map(|sourced| {
+            let settings: Value = sourced.raw.decode().unwrap_or_default();
+            json!({"source": sourced.source, "settings": settings})
+        });
+        (Value::Object(effective), sources.collect())
+    }
+}
+
+/// Where the official program notes what a person has agreed to.
+fn person_file(launch: &Launch) -> PathBuf {
+    let beside_home = launch
+        .home
+        .as_ref()
+        .filter(|home| home.join(".claude") == launch.config.root());
+    let folder = beside_home.map_or(launch.config.root(), PathBuf::as_path);
+    folder.join(".claude.json")
+}
+
+/// Whether a person has trusted a folder, or one in which it lies. Nothing that can be read is no trust.
+fn is_trusted(person_file: &Path, folder: &Path) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Person {
+        projects: BTreeMap<String, Project>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct Project {
+        has_trust_dialog_accepted: bool,
+    }
+    let Ok(text) = std::fs::read_to_string(person_file) else {
+        return false;
+    };
+    let person: Person = serde_json::from_str(&text).unwrap_or_default();
+    folder.ancestors().any(|folder| {
+        let noted = person.projects.get(&folder.display().to_string());
+        noted.is_some_and(|project| project.has_trust_dialog_accepted)
+    })
+}
+
+/// A model by its own name or by the short one of its family.
+pub(super) fn resolved(spec: &Spec, name: &str) -> String {
+    AgentModel::from(name.to_owned())
+        .resolve(&spec.model, &spec.model_aliases)
+        .to_owned()
+}

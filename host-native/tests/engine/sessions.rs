@@ -1,0 +1,143 @@
+//! Sessions on disk: written, taken up, forked, mirrored.
+
+use std::{fs, path::PathBuf};
+
+use serde_json::{Value, json};
+use windlass::engine::Ending;
+
+use crate::support::{Sdk, calls, kinds, says};
+
+/// The lines of a session's file.
+fn lines(path: &PathBuf) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The files of sessions in the folder's configuration.
+fn files(sdk_folder: &tempfile::TempDir) -> Vec<PathBuf> {
+    let projects = fs::read_dir(sdk_folder.path().join(".config/projects"))
+        .into_iter()
+        .flatten();
+    let mut files: Vec<PathBuf> = projects
+        .flat_map(|project| fs::read_dir(project.unwrap().path()).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jsonl")
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[tokio::test]
+async fn sess_1_a_session_is_written_with_the_ids_of_its_frames_and_taken_up() {
+    let read = calls("Read", json!({"file_path": "${cwd}/none.txt"}));
+    let mut sdk = Sdk::start(&[], json!([read, says("one")]));
+    let folder = sdk.folder.clone();
+    sdk.prompt("first").await;
+    let (frames, _) = sdk.close().await;
+    let id = frames[1]["session_id"].as_str().unwrap().to_owned();
+    let [file] = files(&folder).try_into().unwrap();
+    assert!(file.ends_with(format!("{id}.jsonl")));
+    let written: Vec<Value> = lines(&file)
+        .into_iter()
+        .map(|line| line["uuid"].clone())
+        .collect();
+    for frame in frames
+        .iter()
+        .filter(|frame| matches!(frame["type"].as_str(), Some("assistant" | "user")))
+    {
+        assert!(
+            written.contains(&frame["uuid"]),
+            "{frame} is not in the file"
+        );
+    }
+
+    let next = json!({"expect": {"messages": 5, "last_user_contains": "second"}, "respond": "two"});
+    let resume = format!("--resume={id}");
+    let mut sdk = Sdk::start_in(folder.clone(), &[&resume], json!([next]));
+    sdk.initialize(json!({})).await;
+    sdk.prompt("second").await;
+    let result = sdk.first("result").await;
+    assert_eq!(
+        (&result["result"], &result["session_id"]),
+        (&json!("two"), &json!(id))
+    );
+    sdk.model.verify().unwrap();
+    drop(sdk);
+    assert_eq!(files(&folder), [file], "the same file goes on");
+
+    // A fork has an id and a file of its own.
+    let next = json!({"expect": {"messages": 7}, "respond": "three"});
+    let mut sdk = Sdk::start_in(
+        folder.clone(),
+        &["--continue", "--fork-session"],
+        json!([next]),
+    );
+    sdk.prompt("third").await;
+    let result = sdk.first("result").await;
+    assert_ne!(result["session_id"], id.as_str());
+    sdk.model.verify().unwrap();
+    drop(sdk);
+    assert_eq!(files(&folder).len(), 2);
+}
+
+#[tokio::test]
+async fn an_unknown_session_is_a_result_and_no_answer_to_anything() {
+    let unknown = "4d578cf2-9083-4bdd-9824-64cf7e68b1af";
+    let flag = format!("--resume={unknown}");
+    let sdk = Sdk::start(&[&flag], json!([says("never")]));
+    let (frames, ending) = sdk.close().await;
+    assert_eq!(kinds(&frames), ["result"]);
+    assert_eq!(
+        frames[0]["errors"],
+        json!([format!("No conversation found with session ID: {unknown}")])
+    );
+    assert_eq!(ending, Ending::Done { failed: true });
+}
+
+#[tokio::test]
+async fn without_persistence_nothing_is_written() {
+    let mut sdk = Sdk::start(&["--no-session-persistence"], json!([says("one")]));
+    sdk.prompt("go").await;
+    let folder = sdk.folder.clone();
+    sdk.close().await;
+    assert!(files(&folder).is_empty());
+}
+
+#[tokio::test]
+async fn what_is_written_is_mirrored_before_the_result() {
+    let mut sdk = Sdk::start(&["--session-mirror"], json!([says("one")]));
+    let folder = sdk.folder.clone();
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    let mirrored: Vec<&Value> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "transcript_mirror")
+        .flat_map(|frame| frame["entries"].as_array().unwrap())
+        .collect();
+    let [file] = files(&folder).try_into().unwrap();
+    let path = frames
+        .iter()
+        .find_map(|frame| frame["filePath"].as_str())
+        .unwrap();
+    assert_eq!(path, file.display().to_string());
+    let written = lines(&file);
+    assert_eq!(mirrored, written.iter().collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_session_has_the_id_it_is_given_and_a_title() {
+    let id = "4d578cf2-9083-4bdd-9824-64cf7e68b1af";
+    let mut sdk = Sdk::start(&["--session-id", id], json!([says("one")]));
+    let folder = sdk.folder.clone();
+    sdk.prompt("go").await;
+    assert_eq!(sdk.first("result").await["session_id"], id);
+    sdk.request(json!({"subtype": "rename_session", "title": "My title"}))
+        .await;
+    let [file] = files(&folder).try_into().unwrap();
+    assert_eq!(lines(&file).last().unwrap()["customTitle"], "My title");
+}

@@ -1,0 +1,122 @@
+//! Settings files, and what a project brings along.
+
+use std::{fs, path::Path, sync::Arc};
+
+use serde_json::json;
+
+use crate::support::{Sdk, calls, says};
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn project() -> Arc<tempfile::TempDir> {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let settings = json!({"outputStyle": "local-test-style", "permissions": {"allow": ["Bash(touch made.txt)"]}});
+    write(
+        folder.path(),
+        ".claude/settings.local.json",
+        &settings.to_string(),
+    );
+    let agent = "---\nname: fs-agent\ndescription: of the project\n---\nYou are small.\n";
+    write(folder.path(), ".claude/agents/fs-agent.md", agent);
+    write(
+        folder.path(),
+        ".claude/commands/greet.md",
+        "Say hello to $ARGUMENTS.\n",
+    );
+    let cwd = folder.path().canonicalize().unwrap().display().to_string();
+    let trusted = json!({"projects": {cwd: {"hasTrustDialogAccepted": true}}});
+    write(folder.path(), ".config/.claude.json", &trusted.to_string());
+    folder
+}
+
+#[tokio::test]
+async fn conf_1_settings_agents_and_commands_of_a_project_are_there() {
+    let touch = calls("Bash", json!({"command": "touch made.txt"}));
+    let greet = json!({"expect": {"last_user_contains": "Say hello to Ada."}, "respond": "Hello."});
+    let mut sdk = Sdk::start_in(project(), &[], json!([touch, says("Done."), greet]));
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    let init = frames
+        .iter()
+        .find(|frame| frame["subtype"] == "init")
+        .unwrap();
+    assert_eq!(init["output_style"], "local-test-style");
+    assert!(
+        init["agents"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("fs-agent"))
+    );
+    assert!(
+        init["slash_commands"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("greet"))
+    );
+    assert!(
+        sdk.folder.path().join("made.txt").exists(),
+        "a rule of the settings allows it"
+    );
+    sdk.prompt("/greet Ada").await;
+    assert_eq!(sdk.first("result").await["result"], "Hello.");
+    sdk.model.verify().unwrap();
+}
+
+#[tokio::test]
+async fn perm_18_what_a_folder_allows_itself_counts_only_once_a_person_trusts_it() {
+    let folder = project();
+    fs::remove_file(folder.path().join(".config/.claude.json")).unwrap();
+    let touch = calls("Bash", json!({"command": "touch made.txt"}));
+    let mut sdk = Sdk::start_in(folder, &[], json!([touch, says("Well.")]));
+    sdk.prompt("go").await;
+    let result = sdk.first("result").await;
+    assert_eq!(result["permission_denials"][0]["tool_name"], "Bash");
+    assert!(!sdk.folder.path().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn sources_that_are_not_wanted_are_not_read() {
+    let mut sdk = Sdk::start_in(
+        project(),
+        &["--setting-sources=user"],
+        json!([says("Done.")]),
+    );
+    sdk.prompt("go").await;
+    let init = sdk.first("system init").await;
+    assert_eq!(init["output_style"], "default");
+    assert!(
+        !init["agents"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("fs-agent"))
+    );
+    assert!(
+        !init["slash_commands"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("greet"))
+    );
+}
+
+#[tokio::test]
+async fn a_permission_that_is_to_last_is_written_to_the_settings() {
+    let touch = || calls("Bash", json!({"command": "touch made.txt"}));
+    let mut sdk = Sdk::start(
+        &["--permission-prompt-tool=stdio"],
+        json!([touch(), touch(), says("Done.")]),
+    );
+    sdk.prompt("go").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    let suggestion = &question["request"]["permission_suggestions"][0];
+    let updates = json!([{"type": "addRules", "behavior": "allow", "destination": "localSettings",
+        "rules": suggestion["rules"].clone()}]);
+    sdk.answer(&question, json!({"behavior": "allow", "updatedInput": question["request"]["input"], "updatedPermissions": updates})).await;
+    sdk.first("result").await;
+    let written =
+        fs::read_to_string(sdk.folder.path().join(".claude/settings.local.json")).unwrap();
+    assert!(written.contains("touch made.txt"), "{written}");
+}
