@@ -151,6 +151,9 @@ fn simulate(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode>
 
 fn bench(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
     setup::ripgrep(workspace)?;
+    if arguments.is_empty() || arguments.iter().any(|part| part == "size") {
+        artefacts::build(workspace)?;
+    }
     // The command line is measured too, so both come from one build.
     let programs = ["--bin", "windlass", "--bin", "bench"];
     let mut cargo = workspace.native_cargo()?;
