@@ -3,7 +3,6 @@
 mod written;
 
 use alloc::{
-    collections::BTreeMap,
     format,
     string::{String, ToString},
     sync::Arc,
@@ -22,6 +21,7 @@ use crate::{
     output::{OutputFormat, PlainText},
     permission::{Mode, Rule, Rules, ToolSet},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
+    sorted::SortedMap,
     spec::{
         Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, TaskPolicy, Thinking,
     },
@@ -87,7 +87,7 @@ impl Task {
     /// # Errors
     /// [`TaskError`] naming the field, or line and column.
     pub fn parse(json: &str) -> Result<Self, TaskError> {
-        let form: TaskForm = serde_json::from_str(json).map_err(TaskError::new)?;
+        let form: TaskForm = crate::json::read::from_str(json).map_err(TaskError::new)?;
         let seed = hex_seed(&form.seed).ok_or_else(|| {
             TaskError::new("`seed` must be 64 hexadecimal digits (32 random bytes)")
         })?;
@@ -217,7 +217,7 @@ struct SpecForm {
     memory: Vec<MemoryFile>,
     context: ContextPolicy,
     tools: Vec<ToolDefinition>,
-    agents: BTreeMap<String, AgentDefinition>,
+    agents: SortedMap<String, AgentDefinition>,
     agent: Option<String>,
     model_aliases: ModelAliases,
     tasks: TaskPolicy,
@@ -311,7 +311,10 @@ impl SpecForm {
             sequential_tools: self.sequential_tools,
             tool_use_summaries: self.tool_use_summaries,
             prompt_suggestions: self.prompt_suggestions,
-            progress_interval_ms: self.progress_interval_ms.or(usual.progress_interval_ms),
+            progress_interval_ms: match self.progress_interval_ms {
+                None => usual.progress_interval_ms,
+                Some(ms) => (ms > 0).then_some(ms),
+            },
             limits: self.limits,
             retry: self.retry.unwrap_or(usual.retry),
             permissions: self.permissions.check()?,

@@ -277,6 +277,7 @@ function spec(options, tools, cwd) {
     betas: options.betas,
     stream: options.stream,
     partial_messages: options.includePartialMessages,
+    progress_interval_ms: options.progressIntervalMs,
     limits: {
       max_turns: options.maxTurns,
       // A decimal number, whatever JavaScript would make of a small one (1e-7).

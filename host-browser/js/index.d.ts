@@ -53,6 +53,8 @@ export interface AgentOptions {
   stream?: boolean;
   /** Whether the raw events of the stream are messages too. */
   includePartialMessages?: boolean;
+  /** After how many milliseconds, again and again, a running call is reported; 0 never does; default ten seconds. */
+  progressIntervalMs?: number;
   /** How long a closure tool may take, in milliseconds; default two minutes. */
   toolTimeoutMs?: number;
   retry?: RetryPolicy;

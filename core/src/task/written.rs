@@ -96,7 +96,7 @@ impl SpecForm {
             replay_prompts: spec.replay_prompts,
             tool_use_summaries: spec.tool_use_summaries,
             prompt_suggestions: spec.prompt_suggestions,
-            progress_interval_ms: spec.progress_interval_ms,
+            progress_interval_ms: Some(spec.progress_interval_ms.unwrap_or(0)),
             persist: spec.persist,
             cancel_grace_ms: Some(spec.cancel_grace_ms),
         }

@@ -64,6 +64,7 @@ fn task(cwd: &str) -> Task {
     let spec = json!({
         "tools": tools,
         "partial_messages": true,
+        "progress_interval_ms": 0,
         "permissions": {
             "mode": "acceptEdits",
             "allow": ["Bash(python3 -m unittest:*)"],
