@@ -45,6 +45,7 @@ mod rfc3339;
 pub mod schema;
 mod session;
 pub mod shell;
+pub mod sorted;
 pub mod spec;
 pub mod sse;
 pub mod task;

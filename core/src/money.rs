@@ -80,7 +80,7 @@ impl Serialize for Usd {
         // As raw digits: a detour over floating point could differ in the last place.
         let text = alloc::format!("{self}");
         let raw: &serde_json::value::RawValue =
-            serde_json::from_str(&text).map_err(serde::ser::Error::custom)?;
+            crate::json::read::from_str(&text).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }
 }

@@ -69,7 +69,7 @@ impl Catalogue {
     /// # Errors
     /// [`PriceFileError`] with line and column; nothing of the file is taken.
     pub fn with_file(mut self, json: &str) -> Result<Self, PriceFileError> {
-        let file: PriceFile = serde_json::from_str(json).map_err(|e| PriceFileError {
+        let file: PriceFile = crate::json::read::from_str(json).map_err(|e| PriceFileError {
             reason: e.to_string(),
         })?;
         for model in file.models {

@@ -26,7 +26,7 @@ fn card_1_the_core_built_for_wasm32_imports_nothing() {
         .collect();
     assert_eq!(imports, [""; 0], "the core asks its host for something");
     let exports: Vec<&str> = module.exports().map(|export| export.name()).collect();
-    for wanted in ["handle", "poll"] {
+    for wanted in ["handle", "poll", "snapshot", "restore"] {
         assert!(exports.contains(&wanted), "no `{wanted}` in {exports:?}");
     }
     println!(
@@ -67,6 +67,38 @@ fn card_1_replaying_a_journal_twice_gives_the_same_bytes() {
         machine.handle(line).unwrap();
         assert_eq!(&outputs_of(&mut machine), outputs);
     }
+}
+
+#[test]
+fn card_1_a_session_put_away_is_the_same_bytes_on_both_sides_and_goes_on_alike() {
+    let task = task();
+    let (mut machine, mut guest) = (Machine::start(&task).unwrap(), Guest::start(&task));
+    for (number, (line, _)) in record(&task).iter().enumerate() {
+        machine.handle(line).unwrap();
+        outputs_of(&mut machine);
+        guest.handle(line);
+        let native = String::from_utf8(machine.snapshot().unwrap()).unwrap();
+        assert_eq!(guest.snapshot(), native, "after input {number}: {line}");
+    }
+    // Each goes on with what the other put away.
+    let (native, wasm) = (machine.snapshot().unwrap(), guest.snapshot());
+    let (mut machine, mut guest) = (Machine::start(&task).unwrap(), Guest::start(&task));
+    machine.restore(wasm.as_bytes()).unwrap();
+    guest.restore(std::str::from_utf8(&native).unwrap());
+    let prompt = Input::Prompt(Prompt::text("And now?"));
+    for (at, input) in [Input::Resumed { live: Vec::new() }, prompt]
+        .into_iter()
+        .enumerate()
+    {
+        let now = Now {
+            mono: Millis(10_000 + at as u64),
+            wall: UnixMillis(1_767_225_700_000),
+        };
+        let line = serde_json::to_string(&Line { now, input }).unwrap();
+        machine.handle(&line).unwrap();
+        assert_eq!(guest.handle(&line), outputs_of(&mut machine), "{line}");
+    }
+    assert!(!machine.session().is_idle(), "the prompt is being answered");
 }
 
 fn gzipped(bytes: &[u8]) -> usize {
@@ -305,6 +337,16 @@ impl Guest {
             outputs.push(self.output());
         }
         outputs
+    }
+
+    fn snapshot(&mut self) -> String {
+        assert_eq!(self.call("snapshot"), 1, "{}", self.output());
+        self.output()
+    }
+
+    fn restore(&mut self, snapshot: &str) {
+        self.write(snapshot);
+        assert_eq!(self.call("restore"), 0, "{}", self.output());
     }
 
     fn call(&mut self, name: &str) -> u32 {

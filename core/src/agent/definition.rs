@@ -2,7 +2,6 @@
 
 use alloc::{
     borrow::ToOwned,
-    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
@@ -10,7 +9,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{json::RawJson, permission::Rule};
+use crate::{json::RawJson, permission::Rule, sorted::SortedMap};
 
 /// An agent's prompt and what it may use. Fields that this version does not know are left aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,7 +188,7 @@ pub enum AgentMcpServer {
     /// A server of the parent, by name.
     Named(String),
     /// Servers of its own, each with its configuration: connecting them is the host's business.
-    Inline(BTreeMap<String, RawJson>),
+    Inline(SortedMap<String, RawJson>),
 }
 
 impl<'de> Deserialize<'de> for AgentMcpServer {

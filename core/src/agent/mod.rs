@@ -13,11 +13,11 @@ mod task;
 
 use alloc::{
     borrow::ToOwned,
-    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
 
+use crate::sorted::SortedMap;
 use serde::{Deserialize, Serialize};
 
 pub use definition::{AgentDefinition, AgentError, AgentMcpServer, AgentModel, ModelAliases};
@@ -103,7 +103,7 @@ impl Agent {
 /// # Ok::<(), windlass_core::agent::AgentError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Agents(BTreeMap<String, Agent>);
+pub struct Agents(SortedMap<String, Agent>);
 
 impl Agents {
     /// general-purpose, Explore and Plan.

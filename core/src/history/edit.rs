@@ -190,7 +190,7 @@ impl History {
             return Vec::new();
         }
         // It was encoded from blocks: it can be read.
-        serde_json::from_slice(&self.sealed_line(index))
+        crate::json::read::from_slice(&self.sealed_line(index))
             .map_or(Vec::new(), |line: Line| line.content)
     }
 }

@@ -86,7 +86,7 @@ impl Decoder for WholeDecoder {
 /// told apart by trying, and then the end is only one of several complaints. Nor is it enough to skip the value:
 /// then a number that ends in its point counts as wrong, not as unfinished.)
 fn breaks_off(body: &[u8]) -> bool {
-    let read: Result<serde_json::Value, _> = serde_json::from_slice(body);
+    let read: Result<serde_json::Value, _> = crate::json::read::from_slice(body);
     !body.is_empty() && read.is_err_and(|error| error.is_eof())
 }
 

@@ -66,7 +66,7 @@ impl Schema {
     /// # Errors
     /// [`SchemaFaults`], all that does not fit.
     pub fn validate(&self, value: &RawJson) -> Result<(), SchemaFaults> {
-        let value: Value = serde_json::from_str(value.get()).map_err(|error| {
+        let value: Value = crate::json::read::from_str(value.get()).map_err(|error| {
             SchemaFaults::one("the input", &alloc::format!("cannot be read: {error}"))
         })?;
         check::check(self, &value)

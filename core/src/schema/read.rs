@@ -78,7 +78,7 @@ const IN_PLACE_SINGLE: [&str; 4] = ["if", "then", "else", "not"];
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 pub(super) fn read(text: &RawJson) -> Result<Schema, SchemaError> {
-    let mut root: Value = serde_json::from_str(text.get())
+    let mut root: Value = crate::json::read::from_str(text.get())
         .map_err(|error| SchemaError::new("", &format!("cannot be read: {error}")))?;
     let draft = root.get("$schema").and_then(Value::as_str).unwrap_or("");
     let reference_stands_alone = ["draft-03", "draft-04", "draft-06", "draft-07"]

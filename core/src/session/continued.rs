@@ -49,7 +49,7 @@ impl Session {
         let lines = (self.main.history.lines())
             .take(messages.unwrap_or(usize::MAX))
             // The history encoded them itself.
-            .filter_map(|line| serde_json::from_slice(&line).ok())
+            .filter_map(|line| crate::json::read::from_slice(&line).ok())
             .map(|line: Line| (line.role, line.content));
         let spec = self.shared.spec.clone();
         let (mut fork, repairs) = Self::going_on(spec, id, seed, Conversation::of(lines), None);

@@ -4,7 +4,7 @@
 //! subagents with their numbers, then one line of state. A request body is never part of it: it can be made again.
 
 use alloc::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
     format,
     string::{String, ToString},
     sync::Arc,
@@ -31,6 +31,7 @@ use crate::{
     message::{ModelUsage, RateLimitStatus},
     money::Usd,
     permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
+    sorted::SortedMap,
     spec::{Effort, Spec, Thinking},
     tool::Observation,
     tools::Notes,
@@ -75,15 +76,15 @@ struct State {
     permission_updates: Vec<PermissionUpdate>,
     observed: Vec<Observation>,
     cost: Usd,
-    model_usage: BTreeMap<String, ModelUsage>,
+    model_usage: SortedMap<String, ModelUsage>,
     waiting: VecDeque<Prompt>,
     running: Vec<(EffectId, Running)>,
     #[serde(default, skip_serializing_if = "Tasks::is_empty")]
     tasks: Tasks,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    news: BTreeMap<u32, Vec<News>>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    agent_names: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
+    news: SortedMap<u32, Vec<News>>,
+    #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
+    agent_names: SortedMap<String, String>,
     #[serde(default)]
     agents_numbered: u32,
     #[serde(default)]
@@ -240,7 +241,7 @@ impl Session {
         let mut lines: Vec<&str> = text.lines().collect();
         let header: Header = lines
             .first()
-            .and_then(|line| serde_json::from_str(line).ok())
+            .and_then(|line| crate::json::read::from_str(line).ok())
             .ok_or(SnapshotError::NotASnapshot)?;
         if header.windlass != "snapshot" {
             return Err(SnapshotError::NotASnapshot);
@@ -261,19 +262,19 @@ impl Session {
         };
         let (state, main): (State, ThreadState) = match lines.pop() {
             Some(line) if last > 1 => {
-                let mut state: State = serde_json::from_str(line).map_err(in_state)?;
+                let mut state: State = crate::json::read::from_str(line).map_err(in_state)?;
                 let main = match state.main.take() {
                     Some(main) => main,
-                    None => serde_json::from_str(line).map_err(in_state)?,
+                    None => crate::json::read::from_str(line).map_err(in_state)?,
                 };
                 (state, main)
             }
             _ => return Err(broken(last, "the state line is missing".to_string())),
         };
-        let mut histories: BTreeMap<u32, Vec<(Role, Vec<RawJson>)>> = BTreeMap::new();
+        let mut histories: SortedMap<u32, Vec<(Role, Vec<RawJson>)>> = SortedMap::new();
         for (index, line) in lines.iter().enumerate().skip(1) {
             let (number, message) = history_line(line).map_err(|e| broken(index + 1, e.reason))?;
-            let messages = histories.entry(number).or_default();
+            let messages = histories.or_default(number);
             messages.push((message.role, message.content));
         }
         let mut history_of = |number: u32, state: HistoryState| {
@@ -315,7 +316,7 @@ impl Session {
         };
         let history = history_of(0, main.history)?;
         let main = main.restored(&shared, Thread::new(0, spec), history);
-        let mut children = BTreeMap::new();
+        let mut children = SortedMap::new();
         for child in state.children {
             let history = history_of(child.number, child.thread.history)?;
             let number = child.number;
@@ -348,10 +349,10 @@ fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::
 
 /// Whose message a line of history is, and the message.
 fn history_line(line: &str) -> Result<(u32, Message), JsonError> {
-    if let Ok(line) = serde_json::from_str::<AgentLine>(line) {
+    if let Ok(line) = crate::json::read::from_str::<AgentLine>(line) {
         return Ok((line.agent, line.message.decode()?));
     }
-    Ok((0, serde_json::from_str(line)?))
+    Ok((0, crate::json::read::from_str(line)?))
 }
 
 impl Thread {

@@ -70,7 +70,7 @@ impl PromptCache {
     /// # Errors
     /// What the JSON parser says of a body that is no JSON.
     pub fn request(&mut self, body: &[u8]) -> Result<CacheUse, serde_json::Error> {
-        let body: Value = serde_json::from_slice(body)?;
+        let body: Value = crate::json::read::from_slice(body)?;
         let prefixes = prefixes(&body);
         let tokens = prefixes.last().map_or(0, |p| p.bytes) / BYTES_A_TOKEN;
         let marks: Vec<usize> = (0..prefixes.len())

@@ -16,7 +16,7 @@ use super::{
 /// # Errors
 /// Everything that is wrong with it, in the order of the messages.
 pub fn validate_chat_request(body: &[u8]) -> Result<(), Vec<HistoryFault>> {
-    let found = match serde_json::from_slice::<Value>(body) {
+    let found = match crate::json::read::from_slice::<Value>(body) {
         Ok(body) => validate(&body),
         Err(error) => Vec::from([fault(HistoryRule::Shape, "the body", &error.to_string())]),
     };
@@ -101,7 +101,7 @@ impl<'a> Check<'a> {
             self.fault(HistoryRule::UniqueCalls, &place, &format!("`{id}`"));
         }
         let arguments = call.get("function").map_or("", |f| text(f, "arguments"));
-        let read: Result<Value, _> = serde_json::from_str(arguments);
+        let read: Result<Value, _> = crate::json::read::from_str(arguments);
         if !read.is_ok_and(|value| value.is_object()) {
             let found = format!("`{arguments}`");
             self.fault(HistoryRule::ObjectInput, &place, &found);

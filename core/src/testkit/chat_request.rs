@@ -52,8 +52,8 @@ fn assistant(message: &Value) -> Vec<Value> {
     for call in list(message, "tool_calls") {
         let function = call.get("function").unwrap_or(&Value::Null);
         let written = text(function, "arguments");
-        let input: Value =
-            serde_json::from_str(written).unwrap_or_else(|_| Value::String(written.to_string()));
+        let input: Value = crate::json::read::from_str(written)
+            .unwrap_or_else(|_| Value::String(written.to_string()));
         blocks.push(json!({
             "type": "tool_use", "id": text(call, "id"), "name": text(function, "name"), "input": input,
         }));

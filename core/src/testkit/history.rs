@@ -98,7 +98,7 @@ impl core::error::Error for HistoryFault {}
 /// # Errors
 /// Everything that is wrong with it, in the order of the messages.
 pub fn validate_request(body: &[u8]) -> Result<(), Vec<HistoryFault>> {
-    let found = match serde_json::from_slice::<Value>(body) {
+    let found = match crate::json::read::from_slice::<Value>(body) {
         Ok(body) => validate(&body),
         Err(error) => Vec::from([fault(HistoryRule::Shape, "the body", &error.to_string())]),
     };

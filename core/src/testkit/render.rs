@@ -22,7 +22,7 @@ pub fn render<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
     let mut out = String::new();
     for message in messages {
         // By way of JSON: what an application reads is what a snapshot shows.
-        let value: Value = serde_json::from_str(&message.to_line()).unwrap_or_default();
+        let value: Value = crate::json::read::from_str(&message.to_line()).unwrap_or_default();
         out.push_str(&uuids.numbered(&line(&value)));
         out.push('\n');
     }

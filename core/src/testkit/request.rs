@@ -65,7 +65,7 @@ impl Asked {
         struct StreamOptions {
             include_usage: bool,
         }
-        let chat: Chat = serde_json::from_slice(body).unwrap_or_default();
+        let chat: Chat = crate::json::read::from_slice(body).unwrap_or_default();
         Self {
             model: chat.model,
             stream: chat.stream,

@@ -171,7 +171,7 @@ impl ScriptedModel {
                 self.requests
             ),
         };
-        let body: Value = serde_json::from_slice(request.body)
+        let body: Value = crate::json::read::from_slice(request.body)
             .map_err(|error| miss(&format!("  the body is not JSON: {error}")))?;
         let format = WireFormat::of(request.route());
         let faults = match format {

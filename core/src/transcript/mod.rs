@@ -217,7 +217,7 @@ impl Line {
             #[serde(alias = "keptMessages")]
             kept_messages: u64,
         }
-        let form: Form = serde_json::from_str(text).ok()?;
+        let form: Form = crate::json::read::from_str(text).ok()?;
         let kept = (form.compaction.as_ref())
             .and_then(|raw| raw.decode::<Kept>().ok())
             .map(|kept| kept.kept_messages);

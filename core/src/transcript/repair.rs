@@ -2,7 +2,7 @@
 
 use alloc::{
     borrow::ToOwned,
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
     format,
     string::String,
     vec::Vec,
@@ -12,6 +12,7 @@ use crate::{
     content::{Block, tool_result},
     history::Role,
     json::{RawJson, RawObject},
+    sorted::SortedMap,
     tool::ResultBlock,
 };
 
@@ -90,7 +91,7 @@ struct Repairing {
     /// Calls of the last message that have no result yet, in their order, as they were written and as they are named now.
     open_calls: VecDeque<(String, String)>,
     /// Results that came, by call.
-    results: BTreeMap<String, RawJson>,
+    results: SortedMap<String, RawJson>,
     /// What the person said beside the results.
     beside: Vec<RawJson>,
 }

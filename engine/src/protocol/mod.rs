@@ -4,7 +4,7 @@
 //! bytes ─▶ LineReader ─▶ Inbound ─▶ (the host acts) ─▶ Reply, HostRequest, Frames ─▶ to_line ─▶ bytes
 //! ```
 //!
-//! - [`line`]: cutting what arrives into lines, and writing lines that both SDKs read.
+//! - [`mod@line`]: cutting what arrives into lines, and writing lines that both SDKs read.
 //! - [`inbound`]: what an SDK sends: control requests, answers, cancellations, user messages.
 //! - [`request`]: the control requests an SDK makes of the engine, each with its fields.
 //! - [`initialize`]: the first of them, and what it changes of a [`Spec`](windlass_core::Spec).

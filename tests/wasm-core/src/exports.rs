@@ -12,16 +12,17 @@ use crate::Machine;
 
 /// Done, or nothing there.
 const NONE: u32 = 0;
-/// There is a line in the output buffer.
+/// There is a line, or a snapshot, in the output buffer.
 const LINE: u32 = 1;
 /// There is an error in the output buffer.
 const FAULT: u32 = 2;
+const NOT_STARTED: &str = "no session was started";
 
 #[derive(Default)]
 struct State {
     machine: Option<Machine>,
     input: Vec<u8>,
-    output: String,
+    output: Vec<u8>,
 }
 
 thread_local! {
@@ -56,7 +57,39 @@ extern "C" fn handle() -> u32 {
             Some(machine) => machine
                 .handle(&String::from_utf8_lossy(&state.input))
                 .map_err(|fault| fault.to_string()),
-            None => Err("no session was started".to_owned()),
+            None => Err(NOT_STARTED.to_owned()),
+        };
+        state.report(done)
+    })
+}
+
+/// Puts the session away into the output buffer.
+#[unsafe(no_mangle)]
+extern "C" fn snapshot() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let bytes = match &state.machine {
+            Some(machine) => machine.snapshot().map_err(|fault| fault.to_string()),
+            None => Err(NOT_STARTED.to_owned()),
+        };
+        match bytes {
+            Ok(bytes) => {
+                state.output = bytes;
+                LINE
+            }
+            Err(fault) => state.report(Err(fault)),
+        }
+    })
+}
+
+/// Takes up the session of the same task that was put away into the input buffer.
+#[unsafe(no_mangle)]
+extern "C" fn restore() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let done = match &mut state.machine {
+            Some(machine) => machine
+                .restore(&state.input)
+                .map_err(|fault| fault.to_string()),
+            None => Err(NOT_STARTED.to_owned()),
         };
         state.report(done)
     })
@@ -68,7 +101,7 @@ extern "C" fn poll() -> u32 {
     STATE.with_borrow_mut(
         |state| match state.machine.as_mut().and_then(Machine::poll) {
             Some(line) => {
-                state.output = line;
+                state.output = line.into_bytes();
                 LINE
             }
             None => NONE,
@@ -94,7 +127,7 @@ impl State {
         match done {
             Ok(()) => NONE,
             Err(fault) => {
-                self.output = fault;
+                self.output = fault.into_bytes();
                 FAULT
             }
         }

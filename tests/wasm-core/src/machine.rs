@@ -3,10 +3,16 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use windlass_core::{HostError, Input, Now, Seeded, Session, task::Task, task::TaskError};
+use windlass_core::{
+    EffectId, HostError, Input, Now, Prompt, RawJson, Seeded, Session, SnapshotError, Spec, Uuid,
+    effect::Answer,
+    json::JsonError,
+    permission::Mode,
+    task::{Task, TaskError},
+};
 
 /// An input and its time.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Line {
     /// When it came.
     pub now: Now,
@@ -14,9 +20,50 @@ pub struct Line {
     pub input: Input,
 }
 
+/// A line as it is read: the inputs without which there is no conversation. The others are there for journals, which
+/// belong to the test kit; reading them would cost a page more than some of them do.
+#[derive(Deserialize)]
+struct Heard {
+    now: Now,
+    input: Said,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Said {
+    Prompt(Prompt),
+    Withdraw(Uuid),
+    Interrupt,
+    End,
+    SetMode(Mode),
+    SetModel(Option<String>),
+    Resumed { live: Vec<EffectId> },
+    Tick,
+    Answer(EffectId, Answer),
+}
+
+impl From<Said> for Input {
+    fn from(said: Said) -> Self {
+        match said {
+            Said::Prompt(prompt) => Self::Prompt(prompt),
+            Said::Withdraw(prompt) => Self::Withdraw(prompt),
+            Said::Interrupt => Self::Interrupt,
+            Said::End => Self::End,
+            Said::SetMode(mode) => Self::SetMode(mode),
+            Said::SetModel(model) => Self::SetModel(model),
+            Said::Resumed { live } => Self::Resumed { live },
+            Said::Tick => Self::Tick,
+            Said::Answer(effect, answer) => Self::Answer(effect, answer),
+        }
+    }
+}
+
 /// A session whose inputs and outputs are lines of JSON.
 #[derive(Debug)]
-pub struct Machine(Session);
+pub struct Machine {
+    spec: Arc<Spec>,
+    session: Session,
+}
 
 /// Why a line was refused.
 #[derive(Debug)]
@@ -24,9 +71,11 @@ pub enum Fault {
     /// The task.
     Task(TaskError),
     /// The line is not an input.
-    Line(serde_json::Error),
+    Line(JsonError),
     /// The session refused the input.
     Host(HostError),
+    /// The session cannot be put away, or not be taken up.
+    Snapshot(SnapshotError),
 }
 
 impl std::fmt::Display for Fault {
@@ -35,6 +84,7 @@ impl std::fmt::Display for Fault {
             Self::Task(fault) => fault.fmt(f),
             Self::Line(fault) => write!(f, "not an input: {fault}"),
             Self::Host(fault) => fault.fmt(f),
+            Self::Snapshot(fault) => fault.fmt(f),
         }
     }
 }
@@ -51,7 +101,28 @@ impl Machine {
         let id = task
             .session_id
             .unwrap_or_else(|| Seeded::new(task.seed).uuid());
-        Ok(Self(Session::new(Arc::new(task.spec), id, task.seed)))
+        let spec = Arc::new(task.spec);
+        let session = Session::new(Arc::clone(&spec), id, task.seed);
+        Ok(Self { spec, session })
+    }
+
+    /// The session put away ([`Session::snapshot`]).
+    ///
+    /// # Errors
+    /// [`Fault::Snapshot`].
+    pub fn snapshot(&self) -> Result<Vec<u8>, Fault> {
+        self.session.snapshot().map_err(Fault::Snapshot)
+    }
+
+    /// Goes on with a session of the same task that was put away; its next input must be
+    /// [`Input::Resumed`].
+    ///
+    /// # Errors
+    /// [`Fault::Snapshot`]; nothing has changed then.
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), Fault> {
+        let session = Session::restore(Arc::clone(&self.spec), snapshot);
+        self.session = session.map_err(Fault::Snapshot)?;
+        Ok(())
     }
 
     /// Takes a [`Line`].
@@ -59,13 +130,17 @@ impl Machine {
     /// # Errors
     /// [`Fault::Line`] and [`Fault::Host`]; nothing has changed then.
     pub fn handle(&mut self, line: &str) -> Result<(), Fault> {
-        let line: Line = serde_json::from_str(line).map_err(Fault::Line)?;
-        self.0.handle(line.now, line.input).map_err(Fault::Host)
+        let line: Heard = RawJson::parse(line)
+            .and_then(|line| line.decode())
+            .map_err(Fault::Line)?;
+        self.session
+            .handle(line.now, line.input.into())
+            .map_err(Fault::Host)
     }
 
     /// The next output as a line; none when the session waits.
     pub fn poll(&mut self) -> Option<String> {
-        let output = self.0.poll()?;
+        let output = self.session.poll()?;
         // Strings, numbers and raw JSON only: encoding cannot fail, and if it did it must be seen.
         Some(serde_json::to_string(&output).unwrap_or_else(|error| error.to_string()))
     }
@@ -73,6 +148,6 @@ impl Machine {
     /// The session itself.
     #[must_use]
     pub fn session(&self) -> &Session {
-        &self.0
+        &self.session
     }
 }

@@ -34,7 +34,7 @@ impl ErrorBody {
 
 /// What an error response means; the body may be anything.
 pub(super) fn from_response(status: u16, body: &[u8]) -> ApiError {
-    let said = match serde_json::from_slice::<Envelope>(body) {
+    let said = match crate::json::read::from_slice::<Envelope>(body) {
         Ok(envelope) => envelope.error.described(),
         Err(_) => excerpt(body),
     };

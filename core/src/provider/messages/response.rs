@@ -25,7 +25,7 @@ struct WholeMessage {
 
 /// Reads the body of a response.
 pub(super) fn read(body: &[u8]) -> Result<Response, Unread> {
-    let message: WholeMessage = serde_json::from_slice(body)?;
+    let message: WholeMessage = crate::json::read::from_slice(body)?;
     Ok(Response {
         id: message.id,
         model: message.model,

@@ -3,7 +3,6 @@
 use alloc::{
     borrow::Cow,
     boxed::Box,
-    collections::BTreeMap,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -22,6 +21,7 @@ use crate::{
         Decoder, Response, ServerToolUse, StopReason, Usage, WireError,
         error_response::garbled_event,
     },
+    sorted::SortedMap,
     sse::SseParser,
 };
 
@@ -40,7 +40,7 @@ struct Accumulated {
     id: String,
     model: String,
     /// By index; several may be open at once.
-    blocks: BTreeMap<u32, Building>,
+    blocks: SortedMap<u32, Building>,
     stop_reason: Option<StopReason>,
     stop_sequence: Option<String>,
     usage: Usage,
@@ -143,7 +143,8 @@ impl Decoder for StreamDecoder {
 
 impl Accumulated {
     fn event(&mut self, data: &[u8], events: Option<&mut Vec<RawJson>>) -> Result<(), WireError> {
-        let event: Event<'_> = serde_json::from_slice(data).map_err(|e| garbled_event(data, &e))?;
+        let event: Event<'_> =
+            crate::json::read::from_slice(data).map_err(|e| garbled_event(data, &e))?;
         self.apply(&event)?;
         if let (Some(events), true) = (events, event.kind != "ping") {
             // It parsed as JSON above, so it is UTF-8 and JSON.
@@ -186,7 +187,7 @@ impl Accumulated {
                 let raw = event
                     .message
                     .ok_or_else(|| WireError::garbled("message_start without a message"))?;
-                let message: StartedMessage = serde_json::from_str(raw.get())
+                let message: StartedMessage = crate::json::read::from_str(raw.get())
                     .map_err(|e| WireError::garbled(&format!("message_start: {e}")))?;
                 self.started = true;
                 self.id = message.id;
@@ -196,7 +197,7 @@ impl Accumulated {
             "message_delta" => {
                 if let Some(delta) = &event.delta {
                     if let Some(reason) = delta.stop_reason {
-                        self.stop_reason = serde_json::from_str(reason.get())
+                        self.stop_reason = crate::json::read::from_str(reason.get())
                             .map_err(|e| WireError::garbled(&format!("stop_reason: {e}")))?;
                     }
                     if let Some(sequence) = &delta.stop_sequence {
@@ -204,7 +205,7 @@ impl Accumulated {
                     }
                 }
                 if let Some(usage) = event.usage {
-                    serde_json::from_str::<UsageUpdate>(usage.get())
+                    crate::json::read::from_str::<UsageUpdate>(usage.get())
                         .map_err(|e| WireError::garbled(&format!("usage: {e}")))?
                         .apply_to(&mut self.usage);
                 }

@@ -2,7 +2,6 @@
 
 use alloc::{
     borrow::ToOwned,
-    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
@@ -15,6 +14,7 @@ use super::{
 use crate::{
     content::{Block, ToolUse},
     provider::{Response, StopReason, Usage, WireError},
+    sorted::SortedMap,
 };
 
 /// A response under construction.
@@ -27,7 +27,7 @@ pub(super) struct Assembly {
     /// The text or thinking that the next piece of its kind goes to.
     open: Option<usize>,
     /// Where the call of an index is built. Servers that number badly begin a new one under an old index.
-    calls: BTreeMap<u32, usize>,
+    calls: SortedMap<u32, usize>,
     last_call: Option<usize>,
     /// Something was answered, if only nothing.
     answered: bool,
@@ -328,7 +328,7 @@ impl Building {
 /// Whether the arguments of a call are all there.
 fn is_whole(arguments: &str) -> bool {
     arguments.trim_end().ends_with('}')
-        && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
+        && crate::json::read::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
 }
 
 fn keep_first(slot: &mut String, value: &str) {

@@ -83,7 +83,11 @@ impl Function<'_> {
             return Cow::Borrowed("");
         };
         match raw.as_bytes().first() {
-            Some(b'"') => serde_json::from_str::<Text<'_>>(raw).unwrap_or_default().0,
+            Some(b'"') => {
+                crate::json::read::from_str::<Text<'_>>(raw)
+                    .unwrap_or_default()
+                    .0
+            }
             Some(b'n') => Cow::Borrowed(""),
             _ => Cow::Borrowed(raw),
         }
@@ -169,7 +173,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Part<'a> {
             text: Text<'a>,
         }
         let raw: &'de RawValue = Deserialize::deserialize(deserializer)?;
-        let form: Result<Form<'de>, _> = serde_json::from_str(raw.get());
+        let form: Result<Form<'de>, _> = crate::json::read::from_str(raw.get());
         Ok(Self(form.map(|form| form.text).unwrap_or_default()))
     }
 }
@@ -195,7 +199,7 @@ struct PromptDetails {
 ///
 /// `prompt_tokens` holds the cached ones too, `input_tokens` of the Messages API does not.
 pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
-    let counts: Counts = serde_json::from_str::<Option<Counts>>(raw.get()).ok()??;
+    let counts: Counts = crate::json::read::from_str::<Option<Counts>>(raw.get()).ok()??;
     let details = counts.prompt_tokens_details.unwrap_or_default();
     let prompt = counts.prompt_tokens.unwrap_or(0);
     let cached = (details.cached_tokens.or(counts.prompt_cache_hit_tokens))

@@ -14,7 +14,7 @@ pub(super) fn read_with_reasoning(body: &[u8]) -> Result<Response, Unread> {
 }
 
 fn assembled(body: &[u8], keeps_reasoning: bool) -> Result<Response, Unread> {
-    let completion: Chunk<'_> = serde_json::from_slice(body)?;
+    let completion: Chunk<'_> = crate::json::read::from_slice(body)?;
     let mut response = Assembly::new(keeps_reasoning);
     match response.add(&completion, &mut None) {
         Ok(()) if response.is_answered() => Ok(response.finish()),

@@ -88,7 +88,7 @@ impl Part<'_> {
 impl<'a> Block<'a> {
     /// A block whose fields are of other kinds than expected is one of a kind that is not known.
     pub(super) fn read(raw: &'a RawValue) -> Self {
-        serde_json::from_str(raw.get()).unwrap_or_default()
+        crate::json::read::from_str(raw.get()).unwrap_or_default()
     }
 
     /// Says the block as it is, or that it was left out.
@@ -145,7 +145,7 @@ impl<'a> Block<'a> {
 
 impl<'a> Source<'a> {
     fn read(raw: &'a RawValue) -> Option<Self> {
-        serde_json::from_str(raw.get()).ok()
+        crate::json::read::from_str(raw.get()).ok()
     }
 }
 
@@ -167,10 +167,10 @@ fn say_list<'a>(content: Option<&'a RawValue>, depth: u8, parts: &mut Vec<Part<'
     let Some(content) = content.map(RawValue::get).filter(|_| depth < DEEPEST) else {
         return;
     };
-    if let Ok(text) = serde_json::from_str::<String>(content) {
+    if let Ok(text) = crate::json::read::from_str::<String>(content) {
         return push_text(parts, Some(Cow::Owned(text)));
     }
-    let blocks: Vec<&'a RawValue> = serde_json::from_str(content).unwrap_or_default();
+    let blocks: Vec<&'a RawValue> = crate::json::read::from_str(content).unwrap_or_default();
     for block in blocks {
         Block::read(block).say_at(depth + 1, parts);
     }

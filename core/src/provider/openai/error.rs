@@ -59,7 +59,7 @@ impl Said {
             };
         }
         // Google answers with a list of one.
-        let list: alloc::vec::Vec<RawJson> = serde_json::from_str(body).ok()?;
+        let list: alloc::vec::Vec<RawJson> = crate::json::read::from_str(body).ok()?;
         Self::in_body(list.first().filter(|first| first.is_object())?.get())
     }
 

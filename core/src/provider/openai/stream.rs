@@ -78,7 +78,8 @@ impl Arriving {
             }
             return Ok(());
         }
-        let chunk: Chunk<'_> = serde_json::from_slice(data).map_err(|e| garbled_event(data, &e))?;
+        let chunk: Chunk<'_> =
+            crate::json::read::from_slice(data).map_err(|e| garbled_event(data, &e))?;
         self.response.add(&chunk, &mut self.events)
     }
 }

@@ -70,7 +70,7 @@ struct ToolMessage<'a> {
 /// The messages that say the same, joined by commas.
 pub(super) fn message(canonical: &[u8]) -> Vec<u8> {
     // The history encodes its messages itself; what it did not encode cannot be said.
-    let Ok(message) = serde_json::from_slice::<Message<'_>>(canonical) else {
+    let Ok(message) = crate::json::read::from_slice::<Message<'_>>(canonical) else {
         return Vec::new();
     };
     let blocks = message.content.into_iter().map(Block::read);

@@ -5,7 +5,7 @@
 
 mod calls;
 
-use alloc::{borrow::ToOwned, collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,7 @@ use crate::{
         Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted,
         TaskUsage, ToolProgress,
     },
+    sorted::SortedMap,
 };
 
 /// Of what a call puts out the last so many bytes are kept.
@@ -63,7 +64,7 @@ pub(super) struct News {
 }
 
 /// All tasks of a session, those that have ended too, by id.
-pub(super) type Tasks = BTreeMap<String, Task>;
+pub(super) type Tasks = SortedMap<String, Task>;
 
 impl Task {
     fn status(&self) -> &'static str {
@@ -171,8 +172,7 @@ impl Shared {
         let text = news(task_id, &task, &summary);
         let task_id = task_id.to_owned();
         self.news
-            .entry(task.owner)
-            .or_default()
+            .or_default(task.owner)
             .push(News { task_id, text });
     }
 

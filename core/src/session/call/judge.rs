@@ -137,7 +137,7 @@ impl Thread {
         result: &ToolResult,
     ) {
         let text = result.joined_text();
-        let response = match serde_json::from_str(&text) {
+        let response = match crate::json::read::from_str(&text) {
             Ok(response) if !result.is_error => response,
             Ok(_) => PermissionResponse::deny("The tool that was asked for permission failed."),
             Err(error) => PermissionResponse::deny(format!(

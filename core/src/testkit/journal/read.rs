@@ -89,7 +89,7 @@ impl Journal {
         let mut lines = text.lines().enumerate();
         let first = lines.next().map(|(_, line)| line).unwrap_or_default();
         let known: Versioned =
-            serde_json::from_str(first).map_err(|_| JournalError::NotAJournal)?;
+            crate::json::read::from_str(first).map_err(|_| JournalError::NotAJournal)?;
         if known.windlass != "journal" {
             return Err(JournalError::NotAJournal);
         }
@@ -98,8 +98,8 @@ impl Journal {
                 found: known.version,
             });
         }
-        let header: Header =
-            serde_json::from_str(first).map_err(|error| broken(1, error.to_string(), text))?;
+        let header: Header = crate::json::read::from_str(first)
+            .map_err(|error| broken(1, error.to_string(), text))?;
         let task = Task::parse(header.task.get()).map_err(JournalError::Task)?;
         let mut steps: Vec<JournalStep> = Vec::new();
         for (index, line) in lines {
@@ -115,7 +115,7 @@ impl Journal {
                 step.outputs.push(line.to_owned());
                 continue;
             }
-            let InputLine { now, input } = serde_json::from_str(line)
+            let InputLine { now, input } = crate::json::read::from_str(line)
                 .map_err(|error| broken(number, error.to_string(), text))?;
             steps.push(JournalStep {
                 line: number,
@@ -147,7 +147,7 @@ impl Journal {
 /// Whether a line is what a session gave: judged by how it begins, and that it is JSON.
 fn is_output(line: &str) -> bool {
     (line.starts_with("{\"output\":") || line.starts_with("{\"refused\":"))
-        && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+        && crate::json::read::from_str::<serde::de::IgnoredAny>(line).is_ok()
 }
 
 fn broken(line: usize, reason: String, text: &str) -> JournalError {

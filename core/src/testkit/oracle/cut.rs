@@ -69,7 +69,7 @@ impl Oracle for Cut {
         }
         for block in &said.message.content {
             // As values: the history encodes them itself.
-            let block: Value = serde_json::from_str(block.get()).unwrap_or_default();
+            let block: Value = crate::json::read::from_str(block.get()).unwrap_or_default();
             self.shown.insert(block.to_string());
         }
         Ok(())
@@ -106,7 +106,7 @@ fn is_whole(body: &[u8]) -> bool {
         || (has("\"message_delta\"") && has("\"stop_reason\":\""))
         || has("\"finish_reason\":\"")
         || has("data: [DONE]")
-        || serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
+        || crate::json::read::from_slice::<serde::de::IgnoredAny>(body).is_ok()
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Oracle for History {
 pub(super) fn messages(session: &Session) -> Vec<Value> {
     (session.history().lines())
         // What is no JSON is found by the validator: it has no role.
-        .map(|line| serde_json::from_slice(&line).unwrap_or(Value::Null))
+        .map(|line| crate::json::read::from_slice(&line).unwrap_or(Value::Null))
         .collect()
 }
 

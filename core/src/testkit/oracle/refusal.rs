@@ -84,7 +84,7 @@ fn refuses(answer: &HookAnswer, event: HookEvent, kind: HookKind) -> bool {
         HookAnswer::Exited { stdout, .. } => stdout.as_str(),
         HookAnswer::Failed(_) => return false,
     };
-    let said: Value = serde_json::from_str(text).unwrap_or_default();
+    let said: Value = crate::json::read::from_str(text).unwrap_or_default();
     match kind {
         HookKind::Narrowing => said["verdict"] == "deny",
         HookKind::Trusted => {

@@ -1,13 +1,12 @@
 //! How a turn ends.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 use windlass_core::{
     Message,
     message::{ModelUsage, ResultMessage, ResultSubtype},
     money::Usd,
     provider::StopReason,
+    sorted::SortedMap,
 };
 
 use super::{
@@ -23,7 +22,7 @@ const INTERRUPTED: &str = "interrupted";
 #[derive(Debug, Default)]
 pub(super) struct Total {
     pub(super) cost: Usd,
-    pub(super) model_usage: BTreeMap<String, ModelUsage>,
+    pub(super) model_usage: SortedMap<String, ModelUsage>,
     /// Milliseconds of all turns, and those of them spent waiting for the model.
     ms: u64,
     api_ms: u64,

@@ -4,6 +4,8 @@
 //! blocks, structured results) travels as [`RawJson`]: the text itself, checked once to be JSON.
 //! It is never rebuilt from a tree of values, so key order, number spelling and unknown fields stay.
 
+pub(crate) mod read;
+
 use alloc::{borrow::ToOwned, boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
@@ -77,7 +79,7 @@ impl RawJson {
     /// # Errors
     /// [`JsonError`] if the text is not of that shape.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
-        serde_json::from_str(self.get()).map_err(JsonError::from)
+        crate::json::read::from_str(self.get()).map_err(JsonError::from)
     }
 
     /// Whether the text is a JSON object.
@@ -171,7 +173,7 @@ impl RawObject {
     /// # Errors
     /// [`JsonError`] if the text is not a JSON object.
     pub fn parse(text: &str) -> Result<Self, JsonError> {
-        serde_json::from_str(text).map_err(JsonError::from)
+        crate::json::read::from_str(text).map_err(JsonError::from)
     }
 
     /// The value of a field.
