@@ -142,7 +142,8 @@ impl Sim {
     ///
     /// What the order of answers may decide is left out: what a person allows for the session holds for whoever asks
     /// after that; a shared budget is used up by whoever asks first; who is woken by the end of a background task
-    /// has a turn more. A world must do its part ([`Asked::in_any_order`]).
+    /// has a turn more; the end of one that is heard of in the next request makes this one longer, and it is compacted
+    /// earlier. A world must do its part ([`Asked::in_any_order`]).
     ///
     /// # Errors
     /// [`SimFailure`] with the broken promise.
