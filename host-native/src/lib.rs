@@ -66,6 +66,8 @@ pub mod files;
 pub mod hooks;
 pub mod host;
 pub mod http;
+#[cfg(unix)]
+pub mod mcp;
 pub mod model_server;
 mod os;
 pub mod plugins;

@@ -32,9 +32,9 @@ pub const MAX_STDOUT: usize = 30_000;
 /// Bytes of standard error that are shown.
 pub const MAX_STDERR: usize = 10_000;
 
-/// Variables that hold keys of model endpoints. A command has no use for them, and what it prints goes to the
+/// Variables that hold keys of model endpoints. A command (or an MCP server) has no use for them, and what it prints goes to the
 /// model.
-const KEYS: [&str; 3] = [
+pub(crate) const KEYS: [&str; 3] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "OPENAI_API_KEY",

@@ -20,7 +20,7 @@ use tokio::{
 use windlass_core::host::CancelSignal;
 
 use super::{MAX_STDERR, capture::Capture, exit::Exit};
-use crate::os::{Kill, signal_group};
+use crate::os::{Group, Kill};
 
 /// Between the request to end and the end by force.
 const GRACE: Duration = Duration::from_secs(2);
@@ -67,7 +67,7 @@ impl Job<'_> {
     pub(crate) async fn run(&self, cancel: CancelSignal) -> Result<Finished, RunError> {
         let mut child = self.start()?;
         // A child that was not waited for has an id.
-        let mut group = Group(child.id());
+        let mut group = Group::new(child.id());
         let mut stdout = Capture::new(self.max_stdout);
         let mut stderr = Capture::new(MAX_STDERR);
         let exit = {
@@ -176,23 +176,5 @@ async fn write(to: Option<impl tokio::io::AsyncWrite + Unpin>, input: &[u8]) {
 async fn read(into: &mut Capture, from: Option<impl tokio::io::AsyncRead + Unpin>) {
     if let Some(from) = from {
         into.fill(from).await;
-    }
-}
-
-/// The process group of a command. Whatever is left of it is killed when the value goes.
-struct Group(Option<u32>);
-
-impl Group {
-    /// Signals the group; tells whether any of it is left.
-    fn signal(&mut self, how: Kill) -> bool {
-        // A group that is gone is forgotten: its number may be given to others.
-        self.0 = self.0.filter(|leader| signal_group(*leader, how));
-        self.0.is_some()
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.signal(Kill::Force);
     }
 }

@@ -108,7 +108,7 @@ impl Engine {
         let (output, writing) = Output::new(frames, stream);
         let output = Arc::new(output);
         let channel = ControlChannel::new(Arc::clone(&output));
-        let servers = Servers::new(channel.clone());
+        let servers = Servers::new(channel.clone(), launch.cwd.clone());
         let engine = Self {
             launch,
             output,
@@ -206,6 +206,7 @@ impl Engine {
                     .map(|limit| Instant::now() + limit);
             }
         }
+        self.servers.close().await;
         let failed = self.output.frames().await.has_failed();
         Ending::Done { failed }
     }

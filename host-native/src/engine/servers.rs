@@ -1,6 +1,6 @@
 //! The MCP servers of an engine: which there are, how they are doing, what tools they have.
 
-use std::{collections::BTreeMap, fs, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, time::Duration};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,6 +12,8 @@ use super::{
     sdk_server::{Offer, SdkServer, SdkTool},
 };
 use crate::host::RunTool;
+#[cfg(unix)]
+use crate::mcp::{Connection, StdioServer};
 
 /// How long a server may take to say what tools it has.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -32,6 +34,9 @@ enum Status {
 #[derive(Clone)]
 enum Way {
     Sdk(SdkServer),
+    /// A program that is started.
+    #[cfg(unix)]
+    Stdio(Box<StdioServer>),
     /// Not from here; why.
     None(String),
 }
@@ -41,6 +46,9 @@ struct Server {
     config: RawJson,
     status: Status,
     offer: Offer,
+    /// The program that was started and answers.
+    #[cfg(unix)]
+    connection: Option<Connection>,
     /// It was added while the engine ran.
     is_dynamic: bool,
     /// Which connection counts: an answer to an earlier one comes too late.
@@ -50,6 +58,8 @@ struct Server {
 /// All servers, by name.
 pub(super) struct Servers {
     channel: ControlChannel,
+    /// Where programs are started, if not where this one was.
+    cwd: Option<PathBuf>,
     all: BTreeMap<String, Server>,
 }
 
@@ -57,7 +67,41 @@ pub(super) struct Servers {
 pub(super) struct Connected {
     name: String,
     attempt: u64,
-    offer: Result<Offer, String>,
+    answer: Result<Answered, String>,
+}
+
+/// A server that answered.
+struct Answered {
+    offer: Offer,
+    #[cfg(unix)]
+    connection: Option<Connection>,
+}
+
+impl From<Offer> for Answered {
+    fn from(offer: Offer) -> Self {
+        Self {
+            offer,
+            #[cfg(unix)]
+            connection: None,
+        }
+    }
+}
+
+#[cfg(unix)]
+impl From<Connection> for Answered {
+    fn from(connection: Connection) -> Self {
+        let info = connection
+            .info()
+            .map(|info| json!({"name": info.name, "version": info.version}));
+        let tools = connection
+            .tools()
+            .map(|(definition, name)| (definition.clone(), name.to_owned()))
+            .collect();
+        Self {
+            offer: Offer { info, tools },
+            connection: Some(connection),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -81,37 +125,56 @@ pub(super) fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, Strin
 }
 
 impl Servers {
-    pub(super) fn new(channel: ControlChannel) -> Self {
+    pub(super) fn new(channel: ControlChannel, cwd: Option<PathBuf>) -> Self {
         Self {
             channel,
+            cwd,
             all: BTreeMap::new(),
         }
     }
 
     /// Adds a server, not yet connected.
     pub(super) fn add(&mut self, name: &str, config: RawJson, is_dynamic: bool) {
+        let way = self.way(name, &config);
+        let server = Server {
+            way,
+            config,
+            status: Status::Pending,
+            offer: Offer::default(),
+            #[cfg(unix)]
+            connection: None,
+            is_dynamic,
+            attempt: 0,
+        };
+        self.all.insert(name.to_owned(), server);
+    }
+
+    /// How a server is reached, by its configuration.
+    fn way(&self, name: &str, config: &RawJson) -> Way {
         #[derive(Deserialize)]
         struct Kind {
             #[serde(rename = "type", default)]
             kind: Option<String>,
         }
         let kind = config.decode::<Kind>().ok().and_then(|kind| kind.kind);
-        let way = match kind.as_deref() {
+        match kind.as_deref() {
             Some("sdk") => Way::Sdk(SdkServer::new(name.to_owned(), self.channel.clone())),
+            #[cfg(unix)]
+            None | Some("stdio") => {
+                let variable = |name: &str| std::env::var(name).ok();
+                match StdioServer::read(name, config, &variable) {
+                    Ok(server) => Way::Stdio(Box::new(match &self.cwd {
+                        Some(cwd) => server.directory(cwd),
+                        None => server,
+                    })),
+                    Err(error) => Way::None(error.to_string()),
+                }
+            }
             kind => Way::None(format!(
                 "servers of type {} are not supported",
                 kind.unwrap_or("stdio")
             )),
-        };
-        let server = Server {
-            way,
-            config,
-            status: Status::Pending,
-            offer: Offer::default(),
-            is_dynamic,
-            attempt: 0,
-        };
-        self.all.insert(name.to_owned(), server);
+        }
     }
 
     /// Adds a server of the SDK's process.
@@ -153,13 +216,19 @@ impl Servers {
         name: &str,
     ) -> Option<impl Future<Output = Connected> + Send + use<>> {
         let server = self.all.get_mut(name)?;
+        server.let_go();
         server.status = Status::Pending;
         server.attempt += 1;
         let (name, attempt, way) = (name.to_owned(), server.attempt, server.way.clone());
         Some(async move {
             let connecting = async {
                 match way {
-                    Way::Sdk(server) => server.connect().await,
+                    Way::Sdk(server) => server.connect().await.map(Answered::from),
+                    #[cfg(unix)]
+                    Way::Stdio(server) => match server.connect().await {
+                        Ok(connection) => Ok(Answered::from(connection)),
+                        Err(error) => Err(error.to_string()),
+                    },
                     Way::None(reason) => Err(reason),
                 }
             };
@@ -170,11 +239,11 @@ impl Servers {
                 ))
             };
             let in_time = tokio::time::timeout(CONNECT_TIMEOUT, connecting);
-            let offer = in_time.await.unwrap_or_else(late);
+            let answer = in_time.await.unwrap_or_else(late);
             Connected {
                 name,
                 attempt,
-                offer,
+                answer,
             }
         })
     }
@@ -187,9 +256,13 @@ impl Servers {
         if server.attempt != connected.attempt || server.status != Status::Pending {
             return Ok(());
         }
-        match connected.offer {
-            Ok(offer) => {
-                server.offer = offer;
+        match connected.answer {
+            Ok(answered) => {
+                server.offer = answered.offer;
+                #[cfg(unix)]
+                {
+                    server.connection = answered.connection;
+                }
                 server.status = Status::Connected;
                 Ok(())
             }
@@ -209,8 +282,8 @@ impl Servers {
     /// Leaves a server out for now.
     pub(super) fn disable(&mut self, name: &str) -> Result<(), ReplyError> {
         let server = self.all.get_mut(name).ok_or_else(|| not_found(name))?;
+        server.let_go();
         server.status = Status::Disabled;
-        server.offer = Offer::default();
         Ok(())
     }
 
@@ -235,7 +308,9 @@ impl Servers {
             .map(|(name, _)| name.clone())
             .collect();
         for name in &gone {
-            self.all.remove(name);
+            if let Some(mut server) = self.all.remove(name) {
+                server.let_go();
+            }
         }
         let new: Vec<String> = configs
             .keys()
@@ -263,26 +338,28 @@ impl Servers {
     /// Every tool, with what runs it.
     pub(super) fn tools(&self) -> impl Iterator<Item = (ToolDefinition, Arc<dyn RunTool>)> {
         self.all.values().flat_map(|server| {
-            let sdk = match &server.way {
-                Way::Sdk(sdk) => Some(sdk),
-                Way::None(_) => None,
-            };
             let tools = server.offer.tools.iter();
-            tools.filter_map(move |(definition, name)| {
-                let tool: Arc<dyn RunTool> = Arc::new(SdkTool {
-                    server: sdk?.clone(),
-                    name: name.clone(),
-                });
-                Some((definition.clone(), tool))
-            })
+            tools.filter_map(|(definition, name)| Some((definition.clone(), server.runner(name)?)))
         })
+    }
+
+    /// Ends the programs that were started, and waits until they have ended.
+    pub(super) async fn close(&mut self) {
+        #[cfg(unix)]
+        futures_util::future::join_all(
+            self.all
+                .values_mut()
+                .filter_map(|server| server.connection.take())
+                .map(|connection| async move { connection.close().await }),
+        )
+        .await;
     }
 
     /// The servers as `init` names them.
     pub(super) fn infos(&self) -> Vec<McpServer> {
         let info = |(name, server): (&String, &Server)| McpServer {
             name: name.clone(),
-            status: server.status.name().to_owned(),
+            status: server.status().name().to_owned(),
         };
         self.all.iter().map(info).collect()
     }
@@ -299,13 +376,48 @@ impl Servers {
 }
 
 impl Server {
+    /// What runs a tool of it.
+    fn runner(&self, name: &str) -> Option<Arc<dyn RunTool>> {
+        match &self.way {
+            Way::Sdk(server) => Some(Arc::new(SdkTool {
+                server: server.clone(),
+                name: name.to_owned(),
+            })),
+            #[cfg(unix)]
+            Way::Stdio(_) => Some(Arc::new(self.connection.as_ref()?.tool(name))),
+            Way::None(_) => None,
+        }
+    }
+
+    /// Forgets what it offers and ends what was started for it.
+    fn let_go(&mut self) {
+        self.offer = Offer::default();
+        #[cfg(unix)]
+        if let Some(connection) = self.connection.take() {
+            // Its calls fail; nobody waits for its end.
+            tokio::spawn(async move { connection.close().await });
+        }
+    }
+
+    /// How it is doing now: a program may have ended meanwhile.
+    fn status(&self) -> Status {
+        #[cfg(unix)]
+        if self.status == Status::Connected
+            && self.connection.as_ref().is_some_and(Connection::is_closed)
+        {
+            return Status::Failed("it has ended; reconnect it to use its tools".to_owned());
+        }
+        self.status.clone()
+    }
+
     fn describe(&self, name: &str) -> Value {
+        let status = self.status();
         let tools: Vec<Value> = (self.offer.tools.iter())
             .map(|(definition, name)| {
                 json!({"name": name, "description": definition.description, "annotations": definition.annotations})
             })
             .collect();
-        let mut described = json!({"name": name, "status": self.status.name(), "tools": tools});
+        let mut described = json!({"name": name, "status": status.name(), "tools": tools});
         described["config"] = self.config.decode().unwrap_or_default();
         if matches!(self.way, Way::Sdk(_)) {
             described["source"] = "sdk".into();
@@ -313,7 +425,7 @@ impl Server {
         if let Some(info) = &self.offer.info {
             described["serverInfo"] = info.clone();
         }
-        if let Status::Failed(reason) = &self.status {
+        if let Status::Failed(reason) = status {
             described["error"] = reason.as_str().into();
         }
         described

@@ -54,7 +54,7 @@ pub(crate) fn is_private(metadata: &fs::Metadata) -> bool {
         && metadata.permissions().mode() & 0o022 == 0
 }
 
-/// The signals the Bash tool sends.
+/// The signals that programs of ours are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kill {
     /// SIGTERM: please end.
@@ -63,8 +63,33 @@ pub(crate) enum Kill {
     Force,
 }
 
+/// The process group of a program that was started as the leader of one. Whatever is left of it is killed when the
+/// value goes.
+#[derive(Debug)]
+pub(crate) struct Group(Option<u32>);
+
+impl Group {
+    /// The group of a program just started; none of one that has ended.
+    pub(crate) fn new(leader: Option<u32>) -> Self {
+        Self(leader)
+    }
+
+    /// Signals the group; tells whether any of it is left.
+    pub(crate) fn signal(&mut self, how: Kill) -> bool {
+        // A group that is gone is forgotten: its number may be given to others.
+        self.0 = self.0.filter(|leader| signal_group(*leader, how));
+        self.0.is_some()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Kill::Force);
+    }
+}
+
 /// Signals every process of a group; false when none of it is left.
-pub(crate) fn signal_group(leader: u32, how: Kill) -> bool {
+fn signal_group(leader: u32, how: Kill) -> bool {
     let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) else {
         return false;
     };

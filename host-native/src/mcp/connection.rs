@@ -1,0 +1,257 @@
+//! A server that runs and has said what tools it has.
+
+use std::{fmt, io, sync::Arc, time::Duration};
+
+use rmcp::{
+    Peer, RoleClient, ServiceExt as _,
+    model::{ClientCapabilities, ClientConfig, Implementation, Tool as Listed},
+    service::{ClientInitializeError, RunningService, ServiceError},
+};
+use windlass_core::{
+    agent::server_tool_name,
+    json::{JsonError, RawJson},
+    tool::{Annotations, ToolDefinition},
+};
+
+use super::{McpTool, StdioServer, process::Process};
+
+/// A server that could not be reached.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// Its program cannot be started.
+    #[error("cannot start `{command}`: {source}; is it installed and on PATH?")]
+    Start {
+        /// The program.
+        command: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It has ended, or closed its output, before it had said what tools it has.
+    #[error("`{command}` ended before it answered: {how}")]
+    Ended {
+        /// The program.
+        command: String,
+        /// How, and what it said on standard error.
+        how: String,
+    },
+    /// It says nothing.
+    #[error("`{command}` did not answer within {} seconds", .limit.as_secs())]
+    TimedOut {
+        /// The program.
+        command: String,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// It does not speak the protocol.
+    #[error("`{command}` does not speak the Model Context Protocol as it should: {reason}")]
+    Protocol {
+        /// The program.
+        command: String,
+        /// What was wrong.
+        reason: String,
+    },
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerInfo {
+    /// Its own name, which need not be that of the configuration.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A server that answers. Cloning is cheap; the server ends with [`close`](Self::close), or when the last clone and
+/// the last of its tools are dropped.
+#[derive(Clone)]
+pub struct Connection(Arc<Shared>);
+
+struct Shared {
+    name: String,
+    call_limit: Duration,
+    info: Option<ServerInfo>,
+    tools: Vec<(ToolDefinition, String)>,
+    service: RunningService<RoleClient, ClientConfig>,
+    process: Process,
+}
+
+/// Why the conversation with a server ended.
+enum Failure {
+    Introduction(Box<ClientInitializeError>),
+    Listing(ServiceError),
+    Tool(String, JsonError),
+}
+
+impl Connection {
+    pub(super) async fn open(server: &StdioServer) -> Result<Self, ConnectError> {
+        let command = || server.command.clone();
+        let (process, output, input) =
+            Process::start(server).map_err(|source| ConnectError::Start {
+                command: command(),
+                source,
+            })?;
+        let limit = server.limits.connect;
+        let client = Implementation::new("windlass", env!("CARGO_PKG_VERSION"));
+        let client = ClientConfig::new(ClientCapabilities::default(), client);
+        let introduced = async {
+            let service = (client.serve((output, input)).await)
+                .map_err(|error| Failure::Introduction(Box::new(error)))?;
+            let listed = service.list_all_tools().await.map_err(Failure::Listing)?;
+            let tools: Result<Vec<_>, Failure> = (listed
+                .into_iter()
+                .map(|tool| definition(&server.name, tool)))
+            .collect();
+            Ok::<_, Failure>((service, tools?))
+        };
+        match tokio::time::timeout(limit, introduced).await {
+            Ok(Ok((service, tools))) => Ok(Self(Arc::new(Shared {
+                name: server.name.clone(),
+                call_limit: server.limits.call,
+                info: service
+                    .peer_info()
+                    .and_then(|peer| peer.server_info.clone())
+                    .map(|info| ServerInfo {
+                        name: info.name,
+                        version: info.version,
+                    }),
+                tools,
+                service,
+                process,
+            }))),
+            Ok(Err(failure)) => {
+                let how = failure.is_an_end().then_some(process.epitaph());
+                let error = match how {
+                    Some(how) => ConnectError::Ended {
+                        command: command(),
+                        how: how.await,
+                    },
+                    None => ConnectError::Protocol {
+                        command: command(),
+                        reason: failure.to_string(),
+                    },
+                };
+                process.end().await;
+                Err(error)
+            }
+            Err(_) => {
+                process.end().await;
+                Err(ConnectError::TimedOut {
+                    command: command(),
+                    limit,
+                })
+            }
+        }
+    }
+
+    /// The server's name in the configuration.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What the server says of itself.
+    #[must_use]
+    pub fn info(&self) -> Option<&ServerInfo> {
+        self.0.info.as_ref()
+    }
+
+    /// Its tools, each with the name by which the server knows it.
+    pub fn tools(&self) -> impl Iterator<Item = (&ToolDefinition, &str)> {
+        let tools = self.0.tools.iter();
+        tools.map(|(definition, name)| (definition, name.as_str()))
+    }
+
+    /// What runs a tool, by the name by which the server knows it.
+    #[must_use]
+    pub fn tool(&self, name: impl Into<String>) -> McpTool {
+        McpTool::new(self.clone(), name.into())
+    }
+
+    /// Whether the server has gone away.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.0.service.is_closed() || self.0.service.is_transport_closed()
+    }
+
+    /// Ends the server and everything it has started, and waits until they have ended: its input is closed, then it is
+    /// asked, then killed. Calls that run fail.
+    pub async fn close(&self) {
+        self.0.service.cancellation_token().cancel();
+        self.0.process.end().await;
+    }
+
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        self.0.service.peer()
+    }
+
+    pub(super) fn call_limit(&self) -> Duration {
+        self.0.call_limit
+    }
+
+    /// What the model is told of a call that the server did not answer.
+    pub(super) async fn epitaph(&self) -> String {
+        let how = self.0.process.epitaph().await;
+        format!(
+            "The MCP server {} is not there any more: {how}. Its tools fail until it is connected anew.",
+            self.0.name
+        )
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("name", &self.0.name)
+            .field("info", &self.0.info)
+            .field("tools", &self.0.tools.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A tool as the model is offered it, with the name by which the server knows it.
+fn definition(server: &str, tool: Listed) -> Result<(ToolDefinition, String), Failure> {
+    let name = tool.name.into_owned();
+    let read = || -> Result<ToolDefinition, JsonError> {
+        let schema = RawJson::encode(&*tool.input_schema)?;
+        let description = tool.description.unwrap_or_default().into_owned();
+        let mut definition =
+            ToolDefinition::new(server_tool_name(server, &name), description, schema);
+        if let Some(hints) = tool.annotations {
+            definition.annotations = RawJson::encode(&hints)?.decode::<Annotations>()?;
+        }
+        Ok(definition)
+    };
+    match read() {
+        Ok(definition) => Ok((definition, name)),
+        Err(error) => Err(Failure::Tool(name, error)),
+    }
+}
+
+impl Failure {
+    /// Whether the server went away, rather than said something wrong.
+    fn is_an_end(&self) -> bool {
+        match self {
+            Self::Introduction(error) => matches!(
+                **error,
+                ClientInitializeError::ConnectionClosed(_)
+                    | ClientInitializeError::TransportError { .. }
+            ),
+            Self::Listing(error) => matches!(
+                error,
+                ServiceError::TransportClosed | ServiceError::TransportSend(_)
+            ),
+            Self::Tool(..) => false,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Introduction(error) => write!(f, "initialize: {error}"),
+            Self::Listing(error) => write!(f, "tools/list: {error}"),
+            Self::Tool(name, error) => write!(f, "the tool `{name}`: {error}"),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The process of a server: started in a group of its own, watched, ended.
+
+use std::{
+    collections::VecDeque,
+    io,
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
+    sync::watch,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::StdioServer;
+use crate::os::{Group, Kill};
+
+/// How long a server has to end once its input is closed, and again once it was asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What is kept of its standard error: enough for the end of a stack trace.
+const LAST_WORDS: usize = 2048;
+
+/// How long the end of a server's process is waited for after the end of its output, to say how it ended.
+const BETWEEN_ENDS: Duration = Duration::from_secs(1);
+
+/// A server's process. When the last clone goes, the process and everything in its group are ended.
+#[derive(Debug, Clone)]
+pub(super) struct Process {
+    /// How it ended, once it has.
+    ended: watch::Receiver<Option<String>>,
+    last_words: LastWords,
+    stop: Arc<Stop>,
+}
+
+/// Tells the watching task that nobody needs the server any more.
+#[derive(Debug)]
+struct Stop(CancellationToken);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Process {
+    /// Starts a server: its process, and the pipes to speak to it.
+    pub(super) fn start(server: &StdioServer) -> io::Result<(Self, ChildStdout, ChildStdin)> {
+        let mut command = Command::new(&server.command);
+        command
+            .args(&server.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        for name in &server.hidden {
+            command.env_remove(name);
+        }
+        command.envs(&server.env);
+        if let Some(directory) = &server.directory {
+            command.current_dir(directory);
+        }
+        let mut child = command.spawn()?;
+        let pipes = (child.stdout.take(), child.stdin.take(), child.stderr.take());
+        let (Some(output), Some(input), Some(errors)) = pipes else {
+            return Err(io::Error::other("its pipes could not be opened"));
+        };
+        let (tell, ended) = watch::channel(None);
+        let stop = CancellationToken::new();
+        let last_words = LastWords::default();
+        tokio::spawn(last_words.clone().listen(errors));
+        tokio::spawn(watch(child, tell, stop.clone()));
+        let process = Self {
+            ended,
+            last_words,
+            stop: Arc::new(Stop(stop)),
+        };
+        Ok((process, output, input))
+    }
+
+    /// Ends the server and waits until it has.
+    pub(super) async fn end(&self) {
+        self.stop.0.cancel();
+        let mut ended = self.ended.clone();
+        // An error says that the watching task is gone, and the server with it.
+        let _ = ended.wait_for(Option::is_some).await;
+    }
+
+    /// How it ended and what it said before; for a server that does not answer any more.
+    pub(super) async fn epitaph(&self) -> String {
+        let mut ended = self.ended.clone();
+        let how = timeout(BETWEEN_ENDS, ended.wait_for(Option::is_some)).await;
+        let how = match how {
+            Ok(Ok(how)) => how.clone().unwrap_or_default(),
+            _ => "it closed its output".to_owned(),
+        };
+        match self.last_words.text() {
+            said if said.is_empty() => how,
+            said => format!("{how}; its last words: {said}"),
+        }
+    }
+}
+
+/// Waits for the end of a server, or brings it about.
+async fn watch(mut child: Child, tell: watch::Sender<Option<String>>, stop: CancellationToken) {
+    let mut group = Group::new(child.id());
+    let ended = tokio::select! {
+        ended = child.wait() => ended,
+        () = stop.cancelled() => end(&mut child, &mut group).await,
+    };
+    // Whatever it has started ends with it.
+    drop(group);
+    let how = ended.map_or_else(|error| format!("it was lost: {error}"), describe);
+    // Nobody may be left who wants to know.
+    let _ = tell.send(Some(how));
+}
+
+/// Its input is closed by now or soon: a server that keeps to the protocol ends by itself.
+async fn end(child: &mut Child, group: &mut Group) -> io::Result<ExitStatus> {
+    if let Ok(ended) = timeout(GRACE, child.wait()).await {
+        return ended;
+    }
+    group.signal(Kill::Ask);
+    if let Ok(ended) = timeout(GRACE, child.wait()).await {
+        return ended;
+    }
+    group.signal(Kill::Force);
+    child.wait().await
+}
+
+fn describe(status: ExitStatus) -> String {
+    format!("it ended with {status}")
+}
+
+/// The end of what a server wrote to standard error.
+#[derive(Debug, Clone, Default)]
+struct LastWords(Arc<Mutex<VecDeque<u8>>>);
+
+impl LastWords {
+    async fn listen(self, mut errors: ChildStderr) {
+        let mut part = vec![0; 4096];
+        while let Some(heard) = read(&mut errors, &mut part).await {
+            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend(heard);
+            let excess = kept.len().saturating_sub(LAST_WORDS);
+            kept.drain(..excess);
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(kept.make_contiguous());
+        text.trim().to_owned()
+    }
+}
+
+/// The next bytes of a stream; none at its end, and none when it breaks.
+async fn read<'a>(from: &mut (impl AsyncRead + Unpin), into: &'a mut [u8]) -> Option<&'a [u8]> {
+    let read = from.read(into).await.ok().filter(|&read| read > 0)?;
+    into.get(..read)
+}
