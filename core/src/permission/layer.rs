@@ -35,7 +35,7 @@ pub struct PermissionSettings {
 ///
 /// ```
 /// use windlass_core::permission::RuleEntry;
-/// let entry: RuleEntry = crate::json::read::from_str(
+/// let entry: RuleEntry = serde_json::from_str(
 ///     r#"{"rule": "Bash(npm run:*)", "match": ["npm run build"], "not_match": ["npm runner"]}"#,
 /// )?;
 /// assert_eq!(entry.matches, ["npm run build"]);
