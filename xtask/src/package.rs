@@ -14,7 +14,12 @@ use crate::progress;
 use crate::workspace::Workspace;
 
 /// The binary crate and those of ours that it is made of, each after those it needs.
-const CRATES: [&str; 3] = ["windlass-core", "windlass-builtin", "windlass"];
+const CRATES: [&str; 4] = [
+    "windlass-core",
+    "windlass-engine",
+    "windlass-builtin",
+    "windlass",
+];
 
 /// Where the build script of `windlass-builtin` looks for components before it builds them.
 const PREBUILT: &str = "plugins/builtin/prebuilt";
