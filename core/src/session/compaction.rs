@@ -15,10 +15,7 @@ use crate::{
         input::{PreCompact, SessionStart, StartSource},
     },
     id::{Millis, Stage},
-    message::{
-        CompactBoundary, CompactMetadata, ErrorClass, Message, StatusKind, SystemMessage,
-        UserContent, UserMessage,
-    },
+    message::{CompactBoundary, CompactMetadata, ErrorClass, Message, StatusKind, SystemMessage},
     provider::{ApiError, Response},
     tools::tool_search,
 };
@@ -335,15 +332,7 @@ impl Thread {
                     session_id: shared.id,
                 },
             )));
-            shared.say(Message::User(UserMessage {
-                message: UserContent::new(vec![summary.clone()]),
-                parent_tool_use_id: None,
-                tool_use_result: None,
-                is_synthetic: true,
-                is_replay: false,
-                uuid,
-                session_id: shared.id,
-            }));
+            self.say_synthetic(shared, vec![summary.clone()], uuid);
         }
         // What these hooks add is read with the next message: the conversation does not wait for it.
         let model = Some(self.model().to_owned());

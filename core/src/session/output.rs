@@ -10,7 +10,6 @@ use crate::{
     history::Role,
     id::Stage,
     json::RawJson,
-    message::{Message, UserContent, UserMessage},
     output::{self, OutputFormat, PlainText, REMINDER},
     provider::StopReason,
     tool::ToolResult,
@@ -110,15 +109,7 @@ impl Thread {
         self.run.output.reminded = true;
         let content = vec![Block::text(REMINDER).to_raw()];
         let uuid = shared.ids.uuid();
-        shared.say(Message::User(UserMessage {
-            message: UserContent::new(content.clone()),
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
-            tool_use_result: None,
-            is_synthetic: true,
-            is_replay: false,
-            uuid,
-            session_id: shared.id,
-        }));
+        self.say_synthetic(shared, content.clone(), uuid);
         self.history.push(Role::User, content.clone());
         self.save(
             shared,

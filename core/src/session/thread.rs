@@ -305,6 +305,19 @@ impl Thread {
         }));
     }
 
+    /// Shows the application a user message that no person wrote.
+    pub(super) fn say_synthetic(&self, shared: &mut Shared, content: Vec<RawJson>, uuid: Uuid) {
+        shared.say(Message::User(UserMessage {
+            message: UserContent::new(content),
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            tool_use_result: None,
+            is_synthetic: true,
+            is_replay: false,
+            uuid,
+            session_id: shared.id,
+        }));
+    }
+
     fn init(&self, shared: &mut Shared) -> Init {
         let environment = &self.spec.environment;
         Init {

@@ -14,7 +14,7 @@ use crate::{
     history::Role,
     id::{Millis, Stage},
     json::RawJson,
-    message::{Message, TaskKind, UserContent, UserMessage},
+    message::TaskKind,
     tool::ToolResult,
 };
 
@@ -214,15 +214,7 @@ impl Thread {
         }
         let blocks: Vec<RawJson> = news.iter().map(|n| Block::text(&n.text).to_raw()).collect();
         let uuid = shared.ids.uuid();
-        shared.say(Message::User(UserMessage {
-            message: UserContent::new(blocks.clone()),
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
-            tool_use_result: None,
-            is_synthetic: true,
-            is_replay: false,
-            uuid,
-            session_id: shared.id,
-        }));
+        self.say_synthetic(shared, blocks.clone(), uuid);
         self.history.push(Role::User, blocks.clone());
         Some(Line::news(blocks).under(uuid))
     }

@@ -14,7 +14,7 @@ use crate::{
         input::{Stop, SubagentStop},
     },
     id::Stage,
-    message::{InformationLevel, Message, UserContent, UserMessage},
+    message::InformationLevel,
 };
 
 /// So often in a row hooks may keep a run going.
@@ -88,15 +88,7 @@ impl Thread {
         let text = format!("A hook wants you to go on before you stop: {reason}");
         let content = vec![Block::text(&text).to_raw()];
         let uuid = shared.ids.uuid();
-        shared.say(Message::User(UserMessage {
-            message: UserContent::new(content.clone()),
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
-            tool_use_result: None,
-            is_synthetic: true,
-            is_replay: false,
-            uuid,
-            session_id: shared.id,
-        }));
+        self.say_synthetic(shared, content.clone(), uuid);
         let content = self.with_hook_context(content);
         self.history.push(Role::User, content.clone());
         self.transit(shared, Event::GoOn);
