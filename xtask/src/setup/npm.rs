@@ -1,7 +1,7 @@
 //! Node and the npm packages of the tests, pinned by `tests/package-lock.json`.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -11,6 +11,9 @@ use crate::workspace::Workspace;
 
 /// The oldest Node whose WebAssembly runs what we build.
 const OLDEST_NODE: u32 = 20;
+
+/// Beside the packages: the lock file that they were installed from.
+const INSTALLED: &str = "node_modules/.installed-package-lock.json";
 
 /// The `node` on `PATH`, new enough.
 pub(crate) fn node() -> Result<PathBuf> {
@@ -38,20 +41,32 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<PathBuf> {
     let directory = workspace.root.join("tests");
     let wanted = fs::read_to_string(directory.join("package-lock.json"))
         .context("cannot read tests/package-lock.json")?;
-    let installed = directory.join("node_modules/.installed-package-lock.json");
-    if fs::read_to_string(&installed).is_ok_and(|text| text == wanted) {
-        return Ok(directory);
+    if !is_installed(&directory, &wanted) {
+        progress::step("install the npm packages of the tests", || {
+            install(workspace, &directory, &wanted, &[])
+        })?;
     }
-    progress::step("install the npm packages of the tests", || -> Result<()> {
-        // Nothing in the list needs an install script, so none may run.
-        process::run(workspace.command("npm").current_dir(&directory).args([
-            "ci",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-        ]))?;
-        fs::write(&installed, &wanted)
-            .with_context(|| format!("cannot write {}", installed.display()))
-    })?;
     Ok(directory)
+}
+
+/// Whether what a lock file wants is below `directory` already.
+pub(super) fn is_installed(directory: &Path, lock: &str) -> bool {
+    fs::read_to_string(directory.join(INSTALLED)).is_ok_and(|text| text == lock)
+}
+
+/// Installs what the lock file in `directory`, whose text is `lock`, wants.
+pub(super) fn install(
+    workspace: &Workspace,
+    directory: &Path,
+    lock: &str,
+    options: &[&str],
+) -> Result<()> {
+    // Nothing in our lists needs an install script, so none may run.
+    let mut npm = workspace.command("npm");
+    npm.current_dir(directory)
+        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .args(options);
+    process::run(&mut npm)?;
+    let installed = directory.join(INSTALLED);
+    fs::write(&installed, lock).with_context(|| format!("cannot write {}", installed.display()))
 }

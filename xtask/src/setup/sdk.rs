@@ -141,8 +141,7 @@ fn node(workspace: &Workspace, directory: &Path) -> Result<()> {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     };
     let wanted = read("package-lock.json")?;
-    let installed = directory.join("node_modules/.installed-package-lock.json");
-    if fs::read_to_string(&installed).is_ok_and(|text| text == wanted) {
+    if npm::is_installed(&directory, &wanted) {
         return Ok(());
     }
     progress::step("install the official TypeScript SDK", || {
@@ -154,15 +153,7 @@ fn node(workspace: &Workspace, directory: &Path) -> Result<()> {
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         // The optional packages are engines of several hundred megabytes.
-        process::run(workspace.command("npm").current_dir(&directory).args([
-            "ci",
-            "--omit=optional",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-        ]))?;
-        fs::write(&installed, &wanted)
-            .with_context(|| format!("cannot write {}", installed.display()))
+        npm::install(workspace, &directory, &wanted, &["--omit=optional"])
     })
 }
 
