@@ -67,9 +67,9 @@ pub(crate) fn feature(feature: &Feature) -> Result<(), Failed> {
     }
 }
 
-/// The program that the documentation prints, in the language of an SDK.
+/// The program that the README prints, in the language of an SDK.
 pub(crate) fn documentation(sdk: Sdk) -> Result<(), Failed> {
-    let text = fs::read_to_string(repository("docs/sdk.md"))?;
+    let text = fs::read_to_string(repository("README.md"))?;
     let (language, name) = match sdk {
         Sdk::Python => ("python", "documented.py"),
         Sdk::TypeScript => ("typescript", "documented.ts"),
@@ -77,7 +77,7 @@ pub(crate) fn documentation(sdk: Sdk) -> Result<(), Failed> {
     let program = (text.split_once(&format!("```{language}\n")))
         .and_then(|(_, behind)| behind.split_once("```"))
         .map(|(program, _)| program)
-        .ok_or_else(|| format!("docs/sdk.md has no program in {language}"))?;
+        .ok_or_else(|| format!("README.md has no program in {language}"))?;
     let world = World::new("documentation", "work")?;
     let work = world.directory("work");
     fs::write(work.join("note.txt"), "Buy milk.\n")?;
