@@ -202,6 +202,15 @@ impl Spec {
         clearing.by == ClearedBy::Core || !self.provider.clears_tool_results()
     }
 
+    /// The name by which the model is offered a tool.
+    #[must_use]
+    pub fn offered_name<'a>(&self, tool: &'a ToolDefinition) -> &'a str {
+        match tool.core {
+            Some(CoreTool::Task) => self.tasks.agent_tool.name(),
+            _ => &tool.name,
+        }
+    }
+
     /// A tool by name. Core tools are found under their older names too (`Agent` for Task, `BashOutput` for TaskOutput,
     /// `KillBash` for TaskStop).
     #[must_use]
@@ -262,6 +271,36 @@ pub struct TaskPolicy {
     pub wake: bool,
     /// Of a subagent's responses only the tool calls are handed on, not its words and thoughts.
     pub tool_calls_only: bool,
+    /// The name by which the model is offered the tool that starts subagents. Calls are understood under both.
+    #[serde(skip_serializing_if = "AgentToolName::is_usual")]
+    pub agent_tool: AgentToolName,
+}
+
+/// A name of the tool that starts subagents. Lists of tools, such as that of [`Init`](crate::message::Init), and denials
+/// name it `Task` either way; rules and matchers of hooks may use both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentToolName {
+    /// `Task` (Agent SDK reference, `AgentInput`).
+    #[default]
+    Task,
+    /// `Agent`, as the engine of the official SDKs offers it.
+    Agent,
+}
+
+impl AgentToolName {
+    /// The name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Task => "Task",
+            Self::Agent => "Agent",
+        }
+    }
+
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -269,6 +308,7 @@ pub struct TaskPolicy {
 struct TaskPolicyForm {
     wake: bool,
     tool_calls_only: bool,
+    agent_tool: AgentToolName,
     /// The first journals name a folder here; where transcripts are follows from [`Environment::transcript`].
     #[serde(rename = "transcripts")]
     _transcripts: Option<String>,
@@ -279,6 +319,7 @@ impl From<TaskPolicyForm> for TaskPolicy {
         Self {
             wake: form.wake,
             tool_calls_only: form.tool_calls_only,
+            agent_tool: form.agent_tool,
         }
     }
 }

@@ -202,7 +202,7 @@ fn tools(spec: &Spec) -> String {
     for (name, advice) in ADVICE {
         if names.contains(name) {
             out.push_str("\n- ");
-            out.push_str(advice);
+            out.push_str(&advice.replace("{agent}", spec.tasks.agent_tool.name()));
         }
     }
     out
@@ -293,7 +293,7 @@ const ADVICE: &[(&str, &str)] = &[
     ),
     (
         "Task",
-        "A search with an uncertain end, or work that can go on by itself, can be given to a subagent with Task; give it everything it needs to know.",
+        "A search with an uncertain end, or work that can go on by itself, can be given to a subagent with {agent}; give it everything it needs to know.",
     ),
     (
         "WebFetch",

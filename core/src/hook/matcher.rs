@@ -9,7 +9,7 @@ use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::pattern::Pattern;
+use crate::{pattern::Pattern, permission::other_tool_name};
 
 /// A hook's matcher (Agent SDK reference, `HookCallbackMatcher.matcher`).
 ///
@@ -17,6 +17,8 @@ use crate::pattern::Pattern;
 /// - Names joined by `|` (`Edit|Write`): exactly these. `Bash` is not `BashOutput`.
 /// - Anything else: a regular expression ([`Pattern`]) that is searched for anywhere in the name
 ///   (`^mcp__`, `Notebook.*`).
+///
+/// The tool that starts subagents is matched by both its names, `Task` and `Agent`.
 #[derive(Debug, Clone, Default)]
 pub struct Matcher {
     text: String,
@@ -70,6 +72,11 @@ impl Matcher {
     /// Whether it is about this name.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
+        self.matches_as_written(name)
+            || other_tool_name(name).is_some_and(|other| self.matches_as_written(other))
+    }
+
+    fn matches_as_written(&self, name: &str) -> bool {
         match &self.kind {
             Kind::Everything => true,
             Kind::Names(names) => names.iter().any(|known| known == name),

@@ -24,6 +24,8 @@ pub enum Source {
     UserSettings,
     /// The definition of the subagent that calls.
     Agent,
+    /// What the program allows by itself: the weakest.
+    Program,
 }
 
 impl Source {
@@ -38,6 +40,7 @@ impl Source {
             Self::ProjectSettings => "project settings",
             Self::UserSettings => "user settings",
             Self::Agent => "agent definition",
+            Self::Program => "the program's own rules",
         }
     }
 

@@ -10,6 +10,15 @@ pub(crate) fn present(name: &str) -> &str {
     }
 }
 
+/// The other name of a tool that is offered under two.
+pub(crate) fn other(name: &str) -> Option<&'static str> {
+    match name {
+        "Agent" => Some("Task"),
+        "Task" => Some("Agent"),
+        _ => None,
+    }
+}
+
 /// Whether two names mean the same tool.
 pub(super) fn same(one: &str, other: &str) -> bool {
     present(one) == present(other)

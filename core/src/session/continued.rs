@@ -1,6 +1,6 @@
 //! Sessions that go on from a conversation: resumed from its transcript, forked from another session.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{string::String, sync::Arc, vec::Vec};
 
 use super::Session;
 use crate::{
@@ -8,9 +8,21 @@ use crate::{
     history::Role,
     id::{SessionId, Uuid},
     json::RawJson,
+    message::ModelUsage,
+    money::Usd,
+    sorted::SortedMap,
     spec::Spec,
     transcript::{Conversation, Repair, Transcript},
 };
+
+/// What a session has spent so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// All of it.
+    pub cost: Usd,
+    /// By model.
+    pub model_usage: SortedMap<String, ModelUsage>,
+}
 
 impl Session {
     /// A session that goes on where a transcript ends, whatever ended it: an error, a limit that is now
@@ -18,8 +30,8 @@ impl Session {
     /// resumes it, under another it is a fork. What must be mended for the next request to be valid comes back
     /// beside it; the transcript itself is not changed.
     ///
-    /// A `seed` that was used before would give ids that were used before. Cost and usage count anew: only a
-    /// [snapshot](Self::snapshot) keeps the books.
+    /// A `seed` that was used before would give ids that were used before. Cost and usage count anew unless
+    /// [`counting_on`](Self::counting_on) says what they were; a [snapshot](Self::snapshot) keeps the books itself.
     #[must_use]
     pub fn resume_transcript(
         spec: Arc<Spec>,
@@ -29,6 +41,15 @@ impl Session {
     ) -> (Self, Vec<Repair>) {
         let conversation = transcript.conversation();
         Self::going_on(spec, id, seed, conversation, transcript.leaf())
+    }
+
+    /// Counts on from what was spent before: in the totals of results (Agent SDK reference, `total_cost_usd`, `modelUsage`)
+    /// and against [`Limits::max_budget`](crate::spec::Limits::max_budget). For sessions in which nothing has happened yet.
+    #[must_use]
+    pub fn counting_on(mut self, spent: Spent) -> Self {
+        self.shared.cost = spent.cost;
+        self.shared.model_usage = spent.model_usage;
+        self
     }
 
     /// Another session with the same conversation, up to a number of its messages ([`history`](Self::history);

@@ -39,6 +39,7 @@ use crate::{
     spec::Spec,
 };
 
+pub use continued::Spent;
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use transition::{Phase, diagram};
 

@@ -39,6 +39,8 @@ impl Loading {
 pub struct ToolOffer<'a> {
     /// The tool.
     pub definition: &'a ToolDefinition,
+    /// The name the model calls it by: the definition's, but for [`AgentToolName`](crate::spec::AgentToolName).
+    pub name: &'a str,
     /// What the model reads about it: the definition's words, and for some core tools what there is to choose from.
     pub description: Cow<'a, str>,
     /// The model is not shown it until a search has found it.
@@ -56,6 +58,7 @@ pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'
     let waits = |tool: &ToolDefinition| waiting.contains(tool.name.as_str());
     let offer = |definition: &'a ToolDefinition, deferred| ToolOffer {
         definition,
+        name: spec.offered_name(definition),
         description: description(spec, definition, &waiting),
         deferred,
     };

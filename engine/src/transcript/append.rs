@@ -10,7 +10,9 @@ use std::{
 use serde::Serialize;
 use windlass_core::{RawJson, effect::Entry, json::RawObject};
 
-use super::{Appended, Scribe, ScribeLine, SessionFiles, TranscriptError, scribe::encoded};
+use super::{
+    Appended, CostState, Scribe, ScribeLine, SessionFiles, TranscriptError, scribe::encoded,
+};
 use crate::atomic::{self, Readers};
 
 /// Writes the transcript of a session and those of its subagents.
@@ -130,6 +132,15 @@ impl TranscriptWriter {
             Some(json) => self.append_line(json),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// Notes what was spent so far, for who takes the session up.
+    ///
+    /// # Errors
+    /// [`TranscriptError`].
+    pub fn note_cost(&mut self, state: &CostState) -> Result<Vec<Appended>, TranscriptError> {
+        let line = state.line(self.scribe.facts().session_id);
+        self.append_line(line)
     }
 
     /// Appends a line of another kind to the session's transcript, a title say.

@@ -21,6 +21,7 @@
 //! pass over it.
 
 mod append;
+mod cost_state;
 mod fork;
 mod git;
 mod place;
@@ -35,6 +36,7 @@ use windlass_core::RawJson;
 
 pub use self::{
     append::{AgentMeta, TranscriptWriter},
+    cost_state::CostState,
     git::git_branch,
     place::{SavedAt, SessionFiles},
     resume::{ResumeError, ResumeOptions, SavedSession},

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_core::{RawJson, SessionId, Uuid, transcript::Transcript};
 
-use super::{SessionFiles, TranscriptError, scribe::result_of};
+use super::{CostState, SessionFiles, TranscriptError, scribe::result_of};
 
 /// How much of a session is taken up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -143,6 +143,12 @@ impl SavedSession {
     #[must_use]
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
+    }
+
+    /// What was spent on it, also on what is not taken up.
+    #[must_use]
+    pub fn cost_state(&self) -> CostState {
+        CostState::read(&self.text)
     }
 
     /// The line that what comes next follows.

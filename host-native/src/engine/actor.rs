@@ -279,7 +279,13 @@ impl Engine {
             Ok(blueprint)
         });
         let blueprint = completed.map_err(|error| error.to_string())?;
-        self.output.frames().await.belongs_to(self.session_id);
+        {
+            let mut frames = self.output.frames().await;
+            frames.belongs_to(self.session_id);
+            if let Some(TakenUp { saved, .. }) = &self.taken_up {
+                frames.counting_on(&saved.cost_state());
+            }
+        }
         for warning in &blueprint.warnings {
             self.warn(warning);
         }
@@ -381,8 +387,11 @@ impl Engine {
                 Some(TakenUp { saved, .. }) => {
                     let (id, seed) = (self.session_id, random_seed());
                     let transcript = saved.transcript();
+                    let spent = saved.cost_state().spent;
                     // What was mended is what the next request would have been refused for.
-                    windlass_core::Session::resume_transcript(spec, id, seed, transcript).0
+                    let (session, _) =
+                        windlass_core::Session::resume_transcript(spec, id, seed, transcript);
+                    session.counting_on(spent)
                 }
             };
             let live = self.start(session)?;

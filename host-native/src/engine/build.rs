@@ -6,8 +6,8 @@ use windlass_core::{
     RawJson, Spec,
     agent::{Agent as AgentSpec, AgentDefinition},
     context::SystemPrompt,
-    permission::{Mode, Rule},
-    spec::Thinking,
+    permission::{Mode, Rule, RuleValue, Source},
+    spec::{AgentToolName, Thinking},
     tools::CoreTool,
 };
 use windlass_engine::{
@@ -128,6 +128,7 @@ pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blue
     spec.replay_prompts = true;
     spec.tasks.wake = true;
     spec.tasks.tool_calls_only = true;
+    spec.tasks.agent_tool = AgentToolName::Agent;
     spec.hook_messages = flags.include_hook_events;
     if let Some(schema) = &flags.json_schema {
         let wrong = |reason: String| StartError::Flag {
@@ -260,6 +261,10 @@ fn permissions(launch: &Launch, spec: &mut Spec) -> Result<(), StartError> {
     policy.allow_bypass =
         (wants_bypass || flags.allow_bypass || flags.bypass) && !spec.environment.is_root;
     policy.mode = mode.unwrap_or_default();
+    // Starting a subagent changes nothing: what it does is judged call by call. Rules that deny or ask are above this one.
+    let agents = RuleValue::tool(CoreTool::Task.name()).to_rule();
+    let agents = agents.map(|rule| rule.from_source(Source::Program));
+    policy.rules.allow.extend(agents);
     match flags.permission_prompt_tool.as_deref() {
         Some("stdio") => policy.can_ask = true,
         Some(tool) => policy.prompt_tool = Some(tool.to_owned()),

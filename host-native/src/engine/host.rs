@@ -138,8 +138,14 @@ impl Host for EngineHost {
             message,
             Message::Result(_) | Message::System(SystemMessage::TaskNotification(_))
         );
-        if let (Message::Result(_), Some(keeper)) = (&message, &self.keeper) {
-            keeper.turn_ended().await;
+        if let (Message::Result(result), Some(keeper)) = (&message, &self.keeper) {
+            let (before, after) = {
+                let frames = self.output.frames().await;
+                let before = frames.cost_state();
+                (before.spent.clone(), before.after(result))
+            };
+            let spent = Some(&after).filter(|after| after.spent != before);
+            keeper.turn_ended(spent).await;
         }
         let status = self.http_status.load(Ordering::Relaxed);
         let facts = Facts {

@@ -11,7 +11,7 @@ use windlass_core::{RawJson, SessionId, effect::Entry};
 use windlass_engine::{
     protocol::{PROTOCOL_VERSION, frames::LONGEST_FRAME},
     transcript::{
-        Appended, Facts, ResumeError, ResumeOptions, SavedSession, Scribe, SessionFiles,
+        Appended, CostState, Facts, ResumeError, ResumeOptions, SavedSession, Scribe, SessionFiles,
         TranscriptError, TranscriptWriter,
     },
 };
@@ -128,11 +128,15 @@ impl Keeper {
         self.show(appended).await
     }
 
-    /// Notes the end of a turn, for listings.
-    pub(super) async fn turn_ended(&self) {
+    /// Notes the end of a turn, for listings, and where something was spent the sum, for who goes on.
+    pub(super) async fn turn_ended(&self, spent: Option<&CostState>) {
         let appended = self.with(TranscriptWriter::note_last_prompt);
         // Listings do without; what the conversation needs is written.
         let _ = self.show(appended).await;
+        if let Some(spent) = spent {
+            let appended = self.with(|writer| writer.note_cost(spent));
+            let _ = self.show(appended).await;
+        }
     }
 
     /// Appends a line of another kind.

@@ -1,6 +1,7 @@
 //! The engine of the SDKs, driven through in-memory pipes as an SDK drives it, with a scripted model behind it.
 #![allow(clippy::unwrap_used)]
 
+mod agents;
 mod bad_input;
 mod control;
 mod endings;

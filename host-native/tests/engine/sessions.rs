@@ -141,3 +141,42 @@ async fn a_session_has_the_id_it_is_given_and_a_title() {
     let [file] = files(&folder).try_into().unwrap();
     assert_eq!(lines(&file).last().unwrap()["customTitle"], "My title");
 }
+
+#[tokio::test]
+async fn sess_1_what_was_spent_is_counted_on_when_a_session_is_taken_up() {
+    let mut sdk = Sdk::start(&[], json!([says("one")]));
+    let folder = sdk.folder.clone();
+    sdk.prompt("first").await;
+    let first = sdk.first("result").await;
+    let (id, cost) = (
+        first["session_id"].as_str().unwrap(),
+        first["total_cost_usd"].as_f64().unwrap(),
+    );
+    assert!(cost > 0.0);
+    let resume = format!("--resume={id}");
+    for flags in [
+        vec![resume.as_str()],
+        vec![resume.as_str(), "--fork-session"],
+    ] {
+        let mut sdk = Sdk::start_in(folder.clone(), &flags, json!([says("two")]));
+        sdk.initialize(json!({})).await;
+        let said = sdk.request(json!({"subtype": "get_session_cost"})).await;
+        let words = said["response"]["text"].as_str().unwrap().to_owned();
+        assert!(!words.contains("$0\n"), "{words}");
+        sdk.prompt("second").await;
+        let result = sdk.first("result").await;
+        assert!(result["total_cost_usd"].as_f64().unwrap() > cost);
+        let usage = result["modelUsage"].as_object().unwrap().values().next();
+        let tokens = |usage: &Value| usage["inputTokens"].as_u64().unwrap();
+        let before = first["modelUsage"].as_object().unwrap().values().next();
+        assert!(tokens(usage.unwrap()) > tokens(before.unwrap()));
+        sdk.close().await;
+    }
+
+    // Spent money counts against a budget, too.
+    let flags = [resume.as_str(), "--max-budget-usd", "0.000001"];
+    let mut sdk = Sdk::start_in(folder, &flags, json!([]));
+    sdk.prompt("third").await;
+    let result = sdk.first("result").await;
+    assert_eq!(result["subtype"], "error_max_budget_usd");
+}

@@ -95,7 +95,7 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
         .tools
         .iter()
         .map(|offer| Tool {
-            name: &offer.definition.name,
+            name: offer.name,
             description: &offer.description,
             input_schema: &offer.definition.input_schema,
             defer_loading: offer.deferred,

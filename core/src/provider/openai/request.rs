@@ -81,7 +81,7 @@ pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
         .map(|offer| Tool {
             kind: "function",
             function: Function {
-                name: &offer.definition.name,
+                name: offer.name,
                 description: &offer.description,
                 parameters: &offer.definition.input_schema,
             },

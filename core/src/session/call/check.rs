@@ -23,7 +23,10 @@ impl Thread {
         let call = &self.run.calls[index];
         let spec = self.spec.clone();
         let Some(tool) = spec.tool(&call.name).filter(|tool| spec.has_tool(tool)) else {
-            let text = unknown_tool(&call.name, spec.offered_tools().map(|t| t.name.as_str()));
+            let text = unknown_tool(
+                &call.name,
+                spec.offered_tools().map(|t| spec.offered_name(t)),
+            );
             return self.finish_call(shared, index, ToolResult::error(text));
         };
         let input = match &call.input {

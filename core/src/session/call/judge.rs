@@ -194,8 +194,10 @@ impl Thread {
             true => &mut self.run.denials,
             false => &mut shared.unreported.denials,
         };
+        // Under its own name, whichever the model used.
+        let tool = self.spec.tool(&call.name);
         denials.push(PermissionDenial {
-            tool_name: call.name.clone(),
+            tool_name: tool.map_or_else(|| call.name.clone(), |tool| tool.name.clone()),
             tool_use_id: call.id.clone(),
             tool_input: call.input_or_empty(),
         });

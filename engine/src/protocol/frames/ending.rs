@@ -3,10 +3,8 @@
 use serde_json::{Map, Value, json};
 use windlass_core::{
     Message,
-    message::{ModelUsage, ResultMessage, ResultSubtype},
-    money::Usd,
+    message::{ResultMessage, ResultSubtype},
     provider::StopReason,
-    sorted::SortedMap,
 };
 
 use super::{
@@ -14,19 +12,10 @@ use super::{
     turn::{Accepted, Cut},
     with,
 };
+use crate::transcript::CostState;
 
 /// The error by which a session reports that it was interrupted.
 const INTERRUPTED: &str = "interrupted";
-
-/// What the session has cost so far.
-#[derive(Debug, Default)]
-pub(super) struct Total {
-    pub(super) cost: Usd,
-    pub(super) model_usage: SortedMap<String, ModelUsage>,
-    /// Milliseconds of all turns, and those of them spent waiting for the model.
-    ms: u64,
-    api_ms: u64,
-}
 
 /// What a result says that the session's own does not.
 #[derive(Debug, Default)]
@@ -96,19 +85,27 @@ impl Frames {
             ending.terminal_reason = None;
         }
         ending.prompts = turn.prompts;
-        self.total.cost = result.total_cost_usd;
-        self.total.model_usage.clone_from(&result.model_usage);
-        self.total.api_ms = self.total.api_ms.saturating_add(result.duration_api_ms);
-        self.total.ms = self.total.ms.saturating_add(result.duration_ms);
+        self.total = self.total.after(&result);
         lines.extend(self.ended(result, ending));
         lines
+    }
+
+    /// What was spent before, where a session is taken up: totals count on from there.
+    pub fn counting_on(&mut self, before: &CostState) {
+        self.total = before.clone();
+    }
+
+    /// What the session has spent so far.
+    #[must_use]
+    pub fn cost_state(&self) -> &CostState {
+        &self.total
     }
 
     /// What the session has cost, for people.
     #[must_use]
     pub fn cost_in_words(&self) -> String {
-        let mut words = format!("Total cost: ${}\n", self.total.cost);
-        for (model, usage) in &self.total.model_usage {
+        let mut words = format!("Total cost: ${}\n", self.total.spent.cost);
+        for (model, usage) in &self.total.spent.model_usage {
             words.push_str(&format!(
                 "- {model}: {} in, {} out, {} cache read, {} cache write (${})\n",
                 usage.input_tokens,
@@ -126,8 +123,8 @@ impl Frames {
     pub fn usage(&self) -> Value {
         json!({
             "session": {
-                "total_cost_usd": self.total.cost, "total_api_duration_ms": self.total.api_ms,
-                "total_duration_ms": self.total.ms, "model_usage": self.total.model_usage,
+                "total_cost_usd": self.total.spent.cost, "total_api_duration_ms": self.total.duration_api_ms,
+                "total_duration_ms": self.total.duration_ms, "model_usage": self.total.spent.model_usage,
             },
             "subscription_type": null, "rate_limits_available": false, "rate_limits": null,
         })

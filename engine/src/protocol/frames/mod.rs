@@ -19,10 +19,13 @@ use windlass_core::{
 use self::turn::{Accepted, Turn};
 pub use self::{fit::LONGEST_FRAME, own::LocalCommand};
 use super::{inbound::UserFrame, line::to_line};
-use crate::block_uuid;
+use crate::{block_uuid, transcript::CostState};
 
 /// What this engine can do beyond what every engine can, by the names under which the SDKs look for it.
 pub const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
+
+/// The status by which a model server says that it is overloaded.
+const OVERLOADED: u16 = 529;
 
 /// Whether `session_state_changed` frames are written, and for whom.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,7 +82,7 @@ pub struct Frames {
     /// Whether the last result was an error; the exit code follows from it.
     failed: bool,
     /// What the session has cost, for results that no run gives.
-    total: ending::Total,
+    total: CostState,
 }
 
 /// A message with further fields beside its own.
@@ -104,7 +107,7 @@ impl Frames {
             turn: Turn::default(),
             tasks: Vec::new(),
             failed: false,
-            total: ending::Total::default(),
+            total: CostState::default(),
         }
     }
 
@@ -303,6 +306,17 @@ impl Frames {
                     plain(&system_of(SystemMessage::TaskNotification(task))),
                     self.tasks_changed(),
                 ]
+            }
+            SystemMessage::ApiRetry(retry) => {
+                let mut more = Map::new();
+                if retry.error_status == Some(OVERLOADED) {
+                    // The SDKs know this as a kind of its own, here and not on responses.
+                    more.insert("error".to_owned(), "overloaded".into());
+                }
+                vec![with_replaced(
+                    &system_of(SystemMessage::ApiRetry(retry)),
+                    more,
+                )]
             }
             other => vec![plain(&system_of(other))],
         }

@@ -429,3 +429,17 @@ fn a_command_is_one_only_as_a_whole() {
         assert_eq!(LocalCommand::parse(text), None, "{text}");
     }
 }
+
+#[test]
+fn a_retry_because_the_server_is_overloaded_says_so() {
+    let retry = |status: u16| {
+        let retry = message(
+            json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 2, "retry_delay_ms": 5,
+            "error_status": status, "error": "server_error", "message": "no"}),
+        );
+        let mut frames = frames(FrameSettings::default());
+        read(frames.message(retry, Facts::default())).remove(0)
+    };
+    assert_eq!(retry(529)["error"], "overloaded");
+    assert_eq!(retry(500)["error"], "server_error");
+}
