@@ -95,8 +95,10 @@ pub struct Flags {
     pub strict_mcp_config: bool,
     /// `--plugin-dir`.
     pub plugin_dirs: Vec<String>,
-    /// `--debug`, `--debug-to-stderr`: what happens is told on standard error.
+    /// `--debug`, `-d`, `--debug-to-stderr`: what happens is told on standard error.
     pub debug: bool,
+    /// The topics behind `--debug`: those that are told, and with `!` in front those that are not; none for all.
+    pub debug_topics: Vec<String>,
     /// `--debug-file`: what happens is told there.
     pub debug_file: Option<String>,
     /// `--await-initialize`: nothing is set up before `initialize` has come.
@@ -120,7 +122,7 @@ pub struct FlagError {
 enum Takes {
     Nothing,
     Value,
-    /// A value in the form with `=` only.
+    /// A value, unless a flag follows.
     MaybeValue,
 }
 
@@ -148,10 +150,14 @@ impl Flags {
         let mut flags = Self::default();
         let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
-            let Some(long) = word.strip_prefix("--") else {
+            let long = match word.as_str() {
+                "-d" => "debug",
+                word => word.strip_prefix("--").unwrap_or_default(),
+            };
+            if long.is_empty() {
                 flags.short(word);
                 continue;
-            };
+            }
             let (name, given) = match long.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (long, None),
@@ -169,6 +175,7 @@ impl Flags {
                     flag: name.to_owned(),
                     problem: "needs a value".to_owned(),
                 })?),
+                (Takes::MaybeValue, None) => words.next_if(|next| !next.starts_with('-')).cloned(),
                 (_, given) => given,
             };
             flags.set(name, value)?;
@@ -271,7 +278,11 @@ impl Flags {
             "mcp-config" => self.mcp_configs.extend(some(text)),
             "strict-mcp-config" => self.strict_mcp_config = true,
             "plugin-dir" | "plugin-dir-no-mcp" => self.plugin_dirs.extend(some(text)),
-            "debug" | "debug-to-stderr" => self.debug = true,
+            "debug" => {
+                self.debug = true;
+                self.debug_topics.extend(words_of(&text));
+            }
+            "debug-to-stderr" => self.debug = true,
             "debug-file" => self.debug_file = some(text),
             "await-initialize" => self.await_initialize = true,
             // What has no effect here: said by being an engine, or about things there are none of.
@@ -494,6 +505,23 @@ mod tests {
             "hi"
         ])));
         assert_eq!(parse(&typescript).resume.as_deref(), Some("abc"));
+    }
+
+    #[test]
+    fn conf_7_topics_may_stand_behind_debug() {
+        for given in [
+            &["--debug=api,!tools"][..],
+            &["--debug", "api,!tools", "--verbose"],
+            &["-d", "api,!tools"],
+        ] {
+            let flags = parse(given);
+            assert!(flags.debug);
+            assert_eq!(flags.debug_topics, ["api", "!tools"]);
+            assert!(flags.unknown.is_empty());
+        }
+        let flags = parse(&["--debug", "--resume", "abc"]);
+        assert!(flags.debug && flags.debug_topics.is_empty());
+        assert_eq!(flags.resume.as_deref(), Some("abc"));
     }
 
     #[test]

@@ -28,6 +28,7 @@ use super::{
     build::{Blueprint, StartError, blueprint, with_servers},
     channel::ControlChannel,
     control::WaitingReply,
+    debug_log::{DebugLog, Topic, variant},
     hooks::CallbackHooks,
     host::EngineHost,
     keeping::{Keeper, TakenUp, taken_up},
@@ -63,6 +64,7 @@ pub(super) struct Engine {
     /// What flags and files say, until `initialize` or a first prompt completes it.
     base: Option<Blueprint>,
     pub(super) servers: Servers,
+    pub(super) log: DebugLog,
     /// What is to go on.
     taken_up: Option<TakenUp>,
     /// Who writes the transcript, where one is kept.
@@ -104,6 +106,16 @@ impl Engine {
         };
         // What can be known to be wrong is found before anything is written.
         let base = blueprint(&launch, &Initialize::default())?;
+        let log = DebugLog::open(&launch)?;
+        log.note(Topic::Engine, || {
+            let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
+            let (cwd, config) = (launch.directory(), launch.config.root());
+            format!(
+                "windlass {version}, process {pid}, works in {}, configured by {}",
+                cwd.display(),
+                config.display()
+            )
+        });
         let frames = Frames::new(session_id, settings, random_seed());
         let (output, writing) = Output::new(frames, stream);
         let output = Arc::new(output);
@@ -120,6 +132,7 @@ impl Engine {
             taken_up: None,
             keeper: None,
             servers,
+            log,
             live: None,
             before: Vec::new(),
             waiting: VecDeque::new(),
@@ -208,13 +221,19 @@ impl Engine {
         }
         self.servers.close().await;
         let failed = self.output.frames().await.has_failed();
+        self.log
+            .note(Topic::Engine, || format!("ends, failed: {failed}"));
         Ending::Done { failed }
     }
 
     async fn happened(&mut self, event: Event) {
         match event {
             Event::Said(Inbound::Request { id, request }) => match request {
-                Ok(request) => self.requested(id, request).await,
+                Ok(request) => {
+                    self.log
+                        .note(Topic::Control, || format!("{} ({id})", variant(&request)));
+                    self.requested(id, request).await;
+                }
                 Err(error) => self.reply(&id, &error.into()).await,
             },
             Event::Said(Inbound::User(frame)) => self.prompted(frame).await,
@@ -231,6 +250,15 @@ impl Engine {
             Event::Settled => {}
             Event::Connected(connected, reply) => {
                 let outcome = self.servers.connected(connected);
+                self.log.note(Topic::Mcp, || {
+                    // Why not is for `mcp_status`: the words are the server's.
+                    let how = if outcome.is_ok() {
+                        "is connected"
+                    } else {
+                        "did not connect"
+                    };
+                    format!("a server {how}")
+                });
                 self.tools_changed();
                 if let Some(reply) = reply {
                     self.connected(reply, outcome).await;
@@ -279,6 +307,17 @@ impl Engine {
             Ok(blueprint)
         });
         let blueprint = completed.map_err(|error| error.to_string())?;
+        self.log.note(Topic::Engine, || {
+            let spec = &blueprint.spec;
+            let mode = spec.permissions.mode.name();
+            format!(
+                "session {}, model {}, mode {mode}, {} tools, {} hooks",
+                self.session_id,
+                spec.model,
+                spec.tools.len(),
+                spec.hooks.len()
+            )
+        });
         {
             let mut frames = self.output.frames().await;
             frames.belongs_to(self.session_id);
@@ -322,6 +361,7 @@ impl Engine {
     /// Something a person should know who looks for it.
     fn warn(&self, warning: &str) {
         anstream::eprintln!("windlass: {warning}");
+        self.log.note(Topic::Engine, || warning.to_owned());
     }
 
     /// Connects to a server; what comes of it comes back as an event.
@@ -329,6 +369,7 @@ impl Engine {
         let Some(connecting) = self.servers.connect(name) else {
             return;
         };
+        self.log.note(Topic::Mcp, || format!("connects to {name}"));
         let events = self.events.clone();
         tokio::spawn(async move {
             let connected = connecting.await;
@@ -430,6 +471,7 @@ impl Engine {
             mcp_tools,
             callbacks: Arc::new(callbacks),
             events: self.events.clone(),
+            log: self.log.clone(),
             http_status: Arc::default(),
         };
         Some(Live::start(session, host, self.events.clone()))

@@ -30,7 +30,13 @@ use windlass_engine::{
     settings::{SettingsPlaces, write_permission_updates},
 };
 
-use super::{Event, channel::ControlChannel, keeping::Keeper, output::Output};
+use super::{
+    Event,
+    channel::ControlChannel,
+    debug_log::{DebugLog, Topic, variant},
+    keeping::Keeper,
+    output::Output,
+};
 use crate::host::{NativeHost, RunHook, RunTool};
 
 /// Performs the effects of a session that an SDK drives.
@@ -47,6 +53,7 @@ pub(super) struct EngineHost {
     /// Callbacks of the SDK.
     pub(super) callbacks: Arc<dyn RunHook>,
     pub(super) events: mpsc::UnboundedSender<Event>,
+    pub(super) log: DebugLog,
     /// The status of the last answer of the model server; 0 when there was none.
     pub(super) http_status: Arc<AtomicU16>,
 }
@@ -63,7 +70,12 @@ impl Host for EngineHost {
     fn http(&self, id: EffectId, request: HttpRequest) -> impl Stream<Item = Answer> {
         let seen = Arc::clone(&self.http_status);
         seen.store(0, Ordering::Relaxed);
+        let watch = self.log.begins(Topic::Api, || {
+            let (method, path, length) = (request.method, &request.path, request.body_len());
+            format!("{method} {path} of {length} bytes ({id})")
+        });
         self.native.http(id, request).inspect(move |answer| {
+            watch.saw(answer);
             if let Answer::HttpHead { status, .. } = answer {
                 seen.store(*status, Ordering::Relaxed);
             }
@@ -84,10 +96,14 @@ impl Host for EngineHost {
         call: ToolCall,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        match self.mcp_tools.get(&call.name) {
+        let watch = self.log.begins(Topic::Tools, || {
+            format!("{} {} ({id})", call.name, call.tool_use_id)
+        });
+        let answers = match self.mcp_tools.get(&call.name) {
             Some(tool) => tool.run(id, call, cancel),
             None => self.native.call_tool(id, call, cancel).boxed(),
-        }
+        };
+        answers.inspect(move |answer| watch.saw(answer))
     }
 
     fn run_hook(
@@ -96,7 +112,11 @@ impl Host for EngineHost {
         call: HookCall,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        self.callbacks.run(id, call, cancel)
+        let watch = self.log.begins(Topic::Hooks, || {
+            format!("{} {} ({id})", call.event.name(), call.hook)
+        });
+        let answers = self.callbacks.run(id, call, cancel);
+        answers.inspect(move |answer| watch.saw(answer))
     }
 
     fn ask_permission(
@@ -107,9 +127,19 @@ impl Host for EngineHost {
         let channel = self.channel.clone();
         let places = self.places.clone();
         let output = Arc::clone(&self.output);
+        let log = self.log.clone();
+        let what = format!("{} {}", request.tool_name, request.tool_use_id);
+        log.note(Topic::Permissions, || format!("{what} is asked about"));
         async move {
             let answer = channel.ask(HostRequest::can_use_tool(request)).await;
             let response = permission_response(answer);
+            log.note(Topic::Permissions, || {
+                let verdict = match &response {
+                    PermissionResponse::Allow { .. } => "allowed",
+                    PermissionResponse::Deny { .. } => "denied",
+                };
+                format!("{what} is {verdict}")
+            });
             if let PermissionResponse::Allow {
                 updated_permissions,
                 ..
@@ -127,10 +157,15 @@ impl Host for EngineHost {
     }
 
     async fn persist(&self, _id: EffectId, entries: Vec<Entry>) -> Result<(), String> {
-        match &self.keeper {
+        let kept = match &self.keeper {
             Some(keeper) => keeper.persist(&entries).await,
             None => Ok(()),
+        };
+        if let Err(reason) = &kept {
+            self.log
+                .note(Topic::Session, || format!("the transcript: {reason}"));
         }
+        kept
     }
 
     async fn message(&self, message: Message) {
@@ -147,6 +182,9 @@ impl Host for EngineHost {
             let spent = Some(&after).filter(|after| after.spent != before);
             keeper.turn_ended(spent).await;
         }
+        if !matches!(message, Message::StreamEvent(_)) {
+            self.log.note(Topic::Session, || noted(&message));
+        }
         let status = self.http_status.load(Ordering::Relaxed);
         let facts = Facts {
             http_status: Some(status).filter(|status| *status != 0),
@@ -158,5 +196,21 @@ impl Host for EngineHost {
             // The engine has ended: nothing is owed to anybody.
             let _ = self.events.send(Event::Settled);
         }
+    }
+}
+
+/// A message in a word or two, without what it says.
+fn noted(message: &Message) -> String {
+    match message {
+        Message::System(SystemMessage::ApiRetry(retry)) => format!(
+            "attempt {} of {} follows in {} ms, after status {:?}",
+            retry.attempt, retry.max_retries, retry.retry_delay_ms, retry.error_status
+        ),
+        Message::System(system) => format!("system {}", variant(system)),
+        Message::Result(result) => format!(
+            "result {:?}, {} turns, {} ms, ${} so far",
+            result.subtype, result.num_turns, result.duration_ms, result.total_cost_usd
+        ),
+        message => variant(message),
     }
 }

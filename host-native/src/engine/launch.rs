@@ -77,13 +77,17 @@ impl Launch {
         let config_dir = variable("CLAUDE_CONFIG_DIR");
         let no_home = PathBuf::from(".");
         let config = ConfigDir::find(config_dir.as_deref(), home.as_deref().unwrap_or(&no_home));
+        let mut flags = Flags::parse(words)?;
+        let is_yes = |value: String| matches!(value.as_str(), "1" | "true" | "yes" | "on");
+        // Other programs read lists of names in it: those are not about this one.
+        flags.debug |= variable("DEBUG").is_some_and(is_yes);
         let background_ceiling = match number("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS") {
             None => Some(BACKGROUND_CEILING),
             Some(0) => None,
             Some(ms) => Some(Duration::from_millis(ms.into())),
         };
         Ok(Self {
-            flags: Flags::parse(words)?,
+            flags,
             cwd: None,
             config,
             home,

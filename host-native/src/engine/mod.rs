@@ -16,6 +16,7 @@ mod build;
 mod channel;
 mod context;
 mod control;
+mod debug_log;
 mod hooks;
 mod host;
 mod keeping;

@@ -4,6 +4,7 @@
 mod agents;
 mod bad_input;
 mod control;
+mod debugging;
 mod endings;
 mod hooks;
 mod permissions;

@@ -175,7 +175,7 @@ async fn sess_1_what_was_spent_is_counted_on_when_a_session_is_taken_up() {
 
     // Spent money counts against a budget, too.
     let flags = [resume.as_str(), "--max-budget-usd", "0.000001"];
-    let mut sdk = Sdk::start_in(folder, &flags, json!([]));
+    let mut sdk = Sdk::start_in(folder, &flags, json!([says("never")]));
     sdk.prompt("third").await;
     let result = sdk.first("result").await;
     assert_eq!(result["subtype"], "error_max_budget_usd");

@@ -1,0 +1,218 @@
+//! What an engine does, line by line, for whoever asked for it (`--debug`, `--debug-file`, `DEBUG`; Agent SDK reference,
+//! `debug`, `debugFile`).
+//!
+//! Lines say what happens, when, and how it ended. What is said to the model and to tools, what they say, headers and
+//! settings are not among them: a log can be shown around.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::Write as _,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
+
+use secrecy::{ExposeSecret as _, SecretString};
+use windlass_core::{UnixMillis, effect::Answer};
+
+use super::{build::StartError, launch::Launch};
+use crate::http::Auth;
+
+/// What a line is about; `--debug=api,!tools` chooses among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// How the engine begins and ends, and what it was told that has no effect.
+    Engine,
+    /// Requests of the SDK.
+    Control,
+    /// Requests to the model server.
+    Api,
+    /// Calls of tools.
+    Tools,
+    /// Hooks.
+    Hooks,
+    /// Questions whether a call may run.
+    Permissions,
+    /// MCP servers.
+    Mcp,
+    /// What the session says.
+    Session,
+}
+
+impl Topic {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Engine => "engine",
+            Self::Control => "control",
+            Self::Api => "api",
+            Self::Tools => "tools",
+            Self::Hooks => "hooks",
+            Self::Permissions => "permissions",
+            Self::Mcp => "mcp",
+            Self::Session => "session",
+        }
+    }
+}
+
+/// Where lines go. Cloning is cheap; without a log nothing is done at all.
+#[derive(Clone, Default)]
+pub(super) struct DebugLog(Option<Arc<Log>>);
+
+struct Log {
+    /// None for standard error.
+    file: Option<Mutex<File>>,
+    /// Topics that are wanted; all where none is named.
+    wanted: Vec<String>,
+    unwanted: Vec<String>,
+    /// Should it ever come up in words of others, it is left out.
+    key: Option<SecretString>,
+}
+
+impl DebugLog {
+    /// The log that was asked for, if one was. A file is appended to; folders are made.
+    pub(super) fn open(launch: &Launch) -> Result<Self, StartError> {
+        let flags = &launch.flags;
+        let file = match &flags.debug_file {
+            None if !flags.debug => return Ok(Self::default()),
+            None => None,
+            Some(path) => {
+                let file = opened(Path::new(path)).map_err(|error| StartError::File {
+                    flag: "debug-file",
+                    path: path.clone(),
+                    reason: error.to_string(),
+                })?;
+                Some(Mutex::new(file))
+            }
+        };
+        let (unwanted, wanted) = (flags.debug_topics.iter())
+            .map(|topic| (topic.strip_prefix('!'), topic))
+            .partition::<Vec<_>, _>(|(not, _)| not.is_some());
+        let key = match &launch.auth {
+            Auth::ApiKey(key) | Auth::Bearer(key) => Some(key.clone()),
+            Auth::None => None,
+        };
+        Ok(Self(Some(Arc::new(Log {
+            file,
+            wanted: wanted.into_iter().map(|(_, name)| name.clone()).collect(),
+            unwanted: unwanted
+                .into_iter()
+                .filter_map(|(not, _)| not.map(ToOwned::to_owned))
+                .collect(),
+            key,
+        }))))
+    }
+
+    /// Writes a line, if somebody wants to read it.
+    pub(super) fn note(&self, topic: Topic, text: impl FnOnce() -> String) {
+        if let Some(log) = self.0.as_ref().filter(|log| log.wants(topic)) {
+            log.write(topic, &text());
+        }
+    }
+
+    /// Notes that an effect begins; what comes of it is for the [`Watch`] to see.
+    pub(super) fn begins(&self, topic: Topic, what: impl FnOnce() -> String) -> Watch {
+        let wanted = self.0.as_ref().filter(|log| log.wants(topic));
+        Watch(wanted.map(|log| {
+            let what = what();
+            log.write(topic, &format!("{what} begins"));
+            Watched {
+                log: Arc::clone(log),
+                topic,
+                what,
+                begun: Instant::now(),
+            }
+        }))
+    }
+}
+
+/// An effect that is under way.
+pub(super) struct Watch(Option<Watched>);
+
+struct Watched {
+    log: Arc<Log>,
+    topic: Topic,
+    what: String,
+    begun: Instant,
+}
+
+impl Watch {
+    /// Notes an answer, unless it is only a piece of what is coming.
+    pub(super) fn saw(&self, answer: &Answer) {
+        let Some(watched) = &self.0 else { return };
+        let Some(how) = outcome(answer) else { return };
+        let ms = watched.begun.elapsed().as_millis();
+        let line = format!("{} {how} after {ms} ms", watched.what);
+        watched.log.write(watched.topic, &line);
+    }
+}
+
+impl Log {
+    fn wants(&self, topic: Topic) -> bool {
+        let names = |list: &[String]| list.iter().any(|name| name == topic.name());
+        !names(&self.unwanted) && (self.wanted.is_empty() || names(&self.wanted))
+    }
+
+    fn write(&self, topic: Topic, text: &str) {
+        // A clock set before 1970 counts as 1970.
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let at = UnixMillis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)).to_rfc3339();
+        let mut line = format!(
+            "{at} [DEBUG] {}: {}",
+            topic.name(),
+            text.replace('\n', "\\n")
+        );
+        if let Some(key) = &self.key
+            && !key.expose_secret().is_empty()
+        {
+            line = line.replace(key.expose_secret(), "[key]");
+        }
+        match &self.file {
+            None => anstream::eprintln!("{line}"),
+            Some(file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                // A log that cannot be written must not stop what it tells of.
+                let _ = writeln!(file, "{line}");
+            }
+        }
+    }
+}
+
+/// For its owner's eyes only.
+fn opened(path: &Path) -> std::io::Result<File> {
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// How an effect went on, without anything of what it is about.
+fn outcome(answer: &Answer) -> Option<String> {
+    Some(match answer {
+        Answer::HttpHead { status, .. } => format!("is answered with {status}"),
+        Answer::HttpEnd => "is complete".to_owned(),
+        Answer::HttpFailed(failure) => format!("failed ({:?})", failure.kind),
+        Answer::Tool(result) if result.is_error => "gave an error".to_owned(),
+        Answer::Tool(_) => "is done".to_owned(),
+        Answer::Hook(windlass_core::hook::HookAnswer::Failed(_)) => "failed".to_owned(),
+        Answer::Hook(_) => "is done".to_owned(),
+        Answer::Cancelled => "was cancelled".to_owned(),
+        _ => return None,
+    })
+}
+
+/// The name of a variant, without what it holds.
+pub(super) fn variant(value: &impl std::fmt::Debug) -> String {
+    let text = format!("{value:?}");
+    text.chars()
+        .take_while(|letter| letter.is_ascii_alphanumeric())
+        .collect()
+}
