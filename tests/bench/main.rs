@@ -7,6 +7,7 @@
 
 mod component;
 mod decode;
+mod engine;
 mod flat;
 mod idle;
 mod process;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     {
         ["idle", count] => idle::client(count),
         ["client", kind, url, turns] => session::client(kind, url, turns),
+        ["engine", program, url] => engine::client(program, url),
         only => run(only),
     }
 }
@@ -40,13 +42,14 @@ fn main() -> ExitCode {
 type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [Part; 7] = [
+    let parts: [Part; 8] = [
         ("session", session::measure),
         ("idle", idle::measure),
         ("decode", decode::measure),
         ("component", component::measure),
         ("search", search::measure),
         ("start", start::measure),
+        ("engine", engine::measure),
         ("size", size::measure),
     ];
     if let Some(unknown) = only

@@ -15,8 +15,14 @@ use std::{
 
 /// Deltas in each response.
 const DELTAS: usize = 200;
-/// Calls in each response but the last.
-const CALLS: usize = 3;
+
+/// A tool call of every response but the last.
+#[derive(Clone)]
+pub(crate) struct Call {
+    pub(crate) name: &'static str,
+    /// Its input, JSON.
+    pub(crate) input: String,
+}
 
 /// Serves one conversation of so many tool rounds, then a final text, over and over.
 pub(crate) struct BenchServer {
@@ -34,13 +40,23 @@ struct Seen {
 }
 
 impl BenchServer {
+    /// Three calls of the tool `lookup` in each round.
     pub(crate) fn start(tool_rounds: usize) -> Self {
+        let lookup = Call {
+            name: "lookup",
+            input: r#"{"key": "value"}"#.to_owned(),
+        };
+        Self::with_calls(tool_rounds, &[lookup.clone(), lookup.clone(), lookup])
+    }
+
+    pub(crate) fn with_calls(tool_rounds: usize, calls: &[Call]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let (stop, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(Seen::default()));
         let (stopping, shared) = (stop.clone(), seen.clone());
-        let with_calls: Arc<[String]> = (0..tool_rounds).map(|turn| response(turn, true)).collect();
-        let last = Arc::new(response(tool_rounds, false));
+        let with_calls: Arc<[String]> =
+            (0..tool_rounds).map(|turn| response(turn, calls)).collect();
+        let last = Arc::new(response(tool_rounds, &[]));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 if stopping.load(Ordering::Relaxed) {
@@ -95,15 +111,23 @@ fn serve(stream: TcpStream, with_calls: &[String], last: &str, seen: &Seen) {
     let mut reader = BufReader::with_capacity(64 << 10, stream);
     let mut responded: Option<Instant> = None;
     let mut body = Vec::new();
-    while let Some(length) = head(&mut reader) {
+    while let Some(Head { model, length }) = head(&mut reader) {
         let arrived = Instant::now();
-        lock(&seen.first_request).get_or_insert(arrived);
-        if let Some(responded) = responded {
-            lock(&seen.gaps).push((arrived - responded).as_secs_f64());
-        }
         body.resize(length, 0);
         if reader.read_exact(&mut body).is_err() {
             return;
+        }
+        if !model {
+            // Some clients look whether anybody is there; that is no turn.
+            let nothing = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+            if writer.write_all(nothing.as_bytes()).is_err() {
+                return;
+            }
+            continue;
+        }
+        lock(&seen.first_request).get_or_insert(arrived);
+        if let Some(responded) = responded {
+            lock(&seen.gaps).push((arrived - responded).as_secs_f64());
         }
         let turn = seen.requests.fetch_add(1, Ordering::SeqCst);
         let response = with_calls.get(turn).map_or(last, String::as_str);
@@ -114,18 +138,26 @@ fn serve(stream: TcpStream, with_calls: &[String], last: &str, seen: &Seen) {
     }
 }
 
-/// Reads a request head; gives the length of its body.
-fn head(reader: &mut impl BufRead) -> Option<usize> {
+struct Head {
+    /// Whether it asks the model for an answer.
+    model: bool,
+    /// The body's, in bytes.
+    length: usize,
+}
+
+fn head(reader: &mut impl BufRead) -> Option<Head> {
     let mut length = 0;
     let mut line = String::new();
+    let mut model = None;
     loop {
         line.clear();
         if reader.read_line(&mut line).ok()? == 0 {
             return None;
         }
         let line = line.trim_end();
+        let model = *model.get_or_insert_with(|| is_model_call(line));
         if line.is_empty() {
-            return Some(length);
+            return Some(Head { model, length });
         }
         if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().ok()?;
@@ -133,17 +165,22 @@ fn head(reader: &mut impl BufRead) -> Option<usize> {
     }
 }
 
-fn response(turn: usize, calls: bool) -> String {
+fn is_model_call(request_line: &str) -> bool {
+    let mut words = request_line.split([' ', '?']);
+    words.next() == Some("POST") && words.next() == Some("/v1/messages")
+}
+
+fn response(turn: usize, calls: &[Call]) -> String {
     let mut events = String::new();
     start(&mut events, turn);
     text_block(&mut events, DELTAS);
-    let reason = if calls {
-        for call in 0..CALLS {
-            call_block(&mut events, turn, call);
-        }
-        "tool_use"
-    } else {
+    for (at, call) in calls.iter().enumerate() {
+        call_block(&mut events, turn, at, call);
+    }
+    let reason = if calls.is_empty() {
         "end_turn"
+    } else {
+        "tool_use"
     };
     end(&mut events, reason);
     format!(
@@ -198,21 +235,24 @@ fn text_block(out: &mut String, deltas: usize) {
     );
 }
 
-fn call_block(out: &mut String, turn: usize, call: usize) {
-    let index = call + 1;
+fn call_block(out: &mut String, turn: usize, at: usize, call: &Call) {
+    let index = at + 1;
+    let name = call.name;
     event(
         out,
         "content_block_start",
         &format!(
-            r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"tool_use","id":"toolu_{turn}_{call}","name":"lookup","input":{{}}}}}}"#
+            r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"tool_use","id":"toolu_{turn}_{at}","name":"{name}","input":{{}}}}}}"#
         ),
     );
-    for part in [r#"{\"key\": "#, r#"\"value\"}"#] {
+    let (first, second) = call.input.split_at(call.input.len() / 2);
+    for part in [first, second] {
+        let part = serde_json::to_string(part).expect("a string");
         event(
             out,
             "content_block_delta",
             &format!(
-                r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"input_json_delta","partial_json":"{part}"}}}}"#
+                r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"input_json_delta","partial_json":{part}}}}}"#
             ),
         );
     }

@@ -52,7 +52,7 @@ fn once(binary: &PathBuf, server: &BenchServer) -> Option<f64> {
 }
 
 /// The command line beside this program: both come from one build.
-fn binary() -> Option<PathBuf> {
+pub(crate) fn binary() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?.with_file_name("windlass");
     path.is_file().then_some(path)
 }

@@ -162,7 +162,13 @@ fn bench(workspace: &Workspace, arguments: Vec<OsString>) -> Result<ExitCode> {
             .args(["build", "--release", "--workspace"])
             .args(programs),
     )?;
-    let program = workspace.target.join("release/bench");
-    process::run(workspace.command(program).args(arguments))?;
+    let mut program = workspace.command(workspace.target.join("release/bench"));
+    if arguments.is_empty() || arguments.iter().any(|part| part == "engine") {
+        match setup::sdk::original_engine(workspace) {
+            Ok(original) => _ = program.env("WINDLASS_ORIGINAL_ENGINE", original),
+            Err(error) => progress::warning(&format!("no original engine: {error:#}")),
+        }
+    }
+    process::run(program.args(arguments))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -132,28 +132,48 @@ fn interpreter() -> Result<PathBuf> {
     }
 }
 
+/// Installs the engine that the TypeScript SDK would bring along, to measure ours against it, and gives its program.
+/// Nothing but the benchmarks uses it: it has several hundred megabytes.
+pub(crate) fn original_engine(workspace: &Workspace) -> Result<PathBuf> {
+    let directory = workspace.target.join("original-engine");
+    let advice = "its package for this platform cannot be installed from the npm registry";
+    from_list(workspace, &directory, &[]).context(advice)?;
+    let packages = directory.join("node_modules/@anthropic-ai");
+    let entries =
+        fs::read_dir(&packages).with_context(|| format!("cannot list {}", packages.display()))?;
+    // Of the packages for the platforms, only that for this one was installed.
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path().join("claude")))
+        .find(|program| program.is_file())
+        .context(advice)
+}
+
+/// The SDK alone: the optional packages are engines of several hundred megabytes.
 fn node(workspace: &Workspace, directory: &Path) -> Result<()> {
+    from_list(workspace, &directory.join("node"), &["--omit=optional"])
+}
+
+/// What `tests/sdk` pins for Node, installed below `directory`.
+fn from_list(workspace: &Workspace, directory: &Path, options: &[&str]) -> Result<()> {
     npm::node()?;
     let lists = workspace.root.join("tests/sdk");
-    let directory = directory.join("node");
     let read = |name: &str| {
         let path = lists.join(name);
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     };
     let wanted = read("package-lock.json")?;
-    if npm::is_installed(&directory, &wanted) {
+    if npm::is_installed(directory, &wanted) {
         return Ok(());
     }
     progress::step("install the official TypeScript SDK", || {
-        fs::create_dir_all(&directory)
+        fs::create_dir_all(directory)
             .with_context(|| format!("cannot create {}", directory.display()))?;
         for name in ["package.json", "package-lock.json"] {
             let path = directory.join(name);
             fs::write(&path, read(name)?)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
-        // The optional packages are engines of several hundred megabytes.
-        npm::install(workspace, &directory, &wanted, &["--omit=optional"])
+        npm::install(workspace, directory, &wanted, options)
     })
 }
 
