@@ -51,6 +51,10 @@ pub(super) fn generate(asked: Asked<'_>, request: &HttpRequest, manners: Manners
     };
     let (blocks, stop_reason) = match manners {
         _ if plainly || id.turn > most => (Vec::from([done_text(&name)]), "end_turn"),
+        // Agents side by side, and others behind them, are what an order can matter most to.
+        Manners::Good if in_any_order && id.agent == 0 && dice.below(2) == 0 => {
+            delegate(dice, &name, &known)
+        }
         Manners::Good => work(dice, &name, &body, &known),
         Manners::Bad => content(dice, &name, &known),
     };
@@ -138,6 +142,18 @@ fn work(
         };
         blocks.push(json!({"type": "tool_use", "id": format!("toolu_{name}_{index}"), "name": tool, "input": input}));
     }
+    (blocks, "tool_use")
+}
+
+/// What a model says that lets others do its work.
+fn delegate(dice: &mut Seeded, name: &str, known: &Known<'_>) -> (Vec<Value>, &'static str) {
+    let blocks = (0..=dice.below(3))
+        .map(|index| {
+            let mut input = task(dice, known);
+            input["run_in_background"] = json!(dice.below(8) == 0);
+            json!({"type": "tool_use", "id": format!("toolu_{name}_{index}"), "name": "Task", "input": input})
+        })
+        .collect();
     (blocks, "tool_use")
 }
 
