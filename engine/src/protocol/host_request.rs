@@ -1,7 +1,9 @@
 //! What the engine asks of the SDK.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use windlass_core::{
     RawJson,
     effect::{PermissionRequest, PermissionResponse},
@@ -90,12 +92,22 @@ impl HostRequest {
         }))
     }
 
-    /// The call of a callback. `id` stands for the call where the event is about none.
+    /// The call of a callback. `id` stands for the call where the event is about none; `context` is told beside what
+    /// the event says of itself.
     #[must_use]
-    pub fn hook_callback(call: HookCall, id: &str) -> Self {
+    pub fn hook_callback(call: HookCall, id: &str, context: Map<String, Value>) -> Self {
+        let with_context = || {
+            let mut input: BTreeMap<String, RawJson> = call.input.decode()?;
+            for (name, value) in &context {
+                input.insert(name.clone(), RawJson::encode(value)?);
+            }
+            RawJson::encode(&input)
+        };
+        // What the core writes is an object; if it were not, the callback should have it as it is.
+        let input = with_context().unwrap_or_else(|_| call.input.clone());
         Self::HookCallback(HookCallback {
             callback_id: call.hook,
-            input: call.input,
+            input,
             tool_use_id: call.tool_use_id.unwrap_or_else(|| id.to_owned()),
         })
     }
@@ -206,14 +218,20 @@ mod tests {
             timeout_ms: 1,
             kind: HookKind::Trusted,
         };
-        let sent = frame(&HostRequest::hook_callback(call.clone(), "fresh"));
+        let sent = frame(&HostRequest::hook_callback(
+            call.clone(),
+            "fresh",
+            Map::new(),
+        ));
         assert_eq!(
             sent["request"],
             json!({"subtype": "hook_callback", "callback_id": "hook_3",
                 "input": {"hook_event_name": "Stop"}, "tool_use_id": "fresh"})
         );
         call.tool_use_id = Some("toolu_1".to_owned());
-        let sent = frame(&HostRequest::hook_callback(call, "fresh"));
+        let context = Map::from_iter([("prompt_id".to_owned(), json!("p1"))]);
+        let sent = frame(&HostRequest::hook_callback(call, "fresh", context));
+        assert_eq!(sent["request"]["input"]["prompt_id"], "p1");
         assert_eq!(sent["request"]["tool_use_id"], "toolu_1");
     }
 

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 pub enum Reply {
     /// It was done; what it gives, if it gives anything.
     Success(Option<Value>),
+    /// The engine is set up; what it offers. No question from before waits for an answer.
+    Initialized(Value),
     /// It was not.
     Error(ReplyError),
 }
@@ -75,6 +77,10 @@ impl Reply {
             Self::Success(Some(value)) => {
                 json!({"subtype": "success", "request_id": request_id, "response": value})
             }
+            Self::Initialized(value) => json!({
+                "subtype": "success", "request_id": request_id, "response": value,
+                "pending_permission_requests": [], "pending_user_dialog_requests": [],
+            }),
             Self::Error(error) => {
                 let mut response =
                     json!({"subtype": "error", "request_id": request_id, "error": error.text});
@@ -116,6 +122,11 @@ mod tests {
         assert_eq!(
             Reply::with(json!({"mode": "plan"})).to_frame("r2")["response"]["response"]["mode"],
             "plan"
+        );
+        let initialized = Reply::Initialized(json!({"models": []})).to_frame("r0");
+        assert_eq!(
+            initialized["response"]["pending_permission_requests"],
+            json!([])
         );
         let error = Reply::from(ReplyError::unsupported("dance")).to_frame("r3");
         assert_eq!(

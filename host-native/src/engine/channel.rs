@@ -5,8 +5,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
-use windlass_core::RawJson;
+use windlass_core::{RawJson, hook::HookEvent};
 use windlass_engine::protocol::{
     host_request::{HostRequest, cancel_frame},
     line::to_line,
@@ -96,6 +97,11 @@ impl ControlChannel {
             self.decided().await;
         }
         answer
+    }
+
+    /// What callbacks are told beside an event.
+    pub(super) async fn hook_context(&self, event: HookEvent) -> Map<String, Value> {
+        self.output.frames().await.hook_context(event)
     }
 
     /// Says that nothing is waited for, once nothing is.

@@ -18,7 +18,7 @@ use windlass_engine::protocol::{
     request::Request,
 };
 
-use super::{Event, actor::Engine, surroundings::resolved};
+use super::{actor::Engine, surroundings::resolved};
 
 /// The most that `read_file` gives where no limit is asked for.
 const READ_LIMIT: u64 = 512 * 1024;
@@ -39,7 +39,16 @@ impl Engine {
     /// Does what is asked and replies: at once, but for what has to wait for servers.
     pub(super) async fn requested(&mut self, id: String, request: Request) {
         let reply = match request {
-            Request::Initialize(initialize) => self.initialize(*initialize).await,
+            Request::Initialize(initialize) => {
+                let is_first = self.prepared.is_none();
+                let reply = self.initialize(*initialize, is_first).await;
+                self.reply(&id, &reply).await;
+                if !is_first {
+                    // Who says it again wants to know what runs.
+                    self.output.say(|frames| vec![frames.tasks_changed()]).await;
+                }
+                return;
+            }
             Request::Interrupt { cancel_queued } => {
                 return self.interrupt(&id, cancel_queued).await;
             }
@@ -98,10 +107,7 @@ impl Engine {
             Request::ListPermissionRules => Reply::with(self.permission_rules()),
             Request::GetHooksListing => Reply::with(self.hooks_listing()),
             Request::RenameSession(title) => {
-                let changed = json!({"title": &title});
-                let said =
-                    |frames: &mut Frames| vec![frames.system("session_title_changed", changed)];
-                self.output.say(said).await;
+                self.say_title(&title).await;
                 self.rename(&title).await
             }
             Request::ReadFile {
@@ -118,8 +124,7 @@ impl Engine {
         self.reply(&id, &reply).await;
     }
 
-    async fn initialize(&mut self, initialize: Initialize) -> Reply {
-        let is_first = self.prepared.is_none();
+    async fn initialize(&mut self, initialize: Initialize, is_first: bool) -> Reply {
         if let Err(problem) = self.prepare(initialize.clone()).await {
             return ReplyError::new(problem).into();
         }
@@ -133,12 +138,16 @@ impl Engine {
         };
         let offers = prepared.blueprint.spec.initialization();
         let answer = reply(&initialize, &offers, facts);
-        if !is_first {
-            // Who says it again wants to know what runs.
-            let events = self.events.clone();
-            let _ = events.send(Event::Settled);
+        if is_first && let Some(title) = &initialize.title {
+            self.say_title(title).await;
         }
-        Reply::Success(Some(answer))
+        Reply::Initialized(answer)
+    }
+
+    async fn say_title(&self, title: &str) {
+        let changed = json!({"title": title});
+        let said = |frames: &mut Frames| vec![frames.system("session_title_changed", changed)];
+        self.output.say(said).await;
     }
 
     /// Keeps a title, as the SDKs' own functions write it.

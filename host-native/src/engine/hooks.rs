@@ -32,8 +32,9 @@ impl RunHook for CallbackHooks {
         let channel = self.channel.clone();
         let is_blocking = self.blocking.contains(&call.hook);
         let event = call.event.name();
-        let request = HostRequest::hook_callback(call, &fresh_uuid().to_string());
         stream::once(async move {
+            let context = channel.hook_context(call.event).await;
+            let request = HostRequest::hook_callback(call, &fresh_uuid().to_string(), context);
             // When its time is over, or the run is interrupted, the question is taken back at once.
             tokio::select! {
                 biased;

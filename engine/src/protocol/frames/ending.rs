@@ -83,6 +83,7 @@ impl Frames {
         };
         if nothing_was_done && !result.is_error {
             ending.terminal_reason = None;
+            ending.local_command = turn.was_compacted.then_some("compact");
         }
         ending.prompts = turn.prompts;
         self.total = self.total.after(&result);
@@ -143,9 +144,15 @@ impl Frames {
         if let Some(command) = ending.local_command {
             set("local_command", command.into());
         }
-        if let Some(status) = ending.api_error_status {
-            set("api_error_status", status);
+        if result.subtype == ResultSubtype::Success && ending.local_command.is_none() {
+            set(
+                "api_error_status",
+                ending.api_error_status.unwrap_or_default(),
+            );
         }
+        set("result_index", self.results.into());
+        set("queued_turn_count", self.accepted.len().into());
+        self.results = self.results.saturating_add(1);
         let given: Vec<&str> = ending
             .prompts
             .iter()

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use windlass_core::{
     Message, RawJson, Seeded, SessionId, Uuid,
     content::Block,
+    context::CompactionTrigger,
     message::{AssistantMessage, SystemMessage, UserMessage},
 };
 
@@ -81,6 +82,8 @@ pub struct Frames {
     tasks: Vec<Value>,
     /// Whether the last result was an error; the exit code follows from it.
     failed: bool,
+    /// Results so far.
+    results: u64,
     /// What the session has cost, for results that no run gives.
     total: CostState,
 }
@@ -107,6 +110,7 @@ impl Frames {
             turn: Turn::default(),
             tasks: Vec::new(),
             failed: false,
+            results: 0,
             total: CostState::default(),
         }
     }
@@ -224,7 +228,7 @@ impl Frames {
         lines
     }
 
-    fn user(&mut self, user: UserMessage) -> Vec<String> {
+    fn user(&mut self, mut user: UserMessage) -> Vec<String> {
         if user.parent_tool_use_id.is_none()
             && let Some(at) = self
                 .accepted
@@ -234,9 +238,12 @@ impl Frames {
             return self.taken_in(at, user);
         }
         let mut more = Map::new();
-        if let Some((call, result)) = tool_result(&user) {
-            if user.parent_tool_use_id.is_none() {
-                self.turn.answered(&call);
+        if let Some((call, mut result)) = tool_result(&user) {
+            if user.parent_tool_use_id.is_none()
+                && self.turn.answered(&call)
+                && let Some(blocks) = as_blocks(&mut user)
+            {
+                result = blocks;
             }
             if user.tool_use_result.is_none() {
                 more.insert("tool_use_result".to_owned(), result);
@@ -318,7 +325,13 @@ impl Frames {
                     more,
                 )]
             }
-            other => vec![plain(&system_of(other))],
+            other => {
+                if let SystemMessage::CompactBoundary(boundary) = &other {
+                    let trigger = boundary.compact_metadata.trigger;
+                    self.turn.was_compacted |= trigger == CompactionTrigger::Manual;
+                }
+                vec![plain(&system_of(other))]
+            }
         }
     }
 }
@@ -381,6 +394,23 @@ fn tool_result(user: &UserMessage) -> Option<(String, Value)> {
         false => content,
     };
     Some((block.tool_use_id, result))
+}
+
+/// Makes the content of a result a list of blocks, and gives the list: what MCP servers answer is one, however short. None
+/// where it is one already, or an error in words.
+fn as_blocks(user: &mut UserMessage) -> Option<Value> {
+    let [block] = user.message.content.as_mut_slice() else {
+        return None;
+    };
+    let mut fields: Map<String, Value> = block.decode().ok()?;
+    let text = match fields.get("content")? {
+        Value::String(text) if fields.get("is_error") != Some(&Value::Bool(true)) => text,
+        _ => return None,
+    };
+    let blocks = json!([{"type": "text", "text": text}]);
+    fields.insert("content".to_owned(), blocks.clone());
+    *block = RawJson::encode(&fields).ok()?;
+    Some(blocks)
 }
 
 /// The texts of a result's content.

@@ -1,8 +1,9 @@
 //! Frames that no message of the session stands for.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use windlass_core::{
     SessionId, Uuid,
+    hook::HookEvent,
     message::{ResultMessage, ResultSubtype},
     permission::Mode,
 };
@@ -117,6 +118,21 @@ impl Frames {
     pub fn tasks_changed(&mut self) -> String {
         let tasks = self.tasks.clone();
         self.system("background_tasks_changed", json!({"tasks": tasks}))
+    }
+
+    /// What callbacks are told beside the event: the prompt that is being answered, and what goes on when the model is done.
+    #[must_use]
+    pub fn hook_context(&self, event: HookEvent) -> Map<String, Value> {
+        let mut context = Map::new();
+        let prompt = self.turn.prompts.last().or(self.accepted.first());
+        if let Some(prompt) = prompt {
+            context.insert("prompt_id".to_owned(), prompt.uuid.to_string().into());
+        }
+        if matches!(event, HookEvent::Stop | HookEvent::SubagentStop) {
+            context.insert("background_tasks".to_owned(), self.tasks.clone().into());
+            context.insert("session_crons".to_owned(), json!([]));
+        }
+        context
     }
 
     /// Whether a background task of this kind (`local_agent`) is known to run.

@@ -1,7 +1,7 @@
 //! Conversations as data.
 
 use serde_json::{Value, json};
-use windlass_core::{Message, Uuid};
+use windlass_core::{Message, Uuid, hook::HookEvent};
 
 use super::*;
 
@@ -442,4 +442,75 @@ fn a_retry_because_the_server_is_overloaded_says_so() {
     };
     assert_eq!(retry(529)["error"], "overloaded");
     assert_eq!(retry(500)["error"], "server_error");
+}
+
+#[test]
+fn what_an_mcp_tool_answers_is_a_list_of_blocks() {
+    let mut frames = frames(FrameSettings::default());
+    let call =
+        |id: &str, name: &str| json!({"type": "tool_use", "id": id, "name": name, "input": {}});
+    let messages = vec![
+        assistant(json!([
+            call("a", "mcp__notes__read"),
+            call("b", "Read"),
+            call("c", "mcp__notes__fail")
+        ])),
+        tool_result("a", false),
+        tool_result("b", false),
+        tool_result("c", true),
+    ];
+    let lines = turn(&mut frames, messages);
+    let results: Vec<&Value> = lines.iter().filter(|line| line["type"] == "user").collect();
+    let blocks = json!([{"type": "text", "text": "seen"}]);
+    assert_eq!(results[0]["message"]["content"][0]["content"], blocks);
+    assert_eq!(results[0]["tool_use_result"], blocks);
+    assert_eq!(results[1]["message"]["content"][0]["content"], "seen");
+    assert_eq!(results[2]["tool_use_result"], "Error: seen");
+}
+
+#[test]
+fn results_are_counted_and_say_what_waits_behind_them() {
+    let mut frames = frames(FrameSettings::default());
+    let more = json!({"result": "done"});
+    let first = turn(
+        &mut frames,
+        vec![assistant(json!([{"type": "text", "text": "done"}]))],
+    );
+    assert_eq!(first.last().unwrap()["type"], "assistant");
+    let waiting = prompt(json!({"message": {"content": "and now?"}}));
+    frames.accepted(&waiting, uuid(SESSION));
+    let first = read(frames.message(result("success", more.clone()), Facts::default()));
+    let first = first.last().unwrap();
+    assert_eq!(
+        (&first["result_index"], &first["queued_turn_count"]),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(first["api_error_status"], Value::Null);
+    frames.message(init(), Facts::default());
+    let second = read(frames.message(result("success", more), Facts::default()));
+    assert_eq!(second.last().unwrap()["result_index"], 1);
+}
+
+#[test]
+fn the_command_to_compact_is_named_in_its_result() {
+    let mut frames = frames(FrameSettings::default());
+    let boundary = message(json!({"type": "system", "subtype": "compact_boundary",
+        "compact_metadata": {"trigger": "manual", "pre_tokens": 17}}));
+    let lines = turn(
+        &mut frames,
+        vec![boundary, result("success", json!({"result": ""}))],
+    );
+    let ended = lines.last().unwrap();
+    assert_eq!(ended["local_command"], "compact");
+    assert!(ended.get("terminal_reason").is_none(), "{ended}");
+}
+
+#[test]
+fn callbacks_are_told_which_prompt_is_answered_and_what_goes_on() {
+    let mut frames = frames(FrameSettings::default());
+    assert!(frames.hook_context(HookEvent::PreToolUse).is_empty());
+    turn(&mut frames, Vec::new());
+    let context = Value::from(frames.hook_context(HookEvent::Stop));
+    let wanted = json!({"prompt_id": PROMPT, "background_tasks": [], "session_crons": []});
+    assert_eq!(context, wanted);
 }

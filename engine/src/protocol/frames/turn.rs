@@ -56,6 +56,10 @@ pub(super) struct Turn {
     pub(super) open_calls: BTreeSet<String>,
     /// What the message said that stands for a response that never came.
     pub(super) api_error: Option<String>,
+    /// The prompt was the command to compact the conversation.
+    pub(super) was_compacted: bool,
+    /// Calls of MCP tools without a result.
+    pub(super) mcp_calls: BTreeSet<String>,
     pub(super) cut: Option<Cut>,
     pub(super) stream: OpenStream,
 }
@@ -65,6 +69,9 @@ impl Turn {
         for block in &assistant.message.content {
             match Block::from_raw(block.clone()) {
                 Block::ToolUse(call) => {
+                    if call.name.starts_with("mcp__") {
+                        self.mcp_calls.insert(call.id.clone());
+                    }
                     self.open_calls.insert(call.id);
                 }
                 Block::Text { text, .. } if assistant.error.is_some() => {
@@ -75,8 +82,10 @@ impl Turn {
         }
     }
 
-    pub(super) fn answered(&mut self, call: &str) {
+    /// Whether the call was one of an MCP tool.
+    pub(super) fn answered(&mut self, call: &str) -> bool {
         self.open_calls.remove(call);
+        self.mcp_calls.remove(call)
     }
 
     pub(super) fn cut_now(&self) -> Cut {

@@ -1,0 +1,185 @@
+//! Frames as recordings of another engine have them: their order, their types, their fields.
+//!
+//! `tests/recordings` holds what recordings teach: scenarios (what an SDK says, what the model answers, which frames
+//! come in which order) and `frames.toml` (the fields of each frame). Both are written by `write_what_recordings_teach`
+//! from the directory that `$WINDLASS_RECORDINGS` names. What is not so here stands in `differences.toml`, with the
+//! reason. `$WINDLASS_SCENARIO` picks scenarios by a pattern.
+#![allow(clippy::unwrap_used)]
+
+mod compare;
+mod differences;
+mod label;
+mod pattern;
+mod play;
+mod recording;
+mod scenario;
+mod shape;
+mod stage;
+
+use std::{collections::BTreeMap, fs, path::PathBuf, sync::Mutex, thread};
+
+use windlass_tests::artefacts;
+
+use self::{
+    differences::{Difference, Differences, Reasons},
+    recording::{Recording, VARIABLE},
+    scenario::Scenario,
+    shape::Tables,
+    stage::Stage,
+};
+
+/// A file of `tests/recordings`.
+fn data(name: &str) -> PathBuf {
+    artefacts::repository().join("tests/recordings").join(name)
+}
+
+#[test]
+fn sdk_1_frames_come_in_the_order_and_with_the_fields_that_were_recorded() {
+    let stage = Stage::read();
+    let tables = Tables::parse(&fs::read_to_string(data("frames.toml")).unwrap()).unwrap();
+    play_all(&Scenario::all(), &tables, &stage);
+}
+
+#[test]
+fn sdk_1_the_sdks_side_of_recordings_gives_the_recorded_frames() {
+    let stage = Stage::read();
+    let Some(recordings) = recording::all().unwrap() else {
+        println!("skipped: ${VARIABLE} names no directory of recordings");
+        return;
+    };
+    let (tables, scenarios) = learn(&recordings, &stage);
+    play_all(&scenarios, &tables, &stage);
+}
+
+#[test]
+fn what_is_committed_is_what_recordings_teach() {
+    let Some(recordings) = recording::all().unwrap() else {
+        println!("skipped: ${VARIABLE} names no directory of recordings");
+        return;
+    };
+    for (name, text) in written(&recordings) {
+        let committed = fs::read_to_string(data(&name)).unwrap_or_default();
+        assert!(
+            committed == text,
+            "tests/recordings/{name} is not what the recordings teach: {AGAIN}"
+        );
+    }
+}
+
+/// How the tables are made.
+const AGAIN: &str =
+    "run `cargo test --workspace --test recordings -- --ignored write_what_recordings_teach`";
+
+#[test]
+#[ignore = "writes into the repository"]
+fn write_what_recordings_teach() {
+    let recordings = recording::all().unwrap();
+    let recordings =
+        recordings.unwrap_or_else(|| panic!("${VARIABLE} names no directory of recordings"));
+    let scenarios = data("scenarios");
+    if scenarios.exists() {
+        fs::remove_dir_all(&scenarios).unwrap();
+    }
+    fs::create_dir_all(&scenarios).unwrap();
+    for (name, text) in written(&recordings) {
+        fs::write(data(&name), text).unwrap();
+    }
+}
+
+/// The files that recordings give, by their names.
+fn written(recordings: &[Recording]) -> BTreeMap<String, String> {
+    let stage = Stage::read();
+    let (tables, scenarios) = learn(recordings, &stage);
+    let head = "# The fields of frames, their JSON kinds, and which are not always there (`? `). Written from recordings,\n\
+                # never by hand: tests/tests/recordings.\n";
+    let mut files = BTreeMap::from([(
+        "frames.toml".to_owned(),
+        head.to_owned() + &tables.to_toml(),
+    )]);
+    for (name, scenario) in scenarios {
+        let text = serde_json::to_string_pretty(&scenario.in_our_words()).unwrap() + "\n";
+        files.insert(format!("scenarios/{name}.json"), text);
+    }
+    files
+}
+
+/// The tables and scenarios that are in recordings.
+fn learn(recordings: &[Recording], stage: &Stage) -> (Tables, BTreeMap<String, Scenario>) {
+    let mut tables = Tables::default();
+    for recording in recordings {
+        for (label, frame) in recording.frames() {
+            tables.learn(&label, frame, &stage.limits);
+        }
+    }
+    let scenario = |recording: &Recording| {
+        let frames = recording.frames();
+        let frames = frames.iter().map(|(label, frame)| (label.as_str(), *frame));
+        let mut scenario = recording.scenario(stage);
+        scenario.frames = compare::order(&tables, frames);
+        (recording.name.clone(), scenario)
+    };
+    let scenarios = recordings.iter().map(scenario).collect();
+    (tables, scenarios)
+}
+
+/// Plays scenarios, two at a time, and holds what comes against the tables and the reasons.
+fn play_all(all: &BTreeMap<String, Scenario>, tables: &Tables, stage: &Stage) {
+    let chosen = std::env::var("WINDLASS_SCENARIO").ok();
+    let names = all.keys().map(String::as_str);
+    let names = names.filter(|name| {
+        let pattern = chosen.as_deref().unwrap_or("*");
+        pattern::fits(pattern, name)
+    });
+    let waiting = Mutex::new(names.collect::<Vec<_>>().into_iter());
+    let found = Mutex::new((Differences::default(), 0, 0));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let next = waiting.lock().unwrap().next();
+                    let Some(name) = next else { break };
+                    let (differences, frames) = play_one(name, all, tables, stage);
+                    let mut found = found.lock().unwrap();
+                    found.0.extend(differences);
+                    found.1 += 1;
+                    found.2 += frames;
+                }
+            });
+        }
+    });
+    let (differences, scenarios, frames) = found.into_inner().unwrap();
+    let looked_at = format!("{scenarios} scenarios, {frames} frames");
+    Reasons::read()
+        .judge(&differences, chosen.is_none())
+        .settle(&looked_at);
+}
+
+fn play_one(
+    name: &str,
+    all: &BTreeMap<String, Scenario>,
+    tables: &Tables,
+    stage: &Stage,
+) -> (Differences, usize) {
+    let scenario = &all[name];
+    let played = play::play(name, all);
+    let mut found = compare::compare(name, scenario, tables, &stage.limits, &played.frames);
+    if played.exit != scenario.exit {
+        let shown = |code: Option<i32>| code.map_or("a signal".to_owned(), |code| code.to_string());
+        let codes = format!(
+            "{} in place of {}",
+            shown(played.exit),
+            shown(scenario.exit)
+        );
+        found.add(Difference::Exit(codes), name, played.remarks.clone());
+    }
+    if let Some(what) = played.hangs {
+        found.add(Difference::Hangs(what), name, played.remarks.clone());
+    }
+    if std::env::var_os("WINDLASS_SCENARIO").is_some() {
+        println!("{name}: {}", played.remarks);
+        for (label, frame) in &played.frames {
+            println!("{label}\n    {frame}");
+        }
+    }
+    (found, played.frames.len())
+}
