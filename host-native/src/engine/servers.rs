@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, time::Duration};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use windlass_core::{RawJson, message::McpServer, tool::ToolDefinition};
 use windlass_engine::protocol::reply::ReplyError;
 
@@ -418,10 +418,18 @@ impl Server {
             })
             .collect();
         let mut described = json!({"name": name, "status": status.name(), "tools": tools});
-        described["config"] = self.config.decode().unwrap_or_default();
-        if matches!(self.way, Way::Sdk(_)) {
-            described["source"] = "sdk".into();
+        let mut config: Map<String, Value> = self.config.decode().unwrap_or_default();
+        let is_sdk = matches!(self.way, Way::Sdk(_));
+        // What says nothing is a program.
+        let transport = config.entry("type").or_insert("stdio".into()).clone();
+        if transport == "stdio" {
+            config.entry("args").or_insert(json!([]));
         }
+        described["transport"] = transport;
+        described["config"] = config.into();
+        // All are given when the engine starts or while it runs: none comes from a file of the project.
+        described["scope"] = "dynamic".into();
+        described["source"] = if is_sdk { "sdk" } else { "dynamic" }.into();
         if let Some(info) = &self.offer.info {
             described["serverInfo"] = info.clone();
         }

@@ -4,6 +4,7 @@
 //! come in which order) and `frames.toml` (the fields of each frame). Both are written by `write_what_recordings_teach`
 //! from the directory that `$WINDLASS_RECORDINGS` names. What is not so here stands in `differences.toml`, with the
 //! reason. `$WINDLASS_SCENARIO` picks scenarios by a pattern.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 mod compare;
