@@ -21,6 +21,9 @@ pub(crate) const VARIABLE: &str = "WINDLASS_RECORDINGS";
 /// The directory in which recordings were made.
 const WORKSPACE: &str = "/workspace";
 
+/// Nothing is owed any more.
+const IDLE: &str = "system/session_state_changed:idle";
+
 /// What was said, in its order.
 pub(crate) struct Recording {
     pub(crate) name: String,
@@ -128,7 +131,9 @@ impl Recording {
         i32::try_from(exit.msg["exit_code"].as_i64()?).ok()
     }
 
-    /// What the SDK says of its own accord, each behind the last thing that it may have waited for.
+    /// What the SDK says of its own accord, each behind the last thing that it may have waited for. What it said between a
+    /// result and the word that nothing is owed any more comes behind that word: else it would be chance whether the word is
+    /// said at all.
     fn steps(&self) -> Vec<Step> {
         let mut labels = Labels::default();
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -140,6 +145,17 @@ impl Recording {
                     let frame = labels.name(&line.msg);
                     let times = seen.entry(frame.clone()).or_default();
                     *times += 1;
+                    if frame == IDLE {
+                        let behind = |step: &&mut Step| {
+                            let result = |after: &After| after.frame.starts_with("result/");
+                            step.after == last && step.after.as_ref().is_some_and(result)
+                        };
+                        let times = *times;
+                        for step in steps.iter_mut().filter(behind) {
+                            let frame = IDLE.to_owned();
+                            step.after = Some(After { frame, times });
+                        }
+                    }
                     if is_waited_for(&frame) {
                         last = Some(After {
                             frame,
@@ -166,8 +182,7 @@ impl Recording {
     /// The last time that the engine says that it is idle; else the last thing that it says.
     fn last_state(&self) -> Option<After> {
         let frames = self.frames();
-        let idle = "system/session_state_changed:idle";
-        let is_idle = |(label, _): &&(String, &Value)| label == idle;
+        let is_idle = |(label, _): &&(String, &Value)| label == IDLE;
         let reply = (frames.iter()).rfind(|(label, _)| label.starts_with("reply/"));
         match frames.iter().filter(is_idle).count() {
             0 => reply.map(|(label, _)| After {
@@ -175,7 +190,7 @@ impl Recording {
                 times: frames.iter().filter(|(other, _)| other == label).count(),
             }),
             times => Some(After {
-                frame: idle.to_owned(),
+                frame: IDLE.to_owned(),
                 times,
             }),
         }
@@ -233,7 +248,8 @@ impl Recording {
 
 /// Whether an SDK may wait for such a frame before it goes on. The others come when they come.
 fn is_waited_for(label: &str) -> bool {
-    lane(label) == REPLIES
+    label == IDLE
+        || lane(label) == REPLIES
         || lane(label) == CONVERSATION && !label.starts_with("system/session_state_changed")
 }
 
