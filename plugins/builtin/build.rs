@@ -133,8 +133,12 @@ fn build(
         .args(["--target", TARGET, "--profile", PROFILE])
         .arg("--target-dir")
         .arg(&target)
-        // Every runtime that components meet has had 128-bit SIMD for years; searching relies on it.
-        .env("CARGO_ENCODED_RUSTFLAGS", "-Ctarget-feature=+simd128")
+        // Every runtime that components meet has had 128-bit SIMD for years; searching relies on it. The linker leaves room
+        // for the largest address in every call and constant unless it is told to close the gaps.
+        .env(
+            "CARGO_ENCODED_RUSTFLAGS",
+            "-Ctarget-feature=+simd128\x1f-Clink-arg=--compress-relocations",
+        )
         .status()
         .map_err(|error| format!("could not start cargo for {}: {error}", guest.package))?;
     if !status.success() {
