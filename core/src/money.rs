@@ -4,6 +4,8 @@ use core::{fmt, iter::Sum, ops::AddAssign};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::json::RawJson;
+
 /// US dollars, in steps of one billionth. In JSON a decimal number (`0.012345`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Usd {
@@ -79,16 +81,14 @@ impl Serialize for Usd {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // As raw digits: a detour over floating point could differ in the last place.
         let text = alloc::format!("{self}");
-        let raw: &serde_json::value::RawValue =
-            crate::json::read::from_str(&text).map_err(serde::ser::Error::custom)?;
+        let raw = RawJson::parse(text).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Usd {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw: alloc::boxed::Box<serde_json::value::RawValue> =
-            Deserialize::deserialize(deserializer)?;
+        let raw = RawJson::deserialize(deserializer)?;
         let text = raw.get().trim_matches('"');
         Self::parse(text).ok_or_else(|| de::Error::custom("not an amount in dollars such as 0.25"))
     }

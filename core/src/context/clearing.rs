@@ -4,7 +4,7 @@
 //! `context-management-2025-06-27`); then the request says how. For other providers the core does the same
 //! in a second encoding. Either way the history itself keeps everything.
 
-use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -168,11 +168,12 @@ impl Clearing {
     pub fn apply(&self, history: &History, cleared: u32) -> History {
         let results = self.results(history);
         let count = usize::try_from(cleared).unwrap_or(usize::MAX);
-        let ids: Vec<&str> = (results.iter().take(count))
-            .filter(|r| !r.excluded)
-            .map(|r| r.id.as_str())
-            .collect();
-        let ids: alloc::collections::BTreeSet<&str> = ids.into_iter().collect();
+        let mut ids = BTreeSet::new();
+        ids.extend(
+            (results.into_iter().take(count))
+                .filter(|r| !r.excluded)
+                .map(|r| r.id),
+        );
         history.edited(|role, block| {
             match role {
                 Role::User => emptied(&block, "tool_result", "tool_use_id", &ids, || {
@@ -190,7 +191,8 @@ impl Clearing {
     }
 
     fn results(&self, history: &History) -> Vec<ResultPlace> {
-        let mut tools: BTreeMap<String, String> = BTreeMap::new();
+        // Calls of excluded tools.
+        let mut excluded: BTreeSet<String> = BTreeSet::new();
         let mut results = Vec::new();
         for message in 0..history.message_count() {
             for block in history.blocks(message) {
@@ -200,15 +202,19 @@ impl Clearing {
                 match object.get_string("type").as_deref() {
                     Some("tool_use") => {
                         let id = object.get_string("id").unwrap_or_default();
-                        tools.insert(id, object.get_string("name").unwrap_or_default());
+                        let tool = object.get_string("name").unwrap_or_default();
+                        if self.exclude_tools.contains(&tool) {
+                            excluded.insert(id);
+                        } else {
+                            excluded.remove(&id);
+                        }
                     }
                     Some("tool_result") => {
                         let id = object.get_string("tool_use_id").unwrap_or_default();
-                        let tool = tools.get(&id);
                         results.push(ResultPlace {
                             message,
                             tokens: size::block(&block),
-                            excluded: tool.is_some_and(|name| self.exclude_tools.contains(name)),
+                            excluded: excluded.contains(&id),
                             id,
                         });
                     }
@@ -242,7 +248,7 @@ fn emptied(
     block: &RawJson,
     kind: &str,
     id_field: &str,
-    ids: &alloc::collections::BTreeSet<&str>,
+    ids: &BTreeSet<String>,
     replacement: impl Fn() -> (&'static str, RawJson),
 ) -> Option<RawJson> {
     let mut object = RawObject::parse(block.get()).ok()?;

@@ -1,10 +1,11 @@
 //! Which hooks a session has.
 
-use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{HookEvent, Matcher, Occurrence};
+use crate::{json::write, sorted::SortedMap};
 
 /// How long a hook may take where its matcher does not say: a minute.
 pub const DEFAULT_TIMEOUT_MS: u64 = 60_000;
@@ -124,12 +125,12 @@ pub fn concerned<'a>(
     occurrence: &Occurrence,
 ) -> Vec<(&'a HookMatcher, &'a str)> {
     let (event, subject) = (occurrence.event(), occurrence.subject());
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedMap::new();
     matchers
         .iter()
         .filter(|m| m.event == event && subject.is_none_or(|s| m.matcher.matches(s)))
         .flat_map(|m| m.hooks.iter().map(move |hook| (m, hook.as_str())))
-        .filter(|(_, hook)| seen.insert(*hook))
+        .filter(|(_, hook)| seen.insert(*hook, ()).is_none())
         .collect()
 }
 
@@ -159,7 +160,7 @@ fn from_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Er
 pub fn timeout_from_seconds(seconds: f64) -> Result<u64, TimeoutError> {
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(TimeoutError {
-            given: format!("{seconds}"),
+            given: write::to_text(&seconds),
         });
     }
     // Floating point casts saturate; less than a millisecond is one.
@@ -176,7 +177,7 @@ pub struct TimeoutError {
 
 #[cfg(test)]
 mod tests {
-    use alloc::borrow::ToOwned;
+    use alloc::{borrow::ToOwned, format};
 
     use super::*;
     use crate::{hook::input, json::RawJson};

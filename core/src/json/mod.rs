@@ -4,13 +4,20 @@
 //! blocks, structured results) travels as [`RawJson`]: the text itself, checked once to be JSON.
 //! It is never rebuilt from a tree of values, so key order, number spelling and unknown fields stay.
 
+mod fault;
 pub(crate) mod read;
+pub(crate) mod write;
 
 use alloc::{borrow::ToOwned, boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
+
+pub(crate) use self::fault::Fault;
+
+/// Under this name serde_json asks for text, and hands it over, that is carried and neither read nor written.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// One JSON value as text, shared and immutable. Cloning is cheap.
 #[derive(Clone)]
@@ -22,7 +29,7 @@ impl RawJson {
     /// # Errors
     /// [`JsonError`] with the position of the first fault.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
-        RawValue::from_string(text.into())
+        read::raw(text.into())
             .map(Self::on_one_line)
             .map_err(JsonError::from)
     }
@@ -35,7 +42,7 @@ impl RawJson {
             return Self(raw.into());
         }
         // Blanks in place of other white space: still the same value.
-        let line = RawValue::from_string(text.replace(['\n', '\r'], " "));
+        let line = read::raw(text.replace(['\n', '\r'], " "));
         Self(line.unwrap_or(raw).into())
     }
 
@@ -44,9 +51,8 @@ impl RawJson {
     /// # Errors
     /// [`JsonError`] as the encoder reports it.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, JsonError> {
-        serde_json::value::to_raw_value(value)
-            .map(|raw| Self(raw.into()))
-            .map_err(JsonError::from)
+        let raw = write::to_string(value).and_then(read::carried)?;
+        Ok(Self(raw.into()))
     }
 
     /// The JSON string literal for `text`.
@@ -160,6 +166,14 @@ impl From<serde_json::Error> for JsonError {
     }
 }
 
+impl From<Fault> for JsonError {
+    fn from(error: Fault) -> Self {
+        Self {
+            reason: alloc::format!("{error}"),
+        }
+    }
+}
+
 /// A JSON object as its fields in their order, each value untouched.
 ///
 /// This is how a content block of a kind that this version does not know is kept: fields can be
@@ -197,7 +211,7 @@ impl RawObject {
     #[must_use]
     pub fn duplicate(&self) -> Option<&str> {
         let mut seen = alloc::collections::BTreeSet::new();
-        self.keys().find(|key| !seen.insert(*key))
+        self.keys().find(|key| !seen.insert((*key).to_owned()))
     }
 
     /// The fields in their order.

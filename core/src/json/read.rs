@@ -1,107 +1,260 @@
 //! JSON into types, structures from objects only.
 //!
-//! What serde derives reads a structure from an object or, field by field, from an array. Nobody sends such arrays, and
-//! the code for them is a quarter of what a page would have to fetch of the core. So everything is read through
-//! [`ObjectsOnly`], which never offers an array to a structure; the compiler leaves that code away, and such input is
-//! refused.
+//! Serde's derived readers are compiled anew for each kind of deserializer, and within it for each type that a value can
+//! be read from. A page has to fetch all of that, so there is one [`Reader`] here with as few ways as JSON needs: it
+//! reads from a text, hands one type for all parts of a value to whoever reads it, and offers a structure nothing but
+//! objects. (Serde would also read it, field by field, from an array. Nobody sends such arrays.) Values, limits and
+//! words for what is wrong are those of serde_json, which the tests hold it against.
 
-use core::fmt;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
 
 use serde::{
     Deserialize,
     de::{
-        DeserializeSeed, Deserializer, EnumAccess, Error as _, IgnoredAny, MapAccess, SeqAccess,
-        VariantAccess, Visitor,
+        DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
+        SeqAccess, Unexpected, VariantAccess, Visitor,
+        value::{BorrowedStrDeserializer, MapAccessDeserializer, StringDeserializer},
     },
 };
+use serde_json::{Map, Number, Value, value::RawValue};
 
-/// Under this name serde_json asks itself for text that is carried and not read.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
+use self::text::{Numeral, Reader};
+use super::{RAW_VALUE, fault::Fault};
 
 /// Reads a whole text.
-pub(crate) fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> serde_json::Result<T> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let value = T::deserialize(ObjectsOnly(&mut reader))?;
+pub(crate) fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Fault> {
+    let mut reader = Reader::new(text);
+    match T::deserialize(&mut reader) {
+        Ok(value) => reader.end().map(|()| value),
+        Err(error) => Err(reader.placed(error)),
+    }
+}
+
+/// The same for bytes that should be UTF-8.
+pub(crate) fn from_slice<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Fault> {
+    from_str(text(bytes)?)
+}
+
+/// Takes a text that is one value, and checks that.
+pub(crate) fn raw(text: String) -> Result<Box<RawValue>, Fault> {
+    let mut reader = Reader::new(&text);
+    let value = reader.raw()?;
+    reader.end()?;
+    let value = if value.len() == text.len() {
+        text
+    } else {
+        value.into()
+    };
+    carried(value)
+}
+
+/// A text that is one value, which whoever made it knows.
+pub(super) fn carried(value: String) -> Result<Box<RawValue>, Fault> {
+    let value: StringDeserializer<Fault> = value.into_deserializer();
+    Deserialize::deserialize(MapAccessDeserializer::new(Raw(Some(value))))
+}
+
+/// Reads a text as a tree. (What serde_json derives for its trees would bring along its own reader.)
+pub(crate) fn tree(text: &str) -> Result<Value, Fault> {
+    let mut reader = Reader::new(text);
+    let value = reader.tree()?;
     reader.end()?;
     Ok(value)
 }
 
-/// The same for bytes that should be UTF-8.
-pub(crate) fn from_slice<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> serde_json::Result<T> {
-    // One reader for both: half the code.
-    match core::str::from_utf8(bytes) {
-        Ok(text) => from_str(text),
-        Err(fault) => Err(no_text(bytes, fault.valid_up_to(), fault.error_len())),
-    }
-}
-
-/// Why bytes are no text. Those that end within a character are a text that was cut, as it would be within a token.
-fn no_text(bytes: &[u8], valid: usize, fault: Option<usize>) -> serde_json::Error {
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Fault> {
+    let fault = match core::str::from_utf8(bytes) {
+        Ok(text) => return Ok(text),
+        Err(fault) => fault,
+    };
+    let valid = fault.valid_up_to();
+    // Bytes that end within a character are a text that was cut, as it would be within a token.
     let before = bytes.get(..valid).unwrap_or_default();
     let before = core::str::from_utf8(before).unwrap_or_default();
-    match from_str::<IgnoredAny>(before) {
-        Err(error) if fault.is_none() || !error.is_eof() => error,
-        _ => serde_json::Error::custom(format_args!("no UTF-8 text from byte {valid} on")),
+    let mut reader = Reader::new(before);
+    match reader.skip().and_then(|()| reader.end()) {
+        Err(error) if fault.error_len().is_none() || !error.is_cut() => Err(error),
+        _ => Err(Fault::custom(format_args!(
+            "no UTF-8 text from byte {valid} on"
+        ))),
     }
 }
 
-/// A deserializer that gives structures objects only, at every depth.
-struct ObjectsOnly<D>(D);
-
-macro_rules! forward {
-    ($($method:ident)*) => {
-        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-            self.0.$method(visitor)
+macro_rules! scalars {
+    ($($method:ident: $read:ident)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+            self.$read(visitor)
         })*
     };
 }
 
-macro_rules! forward_nested {
-    ($($method:ident($($name:ident: $type:ty),*))*) => {
-        $(fn $method<V: Visitor<'de>>(self, $($name: $type,)* visitor: V) -> Result<V::Value, D::Error> {
-            self.0.$method($($name,)* Nested(visitor))
-        })*
-    };
-}
-
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectsOnly<D> {
-    type Error = D::Error;
-
-    forward! {
-        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64 deserialize_char deserialize_str deserialize_string
-        deserialize_bytes deserialize_byte_buf deserialize_unit deserialize_identifier
-        deserialize_ignored_any
+impl<'de> Reader<'de> {
+    fn tree(&mut self) -> Result<Value, Fault> {
+        Ok(match self.token() {
+            Some(b'"') => Value::String(self.string()?.into_owned()),
+            Some(b'{') => {
+                let mut fields = Map::new();
+                self.enter()?;
+                while self.next_field()? {
+                    let name = self.string()?.into_owned();
+                    fields.insert(name, self.tree()?);
+                }
+                Value::Object(fields)
+            }
+            Some(b'[') => {
+                let mut elements = Vec::new();
+                self.enter()?;
+                while self.next_element()? {
+                    elements.push(self.tree()?);
+                }
+                Value::Array(elements)
+            }
+            Some(b'n') => {
+                self.word("null")?;
+                Value::Null
+            }
+            Some(b't' | b'f') => Value::Bool(self.truth()?),
+            Some(b'-' | b'0'..=b'9') => match self.numeral()? {
+                Numeral::Unsigned(number) => number.into(),
+                Numeral::Signed(number) => number.into(),
+                Numeral::Float(number) => Number::from_f64(number).into(),
+            },
+            _ => return Err(self.no_value()),
+        })
     }
 
-    forward_nested! {
-        deserialize_any()
-        deserialize_option()
-        deserialize_seq()
-        deserialize_tuple(len: usize)
-        deserialize_tuple_struct(name: &'static str, len: usize)
-        deserialize_map()
-        deserialize_enum(name: &'static str, variants: &'static [&'static str])
+    fn visit_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Fault> {
+        if !self.at_number() {
+            return Err(self.mismatch(&visitor));
+        }
+        match self.numeral()? {
+            Numeral::Unsigned(number) => visitor.visit_u64(number),
+            Numeral::Signed(number) => visitor.visit_i64(number),
+            Numeral::Float(number) => visitor.visit_f64(number),
+        }
+    }
+
+    fn visit_string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Fault> {
+        if self.token() != Some(b'"') {
+            return Err(self.mismatch(&visitor));
+        }
+        match self.string()? {
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Reader<'de> {
+    type Error = Fault;
+
+    scalars! {
+        deserialize_i8: visit_number
+        deserialize_i16: visit_number
+        deserialize_i32: visit_number
+        deserialize_i64: visit_number
+        deserialize_i128: visit_number
+        deserialize_u8: visit_number
+        deserialize_u16: visit_number
+        deserialize_u32: visit_number
+        deserialize_u64: visit_number
+        deserialize_u128: visit_number
+        deserialize_f32: visit_number
+        deserialize_f64: visit_number
+        deserialize_char: visit_string
+        deserialize_str: visit_string
+        deserialize_string: visit_string
+        deserialize_bytes: deserialize_any
+        deserialize_byte_buf: deserialize_any
+        deserialize_identifier: visit_string
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.token() {
+            Some(b'"') => self.visit_string(visitor),
+            Some(b'{') => self.deserialize_map(visitor),
+            Some(b'[') => self.deserialize_seq(visitor),
+            Some(b'n') => self.deserialize_unit(visitor),
+            Some(b't' | b'f') => self.deserialize_bool(visitor),
+            Some(b'-' | b'0'..=b'9') => self.visit_number(visitor),
+            _ => Err(self.no_value()),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.token() {
+            Some(b't' | b'f') => visitor.visit_bool(self.truth()?),
+            _ => Err(self.mismatch(&visitor)),
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.token() != Some(b'n') {
+            return Err(self.mismatch(&visitor));
+        }
+        self.word("null")?;
+        visitor.visit_unit()
     }
 
     fn deserialize_unit_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_unit_struct(name, visitor)
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.token() != Some(b'n') {
+            return visitor.visit_some(self);
+        }
+        self.word("null")?;
+        visitor.visit_none()
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, D::Error> {
+    ) -> Result<V::Value, Fault> {
         if name == RAW_VALUE {
-            return self.0.deserialize_newtype_struct(name, visitor);
+            let text = BorrowedStrDeserializer::new(self.raw()?);
+            return visitor.visit_map(Raw(Some(text)));
         }
-        self.0.deserialize_newtype_struct(name, Nested(visitor))
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let level = self.open(b'[', &visitor)?;
+        let value = visitor.visit_seq(Parts(self))?;
+        self.leave(level, b']').map(|()| value)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let level = self.open(b'{', &visitor)?;
+        let value = visitor.visit_map(Parts(self))?;
+        self.leave(level, b'}').map(|()| value)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -109,245 +262,145 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectsOnly<D> {
         _name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Object(visitor))
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_map(visitor)
     }
 
-    fn is_human_readable(&self) -> bool {
-        self.0.is_human_readable()
-    }
-}
-
-/// A visitor whose parts are read through [`ObjectsOnly`] too.
-struct Nested<V>(V);
-
-macro_rules! forward_visits {
-    ($($method:ident: $type:ty)*) => {
-        $(fn $method<E: serde::de::Error>(self, value: $type) -> Result<V::Value, E> {
-            self.0.$method(value)
-        })*
-    };
-}
-
-impl<'de, V: Visitor<'de>> Visitor<'de> for Nested<V> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.expecting(f)
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.open_variant()? {
+            None => visitor.visit_enum(Variant {
+                reader: self,
+                has_content: false,
+            }),
+            Some(level) => {
+                let value = visitor.visit_enum(Variant {
+                    reader: &mut *self,
+                    has_content: true,
+                })?;
+                self.leave(level, b'}').map(|()| value)
+            }
+        }
     }
 
-    forward_visits! {
-        visit_bool: bool
-        visit_i64: i64
-        visit_i128: i128
-        visit_u64: u64
-        visit_u128: u128
-        visit_f64: f64
-        visit_char: char
-        visit_str: &str
-        visit_borrowed_str: &'de str
-        visit_string: alloc::string::String
-        visit_bytes: &[u8]
-        visit_borrowed_bytes: &'de [u8]
-        visit_byte_buf: alloc::vec::Vec<u8>
-    }
-
-    fn visit_none<E: serde::de::Error>(self) -> Result<V::Value, E> {
-        self.0.visit_none()
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> Result<V::Value, E> {
-        self.0.visit_unit()
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.0.visit_some(ObjectsOnly(inner))
-    }
-
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
-        self.0.visit_newtype_struct(ObjectsOnly(inner))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
-        self.0.visit_seq(Parts(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<V::Value, A::Error> {
-        self.0.visit_map(Parts(fields))
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, variant: A) -> Result<V::Value, A::Error> {
-        self.0.visit_enum(Parts(variant))
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.skip()?;
+        visitor.visit_unit()
     }
 }
 
-/// A visitor of a structure: it is shown objects and nothing else.
-struct Object<V>(V);
+/// What an object or array is made of.
+struct Parts<'a, 'de>(&'a mut Reader<'de>);
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Object<V> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.expecting(f)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<V::Value, A::Error> {
-        self.0.visit_map(Parts(fields))
-    }
-}
-
-/// What a value is made of, each part read through [`ObjectsOnly`].
-struct Parts<A>(A);
-
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Parts<A> {
-    type Error = A::Error;
+impl<'de> SeqAccess<'de> for Parts<'_, 'de> {
+    type Error = Fault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, A::Error> {
-        self.0.next_element_seed(Part(seed))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.0.size_hint()
+    ) -> Result<Option<T::Value>, Fault> {
+        if !self.0.next_element()? {
+            return Ok(None);
+        }
+        seed.deserialize(&mut *self.0).map(Some)
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Parts<A> {
-    type Error = A::Error;
+impl<'de> MapAccess<'de> for Parts<'_, 'de> {
+    type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, A::Error> {
-        // A name has no parts.
-        self.0.next_key_seed(seed)
+    ) -> Result<Option<K::Value>, Fault> {
+        if !self.0.next_field()? {
+            return Ok(None);
+        }
+        seed.deserialize(&mut *self.0).map(Some)
     }
 
-    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
-        self.0.next_value_seed(Part(seed))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        self.0.size_hint()
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
+        seed.deserialize(&mut *self.0)
     }
 }
 
-impl<'de, A: EnumAccess<'de>> EnumAccess<'de> for Parts<A> {
-    type Error = A::Error;
-    type Variant = Parts<A::Variant>;
+/// A variant by its name: a text, or an object with its content as the only field.
+struct Variant<'a, 'de> {
+    reader: &'a mut Reader<'de>,
+    has_content: bool,
+}
 
-    fn variant_seed<T: DeserializeSeed<'de>>(
-        self,
-        seed: T,
-    ) -> Result<(T::Value, Self::Variant), A::Error> {
-        let (name, content) = self.0.variant_seed(seed)?;
-        Ok((name, Parts(content)))
+impl<'a, 'de> EnumAccess<'de> for Variant<'a, 'de> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), Fault> {
+        let name = seed.deserialize(&mut *self.reader)?;
+        Ok((name, self))
     }
 }
 
-impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Parts<A> {
-    type Error = A::Error;
+impl<'a, 'de> Variant<'a, 'de> {
+    fn content(self, expected: &str) -> Result<&'a mut Reader<'de>, Fault> {
+        if !self.has_content {
+            return Err(Fault::invalid_type(Unexpected::UnitVariant, &expected));
+        }
+        Ok(self.reader)
+    }
+}
 
-    fn unit_variant(self) -> Result<(), A::Error> {
-        self.0.unit_variant()
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        match self.has_content {
+            true => Deserialize::deserialize(self.reader),
+            false => Ok(()),
+        }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, A::Error> {
-        self.0.newtype_variant_seed(Part(seed))
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        seed.deserialize(self.content("newtype variant")?)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.0.tuple_variant(len, Nested(visitor))
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.content("tuple variant")?.deserialize_seq(visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
         self,
-        fields: &'static [&'static str],
+        _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, A::Error> {
-        self.0.struct_variant(fields, Object(visitor))
+    ) -> Result<V::Value, Fault> {
+        self.content("struct variant")?.deserialize_map(visitor)
     }
 }
 
-/// A part that is yet to be read.
-struct Part<T>(T);
+/// A text that is carried, the way serde_json asks for it: as an object of one field.
+struct Raw<T>(Option<T>);
 
-impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for Part<T> {
-    type Value = T::Value;
+impl<'de, T: Deserializer<'de, Error = Fault>> MapAccess<'de> for Raw<T> {
+    type Error = Fault;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        self.0.deserialize(ObjectsOnly(deserializer))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use alloc::{
-        string::{String, ToString as _},
-        vec::Vec,
-    };
-
-    use serde::Deserialize;
-    use serde_json::{json, value::RawValue};
-
-    use super::{from_slice, from_str};
-
-    #[derive(Debug, PartialEq, Deserialize)]
-    struct Pair {
-        name: String,
-        #[serde(default)]
-        inner: Option<Inner>,
-    }
-
-    #[derive(Debug, PartialEq, Deserialize)]
-    struct Inner(Vec<Kind>);
-
-    #[derive(Debug, PartialEq, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    enum Kind {
-        Plain,
-        Number(i64),
-        Both(u8, u8),
-        Fields { on: bool },
-    }
-
-    #[test]
-    fn every_shape_is_read_at_every_depth() {
-        let text =
-            r#"{"name":"a","inner":["plain",{"number":-1},{"both":[1,2]},{"fields":{"on":true}}]}"#;
-        let read: Pair = from_slice(text.as_bytes()).unwrap();
-        let kinds = alloc::vec![
-            Kind::Plain,
-            Kind::Number(-1),
-            Kind::Both(1, 2),
-            Kind::Fields { on: true }
-        ];
-        assert_eq!(read.inner, Some(Inner(kinds)));
-        assert_eq!(
-            from_str::<serde_json::Value>("[1,{}]").unwrap(),
-            json!([1, {}])
-        );
-        let raw: &RawValue = from_str(" {\"b\": 1.50} ").unwrap();
-        assert_eq!(raw.get(), "{\"b\": 1.50}");
-    }
-
-    #[test]
-    fn an_array_is_no_structure() {
-        for (text, at) in [
-            (r#"["a"]"#, "line 1 column 0"),
-            (r#"{"name":"a","inner":[{"fields":[true]}]}"#, "line 1"),
-            (r#"{"name":"a"} x"#, "line 1 column 14"),
-        ] {
-            let error = from_str::<Pair>(text).unwrap_err().to_string();
-            assert!(error.contains(at), "{error}");
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        if self.0.is_none() {
+            return Ok(None);
         }
-        let error = from_slice::<String>(b"\"a\xff\"").unwrap_err();
-        assert!(error.to_string().contains("byte 2"), "{error}");
-        let cut = from_slice::<String>("\"aü".as_bytes().split_last().unwrap().1).unwrap_err();
-        assert!(cut.is_eof(), "{cut}");
+        seed.deserialize(BorrowedStrDeserializer::new(RAW_VALUE))
+            .map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        match self.0.take() {
+            Some(text) => seed.deserialize(text),
+            None => Err(Fault::custom("a text that is carried has one value")),
+        }
     }
 }

@@ -65,7 +65,7 @@ impl Message {
     #[must_use]
     pub fn to_line(&self) -> String {
         // Every field is a string, a number, raw JSON or a map with string keys: encoding cannot fail.
-        serde_json::to_string(self).unwrap_or_default()
+        crate::json::write::to_text(self)
     }
 }
 

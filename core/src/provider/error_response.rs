@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, format, string::String};
 
 use super::{ApiError, WireError};
-use crate::message::ErrorClass;
+use crate::{json::Fault, message::ErrorClass};
 
 /// An error response of this status, of which the server said this much.
 pub(super) fn of_status(status: u16, said: &str) -> ApiError {
@@ -98,7 +98,7 @@ pub(super) fn excerpt(body: &[u8]) -> String {
 }
 
 /// A stream event that is not JSON.
-pub(super) fn garbled_event(data: &[u8], error: &serde_json::Error) -> WireError {
+pub(super) fn garbled_event(data: &[u8], error: &Fault) -> WireError {
     WireError::garbled(&format!(
         "an event is not JSON ({error}); {}",
         excerpt(data)

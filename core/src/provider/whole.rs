@@ -3,7 +3,10 @@
 use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 
 use super::{ApiError, Decoder, Response, WireError, error_response::excerpt};
-use crate::{json::RawJson, message::ErrorClass};
+use crate::{
+    json::{self, Fault, RawJson},
+    message::ErrorClass,
+};
 
 /// Collects the body and reads it at the end.
 #[derive(Debug)]
@@ -22,8 +25,8 @@ pub(super) enum Unread {
     Reported(ApiError),
 }
 
-impl From<serde_json::Error> for Unread {
-    fn from(_: serde_json::Error) -> Self {
+impl From<Fault> for Unread {
+    fn from(_: Fault) -> Self {
         Self::Form
     }
 }
@@ -86,8 +89,8 @@ impl Decoder for WholeDecoder {
 /// told apart by trying, and then the end is only one of several complaints. Nor is it enough to skip the value:
 /// then a number that ends in its point counts as wrong, not as unfinished.)
 fn breaks_off(body: &[u8]) -> bool {
-    let read: Result<serde_json::Value, _> = crate::json::read::from_slice(body);
-    !body.is_empty() && read.is_err_and(|error| error.is_eof())
+    let read = json::read::text(body).and_then(json::read::tree);
+    !body.is_empty() && read.is_err_and(|error| error.is_cut())
 }
 
 /// Whether a response of this content type is a stream of events.

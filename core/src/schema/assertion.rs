@@ -21,10 +21,7 @@ pub(super) fn check_type(schema: &Map<String, Value>, subject: Subject<'_, '_>, 
     if fits(subject.value) {
         return;
     }
-    let inner = subject
-        .value
-        .as_str()
-        .map(crate::json::read::from_str::<Value>);
+    let inner = subject.value.as_str().map(crate::json::read::tree);
     let is = match inner {
         // Models like to encode twice.
         Some(Ok(inner @ (Value::Object(_) | Value::Array(_)))) if fits(&inner) => {

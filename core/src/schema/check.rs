@@ -45,12 +45,34 @@ struct Checker<'s> {
 
 /// What a schema had something to say about, for `unevaluatedProperties` and `unevaluatedItems`.
 #[derive(Default)]
-struct Seen<'v> {
-    fields: BTreeSet<&'v str>,
-    items: BTreeSet<usize>,
+struct Seen {
+    fields: BTreeSet<String>,
+    items: Items,
 }
 
-impl Seen<'_> {
+/// Places in a list: for each, whether it is one of them.
+#[derive(Default)]
+struct Items(Vec<bool>);
+
+impl Items {
+    /// Whether it was none of them.
+    fn insert(&mut self, index: usize) -> bool {
+        if self.0.len() <= index {
+            self.0.resize(index + 1, false);
+        }
+        !core::mem::replace(&mut self.0[index], true)
+    }
+
+    fn extend(&mut self, other: Self) {
+        for (index, seen) in other.0.into_iter().enumerate() {
+            if seen {
+                self.insert(index);
+            }
+        }
+    }
+}
+
+impl Seen {
     fn add(&mut self, other: Self) {
         self.fields.extend(other.fields);
         self.items.extend(other.items);
@@ -73,7 +95,7 @@ impl<'s> Checker<'s> {
         at: &Place<'_>,
         depth: u32,
         found: &mut Found,
-    ) -> Seen<'v> {
+    ) -> Seen {
         let mut seen = Seen::default();
         let Some(fields) = schema.as_object() else {
             if schema == &Value::Bool(false) {
@@ -124,20 +146,11 @@ impl<'s> Checker<'s> {
     }
 
     /// Checks the same value against another schema.
-    fn again<'v>(
-        &self,
-        schema: &'s Value,
-        subject: Subject<'v, '_>,
-        found: &mut Found,
-    ) -> Seen<'v> {
+    fn again<'v>(&self, schema: &'s Value, subject: Subject<'v, '_>, found: &mut Found) -> Seen {
         self.check(schema, subject.value, subject.at, subject.depth, found)
     }
 
-    fn try_schema<'v>(
-        &self,
-        schema: &'s Value,
-        subject: Subject<'v, '_>,
-    ) -> Result<Seen<'v>, Found> {
+    fn try_schema<'v>(&self, schema: &'s Value, subject: Subject<'v, '_>) -> Result<Seen, Found> {
         let mut found = Found::default();
         let seen = self.again(schema, subject, &mut found);
         if found.is_empty() {
@@ -177,7 +190,7 @@ impl<'s> Checker<'s> {
         schema: &'s Map<String, Value>,
         object: &'v Map<String, Value>,
         subject: Subject<'v, '_>,
-        seen: &mut Seen<'v>,
+        seen: &mut Seen,
         found: &mut Found,
     ) {
         let required = schema.get("required").map(texts).into_iter().flatten();
@@ -255,7 +268,7 @@ impl<'s> Checker<'s> {
         schema: &'s Map<String, Value>,
         object: &Map<String, Value>,
         subject: Subject<'v, '_>,
-        seen: &mut Seen<'v>,
+        seen: &mut Seen,
         found: &mut Found,
     ) {
         for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
@@ -283,7 +296,7 @@ impl<'s> Checker<'s> {
         schema: &'s Map<String, Value>,
         items: &'v [Value],
         subject: Subject<'v, '_>,
-        seen: &mut Seen<'v>,
+        seen: &mut Seen,
         found: &mut Found,
     ) {
         let as_list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
@@ -324,7 +337,7 @@ impl<'s> Checker<'s> {
         wanted: &'s Value,
         items: &'v [Value],
         subject: Subject<'v, '_>,
-        seen: &mut Seen<'v>,
+        seen: &mut Seen,
         found: &mut Found,
     ) {
         let mut count = 0;
@@ -358,7 +371,7 @@ impl<'s> Checker<'s> {
         &self,
         schema: &'s Map<String, Value>,
         subject: Subject<'v, '_>,
-        seen: &mut Seen<'v>,
+        seen: &mut Seen,
         found: &mut Found,
     ) {
         let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
@@ -400,7 +413,7 @@ impl<'s> Checker<'s> {
         &self,
         forms: &'s [Value],
         subject: Subject<'v, '_>,
-        seen: &mut Seen<'v>,
+        seen: &mut Seen,
         found: &mut Found,
     ) {
         let mut misfits = Vec::new();
@@ -431,7 +444,7 @@ impl<'s> Checker<'s> {
         &self,
         schema: &'s Map<String, Value>,
         subject: Subject<'v, '_>,
-        seen: &mut Seen<'v>,
+        seen: &mut Seen,
         found: &mut Found,
     ) {
         let Some(condition) = schema.get("if") else {
@@ -453,7 +466,7 @@ impl<'s> Checker<'s> {
         &self,
         schema: &'s Map<String, Value>,
         subject: Subject<'v, '_>,
-        seen: &mut Seen<'v>,
+        seen: &mut Seen,
         found: &mut Found,
     ) {
         if let (Some(rest), Value::Object(object)) =
@@ -461,7 +474,7 @@ impl<'s> Checker<'s> {
         {
             let mut surplus = Vec::new();
             for (name, field) in object {
-                if !seen.fields.insert(name) {
+                if !seen.fields.insert(name.clone()) {
                     continue;
                 }
                 if rest == &Value::Bool(false) {
@@ -485,13 +498,13 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn note_field<'v>(&self, seen: &mut Seen<'v>, name: &'v str) {
+    fn note_field(&self, seen: &mut Seen, name: &str) {
         if self.schema.has_unevaluated {
-            seen.fields.insert(name);
+            seen.fields.insert(name.to_owned());
         }
     }
 
-    fn note_item(&self, seen: &mut Seen<'_>, index: usize) {
+    fn note_item(&self, seen: &mut Seen, index: usize) {
         if self.schema.has_unevaluated {
             seen.items.insert(index);
         }

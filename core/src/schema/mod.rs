@@ -22,14 +22,16 @@ mod assertion;
 mod check;
 mod fault;
 mod format;
+mod named;
 mod read;
 mod value;
 
-use alloc::{borrow::ToOwned, collections::BTreeMap, string::String};
+use alloc::{borrow::ToOwned, string::String};
 
 use serde_json::Value;
 
 pub use self::fault::{SchemaFault, SchemaFaults};
+use self::named::Named;
 use crate::{json::RawJson, pattern::Pattern};
 
 /// A schema that has been read and found to be one.
@@ -38,7 +40,7 @@ pub struct Schema {
     /// As it was written, but for references: these are pointers from the root.
     root: Value,
     /// Every pattern of the schema, ready.
-    patterns: BTreeMap<String, Pattern>,
+    patterns: Named<Pattern>,
     /// Up to draft-07 a reference stands alone: what is beside it does not count.
     reference_stands_alone: bool,
     /// Some part asks what other parts have looked at.
@@ -66,7 +68,7 @@ impl Schema {
     /// # Errors
     /// [`SchemaFaults`], all that does not fit.
     pub fn validate(&self, value: &RawJson) -> Result<(), SchemaFaults> {
-        let value: Value = crate::json::read::from_str(value.get()).map_err(|error| {
+        let value = crate::json::read::tree(value.get()).map_err(|error| {
             SchemaFaults::one("the input", &alloc::format!("cannot be read: {error}"))
         })?;
         check::check(self, &value)

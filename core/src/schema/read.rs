@@ -2,7 +2,7 @@
 
 use alloc::{
     borrow::ToOwned,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Schema, SchemaError,
+    named::Named,
     value::{is_type, short},
 };
 use crate::{json::RawJson, pattern::Pattern};
@@ -78,7 +79,7 @@ const IN_PLACE_SINGLE: [&str; 4] = ["if", "then", "else", "not"];
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 pub(super) fn read(text: &RawJson) -> Result<Schema, SchemaError> {
-    let mut root: Value = crate::json::read::from_str(text.get())
+    let mut root = crate::json::read::tree(text.get())
         .map_err(|error| SchemaError::new("", &format!("cannot be read: {error}")))?;
     let draft = root.get("$schema").and_then(Value::as_str).unwrap_or("");
     let reference_stands_alone = ["draft-03", "draft-04", "draft-06", "draft-07"]
@@ -126,12 +127,13 @@ impl Location {
 struct Reader {
     /// Pointers of the schemas that were read.
     read: BTreeSet<String>,
-    patterns: BTreeMap<String, Pattern>,
+    patterns: Named<Pattern>,
     /// Resources by id.
-    ids: BTreeMap<String, String>,
-    /// Schemas by resource and anchor.
-    anchors: BTreeMap<(String, String), String>,
-    dynamic_anchors: BTreeMap<String, u32>,
+    ids: Named<String>,
+    /// Schemas by resource and anchor ([`anchor_in`]).
+    anchors: Named<String>,
+    /// How many schemas have one.
+    dynamic_anchors: Named<u32>,
     references: Vec<(Location, &'static str, String)>,
     has_unevaluated: bool,
 }
@@ -162,7 +164,7 @@ impl Reader {
     fn identify(&mut self, id: &str, at: &mut Location) {
         if let Some(anchor) = id.strip_prefix('#') {
             // Until draft-07 an anchor was spelled so.
-            let key = (at.resource.clone(), anchor.to_owned());
+            let key = anchor_in(&at.resource, anchor);
             self.anchors.insert(key, at.pointer.clone());
             return;
         }
@@ -244,10 +246,11 @@ impl Reader {
         match keyword {
             "pattern" => self.pattern(text, &at.below(keyword))?,
             "$anchor" | "$dynamicAnchor" => {
-                let key = (at.resource.clone(), text.to_owned());
+                let key = anchor_in(&at.resource, text);
                 self.anchors.insert(key, at.pointer.clone());
                 if keyword == "$dynamicAnchor" {
-                    *self.dynamic_anchors.entry(text.to_owned()).or_default() += 1;
+                    let known = self.dynamic_anchors.get(text).copied().unwrap_or(0);
+                    self.dynamic_anchors.insert(text.to_owned(), known + 1);
                 }
             }
             _ => {
@@ -260,7 +263,7 @@ impl Reader {
     }
 
     fn pattern(&mut self, text: &str, at: &Location) -> Result<(), SchemaError> {
-        if !self.patterns.contains_key(text) {
+        if self.patterns.get(text).is_none() {
             let pattern = Pattern::new(text).map_err(|error| {
                 let problem = format!("the pattern {text:?} cannot be used: {error}");
                 SchemaError::new(&at.pointer, &problem)
@@ -317,8 +320,13 @@ impl Reader {
         if fragment.is_empty() || fragment.starts_with('/') {
             return Some(format!("{resource}{fragment}"));
         }
-        self.anchors.get(&(resource.clone(), fragment)).cloned()
+        self.anchors.get(&anchor_in(resource, &fragment)).cloned()
     }
+}
+
+/// An anchor and the resource in which it stands, as one name.
+fn anchor_in(resource: &str, anchor: &str) -> String {
+    format!("{}#{resource}#{anchor}", resource.len())
 }
 
 /// A reference that leads back to itself without ever getting to another part of the value.

@@ -1,12 +1,11 @@
 //! Values as JSON Schema compares them: 1 and 1.0 are one number, the order of fields is none.
 
-use alloc::{
-    string::{String, ToString},
-    vec::Vec,
-};
+use alloc::string::{String, ToString};
 use core::cmp::Ordering;
 
 use serde_json::{Number, Value};
+
+use crate::{json::write, sorted::SortedMap};
 
 /// The JSON name of a value's type.
 pub(super) fn type_name(value: &Value) -> &'static str {
@@ -61,11 +60,12 @@ fn write_canonical(value: &Value, out: &mut String) {
             out.push(']');
         }
         Value::Object(fields) => {
-            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
-            fields.sort_by_key(|(name, _)| *name);
+            // They are sorted already where serde_json's maps are.
+            let fields = fields.iter().map(|(name, field)| (name.as_str(), field));
+            let fields: SortedMap<&str, &Value> = fields.collect();
             out.push('{');
             for (name, field) in fields {
-                out.push_str(&Value::from(name.as_str()).to_string());
+                out.push_str(&write::to_text(name));
                 out.push(':');
                 write_canonical(field, out);
                 out.push(',');
@@ -81,7 +81,7 @@ fn write_canonical(value: &Value, out: &mut String) {
             }
             (None, None) => out.push_str(&number.to_string()),
         },
-        other => out.push_str(&other.to_string()),
+        other => out.push_str(&write::to_text(other)),
     }
 }
 
@@ -145,7 +145,7 @@ fn decimal(number: &Number) -> Option<(i128, i32)> {
 /// A value in a sentence.
 pub(super) fn short(value: &Value) -> String {
     const LONGEST: usize = 120;
-    let text = value.to_string();
+    let text = write::to_text(value);
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => [&text[..end], "…"].concat(),
         None => text,

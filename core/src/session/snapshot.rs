@@ -27,7 +27,7 @@ use crate::{
     effect::{Entry, Prompt},
     history::{History, HistoryState, Role},
     id::{EffectId, Seeded, SessionId, Uuid},
-    json::{JsonError, RawJson},
+    json::{Fault, JsonError, RawJson, write},
     message::{ModelUsage, RateLimitStatus},
     money::Usd,
     permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
@@ -214,7 +214,7 @@ impl Session {
         };
         let mut out = Vec::with_capacity(self.main.history.encoded_len() + 1024);
         // Strings, numbers and raw JSON only: encoding cannot fail.
-        out.extend(serde_json::to_vec(&header).unwrap_or_default());
+        out.extend(write::to_text(&header).into_bytes());
         out.push(b'\n');
         for line in self.main.history.lines() {
             out.extend_from_slice(&line);
@@ -227,7 +227,7 @@ impl Session {
                 out.extend_from_slice(b"}\n");
             }
         }
-        out.extend(serde_json::to_vec(&state).unwrap_or_default());
+        out.extend(write::to_text(&state).into_bytes());
         out.push(b'\n');
         Ok(out)
     }
@@ -253,7 +253,7 @@ impl Session {
         }
         let last = lines.len();
         let broken = |line: usize, reason: String| SnapshotError::Line { line, reason };
-        let in_state = |e: serde_json::Error| broken(last, e.to_string());
+        let in_state = |e: Fault| broken(last, e.to_string());
         let foreign = || {
             broken(
                 last,

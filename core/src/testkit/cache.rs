@@ -10,6 +10,7 @@ use alloc::{collections::BTreeSet, string::String, vec::Vec};
 use serde_json::Value;
 
 use super::request::{blocks, list};
+use crate::json::JsonError;
 
 /// From a mark the API looks back over so many blocks.
 const LOOKBACK: usize = 20;
@@ -69,7 +70,7 @@ impl PromptCache {
     ///
     /// # Errors
     /// What the JSON parser says of a body that is no JSON.
-    pub fn request(&mut self, body: &[u8]) -> Result<CacheUse, serde_json::Error> {
+    pub fn request(&mut self, body: &[u8]) -> Result<CacheUse, JsonError> {
         let body: Value = crate::json::read::from_slice(body)?;
         let prefixes = prefixes(&body);
         let tokens = prefixes.last().map_or(0, |p| p.bytes) / BYTES_A_TOKEN;

@@ -3,12 +3,12 @@
 //! Definitions of tools are part of every request. With many MCP servers they fill the context before
 //! anything was said, so past a threshold they wait until ToolSearch finds them.
 
-use alloc::{borrow::Cow, collections::BTreeSet, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
 use super::{CoreTool, Notes, skill, tool_search::ToolSearchSetting};
-use crate::{agent, spec::Spec, tool::ToolDefinition};
+use crate::{agent, sorted::SortedMap, spec::Spec, tool::ToolDefinition};
 
 /// The context window of a model that the catalogue does not know, in tokens.
 const USUAL_WINDOW: u64 = 200_000;
@@ -55,7 +55,7 @@ pub struct ToolOffer<'a> {
 #[must_use]
 pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'a>> {
     let waiting = deferred(spec, model);
-    let waits = |tool: &ToolDefinition| waiting.contains(tool.name.as_str());
+    let waits = |tool: &ToolDefinition| waiting.contains_key(tool.name.as_str());
     let offer = |definition: &'a ToolDefinition, deferred| ToolOffer {
         definition,
         name: spec.offered_name(definition),
@@ -78,14 +78,14 @@ pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'
         let found = notes
             .loaded
             .iter()
-            .filter(|name| waiting.contains(name.as_str()));
+            .filter(|name| waiting.contains_key(name.as_str()));
         offers.extend(found.filter_map(|name| Some(offer(spec.tool(name)?, false))));
     }
     offers
 }
 
 /// The names of the tools whose definitions wait.
-pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> BTreeSet<&'a str> {
+pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> SortedMap<&'a str, ()> {
     let can_search = (spec.offered_tools()).any(|tool| tool.core == Some(CoreTool::ToolSearch));
     let waiting = |tool: &&ToolDefinition| match tool.loading {
         Loading::Usual => tool.name.starts_with("mcp__"),
@@ -105,9 +105,9 @@ pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> BTreeSet<&'a str> {
         }
     };
     if past_threshold {
-        candidates().map(|tool| tool.name.as_str()).collect()
+        candidates().map(|tool| (tool.name.as_str(), ())).collect()
     } else {
-        BTreeSet::new()
+        SortedMap::new()
     }
 }
 
@@ -120,12 +120,12 @@ fn size(tool: &ToolDefinition) -> u64 {
 fn description<'a>(
     spec: &Spec,
     tool: &'a ToolDefinition,
-    waiting: &BTreeSet<&str>,
+    waiting: &SortedMap<&str, ()>,
 ) -> Cow<'a, str> {
     let added = match tool.core {
         Some(CoreTool::ToolSearch) => {
             let mut names = String::from("Tools that can be loaded:");
-            for name in waiting {
+            for name in waiting.keys() {
                 names.push('\n');
                 names.push_str(name);
             }

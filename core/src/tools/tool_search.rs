@@ -111,7 +111,7 @@ pub struct ToolSearchOutput {
 pub(super) fn run(input: &ToolSearchInput, seen: &Seen<'_>, notes: &mut Notes) -> Done {
     let waiting = offer::deferred(seen.spec, seen.model);
     let tools: Vec<&ToolDefinition> = (seen.spec.offered_tools())
-        .filter(|tool| waiting.contains(tool.name.as_str()))
+        .filter(|tool| waiting.contains_key(tool.name.as_str()))
         .collect();
     let query = input.query.trim();
     let found = match query.strip_prefix("select:") {
@@ -295,11 +295,12 @@ fn rank<'a>(query: &str, tools: &[&'a ToolDefinition], most: usize) -> Vec<&'a T
         return alloc::vec![*tool];
     }
     let entries: Vec<Entry<'_>> = tools.iter().map(|tool| Entry::new(tool)).collect();
-    let required: BTreeSet<String> = (query.split_whitespace())
+    let required: Vec<String> = (query.split_whitespace())
         .filter_map(|word| word.strip_prefix('+'))
         .flat_map(words)
         .collect();
-    let keywords: BTreeSet<String> = words(query).into_iter().collect();
+    let mut keywords = BTreeSet::new();
+    keywords.extend(words(query));
     let mut points: Vec<u32> = alloc::vec![0; entries.len()];
     for keyword in &keywords {
         let worth: Vec<u32> = entries.iter().map(|entry| entry.worth(keyword)).collect();
@@ -316,12 +317,13 @@ fn rank<'a>(query: &str, tools: &[&'a ToolDefinition], most: usize) -> Vec<&'a T
         })
         .map(|(entry, points)| (points, entry.tool))
         .collect();
-    ranked.sort_by_key(|(points, _)| core::cmp::Reverse(*points));
-    ranked
-        .into_iter()
-        .take(most)
-        .map(|(_, tool)| tool)
-        .collect()
+    let mut best = Vec::new();
+    while best.len() < most {
+        let first = (0..ranked.len()).rev().max_by_key(|at| ranked[*at].0);
+        let Some(first) = first else { break };
+        best.push(ranked.remove(first).1);
+    }
+    best
 }
 
 /// Words in lower case: split at what is no letter or digit, and where a capital follows a small letter.

@@ -142,7 +142,10 @@ impl Machine {
     pub fn poll(&mut self) -> Option<String> {
         let output = self.session.poll()?;
         // Strings, numbers and raw JSON only: encoding cannot fail, and if it did it must be seen.
-        Some(serde_json::to_string(&output).unwrap_or_else(|error| error.to_string()))
+        Some(
+            RawJson::encode(&output)
+                .map_or_else(|error| error.to_string(), |line| line.to_string()),
+        )
     }
 
     /// The session itself.

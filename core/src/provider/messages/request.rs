@@ -11,7 +11,7 @@ use crate::{
     context::{Clearing, clearing, memory, prompt::system_blocks},
     effect::HttpRequest,
     history::USER_OPENING,
-    json::{RawJson, RawObject},
+    json::{self, RawJson, RawObject},
     provider::{HistoryView, Opening, Prefix},
     spec::{Effort, Spec, Thinking},
 };
@@ -133,7 +133,7 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
         tools,
     };
     // Strings, numbers and raw JSON only: encoding cannot fail.
-    let mut out = serde_json::to_vec(&head).unwrap_or_default();
+    let mut out = json::write::to_text(&head).into_bytes();
     out.pop();
     push_str(&mut out, ",\"messages\":[");
     if let Some(reminder) = memory::reminder(&spec.memory) {

@@ -188,6 +188,7 @@ impl Joined {
             self.0.push(b',');
         }
         // Strings only, written into memory: encoding cannot fail.
-        self.0.extend(serde_json::to_vec(value).unwrap_or_default());
+        self.0
+            .extend(crate::json::write::to_text(value).into_bytes());
     }
 }

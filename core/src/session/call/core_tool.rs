@@ -104,7 +104,7 @@ impl Thread {
     /// Whether the model does not know a tool's definition yet.
     pub(super) fn waits_to_be_found(&self, tool: &str) -> bool {
         !self.notes.loaded.iter().any(|loaded| loaded == tool)
-            && tools::deferred(&self.spec, self.model()).contains(tool)
+            && tools::deferred(&self.spec, self.model()).contains_key(tool)
     }
 
     /// What is wrong with the input of a core tool beyond its schema.

@@ -1,0 +1,133 @@
+//! Why a text could not be read, and where, or why a value could not be written.
+
+use alloc::{
+    boxed::Box,
+    format,
+    string::{String, ToString},
+};
+use core::fmt;
+
+use serde::{
+    de::{self, Expected, Unexpected},
+    ser,
+};
+
+/// A text that is no JSON, or JSON of another form; a value that JSON has no form for. One pointer: it is part of what
+/// every reader and writer returns.
+#[derive(Debug)]
+pub(crate) struct Fault(Box<Reason>);
+
+#[derive(Debug)]
+struct Reason {
+    /// With line and column, once they are known.
+    text: String,
+    placed: bool,
+    cut: bool,
+}
+
+impl Fault {
+    /// A fault in the text itself, which ends in the middle of something if it was `cut`.
+    pub(super) fn in_text(reason: impl Into<String>, cut: bool) -> Self {
+        Self(Box::new(Reason {
+            text: reason.into(),
+            placed: false,
+            cut,
+        }))
+    }
+
+    /// Whether the text is the beginning of a JSON value.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.0.cut
+    }
+
+    /// The same with its place, if it has none yet: behind so many bytes of the text, or the next ones.
+    pub(super) fn at(mut self, text: &str, bytes: usize, next: usize) -> Self {
+        if !core::mem::replace(&mut self.0.placed, true) {
+            let before = text.as_bytes().get(..bytes).unwrap_or(text.as_bytes());
+            let line = 1 + memchr::memchr_iter(b'\n', before).count();
+            let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+            let column = column + next;
+            self.0.text += &format!(" at line {line} column {column}");
+        }
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.text)
+    }
+}
+
+impl core::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(reason: T) -> Self {
+        let reason = reason.to_string();
+        // What was read from a text within the text has its place in that.
+        let placed = has_place(&reason);
+        Self(Box::new(Reason {
+            text: reason,
+            placed,
+            cut: false,
+        }))
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        unexpected("type", found, expected)
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        unexpected("value", found, expected)
+    }
+}
+
+impl ser::Error for Fault {
+    fn custom<T: fmt::Display>(reason: T) -> Self {
+        de::Error::custom(reason)
+    }
+}
+
+fn unexpected(what: &str, found: Unexpected<'_>, expected: &dyn Expected) -> Fault {
+    Fault::in_text(
+        format!("invalid {what}: {}, expected {expected}", Found(found)),
+        false,
+    )
+}
+
+/// What was found, in words. Serde's own would bring along another way to print numbers with a point.
+struct Found<'a>(Unexpected<'a>);
+
+impl fmt::Display for Found<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Unexpected::Bool(value) => write!(f, "boolean `{value}`"),
+            Unexpected::Unsigned(value) => write!(f, "integer `{value}`"),
+            Unexpected::Signed(value) => write!(f, "integer `{value}`"),
+            Unexpected::Float(value) => match serde_json::Number::from_f64(value) {
+                Some(value) => write!(f, "floating point `{value}`"),
+                None => f.write_str("a number"),
+            },
+            Unexpected::Char(value) => write!(f, "character `{value}`"),
+            Unexpected::Str(value) => write!(f, "string {value:?}"),
+            Unexpected::Unit => f.write_str("null"),
+            Unexpected::Seq => f.write_str("sequence"),
+            Unexpected::Map => f.write_str("map"),
+            Unexpected::UnitVariant => f.write_str("unit variant"),
+            Unexpected::Other(value) => f.write_str(value),
+            // Not in JSON.
+            _ => f.write_str("another kind of value"),
+        }
+    }
+}
+
+/// Whether a reason ends in a place.
+fn has_place(reason: &str) -> bool {
+    let place = reason.rsplit_once(" at line ").map(|(_, place)| place);
+    place.is_some_and(|place| {
+        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        place
+            .split_once(" column ")
+            .is_some_and(|(line, column)| number(line) && number(column))
+    })
+}

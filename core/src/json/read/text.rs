@@ -1,0 +1,499 @@
+//! The tokens of a JSON text.
+
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
+
+use serde::de::{Error as _, Expected, Unexpected};
+use serde_json::Number;
+
+use crate::json::fault::Fault;
+
+/// How many objects and arrays may lie within one another, the outermost included, where they are read by types: each
+/// takes some of the stack.
+const DEPTH: u8 = 127;
+
+/// A text, and how far it was read.
+pub(super) struct Reader<'de> {
+    text: &'de str,
+    at: usize,
+    /// How much deeper objects and arrays may lie.
+    room: u8,
+    /// Behind the bracket that opens an object or array.
+    opened: bool,
+    /// Before the name of a field.
+    named: bool,
+}
+
+/// A number as it was written: whole if it can be.
+pub(super) enum Numeral {
+    Unsigned(u64),
+    Signed(i64),
+    Float(f64),
+}
+
+/// Eight bytes of a string at a time.
+const WORD: usize = size_of::<u64>();
+const ONES: u64 = u64::MAX / 255;
+
+impl<'de> Reader<'de> {
+    pub(super) fn new(text: &'de str) -> Self {
+        Self {
+            text,
+            at: 0,
+            room: DEPTH,
+            opened: false,
+            named: false,
+        }
+    }
+
+    /// The error with its place: where reading has stopped, if it has none yet.
+    pub(super) fn placed(&self, error: Fault) -> Fault {
+        error.at(self.text, self.at, 0)
+    }
+
+    /// Expects the end of the text.
+    pub(super) fn end(&mut self) -> Result<(), Fault> {
+        match self.token() {
+            None => Ok(()),
+            Some(_) => Err(self.fault("trailing characters")),
+        }
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// The first byte of the next token.
+    pub(super) fn token(&mut self) -> Option<u8> {
+        loop {
+            match self.byte() {
+                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
+                byte => return byte,
+            }
+        }
+    }
+
+    /// A fault at the byte that is next.
+    fn fault(&self, reason: &str) -> Fault {
+        Fault::in_text(reason, false).at(self.text, self.at, 1)
+    }
+
+    /// A fault at the byte that is next, or the end of the text within something.
+    fn stopped(&self, reason: &str, within: &str) -> Fault {
+        if self.at < self.text.len() {
+            return self.fault(reason);
+        }
+        let reason = format!("EOF while parsing {within}");
+        Fault::in_text(reason, true).at(self.text, self.at, 0)
+    }
+
+    pub(super) fn no_value(&self) -> Fault {
+        self.stopped("expected value", "a value")
+    }
+
+    /// Why the next value is not of the type that is expected.
+    #[cold]
+    pub(super) fn mismatch(&mut self, expected: &dyn Expected) -> Fault {
+        let mut found = || {
+            Ok(match self.token() {
+                Some(b'n') => {
+                    self.word("null")?;
+                    Fault::invalid_type(Unexpected::Unit, expected)
+                }
+                Some(b't' | b'f') => Fault::invalid_type(Unexpected::Bool(self.truth()?), expected),
+                Some(b'-' | b'0'..=b'9') => {
+                    let found = match self.numeral()? {
+                        Numeral::Unsigned(number) => Unexpected::Unsigned(number),
+                        Numeral::Signed(number) => Unexpected::Signed(number),
+                        Numeral::Float(number) => Unexpected::Float(number),
+                    };
+                    Fault::invalid_type(found, expected)
+                }
+                Some(b'"') => Fault::invalid_type(Unexpected::Str(&self.string()?), expected),
+                Some(b'[') => Fault::invalid_type(Unexpected::Seq, expected),
+                Some(b'{') => Fault::invalid_type(Unexpected::Map, expected),
+                _ => self.no_value(),
+            })
+        };
+        let error = found().unwrap_or_else(|fault| fault);
+        self.placed(error)
+    }
+
+    /// `null`, `true` or `false`.
+    pub(super) fn word(&mut self, word: &str) -> Result<(), Fault> {
+        for expected in word.bytes() {
+            if self.byte() != Some(expected) {
+                return Err(self.stopped("expected ident", "a value"));
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// The truth value that begins here.
+    pub(super) fn truth(&mut self) -> Result<bool, Fault> {
+        let truth = self.byte() == Some(b't');
+        self.word(if truth { "true" } else { "false" })?;
+        Ok(truth)
+    }
+
+    /// Goes into an object or array: what the bracket was for is expected.
+    pub(super) fn open(&mut self, bracket: u8, expected: &dyn Expected) -> Result<u8, Fault> {
+        if self.token() != Some(bracket) {
+            return Err(self.mismatch(expected));
+        }
+        self.enter()
+    }
+
+    /// Goes into the object or array that begins here, and tells its level.
+    pub(super) fn enter(&mut self) -> Result<u8, Fault> {
+        if self.room == 0 {
+            return Err(self.fault("recursion limit exceeded"));
+        }
+        self.at += 1;
+        self.room -= 1;
+        self.opened = true;
+        Ok(self.room)
+    }
+
+    /// Goes out of the object or array of this level, if whoever read it has not come to its end.
+    pub(super) fn leave(&mut self, level: u8, bracket: u8) -> Result<(), Fault> {
+        if self.room != level {
+            return Ok(());
+        }
+        if self.token() != Some(bracket) {
+            let within = if bracket == b']' {
+                "a list"
+            } else {
+                "an object"
+            };
+            return Err(self.stopped("trailing characters", within));
+        }
+        self.at += 1;
+        self.room += 1;
+        self.opened = false;
+        Ok(())
+    }
+
+    /// Goes to the next field of an object, up to its name, or out of the object.
+    pub(super) fn next_field(&mut self) -> Result<bool, Fault> {
+        let more = self.next_part(b'}')?;
+        self.named = more;
+        self.room += u8::from(!more);
+        Ok(more)
+    }
+
+    /// Goes to the next element of an array, or out of the array.
+    pub(super) fn next_element(&mut self) -> Result<bool, Fault> {
+        let more = self.next_part(b']')?;
+        self.room += u8::from(!more);
+        Ok(more)
+    }
+
+    /// Goes to the name of a variant; if it stands in an object, this tells its level.
+    pub(super) fn open_variant(&mut self) -> Result<Option<u8>, Fault> {
+        match self.token() {
+            Some(b'"') => Ok(None),
+            Some(b'{') => {
+                let level = self.enter()?;
+                if self.token() != Some(b'"') {
+                    return Err(self.stopped("key must be a string", "an object"));
+                }
+                self.opened = false;
+                self.named = true;
+                Ok(Some(level))
+            }
+            _ => Err(self.no_value()),
+        }
+    }
+
+    fn next_part(&mut self, bracket: u8) -> Result<bool, Fault> {
+        let first = core::mem::replace(&mut self.opened, false);
+        let (separator, within) = match bracket {
+            b']' => ("expected `,` or `]`", "a list"),
+            _ => ("expected `,` or `}`", "an object"),
+        };
+        match self.token() {
+            Some(byte) if byte == bracket => {
+                self.at += 1;
+                return Ok(false);
+            }
+            Some(b',') if !first => {
+                self.at += 1;
+                match self.token() {
+                    Some(byte) if byte == bracket => return Err(self.fault("trailing comma")),
+                    Some(_) => {}
+                    None => return Err(self.no_value()),
+                }
+            }
+            Some(_) if first => {}
+            _ => return Err(self.stopped(separator, within)),
+        }
+        if bracket == b'}' && self.byte() != Some(b'"') {
+            return Err(self.fault("key must be a string"));
+        }
+        Ok(true)
+    }
+
+    /// What is between a name and its value, if this was a name.
+    fn after_string(&mut self) -> Result<(), Fault> {
+        if core::mem::replace(&mut self.named, false) {
+            if self.token() != Some(b':') {
+                return Err(self.stopped("expected `:`", "an object"));
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// The string that begins here. Behind a name it also takes the colon.
+    pub(super) fn string(&mut self) -> Result<Cow<'de, str>, Fault> {
+        self.at += 1;
+        let mut start = self.at;
+        // What is behind escapes is copied.
+        let mut copy = String::new();
+        loop {
+            self.at = self.plain_end();
+            let plain = self.text.get(start..self.at).unwrap_or_default();
+            match self.string_byte()? {
+                b'"' => {
+                    self.after_string()?;
+                    if copy.is_empty() {
+                        return Ok(Cow::Borrowed(plain));
+                    }
+                    copy.push_str(plain);
+                    return Ok(Cow::Owned(copy));
+                }
+                _ => {
+                    copy.push_str(plain);
+                    copy.push(self.escape()?);
+                    start = self.at;
+                }
+            }
+        }
+    }
+
+    /// Where a string has something else than itself from here on: its end, an escape or a fault.
+    fn plain_end(&self) -> usize {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let (words, bytes) = rest.as_chunks::<WORD>();
+        for (index, word) in words.iter().enumerate() {
+            let word = u64::from_le_bytes(*word);
+            // The highest bit of a byte says that it is one of them. Carries reach only bytes behind the first of them.
+            let control = word.wrapping_sub(ONES * 0x20);
+            let is = |byte: u8| (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES);
+            let below = control & !word;
+            let quote = is(b'"') & !(word ^ (ONES * u64::from(b'"')));
+            let escape = is(b'\\') & !(word ^ (ONES * u64::from(b'\\')));
+            let found = (below | quote | escape) & (ONES << 7);
+            if found != 0 {
+                return self.at + index * WORD + found.trailing_zeros() as usize / 8;
+            }
+        }
+        let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
+        let plain = bytes.iter().position(special).unwrap_or(bytes.len());
+        self.at + words.len() * WORD + plain
+    }
+
+    /// Takes a byte of a string that is not plain: a quotation mark or a backslash.
+    fn string_byte(&mut self) -> Result<u8, Fault> {
+        match self.byte() {
+            Some(byte @ (b'"' | b'\\')) => {
+                self.at += 1;
+                Ok(byte)
+            }
+            _ => Err(self.stopped(
+                "control character (\\u0000-\\u001F) found while parsing a string",
+                "a string",
+            )),
+        }
+    }
+
+    /// What stands behind a backslash.
+    fn escape(&mut self) -> Result<char, Fault> {
+        let unit = self.escaped_unit()?;
+        let trailing = 0xDC00..=0xDFFF;
+        let unpaired = |reader: &Self| {
+            reader.placed(Fault::in_text(
+                "lone leading surrogate in hex escape",
+                false,
+            ))
+        };
+        if !(0xD800..=0xDBFF).contains(&unit) {
+            return char::from_u32(unit).ok_or_else(|| unpaired(self));
+        }
+        for expected in *b"\\u" {
+            if self.byte() != Some(expected) {
+                return Err(self.stopped("unexpected end of hex escape", "a string"));
+            }
+            self.at += 1;
+        }
+        let second = self.hex()?;
+        if !trailing.contains(&second) {
+            return Err(unpaired(self));
+        }
+        let point = 0x1_0000 + ((unit - 0xD800) << 10) + (second - 0xDC00);
+        char::from_u32(point).ok_or_else(|| unpaired(self))
+    }
+
+    /// What stands behind a backslash, one UTF-16 unit of it.
+    fn escaped_unit(&mut self) -> Result<u32, Fault> {
+        let unit = match self.byte() {
+            Some(byte @ (b'"' | b'\\' | b'/')) => byte,
+            Some(b'b') => 0x08,
+            Some(b'f') => 0x0C,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'u') => {
+                self.at += 1;
+                return self.hex();
+            }
+            _ => return Err(self.stopped("invalid escape", "a string")),
+        };
+        self.at += 1;
+        Ok(u32::from(unit))
+    }
+
+    fn hex(&mut self) -> Result<u32, Fault> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            let digit = self.byte().and_then(|byte| char::from(byte).to_digit(16));
+            let Some(digit) = digit else {
+                return Err(self.stopped("invalid escape", "a string"));
+            };
+            unit = unit * 16 + digit;
+            self.at += 1;
+        }
+        Ok(unit)
+    }
+
+    /// Whether a number begins here.
+    pub(super) fn at_number(&mut self) -> bool {
+        matches!(self.token(), Some(b'-' | b'0'..=b'9')) || self.named
+    }
+
+    /// The number that begins here; as the name of a field it is in quotation marks.
+    pub(super) fn numeral(&mut self) -> Result<Numeral, Fault> {
+        if !self.named {
+            let digits = self.digits()?;
+            return value_of(digits).ok_or_else(|| self.placed(out_of_range()));
+        }
+        let name = self.string()?;
+        let mut inner = Reader::new(&name);
+        let read = inner.digits().and_then(|digits| {
+            inner.end()?;
+            value_of(digits).ok_or_else(out_of_range)
+        });
+        read.map_err(|_| {
+            let expected = &"a number in quotation marks";
+            self.placed(Fault::invalid_value(Unexpected::Str(&name), expected))
+        })
+    }
+
+    /// The text of the number that begins here.
+    fn digits(&mut self) -> Result<&'de str, Fault> {
+        let start = self.at;
+        self.at += usize::from(self.byte() == Some(b'-'));
+        if self.byte() == Some(b'0') {
+            self.at += 1;
+            if let Some(b'0'..=b'9') = self.byte() {
+                return Err(self.fault("invalid number"));
+            }
+        } else {
+            self.some_digits()?;
+        }
+        if self.byte() == Some(b'.') {
+            self.at += 1;
+            self.some_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.byte() {
+            self.at += 1;
+            self.at += usize::from(matches!(self.byte(), Some(b'+' | b'-')));
+            self.some_digits()?;
+        }
+        Ok(self.text.get(start..self.at).unwrap_or_default())
+    }
+
+    fn some_digits(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.byte() {
+            self.at += 1;
+        }
+        if self.at == start {
+            return Err(self.stopped("invalid number", "a value"));
+        }
+        Ok(())
+    }
+
+    /// The text of the next value, which need not be read.
+    pub(super) fn raw(&mut self) -> Result<&'de str, Fault> {
+        self.token();
+        let start = self.at;
+        self.skip()?;
+        Ok(self.text.get(start..self.at).unwrap_or_default())
+    }
+
+    /// Passes over the next value, however deep it is.
+    pub(super) fn skip(&mut self) -> Result<(), Fault> {
+        // The bracket that is missing, and those around it.
+        let mut within = None;
+        let mut around = Vec::new();
+        loop {
+            match self.token() {
+                Some(bracket @ (b'[' | b'{')) => {
+                    self.at += 1;
+                    self.opened = true;
+                    // They are two apart in ASCII.
+                    around.extend(within.replace(bracket + 2));
+                }
+                Some(b'"') => self.skip_string()?,
+                Some(b'-' | b'0'..=b'9') => drop(self.digits()?),
+                Some(b'n') => self.word("null")?,
+                Some(b't' | b'f') => drop(self.truth()?),
+                _ => return Err(self.no_value()),
+            }
+            loop {
+                let Some(bracket) = within else {
+                    return Ok(());
+                };
+                if self.next_part(bracket)? {
+                    if bracket == b'}' {
+                        self.named = true;
+                        self.skip_string()?;
+                    }
+                    break;
+                }
+                within = around.pop();
+            }
+        }
+    }
+
+    fn skip_string(&mut self) -> Result<(), Fault> {
+        self.at += 1;
+        loop {
+            self.at = self.plain_end();
+            match self.string_byte()? {
+                b'"' => return self.after_string(),
+                // Halves of characters are left to whoever reads the string.
+                _ => drop(self.escaped_unit()?),
+            }
+        }
+    }
+}
+
+/// What the text of a number means; none for one that is too large.
+fn value_of(digits: &str) -> Option<Numeral> {
+    if let Ok(number) = digits.parse() {
+        return Some(Numeral::Unsigned(number));
+    }
+    // Zero with a sign is no integer.
+    if let Some(number) = digits.parse().ok().filter(|number| *number != 0) {
+        return Some(Numeral::Signed(number));
+    }
+    let number: Number = digits.parse().ok()?;
+    number.as_f64().map(Numeral::Float)
+}
+
+fn out_of_range() -> Fault {
+    Fault::in_text("number out of range", false)
+}
