@@ -5,11 +5,18 @@
 
 use std::{fs, path::Path, time::Duration};
 
+use futures_util::{StreamExt, stream::BoxStream};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use windlass::bash::{Bash, MAX_STDOUT};
+use windlass::{
+    bash::{Bash, MAX_STDOUT},
+    host::RunTool,
+};
 use windlass_core::{
+    EffectId, SessionId,
+    effect::Answer,
     host::CancelSignal,
+    id::Stage,
     json::RawJson,
     tool::{FsGrant, ToolCall, ToolResult},
 };
@@ -244,15 +251,48 @@ async fn commands_run_in_the_working_directory_of_the_call() {
 #[tokio::test]
 async fn inputs_that_cannot_be_done_are_refused_with_a_reason() {
     let directory = TempDir::new().unwrap();
-    let background = json!({ "command": "touch ran", "run_in_background": true });
-    for (input, reason) in [
-        (background, "background"),
-        (json!({ "command": 3 }), "JSON"),
-    ] {
-        let call = call(directory.path(), &input);
-        let result = Bash::new().call(&call, CancelSignal::new()).await;
-        assert!(result.is_error);
-        assert!(result.joined_text().contains(reason), "{result:?}");
+    let call = call(directory.path(), &json!({ "command": 3 }));
+    let result = Bash::new().call(&call, CancelSignal::new()).await;
+    assert!(result.is_error);
+    assert!(result.joined_text().contains("JSON"), "{result:?}");
+}
+
+fn answers(call: ToolCall, cancel: CancelSignal) -> BoxStream<'static, Answer> {
+    let id = EffectId {
+        session: SessionId::from_random([1; 16]),
+        agent: 0,
+        turn: 1,
+        call: 1,
+        stage: Stage::Run,
+        attempt: 1,
+    };
+    Bash::new().run(id, call, cancel)
+}
+
+#[tokio::test]
+async fn tool_6_what_a_command_in_the_background_writes_is_told_before_its_result() {
+    let directory = TempDir::new().unwrap();
+    let command = "echo one; while ! test -e go; do sleep 0.01; done; echo two >&2; exit 3";
+    let input = json!({ "command": command, "run_in_background": true, "timeout": 1 });
+    let mut answers = answers(call(directory.path(), &input), CancelSignal::new());
+    assert_eq!(answers.next().await, Some(Answer::Output("one\n".into())));
+    fs::write(directory.path().join("go"), "").unwrap();
+    assert_eq!(answers.next().await, Some(Answer::Output("two\n".into())));
+    match answers.next().await {
+        Some(Answer::Tool(result)) => assert_eq!(result.joined_text(), "Exit code 3\none\ntwo"),
+        other => panic!("{other:?}"),
     }
-    assert!(!directory.path().join("ran").exists());
+    assert_eq!(answers.next().await, None);
+}
+
+#[tokio::test]
+async fn tool_6_a_command_in_the_background_goes_with_whoever_listens_and_whatever_it_writes() {
+    let directory = TempDir::new().unwrap();
+    let command = "echo $$ > part; mv part pid; yes";
+    let input = json!({ "command": command, "run_in_background": true });
+    let mut answers = answers(call(directory.path(), &input), CancelSignal::new());
+    assert!(matches!(answers.next().await, Some(Answer::Output(text)) if text.starts_with("y\n")));
+    let pid = written(&directory.path().join("pid")).await;
+    drop(answers);
+    gone(&pid).await;
 }

@@ -121,6 +121,40 @@ fn loop_31_a_call_in_the_background_is_answered_at_once_and_announced() {
 }
 
 #[test]
+fn api_11_a_call_that_was_stopped_begins_no_turn_and_is_heard_of_with_the_next_prompt() {
+    let mut spec = spec();
+    spec.tasks.wake = true;
+    for by_whom in [false, true] {
+        let mut bench = Bench::new(spec.clone());
+        bench.prompt("go");
+        let input = json!({"command": "serve", "description": "Serve", "run_in_background": true});
+        bench.reply(&Reply::call("s", "Bash", input));
+        let task = output(&bench, "s")["backgroundTaskId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let (id, _) = bench.call("s");
+        bench.says("It runs.");
+        if by_whom {
+            bench.input(Input::StopTask(task.clone()));
+        }
+        bench.answer(id, Answer::Tool(ToolResult::error("interrupted")));
+        assert_eq!(notices(&bench).len(), 1);
+        assert_eq!(
+            bench.session.is_idle(),
+            by_whom,
+            "what ends by itself is told at once"
+        );
+        if by_whom {
+            bench.prompt("well?");
+            let body = bench.body();
+            let last = body["messages"].as_array().unwrap().last().unwrap();
+            assert!(last.to_string().contains("was stopped"), "{last}");
+        }
+    }
+}
+
+#[test]
 fn tool_24_output_can_be_read_while_the_task_runs_and_after() {
     let (mut bench, task) = serving();
     let (id, _) = bench.call("s");

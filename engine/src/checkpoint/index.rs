@@ -1,7 +1,7 @@
 //! Which file was changed after which message.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     fs::{self, DirBuilder, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -104,13 +104,23 @@ impl Index {
         self.current.contains(path)
     }
 
-    /// Whether the last message is this.
-    pub(super) fn begins(&self, message: Uuid) -> bool {
-        let last = self.records.iter().rev().find_map(|record| match record {
+    /// The message that is being answered.
+    pub(super) fn last_message(&self) -> Option<Uuid> {
+        self.records.iter().rev().find_map(|record| match record {
             Record::Message { message } => Some(*message),
             Record::File { .. } => None,
-        });
-        last == Some(message)
+        })
+    }
+
+    /// All files that were ever noted, each with how often it was.
+    pub(super) fn files(&self) -> BTreeMap<&Path, u32> {
+        let mut files = BTreeMap::new();
+        for record in &self.records {
+            if let Record::File { path, .. } = record {
+                *files.entry(path.as_path()).or_default() += 1;
+            }
+        }
+        files
     }
 
     /// What each file was when a message came, in the order of the changes; none if the message is not known.

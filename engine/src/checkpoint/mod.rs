@@ -19,6 +19,7 @@
 mod index;
 mod lines;
 mod rewind;
+mod snapshot;
 
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,9 @@ use crate::atomic::{self, Readers};
 
 /// The largest file that is kept.
 pub const MAX_KEPT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The file that says which file was changed after which message.
+const INDEX: &str = "index.jsonl";
 
 /// The checkpoints of a session.
 #[derive(Debug)]
@@ -74,9 +78,28 @@ impl FileCheckpoints {
     /// [`CheckpointError`] if the folder is there and cannot be read.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, CheckpointError> {
         let folder = folder.into();
-        let path = folder.join("index.jsonl");
+        let path = folder.join(INDEX);
         let index = Index::read(&path).map_err(|error| CheckpointError::new(&path, error))?;
         Ok(Self { folder, index })
+    }
+
+    /// The checkpoints of a session that begins with those of another: a fork can be taken back as far as what it was forked
+    /// from. What is in the folder already stays.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] if they cannot be copied.
+    pub fn forked(from: &Path, folder: impl Into<PathBuf>) -> Result<Self, CheckpointError> {
+        let folder = folder.into();
+        if from.is_dir() && !folder.exists() {
+            copy(from, &folder).map_err(|error| CheckpointError::new(from, error))?;
+        }
+        Self::open(folder)
+    }
+
+    /// The user message that is being answered; none before the first.
+    #[must_use]
+    pub fn message(&self) -> Option<Uuid> {
+        self.index.last_message()
     }
 
     /// A user message begins to be answered: what is changed from now on can be taken back to here.
@@ -84,24 +107,26 @@ impl FileCheckpoints {
     /// # Errors
     /// [`CheckpointError`]. The message is then no place to go back to.
     pub fn begin(&mut self, message: Uuid) -> Result<(), CheckpointError> {
-        if self.index.begins(message) {
+        if self.index.last_message() == Some(message) {
             return Ok(());
         }
         self.note(Record::Message { message })
     }
 
-    /// Keeps what a file holds. To be called before each change; only the first after a message does anything.
+    /// Keeps what a file holds. To be called before each change; only the first after a message does anything, and then it
+    /// is true.
     ///
     /// # Errors
     /// [`CheckpointError`] if it cannot be kept. Whoever wants to be able to go back does not change it then.
-    pub fn before_change(&mut self, path: &Path) -> Result<(), CheckpointError> {
+    pub fn before_change(&mut self, path: &Path) -> Result<bool, CheckpointError> {
         let path = real_place(path).map_err(|error| CheckpointError::new(path, error))?;
         if self.index.is_empty() || self.index.has(&path) {
-            return Ok(());
+            return Ok(false);
         }
         let kept = self.keep(&path);
         let before = kept.map_err(|error| CheckpointError::new(&path, error))?;
-        self.note(Record::File { path, before })
+        self.note(Record::File { path, before })?;
+        Ok(true)
     }
 
     fn keep(&self, path: &Path) -> io::Result<Before> {
@@ -130,10 +155,23 @@ impl FileCheckpoints {
     }
 
     fn note(&mut self, record: Record) -> Result<(), CheckpointError> {
-        let path = self.folder.join("index.jsonl");
+        let path = self.folder.join(INDEX);
         let added = self.index.add(&path, record);
         added.map_err(|error| CheckpointError::new(&path, error))
     }
+}
+
+/// Copies the files of a folder. The index comes last: what it names is there when it is.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    index::create_folder(to)?;
+    let mut names: Vec<_> = fs::read_dir(from)?
+        .map(|entry| entry.map(|entry| entry.file_name()))
+        .collect::<io::Result<_>>()?;
+    names.sort_by_key(|name| name == INDEX);
+    for name in names {
+        fs::copy(from.join(&name), to.join(&name))?;
+    }
+    Ok(())
 }
 
 /// The path with all links in its folders followed once and for all; of the file itself only the name is taken.

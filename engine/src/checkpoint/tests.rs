@@ -206,3 +206,72 @@ fn sess_3_a_torn_index_and_a_lost_content_are_told_and_change_nothing() {
     assert!(error.to_string().contains("no file was changed"), "{error}");
     assert_eq!(world.text("c").unwrap(), "c\n");
 }
+
+fn snapshot(checkpoints: &FileCheckpoints, cwd: &Path, is_update: bool) -> serde_json::Value {
+    let line = checkpoints.snapshot_line(cwd, "2026-01-01T00:00:00.000Z", is_update);
+    line.unwrap().unwrap().decode().unwrap()
+}
+
+#[test]
+fn sess_3_a_transcript_says_which_contents_belong_to_a_message() {
+    let mut world = World::new();
+    let cwd = world.path("");
+    assert!(
+        world
+            .checkpoints
+            .snapshot_line(&cwd, "", false)
+            .unwrap()
+            .is_none()
+    );
+    fs::write(world.path("old.txt"), "one\n").unwrap();
+    world.checkpoints.begin(message(1)).unwrap();
+    let line = snapshot(&world.checkpoints, &cwd, false);
+    assert_eq!(line["type"], "file-history-snapshot");
+    assert_eq!(line["messageId"], message(1).to_string());
+    assert_eq!(line["snapshot"]["messageId"], line["messageId"]);
+    assert_eq!(
+        line["snapshot"]["trackedFileBackups"],
+        serde_json::json!({})
+    );
+    world.change("old.txt", "two\n");
+    world.change("new.txt", "new\n");
+    let line = snapshot(&world.checkpoints, &cwd, true);
+    assert_eq!(line["isSnapshotUpdate"], true);
+    let backups = &line["snapshot"]["trackedFileBackups"];
+    let kept = backups["old.txt"]["backupFileName"].as_str().unwrap();
+    assert_eq!(
+        fs::read(world.checkpoints.folder.join(kept)).unwrap(),
+        b"one\n"
+    );
+    assert_eq!(
+        backups["new.txt"]["backupFileName"],
+        serde_json::Value::Null
+    );
+    // The next message begins with what the files are by now.
+    world.checkpoints.begin(message(2)).unwrap();
+    let line = snapshot(&world.checkpoints, &cwd, false);
+    let kept = line["snapshot"]["trackedFileBackups"]["old.txt"]["backupFileName"].clone();
+    let kept = world.checkpoints.folder.join(kept.as_str().unwrap());
+    assert_eq!(fs::read(kept).unwrap(), b"two\n");
+}
+
+#[test]
+fn sess_3_a_fork_goes_back_as_far_as_what_it_was_forked_from() {
+    let mut world = World::new();
+    fs::write(world.path("a"), "one\n").unwrap();
+    world.checkpoints.begin(message(1)).unwrap();
+    world.change("a", "two\n");
+    let from = world.checkpoints.folder.clone();
+    let fork = from.with_file_name("fork");
+    let mut forked = FileCheckpoints::forked(&from, &fork).unwrap();
+    forked.begin(message(2)).unwrap();
+    assert_eq!(
+        FileCheckpoints::forked(&from, &fork).unwrap().message(),
+        Some(message(2))
+    );
+    assert_eq!(world.checkpoints.message(), Some(message(1)));
+    forked.rewind(message(1)).unwrap();
+    assert_eq!(world.text("a").unwrap(), "one\n");
+    let none = FileCheckpoints::forked(&from.with_file_name("no"), from.with_file_name("none"));
+    assert_eq!(none.unwrap().message(), None);
+}

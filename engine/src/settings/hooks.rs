@@ -30,6 +30,8 @@ pub struct CommandHook {
     pub command: String,
     /// Milliseconds it may take.
     pub timeout_ms: u64,
+    /// Nobody waits for it, or reads what it writes (`"async": true`).
+    pub is_async: bool,
 }
 
 /// The hooks of all sources.
@@ -116,6 +118,8 @@ fn command(raw: &RawJson) -> Result<Result<CommandHook, String>, String> {
         command: Option<String>,
         #[serde(default)]
         timeout: Option<f64>,
+        #[serde(default)]
+        r#async: bool,
     }
     let form: Form = raw.decode().map_err(|error| error.reason)?;
     if form.r#type != "command" {
@@ -131,5 +135,6 @@ fn command(raw: &RawJson) -> Result<Result<CommandHook, String>, String> {
         name: format!("command: {command}"),
         command,
         timeout_ms,
+        is_async: form.r#async,
     }))
 }

@@ -15,6 +15,8 @@ use windlass_core::{
     permission::{Mode, Rule, Rules},
     price::Catalogue,
     spec::{Environment, PermissionPolicy},
+    tool::ToolDefinition,
+    tools::CoreTool,
 };
 
 use super::{
@@ -45,6 +47,7 @@ impl AgentBuilder {
             spec.agents.add(Definition::new(&name, definition)?);
         }
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
+        let has_all_builtin = self.builtin == Selection::All;
         let (offered, plugins) = self.offered()?;
         spec.environment = Environment {
             plugins,
@@ -66,6 +69,11 @@ impl AgentBuilder {
                 return Err(BuildError::DuplicateTool { name });
             }
             spec.tools.push(tool.definition);
+        }
+        let can_detach = |tool: &ToolDefinition| tool.background_param.is_some();
+        if has_all_builtin && spec.tools.iter().any(can_detach) {
+            // What runs in the background is read and stopped.
+            spec.offer([CoreTool::TaskOutput, CoreTool::TaskStop]);
         }
         if let Some(name) = &self.run_as {
             spec = spec.run_as(name)?;

@@ -282,7 +282,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Offers all built-in tools.
+    /// Offers all built-in tools, and with Bash what reads and stops the commands that it runs in the background
+    /// (TaskOutput, TaskStop).
     pub fn builtin_tools(mut self) -> Self {
         self.builtin = Selection::All;
         self

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    sync::mpsc,
+};
 
 /// The beginning and the end of a stream. Takes any amount in bounded memory.
 #[derive(Debug)]
@@ -24,11 +27,19 @@ impl Capture {
         }
     }
 
-    /// Reads a stream to its end. A stream that breaks counts as ended.
-    pub(super) async fn fill(&mut self, mut from: impl AsyncRead + Unpin) {
+    /// Reads a stream to its end. A stream that breaks counts as ended. Whoever listens hears of everything, and is waited
+    /// for; one who has gone is not.
+    pub(super) async fn fill(
+        &mut self,
+        mut from: impl AsyncRead + Unpin,
+        listener: Option<&mpsc::Sender<Vec<u8>>>,
+    ) {
         let mut part = vec![0; 16 << 10];
         while let Ok(read @ 1..) = from.read(&mut part).await {
             self.take(&part[..read]);
+            if let Some(listener) = listener {
+                let _ = listener.send(part[..read].to_vec()).await;
+            }
         }
     }
 

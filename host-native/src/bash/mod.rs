@@ -3,6 +3,7 @@
 //! It runs with the rights of this process: what keeps it in bounds are the permission rules, not the
 //! sandbox. Each command has a shell and a process group of its own; the group ends with the command.
 
+mod background;
 mod capture;
 mod exit;
 pub(crate) mod process;
@@ -18,13 +19,19 @@ use windlass_core::{
 };
 
 pub(crate) use self::exit::Exit;
-use self::process::{Finished, Job};
+use self::process::{Finished, Job, Listeners};
 
 /// How long a command may run when the model does not say, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 120_000;
 
 /// The longest time the model may ask for, in milliseconds.
 pub const MAX_TIMEOUT_MS: u32 = 600_000;
+
+/// The tool keeps its own time; this is the edge beyond which something is wrong with it.
+const EDGE_MS: u32 = MAX_TIMEOUT_MS + 30_000;
+
+/// The field of the input that asks for the background.
+const BACKGROUND: &str = "run_in_background";
 
 /// Bytes of standard output that are shown; the middle of a longer output is cut.
 pub const MAX_STDOUT: usize = 30_000;
@@ -103,7 +110,10 @@ impl Bash {
                     "description": "Milliseconds after which the command is stopped; 120000 if not given, 600000 at most."
                 },
                 "description": { "type": "string", "description": "What the command does, in five to ten words." },
-                "run_in_background": { "type": "boolean", "description": "Not available: must be false or absent." },
+                "run_in_background": {
+                    "type": "boolean",
+                    "description": "Goes on without waiting for the command, which then has no time limit. TaskOutput reads what it puts out, TaskStop stops it; it ends with the session."
+                },
                 "dangerouslyDisableSandbox": { "type": "boolean", "description": "Has no effect: commands are not sandboxed." }
             },
             "required": ["command"],
@@ -116,13 +126,13 @@ impl Bash {
                 ..Annotations::default()
             },
             command_param: Some("command".to_owned()),
-            // The tool keeps its own time; this is the edge beyond which something is wrong.
-            timeout_ms: Some(MAX_TIMEOUT_MS + 30_000),
+            background_param: Some(BACKGROUND.to_owned()),
+            timeout_ms: Some(EDGE_MS),
             ..ToolDefinition::new(
                 "Bash",
                 "Runs a command in bash, in the working directory. Every command has a fresh shell: directory and \
                  variables do not last. Standard input is empty. Processes left in the background end with the \
-                 command. Of long output the beginning and the end are shown. For reading, searching and editing \
+                 command: what is to go on has run_in_background. Of long output the beginning and the end are shown. For reading, searching and editing \
                  files use the tools made for it.",
                 RawJson::parse(schema.to_string()).unwrap_or_else(|_| RawJson::empty_object()),
             )
@@ -130,19 +140,20 @@ impl Bash {
     }
 
     /// Runs a command to its end, to its time limit, or until it is cancelled. Dropping the future kills the
-    /// command and its children.
+    /// command and its children. One that is to run in the background has no time limit but that of the call.
     pub async fn call(&self, call: &ToolCall, cancel: CancelSignal) -> ToolResult {
+        self.run(call, cancel, Listeners::default()).await
+    }
+
+    async fn run(&self, call: &ToolCall, cancel: CancelSignal, listeners: Listeners) -> ToolResult {
         let input: Input = match call.input.decode() {
             Ok(input) => input,
             Err(error) => return ToolResult::error(format!("The input of Bash is {error}.")),
         };
-        if input.run_in_background {
-            return ToolResult::error(
-                "Commands cannot run in the background yet. Run it without run_in_background, in one command with \
-                 what needs it.",
-            );
-        }
-        let time = time_limit(input.timeout, call.timeout_ms);
+        let time = match input.run_in_background {
+            true => background::time_limit(call.timeout_ms),
+            false => Some(time_limit(input.timeout, call.timeout_ms)),
+        };
         let job = Job {
             shell: &self.shell,
             command: &input.command,
@@ -152,6 +163,7 @@ impl Bash {
             input: None,
             max_stdout: MAX_STDOUT,
             time,
+            listeners,
         };
         match job.run(cancel).await {
             Ok(finished) => result(&input.command, &finished, time),
@@ -171,7 +183,7 @@ fn time_limit(asked: Option<f64>, call: Option<u32>) -> Duration {
     Duration::from_millis(asked.min(call.unwrap_or(u32::MAX)).into())
 }
 
-fn result(command: &str, finished: &Finished, time: Duration) -> ToolResult {
+fn result(command: &str, finished: &Finished, time: Option<Duration>) -> ToolResult {
     let stdout = finished.stdout.shown();
     let stderr = finished.stderr.shown();
     let (headline, meaning, is_error) = match finished.exit {
@@ -184,7 +196,7 @@ fn result(command: &str, finished: &Finished, time: Duration) -> ToolResult {
         Exit::OutOfTime => (
             Some(format!(
                 "The command was stopped: it ran out of time after {} ms. Its output until then:",
-                time.as_millis()
+                time.unwrap_or_default().as_millis()
             )),
             None,
             true,

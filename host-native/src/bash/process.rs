@@ -15,6 +15,7 @@ use futures_util::{
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, Command},
+    sync::mpsc,
     time::{sleep, timeout},
 };
 use windlass_core::host::CancelSignal;
@@ -42,7 +43,17 @@ pub(crate) struct Job<'a> {
     pub(crate) input: Option<&'a [u8]>,
     /// Bytes of standard output that are kept.
     pub(crate) max_stdout: usize,
-    pub(crate) time: Duration,
+    /// How long it may run; none for as long as it likes.
+    pub(crate) time: Option<Duration>,
+    /// Who hears what it writes while it runs.
+    pub(crate) listeners: Listeners,
+}
+
+/// Who hears what a command writes to its two outputs, piece by piece. A command whose listener does not keep up waits.
+#[derive(Debug, Default)]
+pub(crate) struct Listeners {
+    pub(crate) stdout: Option<mpsc::Sender<Vec<u8>>>,
+    pub(crate) stderr: Option<mpsc::Sender<Vec<u8>>>,
 }
 
 /// A command that ran.
@@ -73,7 +84,16 @@ impl Job<'_> {
         let exit = {
             let (out, err) = (child.stdout.take(), child.stderr.take());
             let writing = write(child.stdin.take(), self.input.unwrap_or_default());
-            let reading = join3(writing, read(&mut stdout, out), read(&mut stderr, err)).map(drop);
+            let Listeners {
+                stdout: out_listener,
+                stderr: err_listener,
+            } = &self.listeners;
+            let reading = join3(
+                writing,
+                read(&mut stdout, out, out_listener.as_ref()),
+                read(&mut stderr, err, err_listener.as_ref()),
+            )
+            .map(drop);
             let mut reading = pin!(reading.fuse());
             let exit = self
                 .watch(&mut child, &mut group, reading.as_mut(), cancel)
@@ -129,7 +149,12 @@ impl Job<'_> {
         cancel: CancelSignal,
     ) -> io::Result<Exit> {
         let stopped = {
-            let mut limit = pin!(sleep(self.time));
+            let mut limit = pin!(async {
+                match self.time {
+                    Some(time) => sleep(time).await,
+                    None => std::future::pending().await,
+                }
+            });
             let mut cancelled = pin!(cancel.cancelled());
             loop {
                 tokio::select! {
@@ -173,8 +198,12 @@ async fn write(to: Option<impl tokio::io::AsyncWrite + Unpin>, input: &[u8]) {
     }
 }
 
-async fn read(into: &mut Capture, from: Option<impl tokio::io::AsyncRead + Unpin>) {
+async fn read(
+    into: &mut Capture,
+    from: Option<impl tokio::io::AsyncRead + Unpin>,
+    listener: Option<&mpsc::Sender<Vec<u8>>>,
+) {
     if let Some(from) = from {
-        into.fill(from).await;
+        into.fill(from, listener).await;
     }
 }

@@ -27,9 +27,10 @@ use super::{
     Ending, Event,
     build::{Blueprint, StartError, blueprint, with_servers},
     channel::ControlChannel,
+    checkpoints::{Checkpoints, changed_fields},
     control::WaitingReply,
     debug_log::{DebugLog, Topic, variant},
-    hooks::CallbackHooks,
+    hooks::{CallbackHooks, End, SessionHooks, commands, session_ended},
     host::EngineHost,
     keeping::{Keeper, TakenUp, taken_up},
     launch::Launch,
@@ -69,8 +70,12 @@ pub(super) struct Engine {
     taken_up: Option<TakenUp>,
     /// Who writes the transcript, where one is kept.
     pub(super) keeper: Option<Arc<Keeper>>,
+    /// What files were before they were changed, where that is kept.
+    pub(super) checkpoints: Option<Checkpoints>,
     /// The session that runs.
     pub(super) live: Option<Live>,
+    /// A session has run to its end.
+    has_ended: bool,
     /// What the session is to be told when it begins.
     pub(super) before: Vec<Input>,
     /// What was sent and has not gone to the session.
@@ -131,9 +136,11 @@ impl Engine {
             base: Some(base),
             taken_up: None,
             keeper: None,
+            checkpoints: None,
             servers,
             log,
             live: None,
+            has_ended: false,
             before: Vec::new(),
             waiting: VecDeque::new(),
             seen: BTreeSet::new(),
@@ -158,12 +165,11 @@ impl Engine {
             self.session_id = taken_up.id(given);
         }
         self.taken_up = taken_up;
-        self.keep();
-        Ok(())
+        self.keep()
     }
 
-    /// Writes down what is said from now on, under the id that the session has.
-    fn keep(&mut self) {
+    /// Writes down what is said from now on, and keeps what files hold, under the id that the session has.
+    fn keep(&mut self) -> Result<(), String> {
         let id = self.session_id;
         self.keeper = (!self.launch.flags.no_session_persistence).then(|| {
             let cwd = self.launch.directory().display().to_string();
@@ -176,6 +182,15 @@ impl Engine {
                 output,
             ))
         });
+        self.checkpoints = match self.launch.file_checkpoints {
+            false => None,
+            true => {
+                let (taken_up, keeper) = (self.taken_up.as_ref(), self.keeper.clone());
+                let opened = Checkpoints::open(&self.launch, id, taken_up, keeper);
+                Some(opened.map_err(|error| error.to_string())?)
+            }
+        };
+        Ok(())
     }
 
     /// The result in the place of all answers.
@@ -219,6 +234,7 @@ impl Engine {
                     .map(|limit| Instant::now() + limit);
             }
         }
+        self.session_ends("other").await;
         self.servers.close().await;
         let failed = self.output.frames().await.has_failed();
         self.log
@@ -266,6 +282,7 @@ impl Engine {
             }
             Event::Ended { fault } => {
                 self.live = None;
+                self.has_ended = true;
                 if let Some(fault) = fault {
                     let problem =
                         format!("the session has ended because of a fault of the engine: {fault}");
@@ -462,14 +479,20 @@ impl Engine {
             channel: self.channel.clone(),
             blocking: Arc::new(prepared.initialize.blocking_callbacks()),
         };
+        let hooks = SessionHooks {
+            callbacks,
+            commands: commands(&prepared.blueprint.surroundings),
+        };
         let host = EngineHost {
             native,
             output: Arc::clone(&self.output),
             channel: self.channel.clone(),
             keeper: self.keeper.clone(),
+            checkpoints: self.checkpoints.clone(),
+            changed_fields: changed_fields(&prepared.blueprint.spec.tools),
             places: prepared.blueprint.surroundings.places.clone(),
             mcp_tools,
-            callbacks: Arc::new(callbacks),
+            hooks,
             events: self.events.clone(),
             log: self.log.clone(),
             http_status: Arc::default(),
@@ -509,13 +532,30 @@ impl Engine {
         }
     }
 
+    /// Tells hooks that the session ends, if one has begun.
+    pub(super) async fn session_ends(&self, reason: &'static str) {
+        let has_begun = self.live.is_some() || self.has_ended;
+        let Some(prepared) = self.prepared.as_ref().filter(|_| has_begun) else {
+            return;
+        };
+        let blueprint = &prepared.blueprint;
+        let end = End {
+            session: self.session_id,
+            mode: self.mode(),
+            reason,
+        };
+        session_ended(&blueprint.spec, &commands(&blueprint.surroundings), end).await;
+    }
+
     /// The conversation begins anew, under a new id.
     pub(super) fn begin_anew(&mut self) -> SessionId {
         self.live = None;
         self.before.clear();
         self.session_id = fresh_uuid();
         self.taken_up = None;
-        self.keep();
+        if let Err(problem) = self.keep() {
+            self.warn(&problem); // there are no checkpoints then, and rewinding says so
+        }
         self.session_id
     }
 }

@@ -18,7 +18,7 @@ use windlass_engine::protocol::{
     request::Request,
 };
 
-use super::{actor::Engine, surroundings::resolved};
+use super::{actor::Engine, checkpoints, surroundings::resolved};
 
 /// The most that `read_file` gives where no limit is asked for.
 const READ_LIMIT: u64 = 512 * 1024;
@@ -83,7 +83,13 @@ impl Engine {
                 None => return,
             },
             Request::McpMessage { server, message } => self.server_says(&server, &message),
-            Request::RewindFiles { .. } => ReplyError::new("File rewinding is not enabled.").into(),
+            Request::RewindFiles {
+                user_message_id,
+                dry_run,
+            } => match &self.checkpoints {
+                Some(checkpoints) => checkpoints.rewind(&user_message_id, dry_run).await,
+                None => checkpoints::not_enabled(dry_run),
+            },
             Request::StopTask(task) => {
                 self.tell(Input::StopTask(task));
                 Reply::with(json!({}))

@@ -1,19 +1,83 @@
-//! Hooks that are callbacks of the SDK.
+//! The hooks of a session: callbacks of the SDK, and commands of settings.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::json;
+use tokio::task::JoinSet;
 use windlass_core::{
-    EffectId, RawJson,
+    EffectId, RawJson, SessionId, Spec,
     effect::Answer,
-    hook::{HookAnswer, HookCall},
+    hook::{HookAnswer, HookCall, HookInput, Occurrence, concerned, input::SessionEnd},
     host::CancelSignal,
+    id::Stage,
+    permission::Mode,
 };
 use windlass_engine::protocol::host_request::HostRequest;
 
-use super::channel::ControlChannel;
+use super::{channel::ControlChannel, surroundings::Surroundings};
 use crate::{agent::fresh_uuid, host::RunHook};
+
+/// How long commands may take that hear of a session's end: an SDK ends an engine by force after two seconds.
+const LAST_HOOKS: Duration = Duration::from_millis(1500);
+
+/// Runs each hook by its name.
+pub(super) struct SessionHooks {
+    pub(super) callbacks: CallbackHooks,
+    pub(super) commands: Commands,
+}
+
+/// The commands that settings name, by the names under which the core knows them.
+pub(super) type Commands = BTreeMap<String, Arc<dyn RunHook>>;
+
+impl RunHook for SessionHooks {
+    fn run(
+        &self,
+        id: EffectId,
+        call: HookCall,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        match self.commands.get(&call.hook) {
+            Some(command) => command.run(id, call, cancel),
+            None => self.callbacks.run(id, call, cancel),
+        }
+    }
+}
+
+/// The commands of these settings.
+#[cfg(unix)]
+pub(super) fn commands(surroundings: &Surroundings) -> Commands {
+    use crate::hooks::HookCommand;
+
+    let variables: Vec<(String, String)> = surroundings
+        .settings
+        .env()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let named = surroundings.hooks().commands.into_iter();
+    named
+        .map(|hook| {
+            let command = HookCommand::new(hook.command, &surroundings.places.project)
+                .with_variables(variables.clone());
+            let command: Arc<dyn RunHook> = match hook.is_async {
+                true => Arc::new(command.going_on_by_itself()),
+                false => Arc::new(command),
+            };
+            (hook.name, command)
+        })
+        .collect()
+}
+
+/// There is no shell for them.
+#[cfg(not(unix))]
+pub(super) fn commands(_: &Surroundings) -> Commands {
+    Commands::new()
+}
 
 /// Runs the callbacks of an SDK.
 pub(super) struct CallbackHooks {
@@ -59,4 +123,57 @@ fn failed(event: &str, reason: &str) -> HookAnswer {
         Ok(output) => HookAnswer::Output(output),
         Err(error) => HookAnswer::Failed(error.to_string()),
     }
+}
+
+/// Tells the commands that want to hear of it that a session has ended. Callbacks are not told: whoever ends a session knows.
+pub(super) async fn session_ended(spec: &Spec, commands: &Commands, end: End) {
+    let occurrence = Occurrence::SessionEnd(SessionEnd {
+        reason: end.reason.to_owned(),
+    });
+    let input = HookInput {
+        session_id: end.session,
+        transcript_path: spec.environment.transcript_of(end.session),
+        cwd: spec.environment.cwd.clone(),
+        permission_mode: Some(end.mode),
+        agent: None,
+        event: occurrence.clone(),
+    };
+    let Ok(input) = RawJson::encode(&input) else {
+        return; // texts under names, which always can be encoded
+    };
+    let mut running = JoinSet::new();
+    for (number, (matcher, name)) in (1..).zip(concerned(&spec.hooks, &occurrence)) {
+        let Some(command) = commands.get(name) else {
+            continue;
+        };
+        let id = EffectId {
+            session: end.session,
+            agent: 0,
+            turn: 0,
+            call: 0,
+            stage: Stage::Hook(occurrence.event(), number),
+            attempt: 1,
+        };
+        let call = HookCall {
+            hook: name.to_owned(),
+            event: occurrence.event(),
+            input: input.clone(),
+            tool_use_id: None,
+            timeout_ms: matcher.timeout_ms,
+            kind: matcher.kind,
+        };
+        let mut answers = command.run(id, call, CancelSignal::new());
+        running.spawn(async move { while answers.next().await.is_some() {} });
+    }
+    let ended = async { while running.join_next().await.is_some() {} };
+    // Those that are not done by then are killed with the set.
+    let _ = tokio::time::timeout(LAST_HOOKS, ended).await;
+}
+
+/// A session that has ended.
+pub(super) struct End {
+    pub(super) session: SessionId,
+    pub(super) mode: Mode,
+    /// Why, as hooks are told.
+    pub(super) reason: &'static str,
 }

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use futures_util::{Stream, StreamExt};
+use futures_util::{FutureExt, Stream, StreamExt, stream};
 use tokio::sync::mpsc;
 use windlass_core::{
     EffectId, Host, Message, Millis, Now,
@@ -20,7 +20,7 @@ use windlass_core::{
     hook::HookCall,
     host::CancelSignal,
     message::SystemMessage,
-    tool::ToolCall,
+    tool::{ToolCall, ToolResult},
 };
 use windlass_engine::{
     protocol::{
@@ -33,7 +33,9 @@ use windlass_engine::{
 use super::{
     Event,
     channel::ControlChannel,
+    checkpoints::{ChangedFields, Checkpoints},
     debug_log::{DebugLog, Topic, variant},
+    hooks::SessionHooks,
     keeping::Keeper,
     output::Output,
 };
@@ -46,16 +48,47 @@ pub(super) struct EngineHost {
     pub(super) channel: ControlChannel,
     /// Who writes the transcript, where one is kept.
     pub(super) keeper: Option<Arc<Keeper>>,
+    /// What files were before they were changed, where that is kept.
+    pub(super) checkpoints: Option<Checkpoints>,
+    /// Which fields of which tools name those files.
+    pub(super) changed_fields: ChangedFields,
     /// Where permissions that are to last are written.
     pub(super) places: SettingsPlaces,
     /// Tools of MCP servers, by the names the model calls them by.
     pub(super) mcp_tools: BTreeMap<String, Arc<dyn RunTool>>,
-    /// Callbacks of the SDK.
-    pub(super) callbacks: Arc<dyn RunHook>,
+    /// Callbacks of the SDK, and commands of settings.
+    pub(super) hooks: SessionHooks,
     pub(super) events: mpsc::UnboundedSender<Event>,
     pub(super) log: DebugLog,
     /// The status of the last answer of the model server; 0 when there was none.
     pub(super) http_status: Arc<AtomicU16>,
+}
+
+impl EngineHost {
+    /// Keeps what a call is about to change.
+    async fn keep_before(&self, call: &ToolCall) -> Result<(), String> {
+        let fields = self.changed_fields.get(&call.name);
+        let (Some(checkpoints), Some(fields)) = (&self.checkpoints, fields) else {
+            return Ok(());
+        };
+        checkpoints.before_call(call, fields, self.now().wall).await
+    }
+
+    /// Makes a prompt that is taken up now a place to go back to.
+    async fn note_prompt(&self, message: &Message) {
+        let Message::User(prompt) = message else {
+            return;
+        };
+        let Some(checkpoints) = self.checkpoints.as_ref().filter(|_| prompt.is_replay) else {
+            return;
+        };
+        if let Err(reason) = checkpoints.begin(prompt.uuid, self.now().wall).await {
+            let word = format!("files cannot be taken back to this prompt: {reason}");
+            self.output
+                .say(|frames| vec![frames.informational("warning", &word)])
+                .await;
+        }
+    }
 }
 
 impl Host for EngineHost {
@@ -99,10 +132,19 @@ impl Host for EngineHost {
         let watch = self.log.begins(Topic::Tools, || {
             format!("{} {} ({id})", call.name, call.tool_use_id)
         });
-        let answers = match self.mcp_tools.get(&call.name) {
-            Some(tool) => tool.run(id, call, cancel),
-            None => self.native.call_tool(id, call, cancel).boxed(),
-        };
+        let answers = async move {
+            if let Err(reason) = self.keep_before(&call).await {
+                // Whoever wants to be able to go back does not go where there is no way back.
+                let text = format!("Nothing was changed, because {reason}.");
+                let refused = Answer::Tool(ToolResult::error(text));
+                return stream::iter([refused]).boxed();
+            }
+            match self.mcp_tools.get(&call.name) {
+                Some(tool) => tool.run(id, call, cancel),
+                None => self.native.call_tool(id, call, cancel).boxed(),
+            }
+        }
+        .flatten_stream();
         answers.inspect(move |answer| watch.saw(answer))
     }
 
@@ -115,7 +157,7 @@ impl Host for EngineHost {
         let watch = self.log.begins(Topic::Hooks, || {
             format!("{} {} ({id})", call.event.name(), call.hook)
         });
-        let answers = self.callbacks.run(id, call, cancel);
+        let answers = self.hooks.run(id, call, cancel);
         answers.inspect(move |answer| watch.saw(answer))
     }
 
@@ -169,6 +211,7 @@ impl Host for EngineHost {
     }
 
     async fn message(&self, message: Message) {
+        self.note_prompt(&message).await;
         let settles = matches!(
             message,
             Message::Result(_) | Message::System(SystemMessage::TaskNotification(_))

@@ -142,6 +142,11 @@ impl Keeper {
     /// Appends a line of another kind.
     pub(super) async fn line(&self, line: &Value) -> Result<(), String> {
         let line = RawJson::encode(line).map_err(|error| error.to_string())?;
+        self.raw_line(line).await
+    }
+
+    /// The same for a line that is one already.
+    pub(super) async fn raw_line(&self, line: RawJson) -> Result<(), String> {
         let appended = self.with(|writer| writer.append_line(line));
         self.show(appended).await
     }

@@ -43,6 +43,9 @@ pub struct Launch {
     pub max_thinking_tokens: Option<u32>,
     /// The surroundings are a sandbox: root may bypass permissions here.
     pub is_sandbox: bool,
+    /// What files hold is kept before they are changed, so that they can be taken back
+    /// (`CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING`).
+    pub file_checkpoints: bool,
     /// How long background work may go on after the input has ended; none for as long as it takes.
     pub background_ceiling: Option<Duration>,
 }
@@ -99,6 +102,7 @@ impl Launch {
             max_output_tokens: number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
             max_thinking_tokens: number("MAX_THINKING_TOKENS"),
             is_sandbox: is_on("IS_SANDBOX"),
+            file_checkpoints: is_on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"),
             background_ceiling,
         })
     }

@@ -14,6 +14,7 @@
 mod actor;
 mod build;
 mod channel;
+mod checkpoints;
 mod context;
 mod control;
 mod debug_log;

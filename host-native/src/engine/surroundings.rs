@@ -13,7 +13,7 @@ use windlass_core::{
 };
 use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
-    settings::{LoadedSettings, SettingSources, SettingsPlaces},
+    settings::{LoadedSettings, SettingSources, SettingsHooks, SettingsPlaces},
 };
 
 use super::{build::StartError, launch::Launch};
@@ -118,12 +118,15 @@ impl Surroundings {
                 None => warnings.push(format!("the effort {name} of the settings is not known")),
             }
         }
-        for hook in self.settings.hooks(self.is_trusted).commands {
-            // Whoever relies on it must hear of it.
-            warnings.push(format!(
-                "the hook `{}` of the settings is not run: the engine runs callbacks only",
-                hook.command
-            ));
+        let hooks = self.hooks();
+        // Whoever relies on them must hear of it.
+        let ignored = hooks.ignored.iter();
+        warnings.extend(ignored.map(|what| format!("the settings have {what}: they are not run")));
+        match cfg!(unix) {
+            true => spec.hooks.extend(hooks.matchers),
+            false => warnings.extend(
+                (hooks.commands.iter()).map(|hook| format!("not run: the hook `{}`", hook.command)),
+            ),
         }
         self.style(spec);
         for agent in &self.project.agents {
@@ -133,6 +136,13 @@ impl Surroundings {
         spec.memory.clone_from(&self.project.memory);
         spec.environment.commands = self.project.slash_commands();
         Ok(warnings)
+    }
+
+    /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the
+    /// folder so far: a guard that is written there and does not run would be worse than none. What the settings *allow* still needs
+    /// the word of a person.
+    pub(super) fn hooks(&self) -> SettingsHooks {
+        self.settings.hooks(true)
     }
 
     /// The output style by its name: told as it is written, also where nobody knows it.

@@ -3,12 +3,18 @@
 use std::{
     ffi::{OsStr, OsString},
     path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use futures_util::stream::{self, BoxStream, StreamExt};
+use futures_util::{
+    FutureExt,
+    stream::{self, BoxStream, StreamExt},
+};
+use serde::Deserialize;
+use tokio::{sync::mpsc, task::JoinSet};
 use windlass_core::{
-    EffectId,
+    EffectId, RawJson,
     effect::Answer,
     hook::{HookAnswer, HookCall},
     host::CancelSignal,
@@ -17,7 +23,7 @@ use windlass_core::{
 use crate::{
     bash::{
         Exit,
-        process::{Finished, Job},
+        process::{Finished, Job, Listeners, RunError},
     },
     host::RunHook,
 };
@@ -28,17 +34,30 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// What the core's time is over for is stopped by its signal; this is the edge beyond which something is wrong.
 const BEYOND_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a command that goes on by itself may take, where it does not say.
+const ASYNC_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Bytes that a line may have by which a command says that it goes on by itself.
+const LONGEST_FIRST_LINE: usize = 4096;
+
 /// A command that is a hook: it reads what happened as JSON from standard input, and answers by its exit code and what
 /// it writes ([`HookAnswer::Exited`]).
 ///
 /// It runs in the project's folder, in a shell and a process group of its own, with the environment of this process and
 /// `CLAUDE_PROJECT_DIR`. When its time is over, or the run is interrupted, the whole group is asked to end, and two
 /// seconds later made to.
+///
+/// A command whose first line is `{"async": true}` (and `"asyncTimeout"` in milliseconds, 15 seconds where it is not
+/// given) goes on by itself: nobody waits for it, and nothing that it writes later is read. It is killed when its time is
+/// over, and when all clones of this value are gone.
 #[derive(Debug, Clone)]
 pub struct HookCommand {
     command: String,
     project: PathBuf,
     variables: Vec<(OsString, OsString)>,
+    /// It goes on by itself from the beginning.
+    is_async: bool,
+    going_on: Arc<Mutex<JoinSet<()>>>,
 }
 
 impl HookCommand {
@@ -50,7 +69,16 @@ impl HookCommand {
             command: command.into(),
             project,
             variables: vec![variable],
+            is_async: false,
+            going_on: Arc::default(),
         }
+    }
+
+    /// The same for a command that nobody waits for and whose answer nobody reads. Its time is that of the registration.
+    #[must_use]
+    pub fn going_on_by_itself(mut self) -> Self {
+        self.is_async = true;
+        self
     }
 
     /// The same with further variables: the `env` of settings.
@@ -65,6 +93,48 @@ impl HookCommand {
     }
 
     async fn answer(self, call: HookCall, cancel: CancelSignal) -> Answer {
+        let going_on = Arc::clone(&self.going_on);
+        let time = Duration::from_millis(call.timeout_ms);
+        if self.is_async {
+            let running = self.finish(call, CancelSignal::new(), Listeners::default());
+            go_on(&going_on, running, time);
+            return async_answer();
+        }
+        let (writes, mut written) = mpsc::channel(1);
+        let listeners = Listeners {
+            stdout: Some(writes),
+            stderr: None,
+        };
+        let mut running = self.finish(call, cancel, listeners).boxed();
+        let mut said = FirstLine::default();
+        let finished = loop {
+            tokio::select! {
+                biased;
+                Some(bytes) = written.recv() => {
+                    if let Some(limit) = said.take(&bytes) {
+                        // Read to its end, so that it is not held up.
+                        let draining = async move { while written.recv().await.is_some() {} };
+                        let running = async move { tokio::join!(running, draining) };
+                        go_on(&going_on, running, limit.unwrap_or(ASYNC_TIMEOUT));
+                        return async_answer();
+                    }
+                }
+                finished = &mut running => break finished,
+            }
+        };
+        match finished {
+            Ok(finished) => answer_of(&finished),
+            Err(error) => Answer::Hook(HookAnswer::Failed(error.to_string())),
+        }
+    }
+
+    /// Runs it to its end.
+    async fn finish(
+        self,
+        call: HookCall,
+        cancel: CancelSignal,
+        listeners: Listeners,
+    ) -> Result<Finished, RunError> {
         let job = Job {
             shell: OsStr::new("sh"),
             command: &self.command,
@@ -73,12 +143,70 @@ impl HookCommand {
             variables: &self.variables,
             input: Some(call.input.get().as_bytes()),
             max_stdout: MAX_ANSWER,
-            time: Duration::from_millis(call.timeout_ms) + BEYOND_TIMEOUT,
+            time: Some(Duration::from_millis(call.timeout_ms) + BEYOND_TIMEOUT),
+            listeners,
         };
-        match job.run(cancel).await {
-            Ok(finished) => answer_of(&finished),
-            Err(error) => Answer::Hook(HookAnswer::Failed(error.to_string())),
+        job.run(cancel).await
+    }
+}
+
+/// Lets a command go on by itself, for so long.
+fn go_on<T>(
+    going_on: &Mutex<JoinSet<()>>,
+    running: impl Future<Output = T> + Send + 'static,
+    limit: Duration,
+) {
+    // A panic while it is held leaves the set as it was.
+    let mut going_on = going_on.lock().unwrap_or_else(PoisonError::into_inner);
+    while going_on.try_join_next().is_some() {}
+    going_on.spawn(async move {
+        // When the time is over the command goes with the future.
+        let _ = tokio::time::timeout(limit, running).await;
+    });
+}
+
+/// What the core reads of a hook that goes on by itself.
+fn async_answer() -> Answer {
+    Answer::Hook(match RawJson::parse(r#"{"async":true}"#) {
+        Ok(output) => HookAnswer::Output(output),
+        Err(error) => HookAnswer::Failed(error.reason),
+    })
+}
+
+/// The first line of an output that comes in pieces.
+#[derive(Default)]
+struct FirstLine {
+    begun: Vec<u8>,
+    is_over: bool,
+}
+
+impl FirstLine {
+    /// How long the command wants to go on by itself, if this piece makes its first line say that it does.
+    fn take(&mut self, bytes: &[u8]) -> Option<Option<Duration>> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Async {
+            r#async: bool,
+            #[serde(default)]
+            async_timeout: Option<u32>,
         }
+        if self.is_over {
+            return None;
+        }
+        let (line, is_whole) = match bytes.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (&bytes[..end], true),
+            None => (bytes, false),
+        };
+        self.begun.extend_from_slice(line);
+        // Some close a line only when they end: what is JSON by now is a line as well.
+        let said = serde_json::from_slice::<Async>(&self.begun).ok();
+        self.is_over = is_whole || self.begun.len() > LONGEST_FIRST_LINE;
+        let said = said.filter(|said| said.r#async)?;
+        self.is_over = true;
+        Some(
+            said.async_timeout
+                .map(|ms| Duration::from_millis(ms.into())),
+        )
     }
 }
 
@@ -198,6 +326,41 @@ mod tests {
         while lives() {
             tokio::task::yield_now().await;
         }
+    }
+
+    #[tokio::test]
+    async fn hook_5_a_command_goes_on_by_itself_once_it_has_said_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let says = r#"printf '{"async": true, "asyncTimeout": 600000}\n'; "#;
+        let waits = "while ! test -e go; do sleep 0.01; done; echo done > made; sleep 600000";
+        let by_itself = HookCommand::new(format!("{says}{waits}"), dir.path());
+        let from_the_start = HookCommand::new(waits, dir.path()).going_on_by_itself();
+        for hook in [by_itself, from_the_start] {
+            let answer = run(hook.clone(), CancelSignal::new()).await;
+            let said = RawJson::parse(r#"{"async":true}"#).unwrap();
+            assert_eq!(answer, Answer::Hook(HookAnswer::Output(said)));
+            std::fs::write(dir.path().join("go"), "").unwrap();
+            let made = dir.path().join("made");
+            while !made.exists() {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            std::fs::remove_file(made).unwrap();
+            std::fs::remove_file(dir.path().join("go")).unwrap();
+        }
+    }
+
+    #[test]
+    fn hook_5_only_the_first_line_says_that_a_command_goes_on() {
+        let said = |pieces: &[&str]| {
+            let mut line = FirstLine::default();
+            pieces.iter().find_map(|piece| line.take(piece.as_bytes()))
+        };
+        assert_eq!(said(&["{\"async\":", "true}\n"]), Some(None));
+        let limit = Some(Some(Duration::from_millis(5)));
+        assert_eq!(said(&["{\"async\":true,\"asyncTimeout\":5}"]), limit);
+        assert_eq!(said(&["{\"async\":false}\n"]), None);
+        assert_eq!(said(&["words\n{\"async\":true}\n"]), None);
+        assert_eq!(said(&["{}\n", "{\"async\":true}\n"]), None);
     }
 
     #[tokio::test]

@@ -40,8 +40,7 @@ impl RunTool for crate::bash::Bash {
         call: ToolCall,
         cancel: CancelSignal,
     ) -> BoxStream<'static, Answer> {
-        let bash = self.clone();
-        stream::once(async move { Answer::Tool(bash.call(&call, cancel).await) }).boxed()
+        self.answers(call, cancel)
     }
 }
 

@@ -76,7 +76,16 @@ fn loop_1_stream_json_begins_with_init_and_ends_with_the_result() {
     );
     assert_eq!(
         init["tools"],
-        json!(["Read", "Write", "Edit", "Glob", "Grep", "Bash"])
+        json!([
+            "Read",
+            "Write",
+            "Edit",
+            "Glob",
+            "Grep",
+            "Bash",
+            "TaskOutput",
+            "TaskStop"
+        ])
     );
     assert_eq!(lines[2]["tool_use_result"]["numFiles"], 1);
 }

@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod agents;
+mod background;
 mod bad_input;
+mod checkpoints;
+mod command_hooks;
 mod control;
 mod debugging;
 mod endings;

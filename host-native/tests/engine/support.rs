@@ -41,6 +41,16 @@ impl Sdk {
         flags: &[&str],
         exchanges: Value,
     ) -> Self {
+        Self::start_with(&[], folder, flags, exchanges)
+    }
+
+    /// The same with further variables in the environment.
+    pub(crate) fn start_with(
+        variables: &[(&str, &str)],
+        folder: Arc<tempfile::TempDir>,
+        flags: &[&str],
+        exchanges: Value,
+    ) -> Self {
         let cwd = folder.path().canonicalize().unwrap().display().to_string();
         let exchanges: Value =
             serde_json::from_str(&exchanges.to_string().replace("${cwd}", &cwd)).unwrap();
@@ -65,7 +75,10 @@ impl Sdk {
             "ANTHROPIC_API_KEY" => Some("sk-test".to_owned()),
             "CLAUDE_CODE_SDK_READS_SESSION_STATE" => Some("1".to_owned()),
             "CLAUDE_CODE_MAX_RETRIES" => Some("0".to_owned()),
-            _ => None,
+            name => {
+                let given = variables.iter().find(|(given, _)| *given == name);
+                given.map(|(_, value)| (*value).to_owned())
+            }
         })
         .unwrap();
         launch.cwd = Some(folder.path().to_path_buf());

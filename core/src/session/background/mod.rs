@@ -61,6 +61,9 @@ pub(super) enum Work {
 pub(super) struct News {
     pub(super) task_id: String,
     pub(super) text: String,
+    /// No reason for a turn of its own: whoever wanted the end knows of it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(super) can_wait: bool,
 }
 
 /// All tasks of a session, those that have ended too, by id.
@@ -171,9 +174,11 @@ impl Shared {
         self.say(Message::System(SystemMessage::TaskNotification(message)));
         let text = news(task_id, &task, &summary);
         let task_id = task_id.to_owned();
-        self.news
-            .or_default(task.owner)
-            .push(News { task_id, text });
+        self.news.or_default(task.owner).push(News {
+            task_id,
+            text,
+            can_wait: end == TaskEnd::Stopped && task.kind != TaskKind::LocalAgent,
+        });
     }
 
     /// The transcript of an agent; other tasks have no file.
@@ -241,9 +246,10 @@ impl Shared {
         self.tasks.values().find(is_it)
     }
 
-    /// Whether a thread's model has not heard of something.
+    /// Whether a thread's model has not heard of something that it should hear of now.
     pub(super) fn has_news(&self, thread: u32) -> bool {
-        self.news.get(&thread).is_some_and(|news| !news.is_empty())
+        let news = self.news.get(&thread);
+        news.is_some_and(|news| news.iter().any(|news| !news.can_wait))
     }
 
     /// Ends the tasks whose calls are not running any more: they were given up, or lost with the program.
