@@ -27,11 +27,13 @@ use windlass_core::{
     hook::{HookAnswer, HookCall},
     host::CancelSignal,
     tool::{ToolCall, ToolResult},
+    tools::CoreTool,
 };
 
 use self::clock::Clock;
 pub(crate) use self::tools::panic_text;
 pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
+use crate::worktree::GitWorktrees;
 
 /// How long a call of an embedder's tool may take that says nothing about it: ten minutes, as long as the
 /// longest Bash command.
@@ -52,6 +54,7 @@ pub struct NativeHost {
     permission: Option<Arc<PermissionCallback>>,
     cwd: Arc<str>,
     messages: MessageSink,
+    worktrees: GitWorktrees,
 }
 
 impl NativeHost {
@@ -66,7 +69,14 @@ impl NativeHost {
             permission: None,
             cwd: Arc::from("/"),
             messages: messages.into(),
+            worktrees: GitWorktrees::default(),
         }
+    }
+
+    /// Takes away what was made for the session and is of no use behind its end: worktrees of agents in which nothing was
+    /// changed. To be called when the session has ended.
+    pub async fn session_ended(&self) {
+        self.worktrees.remove_unchanged().await;
     }
 
     /// The tools, by the name the model calls them by.
@@ -145,10 +155,13 @@ impl Host for NativeHost {
         call: ToolCall,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        let Some(tool) = self.tools.get(&call.name) else {
-            return unknown_tool(&call.name);
-        };
-        tool.run(id, call, cancel)
+        match self.tools.get(&call.name) {
+            Some(tool) => tool.run(id, call, cancel),
+            None if call.name == CoreTool::EnterWorktree.name() => {
+                self.worktrees.run(id, call, cancel)
+            }
+            None => unknown_tool(&call.name),
+        }
     }
 
     fn run_hook(

@@ -71,6 +71,7 @@ pub mod mcp;
 pub mod model_server;
 mod os;
 pub mod plugins;
+mod worktree;
 
 pub use agent::{
     AbortHandle, Agent, AgentBuilder, BuildError, BypassNotAllowed, ControlError, HookContext,

@@ -242,7 +242,7 @@ async fn turn<M: Machine>(
     let inputs = stream::poll_fn(move |cx| arriving.poll_recv(cx));
     let driving = windlass_core::drive(&mut machine, &host, inputs);
     match AssertUnwindSafe(driving).catch_unwind().await {
-        Ok(Ok(())) => {}
+        Ok(Ok(())) => host.session_ended().await,
         Ok(Err(error)) => open.0.close(RunError::Host(error)),
         Err(panic) => open.0.close(RunError::Panicked {
             text: panic_text(&*panic),

@@ -29,13 +29,14 @@ use crate::{
 };
 
 /// The tools that every session has unless it is told which, beside the built-in ones.
-const CORE_TOOLS: [CoreTool; 6] = [
+const CORE_TOOLS: [CoreTool; 7] = [
     CoreTool::Task,
     CoreTool::TaskOutput,
     CoreTool::TaskStop,
     CoreTool::TodoWrite,
     CoreTool::AskUserQuestion,
     CoreTool::ExitPlanMode,
+    CoreTool::EnterWorktree,
 ];
 
 /// The built-in tools, by name.
@@ -323,6 +324,7 @@ fn agents_of_flag(json: Option<&str>, spec: &mut Spec, warnings: &mut Vec<String
 /// The core's own tools, as far as they are wanted and there is somebody for whom they make sense.
 fn offer(launch: &Launch, spec: &mut Spec) {
     let can_ask = spec.permissions.can_ask;
+    let in_git = spec.environment.git_repository == Some(true);
     let has_skills = !spec.skills.is_empty();
     match &launch.flags.tools {
         Some(names) if !is_default(names) => {
@@ -335,6 +337,7 @@ fn offer(launch: &Launch, spec: &mut Spec) {
         _ => {
             spec.offer(CORE_TOOLS.into_iter().filter(|tool| match tool {
                 CoreTool::AskUserQuestion | CoreTool::ExitPlanMode => can_ask,
+                CoreTool::EnterWorktree => in_git,
                 _ => true,
             }));
             spec.offer(has_skills.then_some(CoreTool::Skill));

@@ -16,3 +16,4 @@ mod servers;
 mod sessions;
 mod settings;
 mod support;
+mod worktrees;

@@ -1,0 +1,125 @@
+//! Worktrees of git: for the session, and for agents.
+
+use std::{fs, path::Path, process::Command, sync::Arc};
+
+use serde_json::{Value, json};
+
+use crate::support::{Sdk, calls, result_text, says};
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(["-c", "user.name=A", "-c", "user.email=a@b.c"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn repository() -> Arc<tempfile::TempDir> {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    git(folder.path(), &["init", "--quiet"]);
+    fs::write(folder.path().join("hello.txt"), "hello\n").unwrap();
+    git(folder.path(), &["add", "hello.txt"]);
+    git(folder.path(), &["commit", "--quiet", "-m", "begin"]);
+    folder
+}
+
+fn writes(name: &str) -> Value {
+    calls("Write", json!({"file_path": name, "content": "x\n"}))
+}
+
+const FLAGS: [&str; 4] = [
+    "--permission-mode",
+    "acceptEdits",
+    "--allowedTools",
+    "Task,EnterWorktree,Bash",
+];
+
+#[tokio::test]
+async fn tool_28_a_session_goes_to_work_in_a_worktree_which_stays() {
+    let folder = repository();
+    let enter = calls("EnterWorktree", json!({"name": "try"}));
+    let pwd = calls("Bash", json!({"command": "pwd"}));
+    let exchanges = json!([enter, writes("new.txt"), pwd, says("Done.")]);
+    let mut sdk = Sdk::start_in(folder.clone(), &FLAGS, exchanges);
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    let results: Vec<&Value> = frames
+        .iter()
+        .filter(|frame| frame["type"] == "user")
+        .collect();
+    let worktree = folder
+        .path()
+        .canonicalize()
+        .unwrap()
+        .join(".claude/worktrees/try");
+    let made = &results[0]["tool_use_result"];
+    assert_eq!(
+        made["worktreePath"],
+        worktree.display().to_string(),
+        "{}",
+        results[0]
+    );
+    assert_eq!(made["worktreeBranch"], "worktree-try");
+    assert!(result_text(results[2]).contains(&worktree.display().to_string()));
+    sdk.close().await;
+    assert!(worktree.join("new.txt").exists() && worktree.join("hello.txt").exists());
+    assert!(!folder.path().join("new.txt").exists());
+
+    // The same name leads there again.
+    let enter = calls("EnterWorktree", json!({"name": "try"}));
+    let mut sdk = Sdk::start_in(folder, &FLAGS, json!([enter, says("Back.")]));
+    sdk.prompt("go").await;
+    let back = sdk.first("user").await;
+    assert_eq!(back["tool_use_result"]["worktreeBranch"], "worktree-try");
+}
+
+#[tokio::test]
+async fn tool_25_an_agent_has_a_worktree_of_its_own_that_goes_unless_it_was_used() {
+    for uses_it in [false, true] {
+        let folder = repository();
+        let task = calls(
+            "Task",
+            json!({"description": "try", "prompt": "try it", "subagent_type": "general-purpose",
+                "isolation": "worktree"}),
+        );
+        let work = match uses_it {
+            true => writes("new.txt"),
+            false => calls("Bash", json!({"command": "ls"})),
+        };
+        let exchanges = json!([task, work, says("tried"), says("done")]);
+        let mut sdk = Sdk::start_in(folder.clone(), &FLAGS, exchanges);
+        sdk.prompt("go").await;
+        let result = sdk.first("result").await;
+        assert_eq!(result["result"], "done");
+        sdk.close().await;
+        let worktrees = folder.path().join(".claude/worktrees");
+        let left: Vec<_> = fs::read_dir(worktrees)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        assert_eq!(left.len(), usize::from(uses_it), "{left:?}");
+        assert!(left.iter().all(|path| path.join("new.txt").exists()));
+        assert!(!folder.path().join("new.txt").exists());
+        let branches = git(folder.path(), &["branch", "--list", "worktree-*"]);
+        assert_eq!(branches.lines().count(), left.len(), "{branches}");
+    }
+}
+
+#[tokio::test]
+async fn tool_28_without_a_repository_there_is_no_worktree_and_the_model_is_told_why() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let enter = calls("EnterWorktree", json!({}));
+    let flags = [
+        "--tools",
+        "EnterWorktree",
+        "--allowedTools",
+        "EnterWorktree",
+    ];
+    let mut sdk = Sdk::start_in(folder, &flags, json!([enter, says("Well.")]));
+    sdk.prompt("go").await;
+    let text = result_text(&sdk.first("user").await);
+    assert!(text.contains("No worktree was made"), "{text}");
+}
