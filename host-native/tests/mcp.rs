@@ -174,3 +174,16 @@ async fn mcp_2_a_closed_server_is_gone_even_if_it_will_not_go() {
         assert!(notes.is_closed());
     }
 }
+
+#[tokio::test]
+async fn mcp_1_tools_that_come_later_are_heard_of() {
+    let notes = notes(&json!({})).await;
+    answer(&notes, "grow", &json!({})).await;
+    let tools = notes.changed_tools().await;
+    let (late, name) = tools.last().unwrap();
+    assert_eq!(
+        (late.name.as_str(), name.as_str()),
+        ("mcp__notes__late", "late")
+    );
+    notes.close().await;
+}

@@ -265,6 +265,7 @@ impl Engine {
             }
             Event::Settled => {}
             Event::Connected(connected, reply) => {
+                let name = connected.name().to_owned();
                 let outcome = self.servers.connected(connected);
                 self.log.note(Topic::Mcp, || {
                     // Why not is for `mcp_status`: the words are the server's.
@@ -275,10 +276,15 @@ impl Engine {
                     };
                     format!("a server {how}")
                 });
+                self.listen(&name);
                 self.tools_changed();
                 if let Some(reply) = reply {
                     self.connected(reply, outcome).await;
                 }
+            }
+            Event::Relisted(relisted) => {
+                self.servers.relisted(relisted);
+                self.tools_changed();
             }
             Event::Ended { fault } => {
                 self.live = None;
@@ -393,6 +399,19 @@ impl Engine {
             // The engine has ended meanwhile.
             let _ = events.send(Event::Connected(connected, reply));
         });
+    }
+
+    /// Hears of changes of a server's tools from now on, where it is a program.
+    fn listen(&mut self, name: &str) {
+        #[cfg(unix)]
+        {
+            let events = self.events.clone();
+            // The engine has ended meanwhile.
+            let tell = move |relisted| drop(events.send(Event::Relisted(relisted)));
+            self.servers.listen(name, tell);
+        }
+        #[cfg(not(unix))]
+        let _ = name;
     }
 
     /// The tools of servers have changed: the session learns of it when it is quiet.

@@ -37,7 +37,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use windlass_engine::protocol::inbound::Inbound;
 
-use self::{actor::Engine, servers::Connected};
+use self::{
+    actor::Engine,
+    servers::{Connected, Relisted},
+};
 pub use self::{build::StartError, launch::Launch};
 
 /// What happens to an engine.
@@ -57,6 +60,8 @@ enum Event {
     Settled,
     /// A server has answered, or has not.
     Connected(Connected, Option<control::WaitingReply>),
+    /// A server's tools have changed.
+    Relisted(Relisted),
     /// The session has ended; why, if it should not have.
     Ended {
         /// What went wrong.

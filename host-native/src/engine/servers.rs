@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, time::Duration};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
 use windlass_core::{RawJson, message::McpServer, tool::ToolDefinition};
 use windlass_engine::protocol::reply::ReplyError;
 
@@ -49,6 +50,8 @@ struct Server {
     /// The program that was started and answers.
     #[cfg(unix)]
     connection: Option<Connection>,
+    /// Who listens to it, until it is let go.
+    listening: JoinSet<()>,
     /// It was added while the engine ran.
     is_dynamic: bool,
     /// Which connection counts: an answer to an earlier one comes too late.
@@ -68,6 +71,20 @@ pub(super) struct Connected {
     name: String,
     attempt: u64,
     answer: Result<Answered, String>,
+}
+
+/// The tools of a server, after they have changed.
+pub(super) struct Relisted {
+    name: String,
+    attempt: u64,
+    tools: Vec<(ToolDefinition, String)>,
+}
+
+impl Connected {
+    /// The server.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// A server that answered.
@@ -143,6 +160,7 @@ impl Servers {
             offer: Offer::default(),
             #[cfg(unix)]
             connection: None,
+            listening: JoinSet::new(),
             is_dynamic,
             attempt: 0,
         };
@@ -246,6 +264,37 @@ impl Servers {
                 answer,
             }
         })
+    }
+
+    /// Listens to a server that has answered: what it says of its tools later goes to [`Servers::relisted`].
+    #[cfg(unix)]
+    pub(super) fn listen(&mut self, name: &str, tell: impl Fn(Relisted) + Send + 'static) {
+        let Some(server) = self.all.get_mut(name) else {
+            return;
+        };
+        let Some(connection) = server.connection.clone() else {
+            return;
+        };
+        let (name, attempt) = (name.to_owned(), server.attempt);
+        server.listening.abort_all();
+        server.listening.spawn(async move {
+            loop {
+                let tools = connection.changed_tools().await;
+                tell(Relisted {
+                    name: name.clone(),
+                    attempt,
+                    tools,
+                });
+            }
+        });
+    }
+
+    /// Takes in the tools that a server has by now.
+    pub(super) fn relisted(&mut self, relisted: Relisted) {
+        let server = self.all.get_mut(&relisted.name);
+        if let Some(server) = server.filter(|server| server.attempt == relisted.attempt) {
+            server.offer.tools = relisted.tools;
+        }
     }
 
     /// Takes in what came of a connection: whether the tools there are may have changed.
@@ -392,6 +441,7 @@ impl Server {
     /// Forgets what it offers and ends what was started for it.
     fn let_go(&mut self) {
         self.offer = Offer::default();
+        self.listening.abort_all();
         #[cfg(unix)]
         if let Some(connection) = self.connection.take() {
             // Its calls fail; nobody waits for its end.

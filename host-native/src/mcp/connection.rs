@@ -3,10 +3,11 @@
 use std::{fmt, io, sync::Arc, time::Duration};
 
 use rmcp::{
-    Peer, RoleClient, ServiceExt as _,
+    ClientHandler, Peer, RoleClient, ServiceExt as _,
     model::{ClientCapabilities, ClientConfig, Implementation, Tool as Listed},
-    service::{ClientInitializeError, RunningService, ServiceError},
+    service::{ClientInitializeError, NotificationContext, RunningService, ServiceError},
 };
+use tokio::sync::Notify;
 use windlass_core::{
     agent::server_tool_name,
     json::{JsonError, RawJson},
@@ -69,11 +70,30 @@ pub struct Connection(Arc<Shared>);
 
 struct Shared {
     name: String,
+    connect_limit: Duration,
     call_limit: Duration,
     info: Option<ServerInfo>,
     tools: Vec<(ToolDefinition, String)>,
-    service: RunningService<RoleClient, ClientConfig>,
+    service: RunningService<RoleClient, Listener>,
     process: Process,
+}
+
+/// What listens to a server of its own accord: whether its tools have changed.
+#[derive(Clone)]
+struct Listener {
+    config: ClientConfig,
+    changed: Arc<Notify>,
+}
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        self.config.clone()
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        // One that comes while nobody waits is kept: no change is missed.
+        self.changed.notify_one();
+    }
 }
 
 /// Why the conversation with a server ended.
@@ -93,20 +113,20 @@ impl Connection {
             })?;
         let limit = server.limits.connect;
         let client = Implementation::new("windlass", env!("CARGO_PKG_VERSION"));
-        let client = ClientConfig::new(ClientCapabilities::default(), client);
+        let listener = Listener {
+            config: ClientConfig::new(ClientCapabilities::default(), client),
+            changed: Arc::default(),
+        };
         let introduced = async {
-            let service = (client.serve((output, input)).await)
+            let service = (listener.serve((output, input)).await)
                 .map_err(|error| Failure::Introduction(Box::new(error)))?;
-            let listed = service.list_all_tools().await.map_err(Failure::Listing)?;
-            let tools: Result<Vec<_>, Failure> = (listed
-                .into_iter()
-                .map(|tool| definition(&server.name, tool)))
-            .collect();
-            Ok::<_, Failure>((service, tools?))
+            let tools = list(service.peer(), &server.name).await?;
+            Ok::<_, Failure>((service, tools))
         };
         match tokio::time::timeout(limit, introduced).await {
             Ok(Ok((service, tools))) => Ok(Self(Arc::new(Shared {
                 name: server.name.clone(),
+                connect_limit: limit,
                 call_limit: server.limits.call,
                 info: service
                     .peer_info()
@@ -162,6 +182,18 @@ impl Connection {
         tools.map(|(definition, name)| (definition, name.as_str()))
     }
 
+    /// Waits until the server says that its tools have changed, and asks for them anew. Where it does not answer as it should,
+    /// the tools that it had are as good as any, and the next change is waited for. One caller at a time hears of a change.
+    pub async fn changed_tools(&self) -> Vec<(ToolDefinition, String)> {
+        loop {
+            self.0.service.service().changed.notified().await;
+            let listing = list(self.peer(), &self.0.name);
+            if let Ok(Ok(tools)) = tokio::time::timeout(self.0.connect_limit, listing).await {
+                return tools;
+            }
+        }
+    }
+
     /// What runs a tool, by the name by which the server knows it.
     #[must_use]
     pub fn tool(&self, name: impl Into<String>) -> McpTool {
@@ -207,6 +239,16 @@ impl fmt::Debug for Connection {
             .field("tools", &self.0.tools.len())
             .finish_non_exhaustive()
     }
+}
+
+/// The tools that a server has now.
+async fn list(
+    peer: &Peer<RoleClient>,
+    server: &str,
+) -> Result<Vec<(ToolDefinition, String)>, Failure> {
+    let listed = peer.list_all_tools().await.map_err(Failure::Listing)?;
+    let tools = listed.into_iter().map(|tool| definition(server, tool));
+    tools.collect()
 }
 
 /// A tool as the model is offered it, with the name by which the server knows it.

@@ -196,3 +196,30 @@ async fn servers_are_left_out_and_taken_in_again_between_turns() {
     );
     sdk.model.verify().unwrap();
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn mcp_1_the_tools_that_a_program_has_later_are_offered_from_then_on() {
+    let notes = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/sdk/servers/notes.py");
+    let config = json!({"mcpServers": {"notes": {"command": "python3", "args": [notes]}}});
+    let second = json!({"expect": {"tools_include": ["mcp__notes__late"]}, "respond": "I see it."});
+    let exchanges = json!([calls("mcp__notes__grow", json!({})), says("Grown."), second]);
+    let flags = [
+        "--mcp-config",
+        &config.to_string(),
+        "--allowedTools",
+        "mcp__notes",
+    ];
+    let mut sdk = Sdk::start(&flags, exchanges);
+    sdk.prompt("go").await;
+    sdk.first("result").await;
+    loop {
+        let status = sdk.request(json!({"subtype": "mcp_status"})).await;
+        if status.to_string().contains("Came later") {
+            break;
+        }
+    }
+    sdk.prompt("and now?").await;
+    assert_eq!(sdk.first("result").await["result"], "I see it.");
+    sdk.model.verify().unwrap();
+}
