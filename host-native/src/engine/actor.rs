@@ -562,6 +562,7 @@ impl Engine {
             session: self.session_id,
             mode: self.mode(),
             reason,
+            limit: self.launch.last_hooks,
         };
         session_ended(&blueprint.spec, &commands(&blueprint.surroundings), end).await;
     }

@@ -22,9 +22,6 @@ use windlass_engine::protocol::host_request::HostRequest;
 use super::{channel::ControlChannel, surroundings::Surroundings};
 use crate::{agent::fresh_uuid, host::RunHook};
 
-/// How long commands may take that hear of a session's end: an SDK ends an engine by force after two seconds.
-const LAST_HOOKS: Duration = Duration::from_millis(1500);
-
 /// Runs each hook by its name.
 pub(super) struct SessionHooks {
     pub(super) callbacks: CallbackHooks,
@@ -167,7 +164,7 @@ pub(super) async fn session_ended(spec: &Spec, commands: &Commands, end: End) {
     }
     let ended = async { while running.join_next().await.is_some() {} };
     // Those that are not done by then are killed with the set.
-    let _ = tokio::time::timeout(LAST_HOOKS, ended).await;
+    let _ = tokio::time::timeout(end.limit, ended).await;
 }
 
 /// A session that has ended.
@@ -176,4 +173,6 @@ pub(super) struct End {
     pub(super) mode: Mode,
     /// Why, as hooks are told.
     pub(super) reason: &'static str,
+    /// How long they may take.
+    pub(super) limit: Duration,
 }

@@ -15,6 +15,10 @@ use crate::http::Auth;
 /// How long background work may go on after the input has ended, where nothing else is said: ten minutes.
 const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
 
+/// How long commands may take that hear of a session's end, where nothing else is said: an SDK ends an engine by force after
+/// two seconds.
+const LAST_HOOKS: Duration = Duration::from_millis(1500);
+
 /// Everything that an engine is told before the first line.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -48,6 +52,8 @@ pub struct Launch {
     pub file_checkpoints: bool,
     /// How long background work may go on after the input has ended; none for as long as it takes.
     pub background_ceiling: Option<Duration>,
+    /// How long commands may take that hear of the session's end (`CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS`).
+    pub last_hooks: Duration,
 }
 
 impl Launch {
@@ -104,6 +110,8 @@ impl Launch {
             is_sandbox: is_on("IS_SANDBOX"),
             file_checkpoints: is_on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"),
             background_ceiling,
+            last_hooks: number("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")
+                .map_or(LAST_HOOKS, |ms| Duration::from_millis(ms.into())),
         })
     }
 

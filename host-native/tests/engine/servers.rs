@@ -213,12 +213,16 @@ async fn mcp_1_the_tools_that_a_program_has_later_are_offered_from_then_on() {
     let mut sdk = Sdk::start(&flags, exchanges);
     sdk.prompt("go").await;
     sdk.first("result").await;
-    loop {
-        let status = sdk.request(json!({"subtype": "mcp_status"})).await;
-        if status.to_string().contains("Came later") {
-            break;
+    let listed = async {
+        loop {
+            let status = sdk.request(json!({"subtype": "mcp_status"})).await;
+            if status.to_string().contains("Came later") {
+                return;
+            }
         }
-    }
+    };
+    let listed = tokio::time::timeout(std::time::Duration::from_secs(60), listed).await;
+    assert!(listed.is_ok(), "the server's tools have changed");
     sdk.prompt("and now?").await;
     assert_eq!(sdk.first("result").await["result"], "I see it.");
     sdk.model.verify().unwrap();

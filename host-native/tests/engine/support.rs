@@ -74,6 +74,7 @@ impl Sdk {
             "ANTHROPIC_BASE_URL" => Some(url.clone()),
             "ANTHROPIC_API_KEY" => Some("sk-test".to_owned()),
             "CLAUDE_CODE_SDK_READS_SESSION_STATE" => Some("1".to_owned()),
+            "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS" => Some("60000".to_owned()),
             "CLAUDE_CODE_MAX_RETRIES" => Some("0".to_owned()),
             name => {
                 let given = variables.iter().find(|(given, _)| *given == name);
