@@ -45,11 +45,13 @@ pub(crate) fn measure(table: &mut Table) {
 }
 
 fn against(ours: &Path, original: &Path, table: &mut Table) {
+    let cache = tempfile::tempdir().expect("a directory");
+    let cache = cache.path();
     let server = BenchServer::start(0);
     let (a, b) = in_turns(
         ROUNDS,
-        || first_request_ms(ours, &server),
-        || first_request_ms(original, &server),
+        || first_request_ms(ours, &server, cache),
+        || first_request_ms(original, &server, cache),
     );
     let figure = "start of the engine to the first request (original engine)";
     table.pair(figure, "ms", a, b, Goal::AtMost(1.0 / 20.0));
@@ -57,13 +59,13 @@ fn against(ours: &Path, original: &Path, table: &mut Table) {
     let (mut ours_once, mut original_once) = (Vec::new(), Vec::new());
     let (a, b) = in_turns(
         ROUNDS,
-        || remember(&mut ours_once, report(ours, &server.url)),
-        || remember(&mut original_once, report(original, &server.url)),
+        || remember(&mut ours_once, report(ours, &server, cache)),
+        || remember(&mut original_once, report(original, &server, cache)),
     );
     let figure = "peak memory of a query of one turn (original engine)";
     table.pair(figure, "MiB", a, b, Goal::AtMost(1.0 / 8.0));
 
-    let world = World::new();
+    let world = World::new(cache);
     let read = Call {
         name: "Read",
         input: serde_json::json!({ "file_path": world.note() }).to_string(),
@@ -71,8 +73,8 @@ fn against(ours: &Path, original: &Path, table: &mut Table) {
     let server = BenchServer::with_calls(TURNS, &[read]);
     let (a, b) = in_turns(
         ROUNDS.div_ceil(2),
-        || many_turns_ms(ours, &server),
-        || many_turns_ms(original, &server),
+        || report(ours, &server, cache).cpu_ms,
+        || report(original, &server, cache).cpu_ms,
     );
     // What a turn adds: the start is a figure of its own.
     let per_turn = |many: f64, once: Vec<f64>| (many - median(once)) / TURNS as f64;
@@ -87,14 +89,8 @@ fn remember(cpu: &mut Vec<f64>, report: Report) -> f64 {
     report.peak_mib
 }
 
-fn many_turns_ms(program: &Path, server: &BenchServer) -> f64 {
-    // The conversation starts anew with each engine.
-    server.take_gaps();
-    report(program, &server.url).cpu_ms
-}
-
-fn first_request_ms(program: &Path, server: &BenchServer) -> f64 {
-    let world = World::new();
+fn first_request_ms(program: &Path, server: &BenchServer, cache: &Path) -> f64 {
+    let world = World::new(cache);
     server.take_gaps();
     let begun = Instant::now();
     let engine = Engine::start(program, &server.url, &world);
@@ -105,8 +101,9 @@ fn first_request_ms(program: &Path, server: &BenchServer) -> f64 {
 
 /// A hundred engines at once: what they take together, shared pages counted once.
 fn crowd(program: &Path, table: &mut Table) {
+    let cache = tempfile::tempdir().expect("a directory");
     let server = BenchServer::start(0);
-    let world = World::new();
+    let world = World::new(cache.path());
     let engines: Vec<Engine> = (0..CROWD)
         .map(|_| {
             let mut engine = Engine::start(program, &server.url, &world);
@@ -138,11 +135,14 @@ struct Report {
 
 /// Runs a query in a process of its own, whose only child is the engine: the operating system tells what the children
 /// of a process have cost, not what one of them has.
-fn report(program: &Path, url: &str) -> Report {
+fn report(program: &Path, server: &BenchServer, cache: &Path) -> Report {
+    // The conversation starts anew with each engine.
+    server.take_gaps();
     let output = Command::new(std::env::current_exe().expect("this program has a path"))
         .arg("engine")
         .arg(program)
-        .arg(url)
+        .arg(&server.url)
+        .arg(cache)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -150,9 +150,9 @@ fn report(program: &Path, url: &str) -> Report {
     serde_json::from_slice(&output.stdout).expect("the client reports")
 }
 
-/// The client process: `engine PROGRAM URL`.
-pub(crate) fn client(program: &str, url: &str) -> ExitCode {
-    let world = World::new();
+/// The client process: `engine PROGRAM URL CACHE`.
+pub(crate) fn client(program: &str, url: &str, cache: &str) -> ExitCode {
+    let world = World::new(Path::new(cache));
     let mut engine = Engine::start(Path::new(program), url, &world);
     engine.read_result();
     let peak = engine.proc_kib("status", "VmHWM:").expect("a high mark");
@@ -169,12 +169,16 @@ pub(crate) fn client(program: &str, url: &str) -> ExitCode {
 /// A project with one file, and a home without settings.
 struct World {
     directory: tempfile::TempDir,
+    /// What programs keep from one run to the next, as on anybody's machine: ours the compiled tools.
+    cache: PathBuf,
 }
 
 impl World {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().expect("a directory");
-        let world = Self { directory };
+    fn new(cache: &Path) -> Self {
+        let world = Self {
+            directory: tempfile::tempdir().expect("a directory"),
+            cache: cache.to_owned(),
+        };
         for part in ["home", "project"] {
             fs::create_dir(world.directory.path().join(part)).expect("a directory");
         }
@@ -209,6 +213,7 @@ impl Engine {
             .args(["--setting-sources=", "--model", "claude-sonnet-4-6"])
             .current_dir(world.project())
             .env("HOME", &home)
+            .env("XDG_CACHE_HOME", &world.cache)
             .env("CLAUDE_CONFIG_DIR", home.join(".claude"))
             .env("CLAUDE_CODE_ENTRYPOINT", "sdk-ts")
             // The original engine would also call home.

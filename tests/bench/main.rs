@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     {
         ["idle", count] => idle::client(count),
         ["client", kind, url, turns] => session::client(kind, url, turns),
-        ["engine", program, url] => engine::client(program, url),
+        ["engine", program, url, cache] => engine::client(program, url, cache),
         only => run(only),
     }
 }
