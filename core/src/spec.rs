@@ -271,6 +271,10 @@ pub struct TaskPolicy {
     pub wake: bool,
     /// Of a subagent's responses only the tool calls are handed on, not its words and thoughts.
     pub tool_calls_only: bool,
+    /// Subagents that are waited for are told of as tasks, too: [`TaskStarted`](crate::message::TaskStarted),
+    /// [`TaskProgress`](crate::message::TaskProgress), [`TaskNotification`](crate::message::TaskNotification).
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub announce_agents: bool,
     /// The name by which the model is offered the tool that starts subagents. Calls are understood under both.
     #[serde(skip_serializing_if = "AgentToolName::is_usual")]
     pub agent_tool: AgentToolName,
@@ -308,6 +312,7 @@ impl AgentToolName {
 struct TaskPolicyForm {
     wake: bool,
     tool_calls_only: bool,
+    announce_agents: bool,
     agent_tool: AgentToolName,
     /// The first journals name a folder here; where transcripts are follows from [`Environment::transcript`].
     #[serde(rename = "transcripts")]
@@ -319,6 +324,7 @@ impl From<TaskPolicyForm> for TaskPolicy {
         Self {
             wake: form.wake,
             tool_calls_only: form.tool_calls_only,
+            announce_agents: form.announce_agents,
             agent_tool: form.agent_tool,
         }
     }

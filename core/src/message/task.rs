@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{SessionId, Uuid};
 
-/// A background task begins (Agent SDK reference, `SDKTaskStartedMessage`).
+/// A background task begins, or an agent that is waited for
+/// ([`TaskPolicy::announce_agents`](crate::spec::TaskPolicy::announce_agents)); one that is put into the background begins
+/// again as such (Agent SDK reference, `SDKTaskStartedMessage`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskStarted {
     /// The task.
@@ -19,6 +21,15 @@ pub struct TaskStarted {
     /// What kind of task it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_type: Option<TaskKind>,
+    /// Of an agent, which one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent_type: Option<String>,
+    /// Of an agent, what it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// False for what is waited for; none means true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_backgrounded: Option<bool>,
     /// This message.
     pub uuid: Uuid,
     /// The session.

@@ -4,7 +4,7 @@ use alloc::{collections::VecDeque, string::String, sync::Arc, vec::Vec};
 
 use super::{
     agents::AgentRequest,
-    background::{News, Tasks},
+    background::{Awaited, News, Tasks},
 };
 
 use crate::{
@@ -44,6 +44,8 @@ pub(super) struct Shared {
     pub(super) running: SortedMap<EffectId, Running>,
     /// Background tasks, those that have ended too.
     pub(super) tasks: Tasks,
+    /// Agents that are waited for, as far as they were told of as tasks.
+    pub(super) awaited: SortedMap<String, Awaited>,
     /// Tasks have ended since whoever waits for them was asked.
     pub(super) tasks_changed: bool,
     /// Ends of tasks that the models have not heard of, by thread.
@@ -97,6 +99,7 @@ impl Shared {
             running: SortedMap::new(),
             tasks: Tasks::new(),
             tasks_changed: false,
+            awaited: SortedMap::new(),
             news: SortedMap::new(),
             agent_names: SortedMap::new(),
             agents_numbered: 0,

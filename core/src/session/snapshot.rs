@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use super::{
     Phase, Running, Session, Shared, Thread,
     agents::{Child, ChildFacts},
-    background::{News, Tasks},
+    background::{Awaited, News, Tasks},
     compaction::ContextSize,
     hook::HookRound,
     run::Run,
@@ -81,6 +81,8 @@ struct State {
     running: Vec<(EffectId, Running)>,
     #[serde(default, skip_serializing_if = "Tasks::is_empty")]
     tasks: Tasks,
+    #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
+    awaited: SortedMap<String, Awaited>,
     #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
     news: SortedMap<u32, Vec<News>>,
     #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
@@ -171,6 +173,7 @@ impl Session {
             rate_limit,
             running,
             tasks,
+            awaited,
             news,
             agent_names,
             agents_numbered,
@@ -204,6 +207,7 @@ impl Session {
             waiting: waiting.clone(),
             running: running.iter().map(|(id, r)| (*id, *r)).collect(),
             tasks: tasks.clone(),
+            awaited: awaited.clone(),
             news: news.clone(),
             agent_names: agent_names.clone(),
             agents_numbered: *agents_numbered,
@@ -307,6 +311,7 @@ impl Session {
             model_usage: state.model_usage,
             running: state.running.into_iter().collect(),
             tasks: state.tasks,
+            awaited: state.awaited,
             news: state.news,
             agent_names: state.agent_names,
             agents_numbered: state.agents_numbered,

@@ -129,6 +129,7 @@ pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blue
     spec.replay_prompts = true;
     spec.tasks.wake = true;
     spec.tasks.tool_calls_only = true;
+    spec.tasks.announce_agents = true;
     spec.tasks.agent_tool = AgentToolName::Agent;
     spec.hook_messages = flags.include_hook_events;
     if let Some(schema) = &flags.json_schema {

@@ -231,6 +231,7 @@ impl Host for EngineHost {
         let status = self.http_status.load(Ordering::Relaxed);
         let facts = Facts {
             http_status: Some(status).filter(|status| *status != 0),
+            at: Some(self.now().wall),
         };
         self.output
             .say(|frames| frames.message(message, facts))

@@ -96,6 +96,11 @@ impl Session {
         if background {
             let result = child.launch(shared, &self.main.run.calls[index].id);
             self.main.review(shared, index, result);
+        } else if shared.spec.tasks.announce_agents
+            && let Some(agent) = child.thread.agent.clone()
+        {
+            let call = &self.main.run.calls[index].id;
+            shared.awaited_begins(agent, &child.facts.task, call);
         }
         let prompt = Prompt::text(&child.facts.task.prompt);
         child.thread.start(shared, prompt);
@@ -181,20 +186,21 @@ impl Session {
         let unheard = shared.news.remove(&number).unwrap_or_default();
         shared.news.or_default(0).extend(unheard);
         let result = child.report(&ended);
+        let end = match (result.is_error, &ended.outcome) {
+            (_, Outcome::Interrupted) => TaskEnd::Stopped,
+            (true, _) => TaskEnd::Failed,
+            (false, _) => TaskEnd::Completed,
+        };
+        let usage = TaskUsage {
+            total_tokens: total(&ended.run.usage),
+            tool_uses: ended.run.tool_uses,
+            duration_ms: ended.duration_ms,
+        };
+        let id = child.facts.id.clone();
         if child.facts.background {
-            let end = match (result.is_error, &ended.outcome) {
-                (_, Outcome::Interrupted) => TaskEnd::Stopped,
-                (true, _) => TaskEnd::Failed,
-                (false, _) => TaskEnd::Completed,
-            };
-            let usage = TaskUsage {
-                total_tokens: total(&ended.run.usage),
-                tool_uses: ended.run.tool_uses,
-                duration_ms: ended.duration_ms,
-            };
-            let id = child.facts.id.clone();
             return shared.task_ends(&id, end, result.joined_text(), Some(usage));
         }
+        shared.awaited_ends(&id, end, &ended.run.text, usage);
         let Some((turn, call)) = child.facts.answers.take() else {
             return;
         };

@@ -219,7 +219,7 @@ fn total(usage: &Usage) -> u64 {
 }
 
 impl Thread {
-    /// A background agent says how far it is.
+    /// An agent that is told of as a task says how far it is.
     pub(super) fn say_task_progress(&self, shared: &mut Shared) {
         if let Some(agent) = &self.agent {
             let usage = self.task_usage(shared);

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Shared, hook::agent_transcript};
 use crate::{
-    agent::background,
+    agent::{TaskInput, background},
     effect::Answer,
+    hook::input::AgentName,
     id::{EffectId, Millis, SessionId},
     message::{
         Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted,
@@ -56,6 +57,14 @@ pub(super) enum Work {
     Call(EffectId),
 }
 
+/// An agent that is waited for and was told of as a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Awaited {
+    /// The call that waits for it.
+    tool_use_id: String,
+    description: String,
+}
+
 /// The end of a task, for the model of the thread that started it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct News {
@@ -97,11 +106,58 @@ impl Shared {
             tool_use_id: Some(task.tool_use_id.clone()),
             description: task.description.clone(),
             task_type: Some(task.kind),
+            subagent_type: None,
+            prompt: None,
+            is_backgrounded: None,
             uuid: self.ids.uuid(),
             session_id: self.id,
         };
         self.say(Message::System(SystemMessage::TaskStarted(message)));
+        self.awaited.remove(&task_id);
         self.tasks.insert(task_id, task);
+    }
+
+    /// An agent begins that is waited for.
+    pub(super) fn awaited_begins(&mut self, agent: AgentName, task: &TaskInput, call: &str) {
+        let message = TaskStarted {
+            task_id: agent.agent_id.clone(),
+            tool_use_id: Some(call.to_owned()),
+            description: task.description.clone(),
+            task_type: Some(TaskKind::LocalAgent),
+            subagent_type: Some(agent.agent_type),
+            prompt: Some(task.prompt.clone()),
+            is_backgrounded: Some(false),
+            uuid: self.ids.uuid(),
+            session_id: self.id,
+        };
+        self.say(Message::System(SystemMessage::TaskStarted(message)));
+        let awaited = Awaited {
+            tool_use_id: call.to_owned(),
+            description: task.description.clone(),
+        };
+        self.awaited.insert(agent.agent_id, awaited);
+    }
+
+    /// An agent ended that was waited for, with these last words.
+    pub(super) fn awaited_ends(&mut self, id: &str, end: TaskEnd, words: &str, usage: TaskUsage) {
+        let Some(awaited) = self.awaited.remove(id) else {
+            return; // it was not told of
+        };
+        let summary = match words.trim() {
+            "" => format!("The agent \"{}\" {}", awaited.description, done(end)),
+            words => words.to_owned(),
+        };
+        let message = TaskNotification {
+            task_id: id.to_owned(),
+            tool_use_id: Some(awaited.tool_use_id),
+            status: end,
+            output_file: self.output_file(id, TaskKind::LocalAgent),
+            summary,
+            usage: Some(usage),
+            uuid: self.ids.uuid(),
+            session_id: self.id,
+        };
+        self.say(Message::System(SystemMessage::TaskNotification(message)));
     }
 
     /// Says what a running task has used so far.
@@ -111,13 +167,16 @@ impl Shared {
         usage: TaskUsage,
         last_tool_name: Option<String>,
     ) {
-        let Some(task) = self.tasks.get(task_id).filter(|task| task.ended.is_none()) else {
+        let running = self.tasks.get(task_id).filter(|task| task.ended.is_none());
+        let running = running.map(|task| (&task.tool_use_id, &task.description));
+        let awaited = (self.awaited.get(task_id)).map(|it| (&it.tool_use_id, &it.description));
+        let Some((tool_use_id, description)) = running.or(awaited) else {
             return;
         };
         let message = TaskProgress {
             task_id: task_id.to_owned(),
-            tool_use_id: Some(task.tool_use_id.clone()),
-            description: task.description.clone(),
+            tool_use_id: Some(tool_use_id.clone()),
+            description: description.clone(),
             usage,
             last_tool_name,
             uuid: self.ids.uuid(),
@@ -152,11 +211,7 @@ impl Shared {
         }
         self.tasks_changed = true;
         let task = task.clone();
-        let done = match end {
-            TaskEnd::Completed => "has completed",
-            TaskEnd::Failed => "has failed",
-            TaskEnd::Stopped => "was stopped",
-        };
+        let done = done(end);
         let summary = match task.kind {
             TaskKind::LocalAgent => format!("The agent \"{}\" {done}", task.description),
             _ => format!("The background call \"{}\" {done}", task.description),
@@ -328,4 +383,12 @@ fn news(task_id: &str, task: &Task, summary: &str) -> String {
     }
     text.push_str("\n</background-task>");
     text
+}
+
+fn done(end: TaskEnd) -> &'static str {
+    match end {
+        TaskEnd::Completed => "has completed",
+        TaskEnd::Failed => "has failed",
+        TaskEnd::Stopped => "was stopped",
+    }
 }

@@ -308,3 +308,75 @@ fn tool_24_task_output_waits_for_an_agent_or_reads_at_once() {
     );
     assert!(text_of(&read_result(&bench, "s2")).contains("has ended already: stopped"));
 }
+
+#[test]
+fn an_agent_that_is_waited_for_is_told_of_where_that_is_wanted() {
+    for announced in [false, true] {
+        let mut spec = spec(vec![reads("Look")]);
+        spec.tasks = TaskPolicy {
+            announce_agents: announced,
+            ..TaskPolicy::default()
+        };
+        let mut bench = Bench::new(spec);
+        bench.prompt("go");
+        reply(
+            &mut bench,
+            0,
+            &Reply::message(&[task("t1", "Explore", json!({}))]),
+        );
+        reply(&mut bench, 1, &Reply::call("l", "Look", json!({})));
+        bench.finish("l", "x");
+        bench.wait(500);
+        says(&mut bench, 1, "Found it.");
+        let told =
+            ["task_started", "task_progress", "task_notification"].map(|it| system(&bench, it));
+        if !announced {
+            assert!(told.iter().all(Vec::is_empty));
+            continue;
+        }
+        let [started, progress, ended] = told.map(|mut it| it.pop().unwrap());
+        let id = output(&bench, "t1")["agentId"].clone();
+        assert_eq!(started["task_id"], id);
+        assert_eq!(
+            (&started["subagent_type"], &started["prompt"]),
+            (&json!("Explore"), &json!("Task t1"))
+        );
+        assert_eq!(started["is_backgrounded"], false);
+        assert_eq!(
+            (&progress["task_id"], &progress["last_tool_name"]),
+            (&id, &json!("Look"))
+        );
+        assert_eq!(
+            (&ended["task_id"], &ended["tool_use_id"], &ended["status"]),
+            (&id, &json!("t1"), &json!("completed"))
+        );
+        assert_eq!(ended["summary"], "Found it.");
+        assert_eq!(
+            ended["usage"],
+            json!({"total_tokens": 30, "tool_uses": 1, "duration_ms": 500})
+        );
+        says(&mut bench, 0, "Done.");
+        assert!(bench.session.is_idle());
+    }
+}
+
+#[test]
+fn an_agent_that_is_put_into_the_background_begins_again_as_such() {
+    let mut spec = spec(Vec::new());
+    spec.tasks.announce_agents = true;
+    let mut bench = Bench::new(spec);
+    bench.prompt("go");
+    reply(
+        &mut bench,
+        0,
+        &Reply::message(&[task("t1", "Explore", json!({}))]),
+    );
+    bench.input(Input::Background(None));
+    says(&mut bench, 0, "I go on.");
+    says(&mut bench, 1, "Found it.");
+    let started = system(&bench, "task_started");
+    assert_eq!(started.len(), 2);
+    assert_eq!(started[0]["task_id"], started[1]["task_id"]);
+    assert_eq!(started[1].get("is_backgrounded"), None);
+    assert_eq!(system(&bench, "task_notification").len(), 1);
+}

@@ -6,19 +6,25 @@
 mod ending;
 mod fit;
 mod own;
+mod task;
 mod turn;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use windlass_core::{
-    Message, RawJson, Seeded, SessionId, Uuid,
+    Message, RawJson, Seeded, SessionId, UnixMillis, Uuid,
     content::Block,
     context::CompactionTrigger,
     message::{AssistantMessage, SystemMessage, UserMessage},
 };
 
-use self::turn::{Accepted, Turn};
 pub use self::{fit::LONGEST_FRAME, own::LocalCommand};
+use self::{
+    task::RunningAgent,
+    turn::{Accepted, Turn},
+};
 use super::{inbound::UserFrame, line::to_line};
 use crate::{block_uuid, transcript::CostState};
 
@@ -56,6 +62,8 @@ pub struct FrameSettings {
 pub struct Facts {
     /// The status of the last answer of the model server, where there was one.
     pub http_status: Option<u16>,
+    /// When it was said.
+    pub at: Option<UnixMillis>,
 }
 
 /// What a session is doing, as state frames say it.
@@ -80,6 +88,8 @@ pub struct Frames {
     turn: Turn,
     /// Background tasks that run: id, kind, description.
     tasks: Vec<Value>,
+    /// Agents that run, by the calls that started them.
+    agents: BTreeMap<String, RunningAgent>,
     /// Whether the last result was an error; the exit code follows from it.
     failed: bool,
     /// Results so far.
@@ -109,6 +119,7 @@ impl Frames {
             accepted: Vec::new(),
             turn: Turn::default(),
             tasks: Vec::new(),
+            agents: BTreeMap::new(),
             failed: false,
             results: 0,
             total: CostState::default(),
@@ -173,8 +184,8 @@ impl Frames {
     pub fn message(&mut self, message: Message, facts: Facts) -> Vec<String> {
         match message {
             Message::Assistant(assistant) => self.assistant(assistant, facts),
-            Message::User(user) => self.user(user),
-            Message::System(system) => self.system_message(system),
+            Message::User(user) => self.user(user, facts),
+            Message::System(system) => self.system_message(system, facts),
             Message::Result(result) => self.result(result, facts),
             Message::StreamEvent(event) => {
                 let mut lines = Vec::new();
@@ -212,6 +223,7 @@ impl Frames {
             }
             self.turn.has_answered = true;
         }
+        let of_agent = self.said_by(assistant.parent_tool_use_id.as_deref(), facts);
         let mut lines = Vec::with_capacity(assistant.message.content.len());
         for (index, block) in assistant.message.content.iter().enumerate() {
             let mut frame = assistant.clone();
@@ -222,13 +234,14 @@ impl Frames {
                 frame.message.stop_reason = None;
                 frame.message.stop_sequence = None;
             }
-            let more = std::mem::take(&mut more);
+            let mut more = std::mem::take(&mut more);
+            more.extend(of_agent.clone());
             lines.push(with(&Message::Assistant(frame), more));
         }
         lines
     }
 
-    fn user(&mut self, mut user: UserMessage) -> Vec<String> {
+    fn user(&mut self, mut user: UserMessage, facts: Facts) -> Vec<String> {
         if user.parent_tool_use_id.is_none()
             && let Some(at) = self
                 .accepted
@@ -252,6 +265,7 @@ impl Frames {
         if user.parent_tool_use_id.is_none() && !user.is_replay {
             self.turn.user_frames += 1;
         }
+        more.extend(self.said_by(user.parent_tool_use_id.as_deref(), facts));
         vec![with(&Message::User(user), more)]
     }
 
@@ -271,7 +285,7 @@ impl Frames {
         lines
     }
 
-    fn system_message(&mut self, system: SystemMessage) -> Vec<String> {
+    fn system_message(&mut self, system: SystemMessage, facts: Facts) -> Vec<String> {
         match system {
             SystemMessage::Init(init) => {
                 self.session_id = init.session_id;
@@ -285,35 +299,8 @@ impl Frames {
                 lines.push(with(&system_of(SystemMessage::Init(init)), fields(more)));
                 lines
             }
-            SystemMessage::TaskStarted(task) => {
-                let kind = task
-                    .task_type
-                    .map_or("local_tool", windlass_core::message::TaskKind::name);
-                self.tasks.push(json!({
-                    "task_id": task.task_id, "task_type": kind, "description": task.description,
-                }));
-                vec![
-                    self.tasks_changed(),
-                    with(
-                        &system_of(SystemMessage::TaskStarted(task)),
-                        fields(json!({"is_backgrounded": true})),
-                    ),
-                ]
-            }
-            SystemMessage::TaskNotification(task) => {
-                self.tasks
-                    .retain(|known| known["task_id"] != task.task_id.as_str());
-                let status = match task.status {
-                    windlass_core::message::TaskEnd::Stopped => "killed",
-                    status => status.name(),
-                };
-                let patch = json!({"task_id": task.task_id, "patch": {"status": status}});
-                vec![
-                    self.system("task_updated", patch),
-                    plain(&system_of(SystemMessage::TaskNotification(task))),
-                    self.tasks_changed(),
-                ]
-            }
+            SystemMessage::TaskStarted(task) => self.task_started(task),
+            SystemMessage::TaskNotification(task) => self.task_ended(task, facts.at),
             SystemMessage::ApiRetry(retry) => {
                 let mut more = Map::new();
                 if retry.error_status == Some(OVERLOADED) {

@@ -205,6 +205,7 @@ fn an_answer_that_never_came_is_a_success_that_is_an_error() {
     let mut frames = frames(FrameSettings::default());
     let facts = Facts {
         http_status: Some(429),
+        ..Facts::default()
     };
     let mut failed =
         serde_json::to_value(assistant(json!([{"type": "text", "text": "too many"}]))).unwrap();
@@ -513,4 +514,72 @@ fn callbacks_are_told_which_prompt_is_answered_and_what_goes_on() {
     let context = Value::from(frames.hook_context(HookEvent::Stop));
     let wanted = json!({"prompt_id": PROMPT, "background_tasks": [], "session_crons": []});
     assert_eq!(context, wanted);
+}
+
+fn task_started(more: Value) -> Message {
+    let mut json = json!({"type": "system", "subtype": "task_started", "task_id": "a1", "tool_use_id": "t1",
+        "description": "look", "task_type": "local_agent"});
+    for (name, value) in more.as_object().unwrap() {
+        json[name] = value.clone();
+    }
+    message(json)
+}
+
+fn task_ended() -> Message {
+    message(
+        json!({"type": "system", "subtype": "task_notification", "task_id": "a1", "tool_use_id": "t1",
+        "status": "completed", "output_file": "/o", "summary": "Seen.", "usage": {"total_tokens": 1, "tool_uses": 0, "duration_ms": 2}}),
+    )
+}
+
+#[test]
+fn sub_1_an_agent_that_is_waited_for_is_a_task_and_its_frames_say_whose_they_are() {
+    let mut frames = frames(FrameSettings::default());
+    let facts = Facts {
+        at: Some(windlass_core::UnixMillis(1_795_295_030_267)),
+        ..Facts::default()
+    };
+    let started = task_started(
+        json!({"subagent_type": "reader", "prompt": "Look.", "is_backgrounded": false}),
+    );
+    let lines = read(frames.message(started, facts));
+    assert_eq!(lines.len(), 1, "it is no background task");
+    assert_eq!(lines[0]["is_backgrounded"], false);
+    assert!(frames.has_no_tasks());
+
+    let said = message(
+        json!({"type": "assistant", "parent_tool_use_id": "t1", "message": {"id": "msg_1", "type": "message",
+        "role": "assistant", "model": "m", "content": [{"type": "text", "text": "Hm."}], "stop_reason": "end_turn",
+        "stop_sequence": null, "usage": {}}}),
+    );
+    let frame = read(frames.message(said, facts)).remove(0);
+    assert_eq!(
+        (&frame["agent_id"], &frame["subagent_type"]),
+        (&json!("a1"), &json!("reader"))
+    );
+    assert_eq!(frame["task_description"], "look");
+    assert_eq!(frame["timestamp"], "2026-11-21T21:03:50.267Z");
+
+    let lines = read(frames.message(task_ended(), facts));
+    assert_eq!(lines.len(), 2);
+    assert_eq!(
+        lines[0]["patch"],
+        json!({"status": "completed", "end_time": 1_795_295_030_267_u64})
+    );
+    assert_eq!(lines[1]["summary"], "Seen.");
+    let frame = read(frames.message(tool_result("t1", false), facts)).remove(0);
+    assert_eq!(frame.get("agent_id"), None);
+}
+
+#[test]
+fn an_agent_that_is_put_into_the_background_becomes_a_task_there() {
+    let mut frames = frames(FrameSettings::default());
+    let started = task_started(json!({"subagent_type": "reader", "is_backgrounded": false}));
+    frames.message(started, Facts::default());
+    let lines = read(frames.message(task_started(json!({})), Facts::default()));
+    assert_eq!(lines[0]["subtype"], "background_tasks_changed");
+    assert_eq!(lines[1]["patch"], json!({"is_backgrounded": true}));
+    assert!(!frames.has_no_tasks());
+    let lines = read(frames.message(task_ended(), Facts::default()));
+    assert_eq!(lines[2]["tasks"], json!([]));
 }
