@@ -443,6 +443,9 @@ pub struct PermissionPolicy {
     pub rules: Rules,
     /// Whether somebody can be asked. Without, what would be asked is denied.
     pub can_ask: bool,
+    /// Whether calls that are denied without anybody being asked are told of when that happens
+    /// ([`PermissionDenied`](crate::message::PermissionDenied)). Results tell of all denials either way.
+    pub tell_denials: bool,
     /// Whether reading tools run unasked inside the working directory and the additional ones.
     /// Off in the library, on in the command line.
     pub free_workspace_reads: bool,

@@ -254,6 +254,8 @@ struct PermissionForm {
     ask: Vec<String>,
     deny: Vec<String>,
     can_ask: bool,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    tell_denials: bool,
     free_workspace_reads: bool,
     allow_bypass: bool,
     tools: ToolSet,
@@ -380,6 +382,7 @@ impl PermissionForm {
             tools: self.tools,
             prompt_tool: self.permission_prompt_tool_name,
             can_ask: self.can_ask,
+            tell_denials: self.tell_denials,
             free_workspace_reads: self.free_workspace_reads,
             allow_bypass: self.allow_bypass,
         })

@@ -27,8 +27,8 @@ pub use self::{
     result::{ModelUsage, PermissionDenial, ResultMessage, ResultSubtype},
     system::{
         ApiRetry, CompactBoundary, CompactMetadata, FailedFile, FilesPersisted, InformationLevel,
-        Informational, Init, McpServer, ModelFallback, PersistedFile, PluginInfo, Status,
-        StatusKind, SystemMessage,
+        Informational, Init, McpServer, ModelFallback, PermissionDenied, PersistedFile, PluginInfo,
+        Status, StatusKind, SystemMessage,
     },
     task::{TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted, TaskUsage},
 };

@@ -45,6 +45,8 @@ pub enum SystemMessage {
     HookResponse(HookResponse),
     /// A word to the person that is not part of the conversation.
     Informational(Informational),
+    /// A call was denied without anybody being asked.
+    PermissionDenied(PermissionDenied),
 }
 
 /// What holds for the session at this prompt.
@@ -255,4 +257,25 @@ pub enum InformationLevel {
     Notice,
     /// Something is not as it should be.
     Warning,
+}
+
+/// A call was denied by a rule, by the mode, or because nobody can be asked
+/// ([`PermissionPolicy::tell_denials`](crate::spec::PermissionPolicy::tell_denials)). What hooks and people deny they know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionDenied {
+    /// The tool, by the name the model used.
+    pub tool_name: String,
+    /// The call.
+    pub tool_use_id: String,
+    /// What decided: `rule`, `mode`, `workingDir` or `other`.
+    pub decision_reason_type: String,
+    /// What the model reads.
+    pub message: String,
+    /// The subagent that called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// This message.
+    pub uuid: Uuid,
+    /// The session.
+    pub session_id: SessionId,
 }

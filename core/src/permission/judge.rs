@@ -202,6 +202,18 @@ impl Cause {
         Self::Rules(alloc::vec![RuleName::from(rule)])
     }
 
+    /// The kind of cause, as programs know it; none for what a hook says.
+    pub(crate) fn kind(&self) -> Option<&'static str> {
+        match self {
+            Self::Hook(_) => None,
+            Self::Rules(_) | Self::ClosedFile(_) => Some("rule"),
+            // What no rule covers is as the mode has it.
+            Self::Mode(_) | Self::NoRule => Some("mode"),
+            Self::OutsideWorkspace(_) => Some("workingDir"),
+            _ => Some("other"),
+        }
+    }
+
     /// One sentence for people.
     #[must_use]
     pub fn explain(&self) -> String {

@@ -71,6 +71,7 @@ impl SpecForm {
                 tools: permissions.tools.clone(),
                 permission_prompt_tool_name: permissions.prompt_tool.clone(),
                 can_ask: permissions.can_ask,
+                tell_denials: permissions.tell_denials,
                 free_workspace_reads: permissions.free_workspace_reads,
                 // A mode that needs leave had it.
                 allow_bypass: permissions.allow_bypass

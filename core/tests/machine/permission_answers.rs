@@ -273,3 +273,27 @@ fn perm_4_a_link_in_a_command_leads_where_the_host_says() {
     assert_eq!(bench.question().1.blocked_path.as_deref(), Some("/etc/a"));
     real(Err("no such folder")).question();
 }
+
+#[test]
+fn what_is_denied_unasked_is_told_where_that_is_wanted() {
+    for told in [false, true] {
+        let mut spec = asking_spec(vec![tool("Note"), tool("Other")]);
+        spec.permissions.can_ask = false;
+        spec.permissions.rules.deny = rules(&["Note"]);
+        spec.permissions.tell_denials = told;
+        let mut bench = prompted(spec);
+        bench.reply(&Reply::message(&[
+            tool_use("a", "Note", json!({})),
+            tool_use("b", "Other", json!({})),
+        ]));
+        bench.says("Well.");
+        let lines = bench.lines_of("system");
+        let denied: Vec<_> = lines
+            .iter()
+            .filter(|line| line["subtype"] == "permission_denied")
+            .map(|line| (&line["tool_use_id"], &line["decision_reason_type"]))
+            .collect();
+        let wanted = [(&json!("a"), &json!("rule")), (&json!("b"), &json!("mode"))];
+        assert_eq!(denied, if told { &wanted[..] } else { &[] });
+    }
+}

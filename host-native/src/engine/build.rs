@@ -263,6 +263,7 @@ fn permissions(launch: &Launch, spec: &mut Spec) -> Result<(), StartError> {
     policy.allow_bypass =
         (wants_bypass || flags.allow_bypass || flags.bypass) && !spec.environment.is_root;
     policy.mode = mode.unwrap_or_default();
+    policy.tell_denials = true;
     // Starting a subagent changes nothing: what it does is judged call by call. Rules that deny or ask are above this one.
     let agents = RuleValue::tool(CoreTool::Task.name()).to_rule();
     let agents = agents.map(|rule| rule.from_source(Source::Program));

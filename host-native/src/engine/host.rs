@@ -225,6 +225,11 @@ impl Host for EngineHost {
             let spent = Some(&after).filter(|after| after.spent != before);
             keeper.turn_ended(spent).await;
         }
+        if let (Message::System(SystemMessage::TaskStarted(task)), Some(keeper)) =
+            (&message, &self.keeper)
+        {
+            keeper.agent_begins(task).await;
+        }
         if !matches!(message, Message::StreamEvent(_)) {
             self.log.note(Topic::Session, || noted(&message));
         }

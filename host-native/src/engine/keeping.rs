@@ -7,12 +7,16 @@ use std::{
 
 use serde::Serialize;
 use serde_json::Value;
-use windlass_core::{RawJson, SessionId, effect::Entry};
+use windlass_core::{RawJson, SessionId, effect::Entry, message::TaskStarted};
 use windlass_engine::{
-    protocol::{PROTOCOL_VERSION, frames::LONGEST_FRAME},
+    protocol::{
+        PROTOCOL_VERSION,
+        frames::{LONGEST_FRAME, fitted},
+        line::to_line,
+    },
     transcript::{
-        Appended, CostState, Facts, ResumeError, ResumeOptions, SavedSession, Scribe, SessionFiles,
-        TranscriptError, TranscriptWriter,
+        AgentMeta, Appended, CostState, Facts, ResumeError, ResumeOptions, SavedSession, Scribe,
+        SessionFiles, TranscriptError, TranscriptWriter,
     },
 };
 
@@ -139,6 +143,22 @@ impl Keeper {
         }
     }
 
+    /// Notes what kind of agent begins, for what call, beside its transcript.
+    pub(super) async fn agent_begins(&self, task: &TaskStarted) {
+        let Some(kind) = &task.subagent_type else {
+            return; // it is no agent
+        };
+        let meta = AgentMeta {
+            agent_type: kind.clone(),
+            description: task.description.clone(),
+            tool_use_id: task.tool_use_id.clone(),
+            parent_agent_id: None,
+        };
+        let described = self.with(|writer| writer.describe_agent(&task.task_id, &meta));
+        // The conversation is whole without.
+        let _ = self.show(described.map(|one| vec![one])).await;
+    }
+
     /// Appends a line of another kind.
     pub(super) async fn line(&self, line: &Value) -> Result<(), String> {
         let line = RawJson::encode(line).map_err(|error| error.to_string())?;
@@ -155,7 +175,9 @@ impl Keeper {
         for appended in appended.map_err(|error| error.to_string())? {
             if self.mirrors {
                 for frame in mirror_frames(&appended) {
-                    self.output.frame(&frame).await;
+                    // An entry that is too long by itself is shown with its long texts cut: a longer line would end the
+                    // SDK. The file has all of it.
+                    self.output.whole_line(fitted(to_line(&frame))).await;
                 }
             }
         }

@@ -65,8 +65,13 @@ impl Output {
 
     /// Writes a frame that changes nothing.
     pub(super) async fn frame(&self, frame: &(impl Serialize + Sync + ?Sized)) {
+        self.whole_line(to_line(frame)).await;
+    }
+
+    /// Writes a line that changes nothing.
+    pub(super) async fn whole_line(&self, line: String) {
         let _speaking = self.frames.lock().await;
-        self.line(to_line(frame)).await;
+        self.line(line).await;
     }
 
     async fn line(&self, line: String) {

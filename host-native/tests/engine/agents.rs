@@ -96,3 +96,43 @@ async fn sub_7_rules_and_hooks_are_above_what_starts_agents_unasked() {
         sdk.model.verify().unwrap();
     }
 }
+
+#[tokio::test]
+async fn sub_1_what_an_agent_was_started_for_lies_beside_its_transcript_and_is_mirrored() {
+    let script = json!([delegate("Agent"), says("Nothing here."), says("Nothing.")]);
+    let mut sdk = Sdk::start(&["--session-mirror"], script);
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    let of = |kind: &str| frames.iter().filter(move |frame| frame["subtype"] == kind);
+    let started = of("task_started").next().unwrap();
+    assert_eq!(started["is_backgrounded"], false);
+    assert_eq!(
+        of("task_notification").next().unwrap()["summary"],
+        "Nothing here."
+    );
+    assert_eq!(of("background_tasks_changed").count(), 0);
+    let entries = frames
+        .iter()
+        .filter(|frame| frame["type"] == "transcript_mirror")
+        .flat_map(|frame| {
+            let path = frame["filePath"].as_str().unwrap();
+            let entries = frame["entries"].as_array().unwrap().iter();
+            entries.map(move |entry| (path, entry))
+        });
+    let told: Vec<_> = entries
+        .filter(|(_, entry)| entry["type"] == "agent_metadata")
+        .collect();
+    let [(path, meta)] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    assert_eq!(meta["toolUseId"], "toolu_1_1");
+    assert_eq!(meta["agentType"], "general-purpose");
+    let id = started["task_id"].as_str().unwrap();
+    assert!(
+        path.ends_with(&format!("subagents/agent-{id}.jsonl")),
+        "{path}"
+    );
+    let beside = path.replace(".jsonl", ".meta.json");
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(beside).unwrap()).unwrap();
+    assert_eq!(written["toolUseId"], "toolu_1_1");
+}

@@ -112,6 +112,20 @@ async fn without_anybody_to_ask_nothing_runs_that_no_rule_allows() {
     sdk.prompt("go").await;
     let frames = sdk.until("result").await;
     assert!(!kinds(&frames).contains(&"control_request can_use_tool".to_owned()));
+    let denied = frames
+        .iter()
+        .find(|frame| frame["subtype"] == "permission_denied");
+    let denied = denied.unwrap();
+    assert_eq!(
+        (
+            &denied["tool_name"],
+            &denied["tool_use_id"],
+            &denied["decision_reason_type"]
+        ),
+        (&json!("Bash"), &json!("toolu_1_1"), &json!("mode"))
+    );
+    let answer = frames.iter().find(|frame| frame["type"] == "user").unwrap();
+    assert_eq!(denied["message"], result_text(answer));
     assert_eq!(
         frames.last().unwrap()["permission_denials"][0]["tool_use_id"],
         "toolu_1_1"

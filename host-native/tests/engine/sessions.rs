@@ -180,3 +180,20 @@ async fn sess_1_what_was_spent_is_counted_on_when_a_session_is_taken_up() {
     let result = sdk.first("result").await;
     assert_eq!(result["subtype"], "error_max_budget_usd");
 }
+
+#[tokio::test]
+async fn an_entry_that_is_too_long_for_a_frame_is_mirrored_with_its_texts_cut() {
+    let long = "x".repeat(1_500_000);
+    let flags = ["--session-mirror"];
+    let mut sdk = Sdk::start(&flags, json!([says("Much.")]));
+    sdk.prompt(&long).await;
+    let frames = sdk.until("result").await;
+    let mirrored = frames
+        .iter()
+        .filter(|frame| frame["type"] == "transcript_mirror")
+        .map(Value::to_string);
+    assert!(mirrored.clone().count() > 0);
+    assert!(mirrored.map(|line| line.len()).max().unwrap() < 1024 * 1024);
+    let [file] = files(&sdk.folder).try_into().unwrap();
+    assert_eq!(lines(&file)[0]["message"]["content"], long);
+}

@@ -9,7 +9,7 @@ use alloc::{
 use super::{
     super::{
         Shared,
-        background::{Task, Work},
+        background::{AgentTask, Task, Work},
         run::Outcome,
     },
     Child, Ended, total,
@@ -41,7 +41,11 @@ impl Child {
             stopping: false,
             output: String::new(),
         };
-        shared.task_begins(facts.id.clone(), task);
+        let agent = AgentTask {
+            subagent_type: facts.agent.name.clone(),
+            prompt: facts.task.prompt.clone(),
+        };
+        shared.task_begins(facts.id.clone(), task, Some(agent));
         let output_file = shared.output_file(&facts.id, kind);
         let output = AgentOutput::AsyncLaunched {
             agent_id: facts.id.clone(),

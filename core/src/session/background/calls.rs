@@ -55,7 +55,7 @@ impl Thread {
             stopping: false,
             output: String::new(),
         };
-        shared.task_begins(task_id.clone(), task);
+        shared.task_begins(task_id.clone(), task, None);
         let who = if by_person {
             "The person put this into"
         } else {

@@ -57,6 +57,12 @@ pub(super) enum Work {
     Call(EffectId),
 }
 
+/// What an agent is told of with when it begins.
+pub(super) struct AgentTask {
+    pub(super) subagent_type: String,
+    pub(super) prompt: String,
+}
+
 /// An agent that is waited for and was told of as a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Awaited {
@@ -100,14 +106,16 @@ pub(super) fn id_of(prefix: char, session: SessionId, cause: [u32; 3]) -> String
 
 impl Shared {
     /// Takes note of a new task and announces it.
-    pub(super) fn task_begins(&mut self, task_id: String, task: Task) {
+    pub(super) fn task_begins(&mut self, task_id: String, task: Task, agent: Option<AgentTask>) {
+        let agent = agent.filter(|_| self.spec.tasks.announce_agents);
+        let (subagent_type, prompt) = agent.map(|it| (it.subagent_type, it.prompt)).unzip();
         let message = TaskStarted {
             task_id: task_id.clone(),
             tool_use_id: Some(task.tool_use_id.clone()),
             description: task.description.clone(),
             task_type: Some(task.kind),
-            subagent_type: None,
-            prompt: None,
+            subagent_type,
+            prompt,
             is_backgrounded: None,
             uuid: self.ids.uuid(),
             session_id: self.id,

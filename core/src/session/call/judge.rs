@@ -10,7 +10,7 @@ use crate::{
     effect::{Effect, PermissionRequest, PermissionResponse},
     id::Stage,
     json::RawJson,
-    message::PermissionDenial,
+    message::{Message, PermissionDenial, PermissionDenied, SystemMessage},
     permission::{
         CallSubject, Cause, Decision, Mode, PermissionUpdate, Standing, Verdict, first_rule, judge,
         suggestions,
@@ -54,7 +54,7 @@ impl Thread {
         match decision.verdict {
             Verdict::Deny => {
                 let text = denial(tool, &decision.cause, standing.mode());
-                self.deny(shared, index, &text);
+                self.deny_unasked(shared, index, &decision.cause, &text);
             }
             Verdict::Allow => self.run_call(shared, index, decision.cause.explain()),
             Verdict::Ask if call.approved => {
@@ -85,7 +85,8 @@ impl Thread {
         if policy.prompt_tool.is_none() && !policy.can_ask {
             let core = spec.tool(&call.name).and_then(|tool| tool.core);
             if let (Cause::AsksThePerson, Some(core)) = (&decision.cause, core) {
-                return self.deny(shared, index, core.nobody_to_ask());
+                let text = core.nobody_to_ask();
+                return self.deny_unasked(shared, index, &decision.cause, text);
             }
             let remedy = if suggestions.is_empty() {
                 String::new()
@@ -97,7 +98,7 @@ impl Thread {
                 "{} needs permission ({reason}), and there is nobody to ask.{remedy}",
                 call.name
             );
-            return self.deny(shared, index, &text);
+            return self.deny_unasked(shared, index, &decision.cause, &text);
         }
         let request = PermissionRequest {
             tool_use_id: call.id.clone(),
@@ -186,6 +187,26 @@ impl Thread {
                 }
             }
         }
+    }
+
+    /// Denies a call about which nobody was asked.
+    fn deny_unasked(&mut self, shared: &mut Shared, index: usize, cause: &Cause, text: &str) {
+        if let Some(kind) = cause.kind()
+            && self.spec.permissions.tell_denials
+        {
+            let call = &self.run.calls[index];
+            let denied = PermissionDenied {
+                tool_name: call.name.clone(),
+                tool_use_id: call.id.clone(),
+                decision_reason_type: kind.to_owned(),
+                message: text.to_owned(),
+                agent_id: self.agent_id(),
+                uuid: shared.ids.uuid(),
+                session_id: shared.id,
+            };
+            shared.say(Message::System(SystemMessage::PermissionDenied(denied)));
+        }
+        self.deny(shared, index, text);
     }
 
     pub(super) fn deny(&mut self, shared: &mut Shared, index: usize, text: &str) {

@@ -12,7 +12,8 @@ const SHORTEST_TEXT: usize = 256;
 
 /// The line itself, or one that says the same with its long texts cut. The session, the model and the transcript have
 /// all of it.
-pub(super) fn fitted(line: String) -> String {
+#[must_use]
+pub fn fitted(line: String) -> String {
     if line.len() <= LONGEST_FRAME {
         return line;
     }

@@ -20,7 +20,10 @@ use windlass_core::{
     message::{AssistantMessage, SystemMessage, UserMessage},
 };
 
-pub use self::{fit::LONGEST_FRAME, own::LocalCommand};
+pub use self::{
+    fit::{LONGEST_FRAME, fitted},
+    own::LocalCommand,
+};
 use self::{
     task::RunningAgent,
     turn::{Accepted, Turn},
