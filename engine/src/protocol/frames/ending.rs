@@ -49,7 +49,7 @@ impl Frames {
             // Who denies a call and interrupts does so in the middle of calls.
             let cut = turn.cut.unwrap_or(Cut::Tools);
             self.turn.stream = std::mem::take(&mut turn.stream);
-            lines.extend(self.close_stream());
+            lines.extend(self.cut_words(facts));
             let (marker, reason) = match cut {
                 Cut::Streaming => ("[Request interrupted by user]", "aborted_streaming"),
                 Cut::Tools => (
@@ -62,6 +62,7 @@ impl Frames {
                 "message": {"role": "user", "content": [{"type": "text", "text": marker}]},
                 "parent_tool_use_id": null,
             })));
+            lines.extend(self.close_stream());
             turn.user_frames += 1;
             ending.was_cut = true;
             ending.terminal_reason = Some(reason);

@@ -6,6 +6,7 @@
 mod ending;
 mod fit;
 mod own;
+mod stream;
 mod task;
 mod turn;
 

@@ -242,8 +242,22 @@ fn an_interrupt_is_marked_and_says_what_it_met() {
         &mut streaming,
         vec![
             replay("hi"),
-            event(json!({"type": "message_start"})),
-            event(json!({"type": "content_block_start", "index": 0})),
+            event(
+                json!({"type": "message_start", "message": {"id": "msg_1", "model": "m", "content": []}}),
+            ),
+            event(
+                json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "W"}}),
+            ),
+            event(
+                json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hole."}}),
+            ),
+            event(json!({"type": "content_block_stop", "index": 0})),
+            event(
+                json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}}),
+            ),
+            event(
+                json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Hal"}}),
+            ),
         ],
     );
     streaming.interrupting();
@@ -251,10 +265,12 @@ fn an_interrupt_is_marked_and_says_what_it_met() {
     assert_eq!(
         kinds(&said),
         [
-            "stream_event",
-            "stream_event",
-            "stream_event",
+            "assistant",
+            "assistant",
             "user",
+            "stream_event",
+            "stream_event",
+            "stream_event",
             "command_lifecycle cancelled",
             "result error_during_execution"
         ]
@@ -267,12 +283,17 @@ fn an_interrupt_is_marked_and_says_what_it_met() {
         events,
         ["content_block_stop", "message_delta", "message_stop"]
     );
+    let text = |at: usize| &said[at]["message"]["content"][0]["text"];
+    assert_eq!((text(0), said[0].get("aborted")), (&json!("Whole."), None));
     assert_eq!(
-        said[3]["message"]["content"][0]["text"],
-        "[Request interrupted by user]"
+        (text(1), &said[1]["aborted"]),
+        (&json!("Hal"), &json!(true))
     );
-    assert_eq!(said[5]["terminal_reason"], "aborted_streaming");
-    assert_eq!(said[5]["num_turns"], 2);
+    assert_eq!(said[1]["message"]["model"], "m");
+    assert_eq!(text(2), "[Request interrupted by user]");
+    let end = said.last().unwrap();
+    assert_eq!(end["terminal_reason"], "aborted_streaming");
+    assert_eq!(end["num_turns"], 2);
     // While a call runs.
     let mut tools = frames(FrameSettings::default());
     let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]);

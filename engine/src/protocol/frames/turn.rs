@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use windlass_core::{RawJson, Uuid, content::Block, message::AssistantMessage};
 
-use super::Frames;
+use super::{Frames, stream::OpenStream};
 use crate::protocol::inbound::UserFrame;
 
 /// A prompt on its way.
@@ -104,52 +103,6 @@ impl Turn {
     }
 }
 
-/// What of the model's stream was handed on and is not closed.
-#[derive(Debug, Default)]
-pub(super) struct OpenStream {
-    is_open: bool,
-    block: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct EventHead {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(default)]
-    index: Option<u64>,
-}
-
-impl OpenStream {
-    pub(super) fn see(&mut self, event: &RawJson) {
-        let Ok(head) = event.decode::<EventHead>() else {
-            return;
-        };
-        match head.kind.as_str() {
-            "message_start" => self.is_open = true,
-            "message_stop" => *self = Self::default(),
-            "content_block_start" => self.block = head.index,
-            "content_block_stop" => self.block = None,
-            _ => {}
-        }
-    }
-
-    /// The events that close what is open, as whoever puts the stream together needs them.
-    fn close(&mut self) -> Vec<Value> {
-        let open = std::mem::take(self);
-        if !open.is_open {
-            return Vec::new();
-        }
-        let stop = open
-            .block
-            .map(|index| json!({"type": "content_block_stop", "index": index}));
-        let delta = json!({"type": "message_delta", "delta": {"stop_reason": null, "stop_sequence": null},
-            "usage": {"output_tokens": 0}});
-        stop.into_iter()
-            .chain([delta, json!({"type": "message_stop"})])
-            .collect()
-    }
-}
-
 impl Frames {
     /// An interrupt is on its way into the session: where it meets the turn is part of the result.
     pub fn interrupting(&mut self) {
@@ -161,24 +114,5 @@ impl Frames {
         let given = prompt.given.as_deref()?;
         let frame = json!({"type": "command_lifecycle", "command_uuid": given, "state": state});
         Some(self.stamped(frame))
-    }
-
-    /// Before each request, where the stream is handed on.
-    pub(super) fn requesting(&mut self, event: &RawJson) -> Option<String> {
-        let starts = event
-            .decode::<EventHead>()
-            .is_ok_and(|head| head.kind == "message_start");
-        starts.then(|| self.system("status", json!({"status": "requesting"})))
-    }
-
-    /// Closes the stream that an interrupt has cut.
-    pub(super) fn close_stream(&mut self) -> Vec<String> {
-        let events = self.turn.stream.close();
-        let frame =
-            |event| json!({"type": "stream_event", "event": event, "parent_tool_use_id": null});
-        events
-            .into_iter()
-            .map(|event| self.stamped(frame(event)))
-            .collect()
     }
 }
