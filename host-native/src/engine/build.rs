@@ -191,8 +191,10 @@ fn agent(
 ) -> Result<Agent, StartError> {
     let flags = &launch.flags;
     let base_url = launch.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
-    let endpoint =
-        EndpointConfig::new(base_url, launch.auth.clone()).with_extra_ca_of_environment();
+    let endpoint = EndpointConfig {
+        client: Some(launch.client.clone()),
+        ..EndpointConfig::new(base_url, launch.auth.clone()).with_extra_ca_of_environment()
+    };
     let mut deny = flags.disallowed_tools.clone();
     deny.extend(initialize.disallowed_tools.iter().flatten().cloned());
     let mut builder = Agent::builder()

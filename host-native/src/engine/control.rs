@@ -9,7 +9,14 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use windlass_core::{Input, RawJson, permission::Mode, spec::Thinking};
+use windlass_core::{
+    Input, RawJson,
+    permission::{
+        Behavior, Destination, Mode, PermissionSettings, PermissionUpdate, Rule, RuleChange,
+        RuleError,
+    },
+    spec::Thinking,
+};
 use windlass_engine::protocol::{
     PROTOCOL_VERSION,
     frames::Frames,
@@ -362,6 +369,8 @@ impl Engine {
             model: Option<String>,
             #[serde(default)]
             effort_level: Option<String>,
+            #[serde(default)]
+            permissions: PermissionSettings,
         }
         let settings: Settings = match settings.decode() {
             Ok(settings) => settings,
@@ -369,6 +378,18 @@ impl Engine {
                 return ReplyError::new(format!("the settings cannot be read: {error}")).into();
             }
         };
+        let updates = match rule_updates(&settings.permissions) {
+            Ok(updates) => updates,
+            Err(error) => return ReplyError::new(format!("permissions: {error}")).into(),
+        };
+        if let Some(mode) = settings.permissions.default_mode
+            && let Reply::Error(error) = self.set_mode(mode)
+        {
+            return error.into();
+        }
+        if !updates.is_empty() {
+            self.tell(Input::UpdatePermissions(updates));
+        }
         if let Some(model) = settings.model {
             self.tell(Input::SetModel(
                 Some(model).filter(|model| model != "default"),
@@ -479,6 +500,29 @@ impl Engine {
             PathBuf::from,
         )
     }
+}
+
+/// The rules of settings, as if they had been on the command line.
+fn rule_updates(settings: &PermissionSettings) -> Result<Vec<PermissionUpdate>, RuleError> {
+    let mut updates = Vec::new();
+    for (behavior, entries) in [
+        (Behavior::Allow, &settings.allow),
+        (Behavior::Ask, &settings.ask),
+        (Behavior::Deny, &settings.deny),
+    ] {
+        let rules = entries.iter().map(|entry| Rule::parse(&entry.rule));
+        let rules: Vec<_> = rules
+            .map(|rule| rule.map(|rule| rule.value()))
+            .collect::<Result<_, _>>()?;
+        if !rules.is_empty() {
+            updates.push(PermissionUpdate::AddRules(RuleChange {
+                rules,
+                behavior,
+                destination: Destination::CliArg,
+            }));
+        }
+    }
+    Ok(updates)
 }
 
 /// A file, as its reader wants it.

@@ -33,6 +33,9 @@ pub struct Launch {
     pub home: Option<PathBuf>,
     /// Who starts the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`.
     pub entrypoint: String,
+    /// On whose behalf requests are made, for the header `user-agent`: who starts the engine, the SDK's version
+    /// (`CLAUDE_AGENT_SDK_VERSION`) and the application (`CLAUDE_AGENT_SDK_CLIENT_APP`).
+    pub client: String,
     /// How requests to the model server prove who they are from.
     pub auth: Auth,
     /// The model server's address; none for Anthropic's.
@@ -95,12 +98,23 @@ impl Launch {
             Some(0) => None,
             Some(ms) => Some(Duration::from_millis(ms.into())),
         };
+        let entrypoint = variable("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|| "cli".to_owned());
+        let mut client = entrypoint.clone();
+        for (name, what) in [
+            ("CLAUDE_AGENT_SDK_VERSION", "agent-sdk"),
+            ("CLAUDE_AGENT_SDK_CLIENT_APP", "client-app"),
+        ] {
+            if let Some(value) = variable(name) {
+                client.push_str(&format!(", {what}/{value}"));
+            }
+        }
         Ok(Self {
             flags,
             cwd: None,
             config,
             home,
-            entrypoint: variable("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|| "cli".to_owned()),
+            entrypoint,
+            client,
             auth: key.or_else(token).unwrap_or(Auth::None),
             base_url: variable("ANTHROPIC_BASE_URL"),
             states,

@@ -46,6 +46,9 @@ pub struct EndpointConfig {
     pub idle_timeout: Duration,
     /// Bytes of the longest response that is taken.
     pub max_response: usize,
+    /// What the header `user-agent` says behind this program's name and version, in parentheses: on whose behalf it asks.
+    /// Characters that cannot stand there are left out.
+    pub client: Option<String>,
 }
 
 impl EndpointConfig {
@@ -59,6 +62,7 @@ impl EndpointConfig {
             connect_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_mins(10),
             max_response: 64 << 20,
+            client: None,
         }
     }
 
@@ -144,7 +148,7 @@ impl ModelEndpoint {
         let mut builder = Client::builder()
             .tls_backend_preconfigured(tls)
             .default_headers(key_header(&config.auth)?)
-            .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
+            .user_agent(user_agent(config.client.as_deref()))
             // A key is meant for the server that was named, not for where that one points.
             .redirect(redirect::Policy::none())
             .connect_timeout(config.connect_timeout)
@@ -302,6 +306,21 @@ fn address(text: &str) -> Result<Url, EndpointError> {
         ));
     }
     Ok(url)
+}
+
+fn user_agent(client: Option<&str>) -> String {
+    let program = concat!("windlass/", env!("CARGO_PKG_VERSION"));
+    let allowed =
+        |letter: &char| (' '..='~').contains(letter) && !matches!(letter, '(' | ')' | '\\');
+    let client: String = client
+        .into_iter()
+        .flat_map(str::chars)
+        .filter(allowed)
+        .collect();
+    match client.trim() {
+        "" => program.to_owned(),
+        client => format!("{program} ({client})"),
+    }
 }
 
 fn key_header(auth: &Auth) -> Result<HeaderMap, EndpointError> {

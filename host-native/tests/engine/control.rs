@@ -196,3 +196,48 @@ async fn a_prompt_that_waits_can_be_taken_back() {
     assert_eq!(sdk.first("result").await["result"], "Here.");
     assert!(!String::from_utf8_lossy(&sdk.model.requests()[1].body).contains("and this"));
 }
+
+#[tokio::test]
+async fn rules_and_mode_can_be_set_while_a_session_runs() {
+    let touch = || calls("Bash", json!({"command": "touch made.txt"}));
+    let denied = json!({"expect": {"tool_results": [{"is_error": true}]}, "respond": "No."});
+    let mut sdk = Sdk::start(&[], json!([touch(), says("Made."), touch(), denied]));
+    sdk.initialize(json!({})).await;
+    let apply = |permissions: Value| json!({"subtype": "apply_flag_settings", "settings": {"permissions": permissions}});
+    let reply = sdk
+        .request(apply(json!({"allow": ["Bash(touch:*)"]})))
+        .await;
+    assert_eq!(reply["subtype"], "success", "{reply}");
+    sdk.prompt("make it").await;
+    assert_eq!(sdk.first("result").await["permission_denials"], json!([]));
+    assert!(sdk.folder.path().join("made.txt").exists());
+
+    let reply = sdk.request(apply(json!({"deny": ["Bash(touch:*)"]}))).await;
+    assert_eq!(reply["subtype"], "success", "{reply}");
+    sdk.prompt("again").await;
+    let denials = sdk.first("result").await["permission_denials"].clone();
+    assert_eq!(denials.as_array().unwrap().len(), 1);
+
+    // What cannot be read changes nothing and says why.
+    let reply = sdk.request(apply(json!({"allow": ["Bash(("]}))).await;
+    assert_eq!(reply["subtype"], "error");
+    let reply = sdk
+        .request(apply(json!({"defaultMode": "bypassPermissions"})))
+        .await;
+    assert_eq!(reply["error_code"], "bypass_not_launched");
+}
+
+#[tokio::test]
+async fn conf_6_requests_say_on_whose_behalf_they_are_made() {
+    let mut sdk = Sdk::start(&[], json!([says("Hello.")]));
+    sdk.prompt("hi").await;
+    sdk.first("result").await;
+    let requests = sdk.model.requests();
+    let agent = requests[0]
+        .headers
+        .iter()
+        .find(|(name, _)| name == "user-agent");
+    let agent = &agent.unwrap().1;
+    assert!(agent.starts_with("windlass/"), "{agent}");
+    assert!(agent.ends_with(" (cli, client-app/tests)"), "{agent}");
+}

@@ -76,6 +76,7 @@ impl Sdk {
             "CLAUDE_CODE_SDK_READS_SESSION_STATE" => Some("1".to_owned()),
             "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS" => Some("60000".to_owned()),
             "CLAUDE_CODE_MAX_RETRIES" => Some("0".to_owned()),
+            "CLAUDE_AGENT_SDK_CLIENT_APP" => Some("tests".to_owned()),
             name => {
                 let given = variables.iter().find(|(given, _)| *given == name);
                 given.map(|(_, value)| (*value).to_owned())
