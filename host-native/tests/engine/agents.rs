@@ -103,7 +103,7 @@ async fn sub_1_what_an_agent_was_started_for_lies_beside_its_transcript_and_is_m
     let mut sdk = Sdk::start(&["--session-mirror"], script);
     sdk.prompt("go").await;
     let frames = sdk.until("result").await;
-    let of = |kind: &str| frames.iter().filter(move |frame| frame["subtype"] == kind);
+    let of = |kind: &'static str| frames.iter().filter(move |frame| frame["subtype"] == kind);
     let started = of("task_started").next().unwrap();
     assert_eq!(started["is_backgrounded"], false);
     assert_eq!(
