@@ -422,6 +422,11 @@ impl Engine {
     /// Does what can be done now.
     async fn go_on(&mut self) {
         self.renew_if_stale().await;
+        if !self.before.is_empty() {
+            // What came while servers were waited for is told once they have answered, prompt or no prompt: whoever
+            // asked for another mode waits to hear of it.
+            self.session();
+        }
         self.pump().await;
         if self.owes_nothing().await {
             self.output.say(Frames::idle).await;
