@@ -38,7 +38,7 @@ const FLAGS: [&str; 4] = [
 ];
 
 #[tokio::test]
-async fn tool_28_a_session_goes_to_work_in_a_worktree_which_stays() {
+async fn tool_16_a_session_goes_to_work_in_a_worktree_which_stays() {
     let folder = repository();
     let enter = calls("EnterWorktree", json!({"name": "try"}));
     let pwd = calls("Bash", json!({"command": "pwd"}));
