@@ -13,36 +13,28 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use windlass_core::{Input, RawJson, SessionId, Uuid};
-use windlass_engine::{
-    protocol::{
-        frames::{FrameSettings, Frames},
-        inbound::Inbound,
-        initialize::Initialize,
-        reply::{Reply, ReplyError},
-    },
-    transcript::SessionFiles,
+use windlass_engine::protocol::{
+    frames::{FrameSettings, Frames},
+    inbound::Inbound,
+    initialize::Initialize,
+    reply::{Reply, ReplyError},
 };
 
 use super::{
     Ending, Event,
-    build::{Blueprint, StartError, blueprint, with_servers},
+    build::{Blueprint, StartError, blueprint},
     channel::ControlChannel,
-    checkpoints::{Checkpoints, changed_fields},
+    checkpoints::Checkpoints,
     control::WaitingReply,
     debug_log::{DebugLog, Topic, variant},
-    hooks::{CallbackHooks, End, SessionHooks, commands, session_ended},
-    host::EngineHost,
-    keeping::{Keeper, TakenUp, taken_up},
+    keeping::{Keeper, TakenUp},
     launch::Launch,
     output::Output,
     prompts::Waiting,
     servers::{Servers, read_config},
     session::Live,
 };
-use crate::{
-    agent::{fresh_uuid, random_seed},
-    host::RunTool,
-};
+use crate::agent::{fresh_uuid, random_seed};
 
 /// How long the last lines may take to be written.
 pub(super) const LAST_LINES: Duration = Duration::from_secs(5);
@@ -63,11 +55,11 @@ pub(super) struct Engine {
     /// What sessions are made of, once `initialize` or a first prompt has come.
     pub(super) prepared: Option<Prepared>,
     /// What flags and files say, until `initialize` or a first prompt completes it.
-    base: Option<Blueprint>,
+    pub(super) base: Option<Blueprint>,
     pub(super) servers: Servers,
     pub(super) log: DebugLog,
     /// What is to go on.
-    taken_up: Option<TakenUp>,
+    pub(super) taken_up: Option<TakenUp>,
     /// Who writes the transcript, where one is kept.
     pub(super) keeper: Option<Arc<Keeper>>,
     /// What files were before they were changed, where that is kept.
@@ -75,7 +67,7 @@ pub(super) struct Engine {
     /// The session that runs.
     pub(super) live: Option<Live>,
     /// A session has run to its end.
-    has_ended: bool,
+    pub(super) has_ended: bool,
     /// What the session is to be told when it begins.
     pub(super) before: Vec<Input>,
     /// What was sent and has not gone to the session.
@@ -84,9 +76,9 @@ pub(super) struct Engine {
     pub(super) seen: BTreeSet<String>,
     /// What sessions are made of has changed while one ran.
     pub(super) is_stale: bool,
-    input_ended: bool,
+    pub(super) input_ended: bool,
     /// The session was told that no more comes.
-    is_finishing: bool,
+    pub(super) is_finishing: bool,
 }
 
 impl Engine {
@@ -149,48 +141,6 @@ impl Engine {
             is_finishing: false,
         };
         Ok((engine, writing))
-    }
-
-    /// Finds the session that is to go on, if one is.
-    pub(super) fn take_up(&mut self) -> Result<(), String> {
-        let files = SessionFiles::of(&self.launch.config, &self.launch.directory());
-        let taken_up = taken_up(&self.launch, &files).map_err(|error| error.to_string())?;
-        if let Some(taken_up) = &taken_up {
-            let given = self
-                .launch
-                .flags
-                .session_id
-                .as_ref()
-                .map(|_| self.session_id);
-            self.session_id = taken_up.id(given);
-        }
-        self.taken_up = taken_up;
-        self.keep()
-    }
-
-    /// Writes down what is said from now on, and keeps what files hold, under the id that the session has.
-    fn keep(&mut self) -> Result<(), String> {
-        let id = self.session_id;
-        self.keeper = (!self.launch.flags.no_session_persistence).then(|| {
-            let cwd = self.launch.directory().display().to_string();
-            let output = Arc::clone(&self.output);
-            Arc::new(Keeper::new(
-                &self.launch,
-                &cwd,
-                id,
-                self.taken_up.as_ref(),
-                output,
-            ))
-        });
-        self.checkpoints = match self.launch.file_checkpoints {
-            false => None,
-            true => {
-                let (taken_up, keeper) = (self.taken_up.as_ref(), self.keeper.clone());
-                let opened = Checkpoints::open(&self.launch, id, taken_up, keeper);
-                Some(opened.map_err(|error| error.to_string())?)
-            }
-        };
-        Ok(())
     }
 
     /// The result in the place of all answers.
@@ -382,7 +332,7 @@ impl Engine {
     }
 
     /// Something a person should know who looks for it.
-    fn warn(&self, warning: &str) {
+    pub(super) fn warn(&self, warning: &str) {
         anstream::eprintln!("windlass: {warning}");
         self.log.note(Topic::Engine, || warning.to_owned());
     }
@@ -458,129 +408,5 @@ impl Engine {
     /// Whether there is nothing left to do.
     async fn is_over(&self) -> bool {
         self.input_ended && self.waiting.is_empty() && self.live.is_none()
-    }
-
-    /// The session, begun if it has not. None while servers are waited for.
-    pub(super) fn session(&mut self) -> Option<&Live> {
-        if self.live.is_none() && self.prepared.is_some() && !self.servers.are_pending() {
-            let spec = self.spec()?;
-            let session = match self.taken_up.take() {
-                None => windlass_core::Session::new(spec, self.session_id, random_seed()),
-                Some(TakenUp { saved, .. }) => {
-                    let (id, seed) = (self.session_id, random_seed());
-                    let transcript = saved.transcript();
-                    let spent = saved.cost_state().spent;
-                    // What was mended is what the next request would have been refused for.
-                    let (session, _) =
-                        windlass_core::Session::resume_transcript(spec, id, seed, transcript);
-                    session.counting_on(spent)
-                }
-            };
-            let live = self.start(session)?;
-            for input in std::mem::take(&mut self.before) {
-                live.send(input);
-            }
-            self.live = Some(live);
-        }
-        self.live.as_ref()
-    }
-
-    fn spec(&self) -> Option<Arc<windlass_core::Spec>> {
-        let prepared = self.prepared.as_ref()?;
-        Some(with_servers(&prepared.blueprint.spec, &self.servers))
-    }
-
-    fn start(&self, session: windlass_core::Session) -> Option<Live> {
-        let prepared = self.prepared.as_ref()?;
-        // Its messages are taken by the host around it.
-        let (native, _) = prepared.blueprint.agent.host();
-        let mcp_tools: BTreeMap<String, Arc<dyn RunTool>> = self
-            .servers
-            .tools()
-            .map(|(definition, tool)| (definition.name, tool))
-            .collect();
-        let callbacks = CallbackHooks {
-            channel: self.channel.clone(),
-            blocking: Arc::new(prepared.initialize.blocking_callbacks()),
-        };
-        let hooks = SessionHooks {
-            callbacks,
-            commands: commands(&prepared.blueprint.surroundings),
-        };
-        let host = EngineHost {
-            native,
-            output: Arc::clone(&self.output),
-            channel: self.channel.clone(),
-            keeper: self.keeper.clone(),
-            checkpoints: self.checkpoints.clone(),
-            changed_fields: changed_fields(&prepared.blueprint.spec.tools),
-            places: prepared.blueprint.surroundings.places.clone(),
-            mcp_tools,
-            hooks,
-            events: self.events.clone(),
-            log: self.log.clone(),
-            http_status: Arc::default(),
-        };
-        Some(Live::start(session, host, self.events.clone()))
-    }
-
-    /// The session goes on with what sessions are made of by now, if that has changed and nothing runs.
-    async fn renew_if_stale(&mut self) {
-        let is_quiet = self.is_session_idle() && self.output.frames().await.has_no_tasks();
-        if !self.is_stale || self.servers.are_pending() || !is_quiet {
-            return;
-        }
-        let (Some(live), Some(spec)) = (&self.live, self.spec()) else {
-            return;
-        };
-        let snapshot = live.session.look().snapshot();
-        let restored =
-            snapshot.and_then(|snapshot| windlass_core::Session::restore(spec, &snapshot));
-        match restored {
-            Ok(session) => {
-                let live = self.start(session);
-                if let Some(live) = live {
-                    live.send(Input::Resumed { live: Vec::new() });
-                    self.live = Some(live);
-                }
-                self.is_stale = false;
-            }
-            // Outputs wait to be taken: it is not as quiet as it seemed, and will be soon.
-            Err(windlass_core::SnapshotError::NotDrained) => {}
-            Err(error) => {
-                self.is_stale = false;
-                self.warn(&format!(
-                    "the session goes on with the tools it had: {error}"
-                ));
-            }
-        }
-    }
-
-    /// Tells hooks that the session ends, if one has begun.
-    pub(super) async fn session_ends(&self, reason: &'static str) {
-        let has_begun = self.live.is_some() || self.has_ended;
-        let Some(prepared) = self.prepared.as_ref().filter(|_| has_begun) else {
-            return;
-        };
-        let blueprint = &prepared.blueprint;
-        let end = End {
-            session: self.session_id,
-            mode: self.mode(),
-            reason,
-            limit: self.launch.last_hooks,
-        };
-        session_ended(&blueprint.spec, &commands(&blueprint.surroundings), end).await;
-    }
-
-    /// The conversation begins anew, under a new id.
-    pub(super) fn begin_anew(&mut self) -> SessionId {
-        self.live = None;
-        self.before.clear();
-        self.session_id = fresh_uuid();
-        self.taken_up = None;
-        if let Err(problem) = self.keep() {
-            self.warn(&problem); // there are no checkpoints then, and rewinding says so
-        }
-        self.session_id
     }
 }

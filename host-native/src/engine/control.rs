@@ -1,14 +1,8 @@
 //! What an SDK asks of the engine, apart from answers to prompts.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::Read as _,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use serde_json::{Value, json};
+use serde_json::json;
 use windlass_core::{
     Input, RawJson,
     permission::{
@@ -25,10 +19,12 @@ use windlass_engine::protocol::{
     request::Request,
 };
 
-use super::{actor::Engine, checkpoints, surroundings::resolved};
-
-/// The most that `read_file` gives where no limit is asked for.
-const READ_LIMIT: u64 = 512 * 1024;
+use super::{
+    actor::Engine,
+    checkpoints,
+    listings::{read_file, suggestions},
+    surroundings::resolved,
+};
 
 /// A reply that waits for a server.
 pub(super) enum WaitingReply {
@@ -403,103 +399,6 @@ impl Engine {
         }
         Reply::done()
     }
-
-    fn settings(&self) -> Value {
-        let surroundings = self
-            .prepared
-            .as_ref()
-            .map(|it| it.blueprint.surroundings.describe());
-        let (effective, sources) = surroundings.unwrap_or_else(|| (json!({}), json!([])));
-        let effort = self
-            .prepared
-            .as_ref()
-            .and_then(|it| it.blueprint.spec.effort);
-        json!({
-            "effective": effective, "sources": sources,
-            "applied": {"model": self.model(), "effort": effort.map(windlass_core::spec::Effort::name)},
-        })
-    }
-
-    fn models(&self) -> Reply {
-        let models = self
-            .prepared
-            .as_ref()
-            .map(|it| it.blueprint.spec.initialization().models);
-        Reply::with(json!({"models": models.unwrap_or_default()}))
-    }
-
-    fn permission_rules(&self) -> Value {
-        let mut rules = Vec::new();
-        if let Some(prepared) = &self.prepared {
-            let policy = &prepared.blueprint.spec.permissions;
-            let session = self
-                .live
-                .as_ref()
-                .map(|live| live.session.look().permissions().clone());
-            let all = session
-                .as_ref()
-                .map_or(&policy.rules, |session| session.rules(policy));
-            for (behavior, list) in [
-                ("allow", &all.allow),
-                ("ask", &all.ask),
-                ("deny", &all.deny),
-            ] {
-                rules.extend(
-                    list.iter()
-                        .map(|rule| json!({"behavior": behavior, "rule": rule.to_string()})),
-                );
-            }
-        }
-        json!({"state": {"rules": rules}})
-    }
-
-    fn hooks_listing(&self) -> Value {
-        let matchers = self.prepared.iter().flat_map(|it| &it.blueprint.spec.hooks);
-        let hooks: Vec<Value> = matchers
-            .map(|matcher| {
-                json!({"event": matcher.event.name(), "matcher": matcher.matcher.to_string(), "hooks": matcher.hooks})
-            })
-            .collect();
-        let events: Vec<Value> = windlass_core::hook::HookEvent::ALL
-            .into_iter()
-            .map(|event| json!({"name": event.name()}))
-            .collect();
-        json!({"events": [], "hooks": hooks, "eventCatalog": events})
-    }
-
-    async fn skills(&mut self) -> Reply {
-        let (commands, skills) = match &self.prepared {
-            None => (json!([]), json!([])),
-            Some(prepared) => {
-                let spec = &prepared.blueprint.spec;
-                let skill = |skill: &windlass_core::tools::skill::Skill| json!({"name": skill.name, "description": skill.description, "argumentHint": ""});
-                let skills: Vec<Value> = spec.skills.iter().map(skill).collect();
-                (json!(spec.initialization().commands), json!(skills))
-            }
-        };
-        let changed = json!({"commands": commands});
-        self.output
-            .say(|frames| vec![frames.system("commands_changed", changed)])
-            .await;
-        Reply::with(json!({"skills": skills}))
-    }
-
-    /// The working directory.
-    fn cwd(&self) -> PathBuf {
-        let of_spec = self
-            .prepared
-            .as_ref()
-            .map(|it| it.blueprint.spec.environment.cwd.clone());
-        of_spec.map_or_else(
-            || {
-                self.launch
-                    .cwd
-                    .clone()
-                    .unwrap_or_else(|| PathBuf::from("."))
-            },
-            PathBuf::from,
-        )
-    }
 }
 
 /// The rules of settings, as if they had been on the command line.
@@ -523,62 +422,4 @@ fn rule_updates(settings: &PermissionSettings) -> Result<Vec<PermissionUpdate>, 
         }
     }
     Ok(updates)
-}
-
-/// A file, as its reader wants it.
-fn read_file(
-    cwd: &Path,
-    path: &str,
-    max_bytes: Option<u64>,
-    encoding: Option<&str>,
-) -> Result<Value, ReplyError> {
-    let asked = cwd.join(path);
-    let fault = |error: std::io::Error| ReplyError::new(format!("{path}: {error}"));
-    let real = fs::canonicalize(&asked).map_err(fault)?;
-    let file = fs::File::open(&real).map_err(fault)?;
-    if !file.metadata().map_err(fault)?.is_file() {
-        return Err(ReplyError::new(format!("{path}: it is not a file")));
-    }
-    let limit = max_bytes.unwrap_or(READ_LIMIT).min(READ_LIMIT);
-    let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes).map_err(fault)?;
-    let (contents, lossy) = match encoding {
-        Some("base64") => (STANDARD.encode(&bytes), false),
-        _ => match String::from_utf8(bytes) {
-            Ok(text) => (text, false),
-            Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
-        },
-    };
-    Ok(
-        json!({"contents": contents, "absPath": real.display().to_string(), "lossy": lossy, "requested_path": path}),
-    )
-}
-
-/// Files of a folder whose names begin with what was typed.
-fn suggestions(cwd: &Path, query: &str) -> Value {
-    const MOST: usize = 20;
-    let (folder, begin) = query
-        .rsplit_once('/')
-        .map_or(("", query), |(folder, begin)| (folder, begin));
-    let entries = fs::read_dir(cwd.join(folder))
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| {
-            name.starts_with(begin) && (begin.starts_with('.') || !name.starts_with('.'))
-        })
-        .map(|name| match folder {
-            "" => name,
-            folder => format!("{folder}/{name}"),
-        })
-        .collect();
-    names.sort_unstable();
-    names.truncate(MOST);
-    let suggestions: Vec<Value> = names
-        .into_iter()
-        .map(|path| json!({"path": path}))
-        .collect();
-    json!({"suggestions": suggestions, "cwd": cwd.display().to_string()})
 }

@@ -22,6 +22,8 @@ mod hooks;
 mod host;
 mod keeping;
 mod launch;
+mod life;
+mod listings;
 mod output;
 mod prompts;
 mod reader;

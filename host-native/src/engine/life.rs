@@ -1,0 +1,188 @@
+//! The life of a session: found or begun, kept, renewed when its tools have changed, ended.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use windlass_core::{Input, SessionId};
+use windlass_engine::transcript::SessionFiles;
+
+use super::{
+    actor::Engine,
+    build::with_servers,
+    checkpoints::{Checkpoints, changed_fields},
+    hooks::{CallbackHooks, End, SessionHooks, commands, session_ended},
+    host::EngineHost,
+    keeping::{Keeper, TakenUp, taken_up},
+    session::Live,
+};
+use crate::{
+    agent::{fresh_uuid, random_seed},
+    host::RunTool,
+};
+
+impl Engine {
+    /// Finds the session that is to go on, if one is.
+    pub(super) fn take_up(&mut self) -> Result<(), String> {
+        let files = SessionFiles::of(&self.launch.config, &self.launch.directory());
+        let taken_up = taken_up(&self.launch, &files).map_err(|error| error.to_string())?;
+        if let Some(taken_up) = &taken_up {
+            let given = self
+                .launch
+                .flags
+                .session_id
+                .as_ref()
+                .map(|_| self.session_id);
+            self.session_id = taken_up.id(given);
+        }
+        self.taken_up = taken_up;
+        self.keep()
+    }
+
+    /// Writes down what is said from now on, and keeps what files hold, under the id that the session has.
+    fn keep(&mut self) -> Result<(), String> {
+        let id = self.session_id;
+        self.keeper = (!self.launch.flags.no_session_persistence).then(|| {
+            let cwd = self.launch.directory().display().to_string();
+            let output = Arc::clone(&self.output);
+            Arc::new(Keeper::new(
+                &self.launch,
+                &cwd,
+                id,
+                self.taken_up.as_ref(),
+                output,
+            ))
+        });
+        self.checkpoints = match self.launch.file_checkpoints {
+            false => None,
+            true => {
+                let (taken_up, keeper) = (self.taken_up.as_ref(), self.keeper.clone());
+                let opened = Checkpoints::open(&self.launch, id, taken_up, keeper);
+                Some(opened.map_err(|error| error.to_string())?)
+            }
+        };
+        Ok(())
+    }
+
+    /// The session, begun if it has not. None while servers are waited for.
+    pub(super) fn session(&mut self) -> Option<&Live> {
+        if self.live.is_none() && self.prepared.is_some() && !self.servers.are_pending() {
+            let spec = self.spec()?;
+            let session = match self.taken_up.take() {
+                None => windlass_core::Session::new(spec, self.session_id, random_seed()),
+                Some(TakenUp { saved, .. }) => {
+                    let (id, seed) = (self.session_id, random_seed());
+                    let transcript = saved.transcript();
+                    let spent = saved.cost_state().spent;
+                    // What was mended is what the next request would have been refused for.
+                    let (session, _) =
+                        windlass_core::Session::resume_transcript(spec, id, seed, transcript);
+                    session.counting_on(spent)
+                }
+            };
+            let live = self.start(session)?;
+            for input in std::mem::take(&mut self.before) {
+                live.send(input);
+            }
+            self.live = Some(live);
+        }
+        self.live.as_ref()
+    }
+
+    fn spec(&self) -> Option<Arc<windlass_core::Spec>> {
+        let prepared = self.prepared.as_ref()?;
+        Some(with_servers(&prepared.blueprint.spec, &self.servers))
+    }
+
+    fn start(&self, session: windlass_core::Session) -> Option<Live> {
+        let prepared = self.prepared.as_ref()?;
+        // Its messages are taken by the host around it.
+        let (native, _) = prepared.blueprint.agent.host();
+        let mcp_tools: BTreeMap<String, Arc<dyn RunTool>> = self
+            .servers
+            .tools()
+            .map(|(definition, tool)| (definition.name, tool))
+            .collect();
+        let callbacks = CallbackHooks {
+            channel: self.channel.clone(),
+            blocking: Arc::new(prepared.initialize.blocking_callbacks()),
+        };
+        let hooks = SessionHooks {
+            callbacks,
+            commands: commands(&prepared.blueprint.surroundings),
+        };
+        let host = EngineHost {
+            native,
+            output: Arc::clone(&self.output),
+            channel: self.channel.clone(),
+            keeper: self.keeper.clone(),
+            checkpoints: self.checkpoints.clone(),
+            changed_fields: changed_fields(&prepared.blueprint.spec.tools),
+            places: prepared.blueprint.surroundings.places.clone(),
+            mcp_tools,
+            hooks,
+            events: self.events.clone(),
+            log: self.log.clone(),
+            http_status: Arc::default(),
+        };
+        Some(Live::start(session, host, self.events.clone()))
+    }
+
+    /// The session goes on with what sessions are made of by now, if that has changed and nothing runs.
+    pub(super) async fn renew_if_stale(&mut self) {
+        let is_quiet = self.is_session_idle() && self.output.frames().await.has_no_tasks();
+        if !self.is_stale || self.servers.are_pending() || !is_quiet {
+            return;
+        }
+        let (Some(live), Some(spec)) = (&self.live, self.spec()) else {
+            return;
+        };
+        let snapshot = live.session.look().snapshot();
+        let restored =
+            snapshot.and_then(|snapshot| windlass_core::Session::restore(spec, &snapshot));
+        match restored {
+            Ok(session) => {
+                let live = self.start(session);
+                if let Some(live) = live {
+                    live.send(Input::Resumed { live: Vec::new() });
+                    self.live = Some(live);
+                }
+                self.is_stale = false;
+            }
+            // Outputs wait to be taken: it is not as quiet as it seemed, and will be soon.
+            Err(windlass_core::SnapshotError::NotDrained) => {}
+            Err(error) => {
+                self.is_stale = false;
+                self.warn(&format!(
+                    "the session goes on with the tools it had: {error}"
+                ));
+            }
+        }
+    }
+
+    /// Tells hooks that the session ends, if one has begun.
+    pub(super) async fn session_ends(&self, reason: &'static str) {
+        let has_begun = self.live.is_some() || self.has_ended;
+        let Some(prepared) = self.prepared.as_ref().filter(|_| has_begun) else {
+            return;
+        };
+        let blueprint = &prepared.blueprint;
+        let end = End {
+            session: self.session_id,
+            mode: self.mode(),
+            reason,
+            limit: self.launch.last_hooks,
+        };
+        session_ended(&blueprint.spec, &commands(&blueprint.surroundings), end).await;
+    }
+
+    /// The conversation begins anew, under a new id.
+    pub(super) fn begin_anew(&mut self) -> SessionId {
+        self.live = None;
+        self.before.clear();
+        self.session_id = fresh_uuid();
+        self.taken_up = None;
+        if let Err(problem) = self.keep() {
+            self.warn(&problem); // there are no checkpoints then, and rewinding says so
+        }
+        self.session_id
+    }
+}
