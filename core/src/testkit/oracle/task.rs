@@ -103,7 +103,9 @@ impl Oracle for Tasks {
             if seen.ended.is_none() {
                 return Err(broken(task_id, "never ends"));
             }
-            if view.spec.tasks.wake && !seen.told && !seen.read {
+            // The end of a call that was stopped is no reason for a turn: it waits for a prompt that may never come.
+            let can_wait = seen.ended == Some(TaskEnd::Stopped) && !seen.is_agent;
+            if view.spec.tasks.wake && !can_wait && !seen.told && !seen.read {
                 return Err(broken(task_id, "ends, and the model never hears of it"));
             }
         }
