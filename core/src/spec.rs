@@ -446,7 +446,8 @@ pub struct PermissionPolicy {
     /// Whether calls that are denied without anybody being asked are told of when that happens
     /// ([`PermissionDenied`](crate::message::PermissionDenied)). Results tell of all denials either way.
     pub tell_denials: bool,
-    /// Whether reading tools run unasked inside the working directory and the additional ones.
+    /// Whether reading tools run unasked inside the working directory and the additional ones, and shell lines that
+    /// only say what is written in them (`echo done`).
     /// Off in the library, on in the command line.
     pub free_workspace_reads: bool,
     /// Whether the mode may be switched to [`Mode::BypassPermissions`] later on.

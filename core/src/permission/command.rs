@@ -137,6 +137,23 @@ impl<'a> CommandLine<'a> {
         })
     }
 
+    /// Whether the line does nothing but say what is written in it: its words are literal, and nothing is opened,
+    /// computed or set.
+    pub(super) fn only_speaks(&self) -> bool {
+        let speaks = |part: &Part| {
+            let command = &part.command;
+            let said = ["echo", "printf", "pwd", "true", "false", ":"];
+            command
+                .program()
+                .is_some_and(|program| said.contains(&program))
+                && command.assignments.is_empty()
+                && command.redirections.is_empty()
+                && command.words.iter().all(shell::Word::is_literal)
+        };
+        let parts = self.parts.as_deref().unwrap_or_default();
+        !parts.is_empty() && parts.iter().all(speaks)
+    }
+
     /// Whether the line is one that a rule allows as it is, whatever it does.
     pub(super) fn is_allowed_line(&self, rule: &Rule) -> bool {
         matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(self.text))
@@ -213,16 +230,22 @@ fn may_run<'r>(
         return Some(Leave::Mode);
     }
     let harmless = part.command.wraps
-        || matches!(part.command.program(), Some("true" | "false" | ":" | "pwd"))
+        || matches!(builtin(&part.command), Some("true" | "false" | ":" | "pwd"))
         || matches!(&part.files.command, FileCommand::Enters(folder)
             if fact(folder, facts).is_some_and(|real| standing.in_workspace(real)))
         || is_literal_test(&part.command);
     harmless.then_some(Leave::Harmless)
 }
 
+/// What the shell does by itself if it knows the name. With a folder before it, `true` is anybody's program.
+fn builtin(command: &SimpleCommand) -> Option<&str> {
+    let name = command.words.first()?;
+    name.is_literal().then(|| name.text())
+}
+
 /// `[ … ]` and its like with nothing computed in it.
 fn is_literal_test(command: &SimpleCommand) -> bool {
-    matches!(command.program(), Some("[" | "[[" | "test"))
+    matches!(builtin(command), Some("[" | "[[" | "test"))
         && command.words.iter().all(shell::Word::is_literal)
 }
 

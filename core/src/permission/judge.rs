@@ -313,7 +313,7 @@ pub(super) fn judge_line(
         }
         None => {}
     }
-    by_mode(standing, call)
+    by_mode(standing, call, line)
 }
 
 /// What makes a call be asked about although a rule or the mode would let it run.
@@ -337,7 +337,11 @@ fn guard(
         .map(|rule| Cause::ClosedFile(RuleName::from(rule)))
 }
 
-fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
+fn by_mode(
+    standing: &Standing<'_>,
+    call: CallFacts<'_>,
+    line: Option<&CommandLine<'_>>,
+) -> Decision {
     let decide = |verdict, cause| Decision { verdict, cause };
     let mode = standing.mode();
     if mode == Mode::BypassPermissions {
@@ -351,6 +355,9 @@ fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
     let inside = call.command.is_none() && !call.paths.is_empty() && outside.is_none();
     if inside && standing.free_workspace_reads && call.tool.annotations.read_only {
         return decide(Verdict::Allow, Cause::WorkspaceRead);
+    }
+    if standing.free_workspace_reads && line.is_some_and(CommandLine::only_speaks) {
+        return decide(Verdict::Allow, Cause::OwnState);
     }
     if inside && mode == Mode::AcceptEdits && call.tool.edits_files() {
         return decide(Verdict::Allow, Cause::Mode(mode));

@@ -2,7 +2,7 @@
 
 use windlass_core::{
     permission::{
-        Behavior, Cause, HookVerdict, Mode, Narrowing, Rules, SessionPermissions, Standing,
+        Behavior, Cause, HookVerdict, Mode, Narrowing, Rule, Rules, SessionPermissions, Standing,
         UpdateError, Verdict, judge,
     },
     spec::{Environment, PermissionPolicy},
@@ -218,5 +218,52 @@ fn perm_11_a_file_outside_the_workspace_is_asked_about_with_its_path() {
             "{tool}"
         );
         assert_eq!(decision.verdict, Verdict::Ask);
+    }
+}
+
+#[test]
+fn perm_4_a_line_that_only_speaks_runs_unasked_where_reading_does() {
+    let environment = environment();
+    let rules = Rules::default();
+    let verdict = |free, what: &str| {
+        let standing = Standing {
+            free_workspace_reads: free,
+            ..Standing::new(&rules, Mode::Default, &environment)
+        };
+        judge(&standing, Call::new("Bash", what).facts(), None).verdict
+    };
+    for line in [
+        "echo hello",
+        "pwd && printf '%s\\n' done",
+        "true; echo 'a > b'",
+    ] {
+        assert_eq!(verdict(true, line), Verdict::Allow, "{line}");
+        assert_eq!(verdict(false, line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "echo hello > file",
+        "echo $API_KEY",
+        "echo $(cat secret)",
+        "echo hello | sh",
+        "X=1 echo hello",
+        "env echo hello",
+        "echo hello && touch x",
+        "./echo hello",
+        "",
+    ] {
+        assert_ne!(verdict(true, line), Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn perm_4_a_program_of_a_folder_is_not_what_the_shell_does_by_itself() {
+    let environment = environment();
+    let mut rules = Rules::default();
+    rules.allow.push(Rule::parse("Bash(ls:*)").unwrap());
+    let standing = Standing::new(&rules, Mode::Default, &environment);
+    let verdict = |what: &str| judge(&standing, Call::new("Bash", what).facts(), None).verdict;
+    assert_eq!(verdict("ls && true"), Verdict::Allow);
+    for line in ["ls && ./true", "ls && /tmp/pwd", "ls && bin/test -e x"] {
+        assert_eq!(verdict(line), Verdict::Ask, "{line}");
     }
 }
