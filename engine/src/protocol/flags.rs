@@ -93,8 +93,8 @@ pub struct Flags {
     pub mcp_configs: Vec<String>,
     /// `--strict-mcp-config`: no other MCP servers than those.
     pub strict_mcp_config: bool,
-    /// `--plugin-dir`.
-    pub plugin_dirs: Vec<String>,
+    /// Flags that ask for what there is none of here, without their dashes.
+    pub ignored: Vec<String>,
     /// `--debug`, `-d`, `--debug-to-stderr`: what happens is told on standard error.
     pub debug: bool,
     /// The topics behind `--debug`: those that are told, and with `!` in front those that are not; none for all.
@@ -277,7 +277,8 @@ impl Flags {
             "add-dir" => self.add_dirs.extend(some(text)),
             "mcp-config" => self.mcp_configs.extend(some(text)),
             "strict-mcp-config" => self.strict_mcp_config = true,
-            "plugin-dir" | "plugin-dir-no-mcp" => self.plugin_dirs.extend(some(text)),
+            "plugin-dir" | "plugin-dir-no-mcp" | "channels" | "task-budget"
+            | "thinking-display" | "permission-prompts" => self.ignored.push(name.to_owned()),
             "debug" => {
                 self.debug = true;
                 self.debug_topics.extend(words_of(&text));

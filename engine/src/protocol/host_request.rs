@@ -38,6 +38,18 @@ pub enum HostRequest {
     },
 }
 
+impl HostRequest {
+    /// Whether long texts in it may be cut for SDKs that take no long lines: not where what comes back is used in the
+    /// place of what was shown.
+    #[must_use]
+    pub fn may_be_cut(&self) -> bool {
+        match self {
+            Self::HookCallback(callback) => !callback.input.get().contains("\"PreToolUse\""),
+            Self::CanUseTool(_) | Self::McpMessage { .. } => false,
+        }
+    }
+}
+
 /// The fields of `can_use_tool`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CanUseTool {

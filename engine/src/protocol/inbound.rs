@@ -137,7 +137,18 @@ impl Inbound {
 /// The request id in a line that is not valid JSON or not whole, if it was meant to be a control request.
 #[must_use]
 pub fn request_id_in(line: &str) -> Option<String> {
-    if !line.contains("\"control_request\"") {
+    id_in(line, "\"control_request\"")
+}
+
+/// The request that a line answers which is no valid answer, if it was meant to be one: whoever waits for it must not
+/// wait for ever.
+#[must_use]
+pub fn answered_id_in(line: &str) -> Option<String> {
+    id_in(line, "\"control_response\"")
+}
+
+fn id_in(line: &str, kind: &str) -> Option<String> {
+    if !line.contains(kind) {
         return None;
     }
     let (_, after) = line.split_once("\"request_id\"")?;

@@ -72,7 +72,7 @@ pub struct HookRegistration {
     pub on_failure: Option<String>,
 }
 
-/// Something of an `initialize` that could not be used; the session begins without it.
+/// Something of an `initialize` that could not be used; the session begins without it, if it may.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is left out: {reason}")]
 pub struct Unusable {
@@ -80,6 +80,8 @@ pub struct Unusable {
     pub what: String,
     /// Why.
     pub reason: String,
+    /// It was to judge what runs: without it no session may begin.
+    pub judges: bool,
 }
 
 impl Initialize {
@@ -100,6 +102,7 @@ impl Initialize {
                 Err(reason) => unusable.push(Unusable {
                     what: format!("the agent {name}"),
                     reason,
+                    judges: false,
                 }),
             }
         }
@@ -149,6 +152,7 @@ impl Initialize {
                     Err(reason) => unusable.push(Unusable {
                         what: format!("a hook of {event_name}"),
                         reason,
+                        judges: true,
                     }),
                 }
             }
@@ -201,6 +205,7 @@ pub fn output_format(schema: &RawJson) -> Result<OutputFormat, Unusable> {
     let mut format = OutputFormat::new(schema.clone()).map_err(|error| Unusable {
         what: "the schema of the output format".to_owned(),
         reason: error.to_string(),
+        judges: false,
     })?;
     format.plain_text = PlainText::IsRemindedOnce;
     Ok(format)
@@ -245,6 +250,10 @@ pub fn reply(request: &Initialize, offers: &Initialization, facts: ReplyFacts) -
     for (name, sent) in [
         ("mcp_servers_applied", request.mcp_servers.is_some()),
         ("settings_applied", request.settings.is_some()),
+        (
+            "managed_settings_applied",
+            request.managed_settings.is_some(),
+        ),
         (
             "disallowed_tools_applied",
             request.disallowed_tools.is_some(),
@@ -294,6 +303,7 @@ mod tests {
         assert_eq!(spec.hooks[1].failure_policy(), FailurePolicy::Continue);
         assert_eq!(spec.hooks[2].failure_policy(), FailurePolicy::Continue);
         assert_eq!(unusable.len(), 1);
+        assert!(unusable[0].judges, "no session without it");
         assert!(
             unusable[0]
                 .to_string()
@@ -390,11 +400,14 @@ mod tests {
         assert_eq!(answer["current_permission_mode"], "plan");
         assert_eq!(answer["session_state"], "idle");
         assert!(answer.get("mcp_servers_applied").is_none());
-        let request = read(json!({"mcpServers": {}, "settings": {}, "disallowedTools": []}));
+        let request = read(
+            json!({"mcpServers": {}, "settings": {}, "managedSettings": {}, "disallowedTools": []}),
+        );
         let answer = reply(&request, &offers, facts);
         for name in [
             "mcp_servers_applied",
             "settings_applied",
+            "managed_settings_applied",
             "disallowed_tools_applied",
         ] {
             assert_eq!(answer[name], true, "{name}");

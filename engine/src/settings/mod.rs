@@ -137,12 +137,24 @@ pub struct Settings {
     pub effort_level: Option<String>,
     /// The language of answers.
     pub language: Option<String>,
+    /// The confinement of commands.
+    pub sandbox: Option<SandboxSettings>,
     /// All servers of the project's `.mcp.json` are wanted.
     pub enable_all_project_mcp_servers: Option<bool>,
     /// Those of them that are wanted.
     pub enabled_mcpjson_servers: Vec<String>,
     /// Those of them that are not.
     pub disabled_mcpjson_servers: Vec<String>,
+}
+
+/// Whether commands are to be confined.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SandboxSettings {
+    /// They are.
+    pub enabled: bool,
+    /// Where they cannot be, nothing is to begin.
+    pub fail_if_unavailable: bool,
 }
 
 /// Texts, and what people write in the place of texts.
@@ -195,6 +207,13 @@ impl LoadedSettings {
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.first(|settings| settings.model.as_deref())
+    }
+
+    /// The confinement of commands, where the strongest source that speaks of it wants it.
+    #[must_use]
+    pub fn sandbox(&self) -> Option<&SandboxSettings> {
+        self.first(|settings| settings.sandbox.as_ref())
+            .filter(|sandbox| sandbox.enabled)
     }
 
     /// The output style of the strongest source that names one, whether or not there is such a style.

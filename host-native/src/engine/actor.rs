@@ -57,6 +57,8 @@ pub(super) struct Engine {
     /// What flags and files say, until `initialize` or a first prompt completes it.
     pub(super) base: Option<Blueprint>,
     pub(super) servers: Servers,
+    /// Why no session may begin: what was brought along to judge calls cannot be used.
+    pub(super) refused: Option<String>,
     pub(super) log: DebugLog,
     /// What is to go on.
     pub(super) taken_up: Option<TakenUp>,
@@ -130,6 +132,7 @@ impl Engine {
             keeper: None,
             checkpoints: None,
             servers,
+            refused: None,
             log,
             live: None,
             has_ended: false,
@@ -164,8 +167,8 @@ impl Engine {
         loop {
             let event = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Ending::Stopped,
-                () = gone.cancelled() => return Ending::Stopped,
+                () = stop.cancelled() => return self.stopped().await,
+                () = gone.cancelled() => return self.stopped().await,
                 () = sleep_until(enough.unwrap_or_else(Instant::now)), if enough.is_some() => break,
                 event = happening.recv() => event,
             };
@@ -190,6 +193,14 @@ impl Engine {
         self.log
             .note(Topic::Engine, || format!("ends, failed: {failed}"));
         Ending::Done { failed }
+    }
+
+    /// The end in the middle of whatever runs: nothing of it is left behind.
+    async fn stopped(&mut self) -> Ending {
+        if let Some(live) = self.live.take() {
+            live.end().await;
+        }
+        Ending::Stopped
     }
 
     async fn happened(&mut self, event: Event) {

@@ -13,7 +13,7 @@ use windlass_core::{
 use windlass_engine::{
     protocol::{
         PROTOCOL_VERSION,
-        initialize::{Initialize, output_format},
+        initialize::{Initialize, Unusable, output_format},
     },
     settings::SettingsError,
     transcript::SessionFiles,
@@ -75,6 +75,14 @@ pub enum StartError {
     /// Rules of the settings that cannot be used: without them more would be allowed than was meant to be.
     #[error("the permissions of the settings cannot be used: {0}")]
     Permissions(String),
+    /// A hook of `initialize` that cannot be used: without it more would run than was meant to.
+    #[error("{} cannot be used, and no session begins without it: {}", .0.what, .0.reason)]
+    Hook(Unusable),
+    /// A sandbox is required that there is none of.
+    #[error(
+        "the settings require a sandbox (`sandbox.failIfUnavailable`), and commands cannot be confined here: remove the setting, or confine the engine"
+    )]
+    NoSandbox,
     /// The agent cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -103,6 +111,19 @@ pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blue
         initialize.managed_settings.as_ref().map(RawJson::get),
     )?;
     warnings.extend(surroundings.apply(&mut spec)?);
+    warnings.extend(
+        flags
+            .ignored
+            .iter()
+            .map(|flag| format!("--{flag} has no effect: there is no such thing here")),
+    );
+    match surroundings.settings.sandbox() {
+        Some(sandbox) if sandbox.fail_if_unavailable => return Err(StartError::NoSandbox),
+        Some(_) => warnings.push(
+            "the settings want a sandbox: commands are not confined here, only rules decide".into(),
+        ),
+        None => {}
+    }
     if let Some(model) = &flags.model {
         spec.model = resolved(&spec, model);
     }
@@ -164,6 +185,9 @@ impl Blueprint {
     ) -> Result<(), StartError> {
         let spec = &mut self.spec;
         let unusable = initialize.apply(spec);
+        if let Some(hook) = unusable.iter().find(|it| it.judges) {
+            return Err(StartError::Hook(hook.clone()));
+        }
         self.warnings
             .extend(unusable.iter().map(ToString::to_string));
         offer(launch, spec);
@@ -203,7 +227,7 @@ fn agent(
         .free_workspace_reads(true)
         .betas(flags.betas.iter().cloned())
         .allowed_tools(rules("allowedTools", &flags.allowed_tools, warnings))
-        .disallowed_tools(rules("disallowedTools", &deny, warnings));
+        .disallowed_tools(denied(deny)?);
     builder = match &flags.tools {
         None => builder.builtin_tools(),
         Some(names) if is_default(names) => builder.builtin_tools(),
@@ -231,6 +255,17 @@ fn agent(
 
 fn is_default(names: &[String]) -> bool {
     names == ["default"]
+}
+
+/// Rules that deny, all of them: without one more would run than was meant to.
+fn denied(texts: Vec<String>) -> Result<Vec<String>, StartError> {
+    match texts.iter().find_map(|text| Rule::parse(text).err()) {
+        None => Ok(texts),
+        Some(error) => Err(StartError::Flag {
+            flag: "disallowedTools",
+            reason: error.to_string(),
+        }),
+    }
 }
 
 /// Rules that can be read; of the others it is said that they are left out.

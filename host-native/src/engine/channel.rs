@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use windlass_core::{RawJson, hook::HookEvent};
 use windlass_engine::protocol::{
+    frames::fitted,
     host_request::{HostRequest, cancel_frame},
     line::to_line,
 };
@@ -81,7 +82,10 @@ impl ControlChannel {
             channel: self,
             id: &id,
         };
-        let line = to_line(&request.to_frame(&id));
+        let mut line = to_line(&request.to_frame(&id));
+        if request.may_be_cut() {
+            line = fitted(line);
+        }
         self.output
             .say_then(
                 |frames| match is_decision {

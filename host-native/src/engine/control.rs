@@ -134,8 +134,11 @@ impl Engine {
     }
 
     async fn initialize(&mut self, initialize: Initialize, is_first: bool) -> Reply {
-        if let Err(problem) = self.prepare(initialize.clone()).await {
-            return ReplyError::new(problem).into();
+        // What comes after a prompt without it, or once more, decides nothing any more.
+        let decides = self.prepared.is_none();
+        self.refused = self.prepare(initialize.clone()).await.err();
+        if let Some(problem) = &self.refused {
+            return ReplyError::new(problem.clone()).into();
         }
         let Some(prepared) = &self.prepared else {
             return ReplyError::new("the engine could not be set up").into();
@@ -146,7 +149,11 @@ impl Engine {
             is_running: self.output.frames().await.is_busy(),
         };
         let offers = prepared.blueprint.spec.initialization();
-        let answer = reply(&initialize, &offers, facts);
+        let counted = match decides {
+            true => &initialize,
+            false => &Initialize::default(),
+        };
+        let answer = reply(counted, &offers, facts);
         if is_first && let Some(title) = &initialize.title {
             self.say_title(title).await;
         }

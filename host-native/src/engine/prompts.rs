@@ -54,7 +54,11 @@ impl Engine {
         self.waiting
             .push_back(Waiting::Prompt(Box::new(frame), uuid));
         // Who sends no `initialize` has nothing to bring along.
-        if let Err(problem) = self.prepare(Initialize::default()).await {
+        let prepared = match self.refused.clone() {
+            Some(problem) => Err(problem),
+            None => self.prepare(Initialize::default()).await,
+        };
+        if let Err(problem) = prepared {
             self.waiting.clear();
             self.output.say(|frames| frames.refusal(&problem)).await;
         }

@@ -5,7 +5,7 @@ use tokio::{
     sync::mpsc,
 };
 use windlass_engine::protocol::{
-    inbound::{Inbound, request_id_in},
+    inbound::{Inbound, answered_id_in, request_id_in},
     line::{Line, LineReader},
 };
 
@@ -49,14 +49,25 @@ fn event_of(line: Line) -> Event {
     match line {
         Line::Text(text) => match Inbound::parse(&text) {
             Ok(inbound) => Event::Said(inbound),
-            Err(error) => Event::Unusable {
-                problem: error.to_string(),
-                request_id: error.request_id,
-            },
+            Err(error) => unusable(&text, error.to_string(), error.request_id.clone()),
         },
-        Line::Fault(fault) => Event::Unusable {
-            problem: fault.to_string(),
-            request_id: request_id_in(fault.head()),
+        Line::Fault(fault) => {
+            let request_id = request_id_in(fault.head());
+            unusable(fault.head(), fault.to_string(), request_id)
+        }
+    }
+}
+
+/// A line that cannot be used: an answer then, which says so to whoever waits for it, or something to complain about.
+fn unusable(line: &str, problem: String, request_id: Option<String>) -> Event {
+    match answered_id_in(line) {
+        Some(id) => Event::Said(Inbound::Response {
+            id,
+            answer: Err(problem),
+        }),
+        None => Event::Unusable {
+            problem,
+            request_id,
         },
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Sdk, says};
+use crate::support::{Sdk, calls, says};
 
 #[tokio::test]
 async fn a_line_that_is_no_json_is_an_error_in_the_place_of_an_answer_and_the_session_goes_on() {
@@ -100,4 +100,58 @@ async fn a_prompt_without_content_is_an_error() {
         error["errors"][0].as_str().unwrap().contains("content"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn a_hook_that_cannot_be_used_leaves_nothing_to_run_without_it() {
+    let call = calls("Bash", json!({"command": "touch ran"}));
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let mut sdk = Sdk::start_in(
+        folder.clone(),
+        &["--allowedTools", "Bash"],
+        json!([call, says("never")]),
+    );
+    let hooks = json!({"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["hook_0"]}]});
+    let reply = sdk
+        .request(json!({"subtype": "initialize", "hooks": hooks}))
+        .await;
+    assert_eq!(reply["subtype"], "error");
+    let reason = reply["error"].as_str().unwrap();
+    assert!(reason.contains("a hook of PreToolUse"), "{reason}");
+    sdk.prompt("go").await;
+    let refusal = sdk.first("result").await;
+    assert_eq!(refusal["is_error"], true, "{refusal}");
+    assert!(!folder.path().join("ran").exists());
+}
+
+#[tokio::test]
+async fn what_is_brought_along_after_the_first_prompt_is_not_said_to_count() {
+    let mut sdk = Sdk::start(&[], json!([says("Hello.")]));
+    sdk.prompt("go").await;
+    sdk.first("result").await;
+    let hooks = json!({"PreToolUse": [{"matcher": null, "hookCallbackIds": ["hook_0"]}]});
+    let reply = sdk
+        .request(json!({"subtype": "initialize", "hooks": hooks, "disallowedTools": ["Bash"]}))
+        .await;
+    for name in ["hooks_applied", "disallowed_tools_applied"] {
+        assert!(reply["response"].get(name).is_none(), "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_is_a_failure_to_whoever_waits_for_it() {
+    let call = calls("Bash", json!({"command": "touch ran"}));
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let flags = ["--permission-prompt-tool", "stdio"];
+    let mut sdk = Sdk::start_in(folder.clone(), &flags, json!([call, says("Done.")]));
+    sdk.initialize(json!({})).await;
+    sdk.prompt("go").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    let id = question["request_id"].as_str().unwrap();
+    let half =
+        format!("{{\"type\":\"control_response\",\"response\":{{\"request_id\":\"{id}\",\"resp\n");
+    sdk.write(half.as_bytes()).await;
+    let result = sdk.first("result").await;
+    assert_eq!(result["result"], "Done.");
+    assert!(!folder.path().join("ran").exists());
 }
