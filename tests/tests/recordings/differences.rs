@@ -95,9 +95,6 @@ struct Reason {
     exit: Vec<String>,
     #[serde(default)]
     hangs: Vec<String>,
-    /// It is being worked on: it may have become untrue without harm.
-    #[serde(default)]
-    unsettled: bool,
     /// Only in these scenarios.
     #[serde(default)]
     scenarios: Vec<String>,
@@ -172,7 +169,7 @@ impl Reasons {
         let mut stale = String::new();
         for (index, reason) in self.because.iter().enumerate() {
             for (kind, pattern) in reason.patterns() {
-                if is_complete && !reason.unsettled && !used.contains(&(index, kind, pattern)) {
+                if is_complete && !used.contains(&(index, kind, pattern)) {
                     stale.push_str(&format!("{kind} {pattern:?} ({})\n", reason.reason));
                 }
             }
