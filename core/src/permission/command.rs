@@ -143,9 +143,7 @@ impl<'a> CommandLine<'a> {
         let speaks = |part: &Part| {
             let command = &part.command;
             let said = ["echo", "printf", "pwd", "true", "false", ":"];
-            command
-                .program()
-                .is_some_and(|program| said.contains(&program))
+            builtin(command).is_some_and(|name| said.contains(&name))
                 && command.assignments.is_empty()
                 && command.redirections.is_empty()
                 && command.words.iter().all(shell::Word::is_literal)
