@@ -142,8 +142,8 @@ impl<'a> CommandLine<'a> {
     pub(super) fn only_speaks(&self) -> bool {
         let speaks = |part: &Part| {
             let command = &part.command;
-            let said = ["echo", "printf", "pwd", "true", "false", ":"];
-            builtin(command).is_some_and(|name| said.contains(&name))
+            let says = matches!(builtin(command), Some("echo" | "printf"));
+            (says || does_nothing(command))
                 && command.assignments.is_empty()
                 && command.redirections.is_empty()
                 && command.words.iter().all(shell::Word::is_literal)
@@ -228,7 +228,7 @@ fn may_run<'r>(
         return Some(Leave::Mode);
     }
     let harmless = part.command.wraps
-        || matches!(builtin(&part.command), Some("true" | "false" | ":" | "pwd"))
+        || does_nothing(&part.command)
         || matches!(&part.files.command, FileCommand::Enters(folder)
             if fact(folder, facts).is_some_and(|real| standing.in_workspace(real)))
         || is_literal_test(&part.command);
@@ -239,6 +239,11 @@ fn may_run<'r>(
 fn builtin(command: &SimpleCommand) -> Option<&str> {
     let name = command.words.first()?;
     name.is_literal().then(|| name.text())
+}
+
+/// What changes nothing, whatever its words are.
+fn does_nothing(command: &SimpleCommand) -> bool {
+    matches!(builtin(command), Some("true" | "false" | ":" | "pwd"))
 }
 
 /// `[ … ]` and its like with nothing computed in it.
