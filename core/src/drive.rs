@@ -211,6 +211,10 @@ fn perform<'h, H: Host>(
             let answers = host.call_tool(id, call, control.cancel.clone());
             Answers::Tool(Guarded::new(answers, control.abandon.cancelled(), false))
         }
+        Effect::ProbeTool(probe) => {
+            let answer = host.probe_tool(id, probe).map(Answer::Probed);
+            Answers::Probe(Guarded::new(stream::once(answer), cancel, true))
+        }
         Effect::RunHook(call) => {
             // As a tool.
             let answers = host.run_hook(id, call, control.cancel.clone());
@@ -278,19 +282,21 @@ impl<S: Stream<Item = Answer>> Guarded<S> {
 }
 
 /// One type for the answers of all kinds of effects.
-enum Answers<H, T, K, R, A, P> {
+enum Answers<H, T, B, K, R, A, P> {
     Http(Guarded<H>),
     Tool(Guarded<T>),
+    Probe(Guarded<B>),
     Hook(Guarded<K>),
     Resolve(Guarded<R>),
     Ask(Guarded<A>),
     Persist(Guarded<P>),
 }
 
-impl<H, T, K, R, A, P> Stream for Answers<H, T, K, R, A, P>
+impl<H, T, B, K, R, A, P> Stream for Answers<H, T, B, K, R, A, P>
 where
     H: Stream<Item = Answer>,
     T: Stream<Item = Answer>,
+    B: Stream<Item = Answer>,
     K: Stream<Item = Answer>,
     R: Stream<Item = Answer>,
     A: Stream<Item = Answer>,
@@ -302,6 +308,7 @@ where
         match self.get_mut() {
             Self::Http(answers) => answers.poll_answer(cx),
             Self::Tool(answers) => answers.poll_answer(cx),
+            Self::Probe(answers) => answers.poll_answer(cx),
             Self::Hook(answers) => answers.poll_answer(cx),
             Self::Resolve(answers) => answers.poll_answer(cx),
             Self::Ask(answers) => answers.poll_answer(cx),

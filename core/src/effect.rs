@@ -190,6 +190,9 @@ pub enum Effect {
     Resolve(Vec<ResolvePath>),
     /// Run a tool. Answered by any number of [`Answer::Progress`], then [`Answer::Tool`].
     CallTool(ToolCall),
+    /// Find out what became of a call that was lost with the program that ran it
+    /// ([`RetryClass::Probe`](crate::tool::RetryClass::Probe)). It changes nothing. Answered by [`Answer::Probed`].
+    ProbeTool(Probe),
     /// Ask whoever decides. Answered by [`Answer::Permission`].
     AskPermission(PermissionRequest),
     /// Run a hook. Answered by any number of [`Answer::HookProgress`], then [`Answer::Hook`].
@@ -255,6 +258,28 @@ pub struct ResolvedPath {
     /// Absolute, without `.` or `..`, links followed; for a file that does not exist its nearest
     /// existing parent is real.
     pub path: String,
+}
+
+/// The question what became of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    /// The effect under which it was run: its idempotency key, by which whoever ran it may know it.
+    pub lost: EffectId,
+    /// The call as it was made.
+    pub call: ToolCall,
+}
+
+/// What became of a call that was lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Probed {
+    /// It came to its end with this result.
+    Done(ToolResult),
+    /// It did nothing, and nothing of it goes on: it is run now, under its old name.
+    NotDone,
+    /// Nobody can tell: the model hears that the outcome is unknown.
+    Unknown,
 }
 
 /// The question whether a call may run.
@@ -452,6 +477,8 @@ pub enum Answer {
     Output(String),
     /// A tool is done.
     Tool(ToolResult),
+    /// What became of a call that was lost.
+    Probed(Probed),
     /// The decision.
     Permission(PermissionResponse),
     /// A hook has written something.

@@ -13,8 +13,8 @@ use futures_util::{stream, task::AtomicWaker};
 
 use crate::{
     effect::{
-        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
-        ResolvedPath,
+        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
+        ResolvePath, ResolvedPath,
     },
     hook::{HookAnswer, HookCall},
     id::{EffectId, Millis, Now},
@@ -52,6 +52,13 @@ pub trait Host {
         call: ToolCall,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer>;
+
+    /// Finds out what became of a call that was lost with the program that ran it: whether whoever ran it knows a
+    /// result, or knows that nothing was done. By default nobody can tell.
+    fn probe_tool(&self, id: EffectId, probe: Probe) -> impl Future<Output = Probed> {
+        let _ = (id, probe);
+        core::future::ready(Probed::Unknown)
+    }
 
     /// Asks whoever decides. A host without anybody to ask denies, and says what would allow it.
     fn ask_permission(

@@ -201,6 +201,8 @@ pub enum Stage {
     Ask,
     /// The call itself.
     Run,
+    /// The question what became of a call that was lost.
+    Probe,
     /// The request for a summary of the conversation.
     Summary,
     /// Transcript entries of the user's prompt.
@@ -232,6 +234,7 @@ impl Stage {
             Self::Resolve => "resolve",
             Self::Ask => "ask",
             Self::Run => "run",
+            Self::Probe => "probe",
             Self::SavePrompt => "save-prompt",
             Self::SaveResponse => "save-response",
             Self::SaveResults => "save-results",

@@ -159,6 +159,9 @@ pub enum RetryClass {
     RunAgain,
     /// Run it again with the effect id as idempotency key.
     RunAgainWithKey,
+    /// Look first what became of it ([`Effect::ProbeTool`](crate::effect::Effect::ProbeTool)): what it did is its
+    /// result, what it did not do is run. A host that cannot look says so, and it is as with [`Never`](Self::Never).
+    Probe,
 }
 
 /// One call as the host runs it.

@@ -340,6 +340,7 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
         Answer::Progress(_) | Answer::Output(_) | Answer::Tool(_) => {
             matches!(stage, Stage::Run | Stage::Ask)
         }
+        Answer::Probed(_) => stage == Stage::Probe,
         Answer::Permission(_) => stage == Stage::Ask,
         Answer::Hook(_) | Answer::HookProgress { .. } => matches!(stage, Stage::Hook(..)),
         Answer::Persisted | Answer::PersistFailed(_) => stage.saves(),

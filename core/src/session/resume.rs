@@ -68,7 +68,7 @@ impl Thread {
                 }
             }
             Stage::Hook(..) => self.hook_lost(shared, id),
-            Stage::Resolve | Stage::Ask | Stage::Run => {
+            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe => {
                 let index = id.call.saturating_sub(1) as usize;
                 let known = id.turn == self.turn && index < self.run.calls.len();
                 if known && self.run.calls[index].state != CallState::Done {
@@ -79,7 +79,7 @@ impl Thread {
     }
 
     fn make_good_call(&mut self, shared: &mut Shared, id: EffectId, index: usize) {
-        if id.stage != Stage::Run {
+        if !matches!(id.stage, Stage::Run | Stage::Probe) {
             self.run.calls[index].attempt += 1;
             return self.begin(shared, index);
         }
@@ -87,17 +87,23 @@ impl Thread {
         match self.spec.tool(name).map(|tool| tool.retry) {
             Some(RetryClass::RunAgain) => {
                 self.run.calls[index].attempt += 1;
-                let decision = self.run.calls[index].decision.clone().unwrap_or_default();
-                self.run_call(shared, index, decision);
+                self.run_under_its_name(shared, index);
             }
-            Some(RetryClass::RunAgainWithKey) => {
-                let decision = self.run.calls[index].decision.clone().unwrap_or_default();
-                self.run_call(shared, index, decision);
-            }
-            Some(RetryClass::Never) | None => {
-                let text = "The program stopped while this call ran; its outcome is unknown. Check before doing it again.";
-                self.finish_call(shared, index, ToolResult::error(text));
-            }
+            Some(RetryClass::RunAgainWithKey) => self.run_under_its_name(shared, index),
+            Some(RetryClass::Probe) => self.probe_call(shared, index),
+            Some(RetryClass::Never) | None => self.outcome_unknown(shared, index),
         }
+    }
+
+    /// Runs a call that may run already; without another attempt under the name it had.
+    pub(super) fn run_under_its_name(&mut self, shared: &mut Shared, index: usize) {
+        let decision = self.run.calls[index].decision.clone().unwrap_or_default();
+        self.run_call(shared, index, decision);
+    }
+
+    /// Nobody can tell what a call did before it was lost.
+    pub(super) fn outcome_unknown(&mut self, shared: &mut Shared, index: usize) {
+        let text = "The program stopped while this call ran; its outcome is unknown. Check before doing it again.";
+        self.finish_call(shared, index, ToolResult::error(text));
     }
 }

@@ -28,6 +28,7 @@ mod permission_answers;
 mod permissions;
 mod prompt_cache;
 mod requests;
+mod restores;
 mod sessions;
 mod simulation;
 mod subagents;

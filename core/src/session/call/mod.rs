@@ -15,7 +15,7 @@ pub(super) use self::hooked::CallHooks;
 
 use super::{Event, Phase, Shared, Thread, run::CallState};
 use crate::{
-    effect::Answer,
+    effect::{Answer, Probed},
     id::{EffectId, Stage},
     tool::ToolResult,
 };
@@ -104,10 +104,14 @@ impl Thread {
             // Whoever waits for a call reads its result.
             Answer::Output(_) => {}
             Answer::Tool(result) => self.ran(shared, index, result),
+            // Even if nobody wants to wait for it any more: it did happen.
+            Answer::Probed(Probed::Done(result)) => self.ran(shared, index, result),
             // The run is ending: nothing new is started or judged.
             _ if was_cancelled => self.tell_hooks_of_interrupt(shared, index),
             Answer::Resolved(paths) => self.resolved(shared, index, paths),
             Answer::Permission(response) => self.permitted(shared, index, response),
+            Answer::Probed(Probed::NotDone) => self.run_under_its_name(shared, index),
+            _ if id.stage == Stage::Probe => self.outcome_unknown(shared, index),
             _ => {
                 let text = "The host dropped the call without a result.";
                 self.finish_call(shared, index, ToolResult::error(text));

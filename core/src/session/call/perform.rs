@@ -7,7 +7,7 @@ use super::super::{
     run::{Call, CallState, ToolCallInput},
 };
 use crate::{
-    effect::Effect,
+    effect::{Effect, Probe},
     hook::shorter,
     id::{Millis, Stage},
     json::{RawJson, RawObject},
@@ -25,7 +25,7 @@ impl Thread {
         decision: String,
     ) {
         let spec = self.spec.clone();
-        let call = &mut self.run.calls[index];
+        let call = &self.run.calls[index];
         let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
             return;
         };
@@ -34,11 +34,46 @@ impl Thread {
         if let Some(core) = tool.core.filter(|_| !by_host) {
             return self.run_in_core(shared, index, core, decision);
         }
-        let paths = call.paths.clone();
-        let (tool, input) = (tool.clone(), input.clone());
-        let in_background = wants_background(&tool, &input);
-        let mut grant = grant(&self.standing(shared), &tool, &paths);
+        let in_background = wants_background(tool, input);
+        let effect = Effect::CallTool(self.handed_over(shared, index, tool, input));
         let call = &mut self.run.calls[index];
+        call.decision = Some(decision);
+        call.state = CallState::Running;
+        call.started = shared.now.mono;
+        let interval = spec.progress_interval_ms.filter(|ms| *ms > 0);
+        call.progress_at = interval.map(|ms| shared.now.mono.after(ms));
+        let id = self.call_effect(shared, index, Stage::Run);
+        self.perform(shared, id, effect);
+        if in_background {
+            self.detach_call(shared, index, false);
+        }
+    }
+
+    /// Asks the host what became of a call that was lost while it ran.
+    pub(in crate::session) fn probe_call(&mut self, shared: &mut Shared, index: usize) {
+        let spec = self.spec.clone();
+        let call = &self.run.calls[index];
+        let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
+            return;
+        };
+        let effect = Effect::ProbeTool(Probe {
+            lost: self.call_effect(shared, index, Stage::Run),
+            call: self.handed_over(shared, index, tool, input),
+        });
+        let id = self.call_effect(shared, index, Stage::Probe);
+        self.perform(shared, id, effect);
+    }
+
+    /// A call as the host gets it.
+    fn handed_over(
+        &self,
+        shared: &Shared,
+        index: usize,
+        tool: &ToolDefinition,
+        input: &RawJson,
+    ) -> ToolCall {
+        let call = &self.run.calls[index];
+        let mut grant = grant(&self.standing(shared), tool, &call.paths);
         let narrowing = &call.hooks.narrowing;
         grant.deny.extend_from_slice(&narrowing.deny_paths);
         let observed = if tool.paths.is_empty() {
@@ -50,23 +85,13 @@ impl Thread {
                 .cloned()
                 .collect()
         };
-        let effect = Effect::CallTool(ToolCall {
+        ToolCall {
             tool_use_id: call.id.clone(),
             name: call.name.clone(),
-            input,
+            input: input.clone(),
             grant,
             observed,
             timeout_ms: shorter(tool.timeout_ms, narrowing.timeout_ms),
-        });
-        call.decision = Some(decision);
-        call.state = CallState::Running;
-        call.started = shared.now.mono;
-        let interval = spec.progress_interval_ms.filter(|ms| *ms > 0);
-        call.progress_at = interval.map(|ms| shared.now.mono.after(ms));
-        let id = self.call_effect(shared, index, Stage::Run);
-        self.perform(shared, id, effect);
-        if in_background {
-            self.detach_call(shared, index, false);
         }
     }
 

@@ -21,8 +21,8 @@ use super::{
 };
 use crate::{
     effect::{
-        Answer, Delivery, HttpRequest, PermissionRequest, PermissionResponse, Prompt, ResolvePath,
-        ResolvedPath,
+        Answer, Delivery, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
+        Prompt, ResolvePath, ResolvedPath,
     },
     hook::HookCall,
     id::Seeded,
@@ -129,6 +129,14 @@ impl World for Generated {
         }
         answers.push(Answer::Tool(result(asked.dice)));
         answers
+    }
+
+    fn probe(&mut self, asked: Asked<'_>, _probe: &Probe) -> Probed {
+        match asked.dice.below(3) {
+            0 => Probed::Done(result(asked.dice)),
+            1 => Probed::NotDone,
+            _ => Probed::Unknown,
+        }
     }
 
     fn permission(&mut self, asked: Asked<'_>, _request: &PermissionRequest) -> PermissionResponse {

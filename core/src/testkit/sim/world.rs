@@ -4,8 +4,8 @@ use alloc::{string::String, vec, vec::Vec};
 
 use crate::{
     effect::{
-        Answer, HttpRequest, PermissionRequest, PermissionResponse, Prompt, ResolvePath,
-        ResolvedPath,
+        Answer, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed, Prompt,
+        ResolvePath, ResolvedPath,
     },
     hook::{HookAnswer, HookCall},
     id::{EffectId, Seeded},
@@ -44,6 +44,11 @@ pub trait World {
 
     /// What a tool answers: progress as often as it likes, then its result.
     fn tool(&mut self, asked: Asked<'_>, call: &ToolCall) -> Vec<Answer>;
+
+    /// What is found out about a call that was lost. By default nothing.
+    fn probe(&mut self, _asked: Asked<'_>, _probe: &Probe) -> Probed {
+        Probed::Unknown
+    }
 
     /// What people answer. By default they allow it.
     fn permission(

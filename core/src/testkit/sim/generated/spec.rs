@@ -101,6 +101,7 @@ fn tools() -> Vec<ToolDefinition> {
     note.retry = RetryClass::RunAgainWithKey;
     let mut bash = tool("Bash", fields("command"));
     bash.command_param = Some("command".to_string());
+    bash.retry = RetryClass::Probe;
     bash.background_param = Some("run_in_background".to_string());
     vec![
         file_tool("Read", Access::Read).read_only(),

@@ -68,7 +68,10 @@ impl Running<'_> {
         let all = self.faults.crash_loses_calls;
         let dice = &mut self.dice;
         self.plans.retain(|id, _| {
-            let calls = matches!(id.stage, Stage::Resolve | Stage::Ask | Stage::Run);
+            let calls = matches!(
+                id.stage,
+                Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe
+            );
             dice.below(2) == 0 || (calls && !all)
         });
         self.twin = None;

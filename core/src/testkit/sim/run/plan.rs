@@ -136,6 +136,8 @@ impl Running<'_> {
                 _ => Answer::Cancelled,
             }],
             Effect::CallTool(call) => self.world.tool(asked, call),
+            Effect::ProbeTool(_) if happens(dice, faults.tool) => vec![Answer::Cancelled],
+            Effect::ProbeTool(probe) => vec![Answer::Probed(self.world.probe(asked, probe))],
             Effect::AskPermission(_) if happens(dice, faults.permission) => {
                 vec![match dice.below(2) {
                     0 => Answer::Permission(PermissionResponse::Deny {
