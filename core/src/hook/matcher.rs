@@ -14,9 +14,9 @@ use crate::{pattern::Pattern, permission::other_tool_name};
 /// A hook's matcher (Agent SDK reference, `HookCallbackMatcher.matcher`).
 ///
 /// - Absent, empty or `*`: everything.
-/// - Names joined by `|` (`Edit|Write`): exactly these. `Bash` is not `BashOutput`.
+/// - Names joined by `|` or `,` (`Edit|Write`, `Bash, Read`): exactly these. `Bash` is not `BashOutput`.
 /// - Anything else: a regular expression ([`Pattern`]) that is searched for anywhere in the name
-///   (`^mcp__`, `Notebook.*`).
+///   (`^mcp__`, `Notebook.*`). One that asks for a comma, or for a space beside `|`, is refused: it would never match.
 ///
 /// The tool that starts subagents is matched by both its names, `Task` and `Agent`.
 #[derive(Debug, Clone, Default)]
@@ -52,14 +52,23 @@ impl Matcher {
         };
         let kind = if text.is_empty() || text == "*" {
             Kind::Everything
-        } else if text.chars().all(|c| is_name_char(c) || c == '|') {
-            let names: Vec<String> = text.split('|').map(ToOwned::to_owned).collect();
+        } else if let Some(names) = names(text) {
             if names.iter().any(String::is_empty) {
                 return Err(error(
-                    "a name is missing beside `|`; for every tool write `*`".to_owned(),
+                    "a name is missing beside `|` or `,`; for every tool write `*`".to_owned(),
                 ));
             }
             Kind::Names(names)
+        } else if asks_for_a_comma(text) {
+            return Err(error(
+                "no name holds a comma, so it would never match: in an expression, write `|` between alternatives"
+                    .to_owned(),
+            ));
+        } else if text.contains(" |") || text.contains("| ") {
+            return Err(error(
+                "no name begins or ends with a space, so what stands there would never match: leave the spaces beside `|` out"
+                    .to_owned(),
+            ));
         } else {
             Kind::Expression(Pattern::new(text).map_err(|fault| error(fault.to_string()))?)
         };
@@ -83,6 +92,35 @@ impl Matcher {
             Kind::Expression(pattern) => pattern.is_match(name),
         }
     }
+}
+
+/// The names that a text lists, if it is a list of names.
+fn names(text: &str) -> Option<Vec<String>> {
+    let names = text.split(['|', ',']).map(str::trim);
+    names
+        .map(|name| name.chars().all(is_name_char).then(|| name.to_owned()))
+        .collect()
+}
+
+/// Whether an expression has a comma that stands for itself: one outside of `{2,3}` and `[a,b]`.
+fn asks_for_a_comma(text: &str) -> bool {
+    let (mut in_class, mut in_count, mut escaped) = (false, false, false);
+    for c in text.chars() {
+        match c {
+            _ if escaped => {
+                escaped = false;
+                continue;
+            }
+            '\\' => escaped = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '{' if !in_class => in_count = true,
+            '}' => in_count = false,
+            ',' if !in_class && !in_count => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 fn is_name_char(c: char) -> bool {
@@ -130,6 +168,8 @@ pub struct MatcherError {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::Matcher;
 
     #[test]
@@ -151,6 +191,18 @@ mod tests {
             ("Read$|^Glob$", "Globe", false),
             ("^(?!Bash)", "Read", true),
             ("^(?!Bash)", "Bash", false),
+            // A list with commas, which an expression would never match.
+            ("Bash,PowerShell", "Bash", true),
+            ("Bash,PowerShell", "PowerShell", true),
+            ("Bash, PowerShell", "PowerShell", true),
+            ("Bash,PowerShell", "BashOutput", false),
+            ("Edit | Write", "Write", true),
+            // A hyphen makes no expression of a name.
+            ("code-reviewer", "code-reviewer", true),
+            ("code-reviewer", "senior-code-reviewer", false),
+            ("mcp__my-server", "mcp__my-server__list", false),
+            ("^mcp__.{1,3}__", "mcp__git__list", true),
+            ("^[M,m]cp__", "mcp__git__list", true),
         ] {
             let read = Matcher::parse(matcher).unwrap();
             assert_eq!(read.matches(name), expected, "{matcher} on {name}");
@@ -158,10 +210,23 @@ mod tests {
     }
 
     #[test]
-    fn an_unusable_matcher_is_refused() {
-        for matcher in ["Edit||Write", "|", "(Edit", "[a-", "*.x", r"(a)\1"] {
+    fn an_unusable_matcher_is_refused_and_told_what_to_write() {
+        for (matcher, words) in [
+            ("Edit||Write", "for every tool write `*`"),
+            ("|", "for every tool write `*`"),
+            ("Bash,", "for every tool write `*`"),
+            ("(Edit", "not closed"),
+            ("[a-", ""),
+            ("*.x", ""),
+            (r"(a)\1", ""),
+            ("Edit,mcp__.*", "write `|` between alternatives"),
+            ("^(Bash, Read)$", "write `|` between alternatives"),
+            ("mcp__.* | Bash", "leave the spaces beside `|` out"),
+        ] {
             let error = Matcher::parse(matcher).unwrap_err();
             assert_eq!(error.matcher, matcher);
+            assert!(error.to_string().contains(matcher), "{error}");
+            assert!(error.problem.contains(words), "{error}");
         }
     }
 }

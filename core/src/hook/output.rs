@@ -356,7 +356,7 @@ impl SpecificOutput {
             }
             event => Err(HookOutputError {
                 place: "hookSpecificOutput".to_owned(),
-                problem: alloc::format!("{} has none", event.name()),
+                problem: alloc::format!("{} has none: leave it out", event.name()),
             }),
         }
     }

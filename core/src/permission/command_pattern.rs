@@ -30,7 +30,7 @@ impl CommandPattern {
     /// Reads the part in parentheses. A `*` stands for anything, `\*` for the sign itself.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         if text.contains([GAP, STAR, COMPUTED]) {
-            return Err("it holds control characters");
+            return Err("it holds control characters: leave them out");
         }
         let marked = mark_wildcards(text);
         let stripped = [":\u{1}", " \u{1}"]

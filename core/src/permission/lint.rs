@@ -174,6 +174,14 @@ fn own_faults(rule: &Rule, behavior: Behavior) -> Vec<(Fault, String)> {
     match &rule.specifier {
         Specifier::Path(pattern) => path_fault(rule, pattern).into_iter().collect(),
         Specifier::Command(pattern) => command_fault(pattern, behavior).into_iter().collect(),
+        // As a pattern of a name, `.*` begins with a full stop, and no name of a tool holds one.
+        Specifier::Any if rule.tool().ends_with(".*") => alloc::vec![(
+            Fault::NeverMatches,
+            format!(
+                "names are no regular expressions, `*` alone stands for anything: write {}*",
+                rule.tool().trim_end_matches(".*")
+            ),
+        )],
         Specifier::Any => match tool_name::of_server(rule.tool()) {
             Some(("" | "*", None)) if behavior == Behavior::Allow => alloc::vec![(
                 Fault::Misleading,
@@ -218,6 +226,35 @@ fn path_fault(rule: &Rule, pattern: &str) -> Option<(Fault, String)> {
             ),
         ));
     }
+    if anchored && let (Source::UserSettings, Some(root)) = (rule.source(), rule.root()) {
+        let rest = &pattern[1..];
+        return Some((
+            Fault::Misleading,
+            format!(
+                "in user settings a pattern with one `/` begins at their own folder, {root}, not at a project: write {tool}(./{rest}) for the working directory, {tool}({rest}) for a name at any depth of it"
+            ),
+        ));
+    }
+    let at_the_root = pattern.strip_prefix("//").unwrap_or_default();
+    if at_the_root.starts_with('.') && !at_the_root.contains('/') {
+        return Some((
+            Fault::Misleading,
+            format!(
+                "a pattern with two `/` begins at the root of all files: write {tool}(/{at_the_root}) for the project's, {tool}({at_the_root}) for any depth of it"
+            ),
+        ));
+    }
+    if pattern.starts_with('^') || pattern.contains("\\.") {
+        return never(
+            "patterns are no regular expressions: `*` stands for anything within a folder, `**` for any folders"
+                .to_owned(),
+        );
+    }
+    if pattern.contains('|') {
+        return never(format!(
+            "alternatives stand in braces: {tool}({{a,b}}) for a and b"
+        ));
+    }
     if pattern.split('/').any(|part| part == "..") {
         return never("files are judged by their real paths, which hold no `..`".to_owned());
     }
@@ -258,6 +295,18 @@ fn is_escape(pattern: &str) -> bool {
     true
 }
 
+/// Whether a command is written as a regular expression, which it is not.
+fn regular_expression(words: &[String]) -> Option<Fault> {
+    let (first, last) = (words.first()?, words.last()?);
+    if first.starts_with('^') || (last.len() > 1 && last.ends_with('$')) {
+        return Some(Fault::NeverMatches);
+    }
+    // `.*` may be meant: files whose names begin with a full stop.
+    let repeats =
+        |word: &String| word.ends_with(".\u{1}") && (word.len() == 2 || word.contains(['(', '\\']));
+    words.iter().any(repeats).then_some(Fault::Misleading)
+}
+
 fn command_fault(pattern: &CommandPattern, behavior: Behavior) -> Option<(Fault, String)> {
     let words = pattern.words();
     let text = words.join(" ").replace('\u{1}', "*");
@@ -271,6 +320,10 @@ fn command_fault(pattern: &CommandPattern, behavior: Behavior) -> Option<(Fault,
                 "no program is called {first}: the parentheses hold the command itself, as in Bash({rest}:*)"
             ),
         ));
+    }
+    if let Some(fault) = regular_expression(words) {
+        let message = "rules are no regular expressions: `*` alone stands for anything, as in Bash(git log *)";
+        return Some((fault, message.to_owned()));
     }
     if first.starts_with('\u{1}') && allows {
         return Some((

@@ -184,11 +184,13 @@ impl Rule {
     fn of_parts(text: &str, tool: &str, content: Option<&str>) -> Result<Self, RuleError> {
         let fault = |problem: &str| RuleError::new(text, problem);
         if tool.is_empty() {
-            return Err(fault("a tool name is missing"));
+            return Err(fault(
+                "a tool name is missing: write it first, as in Bash(npm test)",
+            ));
         }
         if !is_tool_name(tool) {
             return Err(fault(
-                "that is not a tool name; a `*` may only end an mcp__ name",
+                "that is not a tool name: write it as the tool is called, such as Read; a `*` may only end an mcp__ name",
             ));
         }
         Ok(Self {

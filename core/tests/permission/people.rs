@@ -1,7 +1,9 @@
 //! What people are told about rules: why, and which of them do nothing.
 
 use serde_json::json;
-use windlass_core::permission::{Fault, Fit, Mode, Source, Standing, explain, judge, lint};
+use windlass_core::permission::{
+    Fault, Fit, Layer, Layered, Mode, Source, Standing, Verdict, explain, judge, lint,
+};
 
 use super::{Call, allow, environment, layers::layer, parsed};
 
@@ -135,6 +137,38 @@ fn rules_that_do_nothing_are_found() {
         (&["Read($HOME/x)"], &[], Fault::NeverMatches, "not expanded"),
         (&["Read(C:\\Users\\me)"], &[], Fault::NeverMatches, "`/`"),
         (&["mcp__*"], &[], Fault::Misleading, "name the server"),
+        (
+            &["mcp__github__.*"],
+            &[],
+            Fault::NeverMatches,
+            "write mcp__github__*",
+        ),
+        (
+            &["Bash(^git (push|pull).*$)"],
+            &[],
+            Fault::NeverMatches,
+            "no regular expressions",
+        ),
+        (
+            &["Bash(npm .*)"],
+            &[],
+            Fault::Misleading,
+            "no regular expressions",
+        ),
+        (
+            &["Read(^src/)"],
+            &[],
+            Fault::NeverMatches,
+            "no regular expressions",
+        ),
+        (
+            &["Read(src/.*\\.env)"],
+            &[],
+            Fault::NeverMatches,
+            "no regular expressions",
+        ),
+        (&["Read(a|b)"], &[], Fault::NeverMatches, "Read({a,b})"),
+        (&[], &["Read(//.env)"], Fault::Misleading, "Read(/.env)"),
     ] {
         let settings = json!({ "allow": allow, "deny": deny });
         let found = lint(&[layer(Source::UserSettings, true, &settings)], &tools);
@@ -151,10 +185,122 @@ fn rules_that_do_nothing_are_found() {
         "allow": ["Bash(npm run:*)", "Bash(git log *)", "Bash(git * main)", "Read(~/x/**)", "Read(//etc/hosts)",
             "Edit(/src/**)", "Read(*.{md,txt})", "WebFetch(domain:example.com)", "mcp__github", "Task(Explore)",
             "Bash(find . -name \\*.rs)"],
-        "deny": ["Read(.env)", "Bash(rm:*)", "Bash(sudo:*)"],
+        "deny": ["Read(.env)", "Bash(rm:*)", "Bash(sudo:*)", "Edit(/.env)", "Edit(src/.*)", "Read(//home/me/.env)"],
     });
     let found = lint(&[layer(Source::UserSettings, true, &good)], &tools);
     assert_eq!(found, []);
+}
+
+/// Where a single `/` begins depends on the settings that a rule stands in: for a person's own it is not the project.
+#[test]
+fn a_pattern_that_begins_elsewhere_than_it_seems_is_found() {
+    let of = |source, root: Option<&str>, rule: &str| {
+        let settings = json!({ "deny": [rule] });
+        let layer = Layer {
+            root: root.map(ToOwned::to_owned),
+            ..layer(source, true, &settings)
+        };
+        let environment = environment();
+        let layered = Layered::of(std::slice::from_ref(&layer), &environment).unwrap();
+        let standing = Standing::new(&layered.rules, Mode::Default, &environment);
+        let call = Call::new("Read", "/work/.env");
+        let closed = judge(&standing, call.facts(), None).verdict == Verdict::Deny;
+        (lint(&[layer], &[]), closed)
+    };
+    let (found, closed) = of(
+        Source::UserSettings,
+        Some("/home/me/.claude"),
+        "Read(/.env)",
+    );
+    assert!(!closed, "it is about /home/me/.claude/.env");
+    let [finding] = found.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!(finding.fault, Fault::Misleading);
+    for words in [
+        "/home/me/.claude",
+        "Read(./.env)",
+        "Read(.env)",
+        "user settings",
+    ] {
+        assert!(finding.to_string().contains(words), "{words} in {finding}");
+    }
+    // What it says to write closes the file, and is not found fault with.
+    for rule in ["Read(./.env)", "Read(.env)"] {
+        assert_eq!(
+            of(Source::UserSettings, Some("/home/me/.claude"), rule),
+            (vec![], true),
+            "{rule}"
+        );
+    }
+    // In a project's settings it is the project's file that is meant.
+    let project = of(Source::ProjectSettings, Some("/work"), "Read(/.env)");
+    assert_eq!(project, (vec![], true));
+    assert_eq!(of(Source::CliArg, None, "Read(/.env)"), (vec![], true));
+}
+
+/// What people complain of that is not the rule's fault: each is judged as they expect.
+#[test]
+fn complaints_that_no_rule_could_help_against_are_none_here() {
+    let environment = environment();
+    for (allowed, denied, line, expected) in [
+        (
+            &["Bash(echo *)"][..],
+            &[] as &[&str],
+            "echo x && rm y",
+            Verdict::Ask,
+        ),
+        (&["Bash(cd:*)"], &[], "cd x && python3 y", Verdict::Ask),
+        (
+            &["Bash"],
+            &["Bash(git push*)"],
+            "git push --force",
+            Verdict::Deny,
+        ),
+        (
+            &["Bash"],
+            &["Bash(git push*)"],
+            "git -C p push",
+            Verdict::Ask,
+        ),
+        (
+            &["Bash"],
+            &["Bash(git push*)"],
+            "GIT_DIR=x git push",
+            Verdict::Deny,
+        ),
+        (
+            &["Bash"],
+            &["Bash(git push*)"],
+            "env A=1 git push",
+            Verdict::Deny,
+        ),
+        (
+            &["Bash(cargo build)", "Bash(cargo test:*)"],
+            &[],
+            "cargo build && cargo test -q",
+            Verdict::Allow,
+        ),
+        (
+            &["Bash(grep -c '\\*' x)"],
+            &[],
+            "grep -c '*' x",
+            Verdict::Allow,
+        ),
+        (
+            &["Bash(grep -c '\\*' x)"],
+            &[],
+            "grep -c 'secret' x",
+            Verdict::Ask,
+        ),
+    ] {
+        let mut rules = allow(allowed);
+        rules.deny = parsed(denied);
+        let standing = Standing::new(&rules, Mode::Default, &environment);
+        let call = Call::new("Bash", line);
+        let verdict = judge(&standing, call.facts(), None).verdict;
+        assert_eq!(verdict, expected, "{allowed:?}, {denied:?}: {line}");
+    }
 }
 
 #[test]

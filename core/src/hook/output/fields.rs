@@ -37,7 +37,7 @@ impl Fields {
             object,
         };
         match fields.object.duplicate() {
-            Some(name) => Err(fields.fault(name, "stands there twice")),
+            Some(name) => Err(fields.fault(name, "stands there twice: leave one of the two out")),
             None => Ok(fields),
         }
     }
