@@ -10,8 +10,10 @@ use crate::{
     json::RawJson,
     message::ModelUsage,
     money::Usd,
+    permission::Mode,
     sorted::SortedMap,
     spec::Spec,
+    tools::{Notes, Recalled, tool_search::forget_unreferenced},
     transcript::{Conversation, Repair, Transcript},
 };
 
@@ -26,7 +28,9 @@ pub struct Spent {
 
 impl Session {
     /// A session that goes on where a transcript ends, whatever ended it: an error, a limit that is now
-    /// higher, a crash in the middle of a line (SESS-1, SESS-4, SESS-6). Under the id of the transcript it
+    /// higher, a crash in the middle of a line (SESS-1, SESS-4, SESS-6). The list of what is to be done, the tools that were
+    /// searched for and the skills that were invoked are those that the calls in the transcript have left; who resumes in plan
+    /// mode goes back to the mode before it, where it was written down and is allowed now. Under the id of the transcript it
     /// resumes it, under another it is a fork. What must be mended for the next request to be valid comes back
     /// beside it; the transcript itself is not changed.
     ///
@@ -40,7 +44,11 @@ impl Session {
         transcript: &Transcript,
     ) -> (Self, Vec<Repair>) {
         let conversation = transcript.conversation();
-        Self::going_on(spec, id, seed, conversation, transcript.leaf())
+        let (mut session, repairs) =
+            Self::going_on(spec, id, seed, conversation, transcript.leaf());
+        session.recalls(transcript.notes());
+        session.shared.mode_before_plan = session.mode_to_return_to(transcript.mode_before_plan());
+        (session, repairs)
     }
 
     /// Counts on from what was spent before: in the totals of results (Agent SDK reference, `total_cost_usd`, `modelUsage`)
@@ -53,7 +61,8 @@ impl Session {
     }
 
     /// Another session with the same conversation, up to a number of its messages ([`history`](Self::history);
-    /// none for all), and the same mode, model, rules, working directory and readings of files. It takes no part in what this one
+    /// none for all), and the same mode, model, rules, working directory and readings of files; what is to be done, which tools were found and
+    /// which skills invoked is as it was at that message. It takes no part in what this one
     /// is doing, and this one does not change. The same goes for costs: they stay where they were caused.
     #[must_use]
     pub fn fork(
@@ -67,20 +76,46 @@ impl Session {
             role: Role,
             content: Vec<RawJson>,
         }
-        let lines = (self.main.history.lines())
+        // The history encoded them itself.
+        let mut lines = (self.main.history.lines())
+            .filter_map(|line| crate::json::read::from_slice::<Line>(&line).ok());
+        let mut recalled = Recalled::default();
+        let taken = (lines.by_ref())
             .take(messages.unwrap_or(usize::MAX))
-            // The history encoded them itself.
-            .filter_map(|line| crate::json::read::from_slice(&line).ok())
-            .map(|line: Line| (line.role, line.content));
+            .inspect(|line| recalled.read(&line.content))
+            .map(|line| (line.role, line.content));
+        let taken = Conversation::of(taken);
+        let notes = recalled.notes_before(&self.main.notes, lines.map(|line| line.content));
         let spec = self.shared.spec.clone();
-        let (mut fork, repairs) = Self::going_on(spec, id, seed, Conversation::of(lines), None);
+        let (mut fork, repairs) = Self::going_on(spec, id, seed, taken, None);
         fork.shared.permissions = self.shared.permissions.clone();
+        fork.shared.mode_before_plan = self.shared.mode_before_plan;
         fork.shared.observed.clone_from(&self.shared.observed);
         fork.main.choose(&fork.shared, self.main.chosen.clone());
         // What was chosen is in this as well, and the directory it works in.
         fork.main.spec = self.main.spec.clone();
         fork.main.left.clone_from(&self.main.left);
+        fork.recalls(notes);
         (fork, repairs)
+    }
+
+    /// Takes over what the core tools kept, but for tools that the provider would not show the model any more.
+    fn recalls(&mut self, mut notes: Notes) {
+        let main = &mut self.main;
+        forget_unreferenced(&main.spec, main.model(), &mut notes, &main.history);
+        main.notes = notes;
+    }
+
+    /// Where plan mode leads back to: what was written down, unless nobody may go there now.
+    fn mode_to_return_to(&self, before: Option<Mode>) -> Option<Mode> {
+        if self.mode() != Mode::Plan {
+            return None;
+        }
+        let spec = &self.shared.spec;
+        let mut permissions = self.shared.permissions.clone();
+        before.filter(|mode| {
+            (permissions.set_mode(&spec.permissions, &spec.environment, *mode)).is_ok()
+        })
     }
 
     fn going_on(

@@ -11,6 +11,7 @@ pub mod config;
 pub mod enter_worktree;
 pub mod exit_plan_mode;
 mod offer;
+mod recalled;
 pub mod skill;
 pub mod todo_write;
 pub mod tool_search;
@@ -28,6 +29,7 @@ use crate::{
 };
 pub(crate) use offer::deferred;
 pub use offer::{Loading, ToolOffer, offers};
+pub(crate) use recalled::Recalled;
 
 /// The tools that the core runs itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -177,7 +177,9 @@ pub enum SkillError {
         name: String,
     },
     /// Nothing says what it is for.
-    #[error("the skill {name} has no description: without one nobody knows when to use it")]
+    #[error(
+        "the skill {name} has no description, and without one nobody knows when to use it: add a line `description: …`"
+    )]
     NoDescription {
         /// The skill.
         name: String,

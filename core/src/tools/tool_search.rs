@@ -150,16 +150,41 @@ pub(super) fn run(input: &ToolSearchInput, seen: &Seen<'_>, notes: &mut Notes) -
     result.into()
 }
 
+/// Before the names in a result without references.
+const LOADED: &str = "Loaded, and can be called from now on: ";
+
+/// The tools that a result names as found.
+pub(super) fn found_in(content: &RawJson) -> Vec<String> {
+    let Ok(blocks) = content.decode::<Vec<RawJson>>() else {
+        let text = content.decode::<String>().unwrap_or_default();
+        return named_in(&text);
+    };
+    let blocks = blocks
+        .iter()
+        .filter_map(|block| RawObject::parse(block.get()).ok());
+    blocks
+        .flat_map(|block| match block.get_string("type").as_deref() {
+            Some("tool_reference") => block.get_string("tool_name").into_iter().collect(),
+            _ => named_in(&block.get_string("text").unwrap_or_default()),
+        })
+        .collect()
+}
+
+fn named_in(text: &str) -> Vec<String> {
+    let names = text
+        .strip_prefix(LOADED)
+        .and_then(|rest| rest.strip_suffix('.'));
+    let names = names.into_iter().flat_map(|names| names.split(", "));
+    names.map(ToOwned::to_owned).collect()
+}
+
 fn summary(output: &ToolSearchOutput) -> String {
     match output.matches.as_slice() {
         [] => format!(
             "No tool fits `{}`. Try other words, or `select:` with a name from the list.",
             output.query
         ),
-        names => format!(
-            "Loaded, and can be called from now on: {}.",
-            names.join(", ")
-        ),
+        names => format!("{LOADED}{}.", names.join(", ")),
     }
 }
 

@@ -18,7 +18,15 @@ use serde::Deserialize;
 
 use self::chain::Chain;
 pub use self::repair::{Conversation, Repair};
-use crate::{content::Block, effect::Entry, history::Role, id::Uuid, json::RawJson};
+use crate::{
+    content::Block,
+    effect::Entry,
+    history::Role,
+    id::Uuid,
+    json::RawJson,
+    permission::Mode,
+    tools::{Notes, Recalled},
+};
 
 /// Entries in the order in which they were written.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +49,8 @@ struct Line {
     is_aside: bool,
     /// The conversation begins anew here, with this summary or the next: so many messages before it stay, behind it.
     kept: Option<u64>,
+    /// The permission mode in which it was prompted.
+    mode: Option<Mode>,
     message: Option<Message>,
 }
 
@@ -91,6 +101,7 @@ impl Transcript {
             has_parent: true,
             is_aside: false,
             kept: (entry.compaction.as_ref()).map(|compaction| compaction.kept_messages),
+            mode: None,
             message: Message::read(&entry.message),
         });
         Self {
@@ -163,6 +174,30 @@ impl Transcript {
         repair::repair(messages)
     }
 
+    /// What the calls of core tools on the way to the last entry have left behind, also those before a compaction.
+    pub(crate) fn notes(&self) -> Notes {
+        let mut recalled = Recalled::default();
+        let messages = self.chain().filter_map(|line| line.message.as_ref());
+        messages.for_each(|message| recalled.read(&message.content));
+        recalled.notes()
+    }
+
+    /// The last permission mode on the way to the last entry that was not plan mode, if it was written down.
+    pub(crate) fn mode_before_plan(&self) -> Option<Mode> {
+        let modes = self.chain().filter_map(|line| line.mode);
+        modes.filter(|mode| *mode != Mode::Plan).last()
+    }
+
+    /// The lines that lead to the last one, in their order.
+    fn chain(&self) -> impl Iterator<Item = &Line> {
+        let chain = Chain::of(&self.lines);
+        let places: Vec<usize> = match self.last() {
+            Some(last) => chain.to(last),
+            None => Vec::new(),
+        };
+        places.into_iter().map(|at| &self.lines[at])
+    }
+
     fn last(&self) -> Option<usize> {
         let belongs = |line: &Line| !line.is_aside && line.message.is_some();
         self.lines.iter().rposition(belongs)
@@ -209,6 +244,8 @@ impl Line {
             /// Of a summary, or of the boundary before it.
             #[serde(default, alias = "compactMetadata")]
             compaction: Option<RawJson>,
+            #[serde(default, rename = "permissionMode")]
+            mode: Option<RawJson>,
             #[serde(default)]
             message: Option<RawJson>,
         }
@@ -232,6 +269,8 @@ impl Line {
             has_parent: parent.is_some(),
             is_aside: form.is_sidechain || form.team.is_some(),
             kept,
+            // A mode that only others know is none.
+            mode: form.mode.and_then(|mode| mode.decode().ok()),
             message: message.as_ref().and_then(Message::read),
         })
     }

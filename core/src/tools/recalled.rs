@@ -1,0 +1,120 @@
+//! What a conversation shows of what the core tools keep: for sessions that are made from one.
+
+use alloc::{string::String, vec::Vec};
+
+use super::{
+    CoreTool, Notes, skill,
+    todo_write::{Todo, TodoWriteInput},
+    tool_search,
+};
+use crate::{
+    content::Block,
+    json::{RawJson, RawObject},
+    sorted::SortedMap,
+};
+
+/// What calls of core tools have left behind, as far as messages were read. A call counts once its result is there, and
+/// one that failed never.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recalled {
+    /// The last list that was written; none where none was.
+    todos: Option<Vec<Todo>>,
+    loaded: Vec<String>,
+    skills: Vec<String>,
+    /// Calls without a result, by their ids.
+    open: SortedMap<String, (CoreTool, RawJson)>,
+}
+
+impl Recalled {
+    /// Reads on, with the content of the next message.
+    pub(crate) fn read(&mut self, content: &[RawJson]) {
+        for block in content {
+            if let Block::ToolUse(call) = Block::from_raw(block.clone()) {
+                let tool = CoreTool::parse(&call.name).filter(|tool| leaves_notes(*tool));
+                if let (Some(tool), Ok(input)) = (tool, call.input) {
+                    self.open.insert(call.id, (tool, input));
+                }
+            } else if !self.open.is_empty() {
+                self.result(block);
+            }
+        }
+    }
+
+    fn result(&mut self, block: &RawJson) {
+        let Ok(block) = RawObject::parse(block.get()) else {
+            return;
+        };
+        let call = block.get_string("tool_use_id");
+        let Some((tool, input)) = call.and_then(|id| self.open.remove(&id)) else {
+            return;
+        };
+        if block.get("is_error").is_some_and(|it| it.get() == "true") {
+            return;
+        }
+        match tool {
+            CoreTool::TodoWrite => {
+                if let Ok(input) = input.decode::<TodoWriteInput>() {
+                    self.todos = Some(input.todos);
+                }
+            }
+            CoreTool::ToolSearch => {
+                let found = block.get("content").map(tool_search::found_in);
+                add(&mut self.loaded, found.unwrap_or_default());
+            }
+            _ => add(&mut self.skills, skill::name(&input)),
+        }
+    }
+
+    /// Notes, where nothing else is known.
+    pub(crate) fn notes(self) -> Notes {
+        Notes {
+            todos: self.todos.unwrap_or_default(),
+            loaded: self.loaded,
+            skills: self.skills,
+        }
+    }
+
+    /// What notes were when only so much had been read. What `behind` changed since is taken back; what neither of them tells
+    /// of (it was before a compaction) stays.
+    pub(crate) fn notes_before(
+        self,
+        now: &Notes,
+        behind: impl Iterator<Item = Vec<RawJson>>,
+    ) -> Notes {
+        let mut since = Self {
+            open: self.open.clone(),
+            ..Self::default()
+        };
+        behind.for_each(|content| since.read(&content));
+        let kept = |now: &[String], here: &[String], since: &[String]| {
+            let names = now.iter();
+            names
+                .filter(|name| here.contains(name) || !since.contains(name))
+                .cloned()
+                .collect()
+        };
+        Notes {
+            todos: match since.todos {
+                None => now.todos.clone(),
+                Some(_) => self.todos.unwrap_or_default(),
+            },
+            loaded: kept(&now.loaded, &self.loaded, &since.loaded),
+            skills: kept(&now.skills, &self.skills, &since.skills),
+        }
+    }
+}
+
+fn leaves_notes(tool: CoreTool) -> bool {
+    matches!(
+        tool,
+        CoreTool::TodoWrite | CoreTool::ToolSearch | CoreTool::Skill
+    )
+}
+
+fn add(known: &mut Vec<String>, names: impl IntoIterator<Item = String>) {
+    for name in names {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+}
