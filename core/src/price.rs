@@ -130,7 +130,10 @@ impl Catalogue {
 
 /// A price file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the price file is not of the documented form: {reason}")]
+#[error(
+    "the price file is not of the documented form: {reason}; {}",
+    crate::json::remedy_for(reason)
+)]
 pub struct PriceFileError {
     /// What is wrong, with line and column.
     pub reason: String,

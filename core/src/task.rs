@@ -17,7 +17,7 @@ use crate::{
     effect::Prompt,
     hook::HookMatcher,
     id::{SessionId, Uuid},
-    json::RawJson,
+    json::{Fault, RawJson, remedy_for},
     output::{OutputFormat, PlainText},
     permission::{Mode, Rule, Rules, ToolSet},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
@@ -67,16 +67,37 @@ pub struct Task {
 
 /// A task that cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the task is not usable: {reason}")]
+#[error("the task is not usable: {reason}; {remedy}")]
 pub struct TaskError {
     /// What is wrong, and where.
     pub reason: String,
+    /// What to do about it.
+    pub remedy: String,
 }
 
 impl TaskError {
+    /// A part of the task that says by itself what would be right.
     fn new(reason: impl ToString) -> Self {
         Self {
             reason: reason.to_string(),
+            remedy: "correct it, or leave the field out".into(),
+        }
+    }
+
+    /// What the JSON reader found.
+    fn from_reader(fault: &Fault) -> Self {
+        let reason = fault.to_string();
+        Self {
+            remedy: remedy_for(&reason).into(),
+            reason,
+        }
+    }
+
+    /// The same with something else to do about it.
+    fn with_remedy(self, remedy: &str) -> Self {
+        Self {
+            remedy: remedy.into(),
+            ..self
         }
     }
 }
@@ -87,9 +108,12 @@ impl Task {
     /// # Errors
     /// [`TaskError`] naming the field, or line and column.
     pub fn parse(json: &str) -> Result<Self, TaskError> {
-        let form: TaskForm = crate::json::read::from_str(json).map_err(TaskError::new)?;
+        let form: TaskForm = crate::json::read::from_str(json)
+            .map_err(|fault: Fault| TaskError::from_reader(&fault))?;
         let seed = hex_seed(&form.seed).ok_or_else(|| {
-            TaskError::new("`seed` must be 64 hexadecimal digits (32 random bytes)")
+            TaskError::new("`seed` must be 64 hexadecimal digits (32 random bytes)").with_remedy(
+                "draw 32 random bytes and write them so; the same seed gives the same ids",
+            )
         })?;
         Ok(Self {
             seed,
@@ -147,9 +171,12 @@ impl Prompt {
         }
         let content: Vec<RawJson> = json.decode().unwrap_or_default();
         if content.is_empty() || !content.iter().all(RawJson::is_object) {
-            return Err(TaskError::new(
-                "`prompt` must be a text or an array of content blocks",
-            ));
+            return Err(
+                TaskError::new("`prompt` must be a text or an array of content blocks")
+                    .with_remedy(
+                        "write a text in quotes, or blocks such as {\"type\":\"text\",\"text\":…}",
+                    ),
+            );
         }
         Ok(Self::blocks(content))
     }
@@ -173,7 +200,8 @@ impl ProviderForm {
                 "openai" => Ok(Arc::new(ChatCompletions::default())),
                 _ => Err(TaskError::new(format!(
                     "`provider` is \"anthropic\" or \"openai\", not \"{name}\""
-                ))),
+                ))
+                .with_remedy("take one of the two")),
             };
         }
         let with: WithSettings =

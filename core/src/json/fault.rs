@@ -53,6 +53,21 @@ impl Fault {
     }
 }
 
+/// What to do about JSON that a reader refused for this reason.
+pub(crate) fn remedy_for(reason: &str) -> &'static str {
+    if reason.starts_with("unknown field") || reason.contains("unknown variant") {
+        "use one of the names listed"
+    } else if reason.starts_with("missing field") {
+        "add the field"
+    } else if reason.starts_with("duplicate field") {
+        "leave one of the two out"
+    } else if reason.starts_with("invalid type") || reason.starts_with("invalid value") {
+        "write the value in the form that is expected there"
+    } else {
+        "correct the JSON there"
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.text)

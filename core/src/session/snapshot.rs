@@ -256,7 +256,19 @@ impl Session {
             });
         }
         let last = lines.len();
-        let broken = |line: usize, reason: String| SnapshotError::Line { line, reason };
+        let remedy = match snapshot.ends_with(b"\n") {
+            true => {
+                "restore the bytes as they were written, or resume the transcript of the session"
+            }
+            false => {
+                "it was cut off: restore an earlier one, or resume the transcript of the session"
+            }
+        };
+        let broken = |line: usize, reason: String| SnapshotError::Line {
+            line,
+            reason,
+            remedy,
+        };
         let in_state = |e: Fault| broken(last, e.to_string());
         let foreign = || {
             broken(
@@ -492,22 +504,26 @@ pub enum SnapshotError {
     #[error("poll the session until it returns nothing before taking a snapshot")]
     NotDrained,
     /// The first line is not a snapshot's header.
-    #[error("this is not a windlass snapshot: its first line is not the header")]
+    #[error(
+        "line 1: this is no windlass snapshot: one begins with a line such as {{\"windlass\":\"snapshot\",\"version\":{SNAPSHOT_VERSION}}}; hand in the bytes that `Session::snapshot` gave, whole and as they were"
+    )]
     NotASnapshot,
     /// A snapshot of another version.
     #[error(
-        "the snapshot has schema version {found}, this version reads up to {SNAPSHOT_VERSION}: open it with the version that wrote it"
+        "line 1: the snapshot has schema version {found}, this version reads up to {SNAPSHOT_VERSION}: open it with the version that wrote it"
     )]
     Version {
         /// The version found.
         found: u32,
     },
     /// A line that cannot be read.
-    #[error("line {line} of the snapshot cannot be read: {reason}")]
+    #[error("line {line} of the snapshot cannot be read: {reason}; {remedy}")]
     Line {
         /// The line, from 1.
         line: usize,
         /// What is wrong with it.
         reason: String,
+        /// What to do about it.
+        remedy: &'static str,
     },
 }

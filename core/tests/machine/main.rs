@@ -5,10 +5,12 @@
 
 mod api;
 mod background;
+mod bad_input;
 mod callback_loop;
 mod clearing;
 mod compaction;
 mod context_prompts;
+mod continued;
 mod core_tools;
 mod decoding;
 mod harness;

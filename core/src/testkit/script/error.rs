@@ -3,6 +3,8 @@
 use alloc::{borrow::ToOwned, format, string::String};
 use core::fmt;
 
+use crate::json::remedy_for;
+
 /// A script that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ScriptError {
@@ -42,16 +44,7 @@ impl ScriptError {
 
     /// What the JSON reader found, at the path where it was.
     pub(super) fn from_reader(path: &str, problem: &str) -> Self {
-        let remedy = if problem.starts_with("unknown field") || problem.contains("unknown variant")
-        {
-            "use one of the names listed"
-        } else if problem.starts_with("missing field") {
-            "add the field"
-        } else if problem.starts_with("invalid type") || problem.starts_with("invalid value") {
-            "write the value in the form that is expected there (docs/scripted-model.md)"
-        } else {
-            "correct the JSON there"
-        };
+        let remedy = remedy_for(problem);
         let error = Self::new(path, problem, remedy);
         match split_exchange(path) {
             Some((index, rest)) => Self {
