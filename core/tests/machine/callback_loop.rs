@@ -177,6 +177,110 @@ fn sprout_4_events_are_server_sent_events_with_results_cut_short() {
 }
 
 #[test]
+fn sprout_4_a_loop_feeds_a_web_page_while_it_runs() {
+    let script = json!({"exchanges": [
+        calls(&["Look", "Fail"], "First I look."),
+        {"respond": "Seen."},
+    ]});
+    let host = host(&script)
+        .tool("Look", |_| ToolResult::text("é".repeat(300)))
+        .tool("Fail", |_| ToolResult::error("no such thing"));
+    let mut feed = String::new();
+    let callback_loop = tutor(vec![tool("Look"), tool("Fail")])
+        .on_event(|event| feed += &event.to_sse(Preset::Tutor.name()));
+    run(&host, callback_loop).unwrap();
+    // As a page reads it: events are parted by blank lines, each has a name and one line of data.
+    let events: Vec<(&str, Value)> = (feed.strip_suffix("\n\n").unwrap())
+        .split("\n\n")
+        .map(|event| {
+            let (name, data) = event.split_once('\n').unwrap();
+            let data = data.strip_prefix("data: ").unwrap();
+            let name = name.strip_prefix("event: ").unwrap();
+            (name, serde_json::from_str(data).unwrap())
+        })
+        .collect();
+    assert_eq!(
+        events,
+        [
+            (
+                "agent_reasoning",
+                json!({"agent": "tutor", "text": "First I look."})
+            ),
+            ("tool_call", json!({"tool": "Look", "input": {}})),
+            (
+                "tool_result",
+                json!({"tool": "Look", "summary": "é".repeat(200)})
+            ),
+            ("tool_call", json!({"tool": "Fail", "input": {}})),
+            (
+                "tool_result",
+                json!({"tool": "Fail", "summary": "no such thing"})
+            ),
+            (
+                "agent_reasoning",
+                json!({"agent": "tutor", "text": "Seen."})
+            ),
+        ]
+    );
+}
+
+#[test]
+fn sprout_5_every_preset_ends_at_its_own_limit() {
+    for (preset, limit) in [
+        (Preset::Topic, 15),
+        (Preset::Subconcept, 15),
+        (Preset::Refinement, 15),
+        (Preset::Tutor, 5),
+        (Preset::Grading, 10),
+    ] {
+        let exchanges: Vec<Value> = (0..limit).map(|_| calls(&["Note"], "More.")).collect();
+        let host = host(&json!({"exchanges": exchanges})).tool("Note", |_| ToolResult::text("1"));
+        let outcome = run(&host, tutor(vec![tool("Note")]).preset(preset)).unwrap();
+        assert!(outcome.reached_limit, "{}", preset.name());
+        assert_eq!(host.requests().len(), limit, "{}", preset.name());
+        assert_eq!(outcome.tool_calls.len(), limit, "{}", preset.name());
+        assert_eq!(outcome.final_text, "More.", "the partial result");
+    }
+}
+
+#[test]
+fn sprout_9_a_small_run_asks_the_model_for_less() {
+    for (preset, small, expected) in [
+        (Preset::Topic, false, "6 to 10 concepts"),
+        (Preset::Topic, true, "1 to 2 concepts"),
+        (
+            Preset::Subconcept,
+            false,
+            "5 to 10 questions and 8 to 12 parts",
+        ),
+        (
+            Preset::Subconcept,
+            true,
+            "2 to 3 questions and 2 to 3 parts",
+        ),
+    ] {
+        let amounts = preset.amounts(small);
+        let asked = |amount: Option<core::ops::RangeInclusive<u32>>, what: &str| {
+            amount.map(|amount| format!("{} to {} {what}", amount.start(), amount.end()))
+        };
+        let parts = [
+            asked(amounts.concepts, "concepts"),
+            asked(amounts.questions, "questions"),
+            asked(amounts.subconcepts, "parts"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let prompt = format!("Make {}.", parts.join(" and "));
+        let script = json!({"exchanges": [
+            {"expect": {"last_user_contains": expected}, "respond": "Made."},
+        ]});
+        let host = host(&script);
+        let callback_loop = CallbackLoop::new("You teach.", prompt).preset(preset);
+        assert_eq!(run(&host, callback_loop).unwrap().final_text, "Made.");
+        host.verify().unwrap();
+    }
+}
+
+#[test]
 fn sprout_5_presets_have_limits_of_their_own_and_a_small_mode() {
     let limits = Preset::ALL.map(|preset| (preset.name(), preset.max_iterations()));
     let expected = [

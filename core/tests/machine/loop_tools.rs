@@ -411,3 +411,77 @@ fn an_answer_of_the_wrong_kind_is_refused_and_changes_nothing() {
     assert!(bench.session.handle(bench.now, again).is_err());
     assert_eq!(bench.session.poll(), None::<Output>);
 }
+
+#[test]
+fn tool_30_results_of_handlers_reach_the_model_and_both_spellings_of_annotations_count() {
+    let annotated = |name: &str, annotations: serde_json::Value| {
+        let mut tool = tool(name);
+        tool.annotations = raw(&annotations).decode().unwrap();
+        tool
+    };
+    let mut bench = Bench::new(spec_with(vec![
+        annotated("A", json!({"readOnly": true})),
+        annotated("B", json!({"readOnlyHint": true})),
+        annotated("C", json!({"destructiveHint": true, "readOnlyHint": false})),
+    ]));
+    bench.prompt("go");
+    bench.reply(&Reply::message(&[
+        tool_use("a", "A", json!({})),
+        tool_use("b", "B", json!({})),
+        tool_use("c", "C", json!({})),
+    ]));
+    let running = |bench: &Bench| -> Vec<String> {
+        (bench.calls().into_iter())
+            .map(|(_, call)| call.tool_use_id)
+            .collect()
+    };
+    assert_eq!(
+        running(&bench),
+        ["a", "b"],
+        "both only read; the third waits"
+    );
+    let mut give = |id: &str, result: serde_json::Value| {
+        let (effect, _) = bench.call(id);
+        let result = ToolResult::from_mcp(&raw(&result)).unwrap();
+        bench.answer(effect, Answer::Tool(result));
+    };
+    let resource = json!({"uri": "file:///a.txt", "mimeType": "text/plain", "text": "in the file"});
+    give(
+        "a",
+        json!({"content": [
+            {"type": "text", "text": "words"},
+            {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+            {"type": "resource", "resource": resource},
+        ]}),
+    );
+    give(
+        "b",
+        json!({"content": [{"type": "text", "text": "it broke"}], "isError": true}),
+    );
+    give(
+        "c",
+        json!({"content": [{"type": "text", "text": "so did this"}], "is_error": true}),
+    );
+    let body = bench.body();
+    let results = body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let content = results[0]["content"].as_array().unwrap();
+    assert_eq!(content[0], json!({"type": "text", "text": "words"}));
+    assert_eq!(
+        content[1],
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}})
+    );
+    assert!(
+        content[2]["text"].as_str().unwrap().contains("in the file"),
+        "{results}"
+    );
+    assert_ne!(results[0]["is_error"], true);
+    for (at, text) in [(1, "it broke"), (2, "so did this")] {
+        assert_eq!(results[at]["is_error"], true, "{results}");
+        assert!(
+            results[at]["content"].to_string().contains(text),
+            "{results}"
+        );
+    }
+    bench.says("Done.");
+    assert_eq!(bench.result().num_turns, 2);
+}

@@ -13,6 +13,7 @@ mod context_prompts;
 mod continued;
 mod core_tools;
 mod decoding;
+mod golden_sessions;
 mod harness;
 mod hooks;
 mod journals;

@@ -2,14 +2,18 @@
 
 use serde_json::json;
 use windlass_core::{
-    Spec,
+    Output, Spec,
     context::{MemoryFile, MemoryScope, SystemPrompt},
-    effect::HttpRequest,
+    effect::{Effect, HttpRequest},
     id::Stage,
     testkit::PromptCache,
+    tools::CoreTool,
 };
 
-use crate::harness::{Bench, Reply, spec_with, tool, tool_use};
+use crate::{
+    harness::{Bench, Reply, spec_with, tool, tool_use},
+    subagents::{reply, task},
+};
 
 fn spec() -> Spec {
     let mut spec = spec_with(vec![tool("Look"), tool("Read"), tool("Bash")]);
@@ -106,16 +110,103 @@ fn a_compaction_reads_the_conversation_from_the_cache_and_keeps_the_beginning_of
     assert!(then >= 70, "{percents:?}");
 }
 
-#[test]
-fn sessions_with_the_same_prompt_share_its_prefix() {
-    // A subagent is a session of the same spec with its own prompt and history: two of one kind share.
-    let mut cache = PromptCache::new(256);
-    for (n, expected) in [(0, false), (1, true)] {
-        let mut bench = Bench::seeded(spec(), [n; 32]);
-        bench.prompt(&format!("task {n}"));
-        let percents = count(&mut cache, &bench.requests());
-        assert_eq!(percents[0] >= 90, expected, "{percents:?}");
+/// A prompt for which an agent looks around, so many rounds; its number is given.
+fn delegated(bench: &mut Bench, number: u32, rounds: usize) {
+    bench.prompt(&format!("question {number} {}", "x".repeat(200)));
+    let call = format!("task_{number}");
+    reply(
+        bench,
+        0,
+        &Reply::message(&[task(&call, "Explore", json!({}))]),
+    );
+    for round in 0..rounds {
+        let id = format!("agent_{number}_{round}");
+        let look = tool_use(&id, "Look", json!({"n": round}));
+        reply(bench, number, &Reply::message(&[look]));
+        bench.finish(&id, &"z".repeat(1_000));
     }
+    reply(bench, number, &Reply::text(&"r".repeat(400)));
+    bench.says(&"y".repeat(200));
+}
+
+/// What each request of a session reads from one cache, in the order in which they were sent: the agent, whether it asks
+/// for a summary, the percentage.
+fn measured(bench: &Bench, cache: &mut PromptCache) -> Vec<(u32, bool, u64)> {
+    let requests = bench.outputs.iter().filter_map(|output| match output {
+        Output::Effect(id, Effect::Http(request)) => Some((id, request)),
+        _ => None,
+    });
+    requests
+        .map(|(id, request)| {
+            let used = cache.request(&request.body_bytes()).unwrap();
+            (id.agent, id.stage == Stage::Summary, used.hit_percent())
+        })
+        .collect()
+}
+
+#[test]
+fn loop_17_parent_and_agents_each_keep_their_prefix_over_each_other_and_over_a_compaction() {
+    let mut spec = spec();
+    spec.tools[0] = tool("Look").read_only();
+    spec.offer([CoreTool::Task]);
+    let mut bench = Bench::new(spec);
+    exchange(&mut bench, 0, 3);
+    for number in 1..=3 {
+        delegated(&mut bench, number, 3);
+    }
+    bench.prompt("/compact");
+    let (id, _) = bench.of(Stage::Summary);
+    for answer in Reply::text("All was looked at.").answers() {
+        bench.answer(id, answer);
+    }
+    delegated(&mut bench, 4, 3);
+    exchange(&mut bench, 5, 2);
+
+    let mut cache = PromptCache::new(256);
+    let percents = measured(&bench, &mut cache);
+    let summary_at = percents
+        .iter()
+        .position(|(_, summary, _)| *summary)
+        .unwrap();
+    let of = |agent: u32| -> Vec<u64> {
+        let its = percents.iter().filter(|(whose, _, _)| *whose == agent);
+        its.map(|(_, _, percent)| *percent).collect()
+    };
+    assert_eq!(
+        percents.iter().filter(|(whose, _, _)| *whose > 0).count(),
+        4 * 4
+    );
+    for agent in 1..=4 {
+        let [first, later @ ..] = &of(agent)[..] else {
+            panic!("{percents:?}");
+        };
+        // The first of its kind writes what the others read, also those that begin when the parent has been compacted.
+        assert_eq!(*first >= 85, agent > 1, "agent {agent}: {percents:?}");
+        assert!(
+            later.iter().all(|percent| *percent >= 60),
+            "agent {agent}: {percents:?}"
+        );
+    }
+    let (before, behind) = percents.split_at(summary_at + 1);
+    let main = |requests: &[(u32, bool, u64)]| -> Vec<u64> {
+        let its = requests.iter().filter(|(whose, _, _)| *whose == 0);
+        its.map(|(_, _, percent)| *percent).collect()
+    };
+    // What an agent sends in between costs the parent nothing, and asking for the summary reads all there is.
+    assert!(
+        main(before)[1..].iter().all(|percent| *percent >= 75),
+        "{percents:?}"
+    );
+    let [after, then @ ..] = &main(behind)[..] else {
+        panic!("{percents:?}");
+    };
+    assert!(
+        *after >= 60,
+        "tools, system prompt and standing instructions: {percents:?}"
+    );
+    assert!(then.iter().all(|percent| *percent >= 70), "{percents:?}");
+    let total = cache.total().hit_percent();
+    assert!(total >= 80, "{total} percent: {percents:?}");
 }
 
 #[test]

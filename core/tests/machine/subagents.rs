@@ -30,7 +30,7 @@ fn reads(name: &str) -> ToolDefinition {
     tool(name).read_only()
 }
 
-fn task(id: &str, agent: &str, more: Value) -> Value {
+pub(crate) fn task(id: &str, agent: &str, more: Value) -> Value {
     let mut input = json!({"description": "look around", "prompt": format!("Task {id}"), "subagent_type": agent});
     for (key, value) in more.as_object().unwrap() {
         input[key] = value.clone();
@@ -44,7 +44,7 @@ fn defined(spec: &mut Spec, definition: &Value) {
 }
 
 /// The request of an agent that is pending.
-fn request(bench: &Bench, agent: u32) -> (EffectId, Value) {
+pub(crate) fn request(bench: &Bench, agent: u32) -> (EffectId, Value) {
     let found = bench.pending.iter().find_map(|(id, effect)| match effect {
         Effect::Http(request) if id.agent == agent => Some((*id, request)),
         _ => None,
@@ -54,14 +54,14 @@ fn request(bench: &Bench, agent: u32) -> (EffectId, Value) {
     (id, serde_json::from_slice(&request.body_bytes()).unwrap())
 }
 
-fn reply(bench: &mut Bench, agent: u32, reply: &Reply) {
+pub(crate) fn reply(bench: &mut Bench, agent: u32, reply: &Reply) {
     let (id, _) = request(bench, agent);
     for answer in reply.answers() {
         bench.answer(id, answer);
     }
 }
 
-fn says(bench: &mut Bench, agent: u32, text: &str) {
+pub(crate) fn says(bench: &mut Bench, agent: u32, text: &str) {
     reply(bench, agent, &Reply::text(text));
 }
 
@@ -109,7 +109,7 @@ fn transcript(agent: &str) -> String {
     format!("/t/{}/subagents/agent-{agent}.jsonl", session_id())
 }
 
-fn names(body: &Value) -> Vec<&str> {
+pub(crate) fn names(body: &Value) -> Vec<&str> {
     let tools = body["tools"]
         .as_array()
         .map(Vec::as_slice)
@@ -497,4 +497,63 @@ fn sub_2_a_session_with_agents_can_be_put_away_and_taken_up_at_any_point() {
         lines
     }
     assert_eq!(run(false), run(true));
+}
+
+#[test]
+fn sub_3_the_agents_that_are_built_in_work_with_the_tools_they_are_for() {
+    for (agent, offered) in [
+        (
+            "general-purpose",
+            &["TaskOutput", "TaskStop", "Change", "Look"][..],
+        ),
+        ("Explore", &["TaskOutput", "Look"]),
+        ("Plan", &["TaskOutput", "Look"]),
+    ] {
+        let mut bench = Bench::new(spec(vec![tool("Change"), reads("Look")]));
+        bench.prompt("go");
+        let main = bench.body();
+        let offer = main["tools"].to_string();
+        assert!(
+            offer.contains(&format!("- {agent}: ")),
+            "the model reads of it: {offer}"
+        );
+        reply(
+            &mut bench,
+            0,
+            &Reply::message(&[task("t", agent, json!({}))]),
+        );
+        let (_, body) = request(&bench, 1);
+        assert_eq!(names(&body), offered, "{agent}");
+        assert_eq!(body["model"], main["model"], "{agent}");
+        assert_ne!(
+            body["system"], main["system"],
+            "{agent} has a prompt of its own"
+        );
+        // A call of a tool that it has not been given does not run.
+        reply(
+            &mut bench,
+            1,
+            &Reply::message(&[
+                tool_use("look", "Look", json!({})),
+                tool_use("change", "Change", json!({})),
+            ]),
+        );
+        bench.finish("look", "seen");
+        let running: Vec<String> = (bench.calls().into_iter())
+            .map(|(_, call)| call.tool_use_id)
+            .collect();
+        let may_change = offered.contains(&"Change");
+        assert_eq!(
+            running,
+            if may_change { vec!["change"] } else { vec![] },
+            "{agent}"
+        );
+        if may_change {
+            bench.finish("change", "changed");
+        }
+        says(&mut bench, 1, "The report.");
+        assert_eq!(text_of(&read_result(&bench, "t")), "The report.", "{agent}");
+        bench.says("Done.");
+        assert_eq!(bench.result().result.as_deref(), Some("Done."), "{agent}");
+    }
 }

@@ -9,7 +9,11 @@ use alloc::{
 };
 
 use super::{Journal, line::Outputs};
-use crate::{id::Seeded, session::Session, spec::Spec};
+use crate::{
+    id::Seeded,
+    session::{Session, SnapshotError},
+    spec::Spec,
+};
 
 /// How much of a line a difference shows around the place where it begins, in characters.
 const SHOWN: usize = 160;
@@ -38,6 +42,21 @@ pub struct Difference {
 }
 
 impl Journal {
+    /// The session as it was when the recording began.
+    ///
+    /// # Errors
+    /// [`SnapshotError`], where it was not fresh and cannot be taken up.
+    pub fn session(&self, spec: Arc<Spec>) -> Result<Session, SnapshotError> {
+        match &self.snapshot {
+            None => {
+                let id = self.task.session_id;
+                let id = id.unwrap_or_else(|| Seeded::new(self.task.seed).uuid());
+                Ok(Session::new(spec, id, self.task.seed))
+            }
+            Some(snapshot) => Session::restore(spec, snapshot.as_bytes()),
+        }
+    }
+
     /// Turns a session with the inputs of the journal and compares what it gives.
     ///
     /// The last input may have fewer outputs than the replay: the recording may have been cut after any line.
@@ -53,21 +72,11 @@ impl Journal {
     /// # Errors
     /// The first [`Difference`].
     pub fn replay_with(&self, spec: Spec) -> Result<Replayed, Difference> {
-        let spec = Arc::new(spec);
-        let mut session = match &self.snapshot {
-            None => {
-                let id = self.task.session_id;
-                let id = id.unwrap_or_else(|| Seeded::new(self.task.seed).uuid());
-                Session::new(spec, id, self.task.seed)
-            }
-            Some(snapshot) => {
-                Session::restore(spec, snapshot.as_bytes()).map_err(|error| Difference {
-                    line: 1,
-                    expected: Some("a snapshot".to_owned()),
-                    found: Some(error.to_string()),
-                })?
-            }
-        };
+        let mut session = self.session(Arc::new(spec)).map_err(|error| Difference {
+            line: 1,
+            expected: Some("a snapshot".to_owned()),
+            found: Some(error.to_string()),
+        })?;
         let mut encoder = Outputs::default();
         let mut compared = 0;
         for (index, step) in self.steps.iter().enumerate() {

@@ -144,6 +144,156 @@ fn hook_1_every_event_has_its_place_in_a_session() {
     }
 }
 
+/// The fields of an event beside those that all inputs have: always there, and sometimes.
+fn fields(event: HookEvent) -> (&'static [&'static str], &'static [&'static str]) {
+    use HookEvent as E;
+    match event {
+        E::PreToolUse => (&["tool_name", "tool_input", "tool_use_id"], &[]),
+        E::PostToolUse => (
+            &["tool_name", "tool_input", "tool_response", "tool_use_id"],
+            &[],
+        ),
+        E::PostToolUseFailure => (
+            &["tool_name", "tool_input", "tool_use_id", "error"],
+            &["is_interrupt"],
+        ),
+        E::PermissionRequest => (&["tool_name", "tool_input"], &["permission_suggestions"]),
+        E::UserPromptSubmit => (&["prompt"], &[]),
+        E::Stop => (&["stop_hook_active"], &["last_assistant_message"]),
+        E::SubagentStart => (&["agent_id", "agent_type"], &[]),
+        E::SubagentStop => (
+            &[
+                "stop_hook_active",
+                "agent_id",
+                "agent_transcript_path",
+                "agent_type",
+            ],
+            &["last_assistant_message"],
+        ),
+        E::PreCompact => (&["trigger", "custom_instructions"], &[]),
+        E::SessionStart => (&["source"], &["agent_type", "model"]),
+        E::SessionEnd => (&["reason"], &[]),
+        E::Notification => (&["message", "notification_type"], &["title"]),
+        E::Setup => (&["trigger"], &[]),
+        E::TeammateIdle => (&["teammate_name", "team_name"], &[]),
+        E::TaskCompleted => (
+            &["task_id", "task_subject"],
+            &["task_description", "teammate_name", "team_name"],
+        ),
+        E::ConfigChange => (&["source"], &["file_path"]),
+        E::WorktreeCreate => (&["name"], &[]),
+        E::WorktreeRemove => (&["worktree_path"], &[]),
+        other => panic!("{other:?} is new: name its fields"),
+    }
+}
+
+#[test]
+fn hook_3_a_session_gives_every_hook_the_common_fields_and_those_of_its_event() {
+    const COMMON: [&str; 5] = [
+        "session_id",
+        "transcript_path",
+        "cwd",
+        "permission_mode",
+        "hook_event_name",
+    ];
+    let host = eventful(silent);
+    let mut by_event: BTreeMap<HookEvent, Vec<Value>> = BTreeMap::new();
+    for nth in 0..host.hook_calls().len() {
+        let input = told(&host, nth);
+        let event = HookEvent::parse(input["hook_event_name"].as_str().unwrap()).unwrap();
+        let (always, sometimes) = fields(event);
+        let given: Vec<&str> = input
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        for field in COMMON.iter().chain(always) {
+            assert!(given.contains(field), "{event:?} lacks {field}: {input}");
+        }
+        // Inside of an agent every input names it.
+        let of_agent = ["agent_id", "agent_type"];
+        for field in &given {
+            let known = [&COMMON[..], always, sometimes, &of_agent]
+                .concat()
+                .contains(field);
+            assert!(known, "{event:?} has {field}: {input}");
+        }
+        assert_eq!(input["cwd"], "/work", "{event:?}");
+        assert_eq!(
+            input["session_id"],
+            by_event
+                .values()
+                .flatten()
+                .next()
+                .map_or(input["session_id"].clone(), |first| first["session_id"]
+                    .clone(),)
+        );
+        by_event.entry(event).or_default().push(input);
+    }
+    let all = |event: HookEvent, field: &str| -> Value {
+        by_event[&event]
+            .iter()
+            .map(|input| input[field].clone())
+            .collect()
+    };
+    use HookEvent as E;
+    // What they say is what happened.
+    assert_eq!(
+        all(E::PreToolUse, "tool_name"),
+        json!(["Task", "Note", "Bash"])
+    );
+    assert_eq!(
+        all(E::PreToolUse, "tool_use_id"),
+        json!(["toolu_0", "toolu_in", "toolu_ask"])
+    );
+    assert_eq!(
+        by_event[&E::PreToolUse][2]["tool_input"],
+        json!({"command": "make"})
+    );
+    assert_eq!(by_event[&E::PostToolUse][0]["tool_response"], "noted");
+    assert_eq!(
+        all(E::PostToolUseFailure, "error"),
+        json!(["no rule to make target"])
+    );
+    assert_eq!(all(E::PermissionRequest, "tool_name"), json!(["Bash"]));
+    assert_eq!(
+        all(E::UserPromptSubmit, "prompt"),
+        json!(["go", "and so?", "bye"])
+    );
+    assert_eq!(
+        all(E::Stop, "last_assistant_message"),
+        json!(["It does not build.", "As I said.", "Good bye."])
+    );
+    assert_eq!(
+        all(E::Stop, "stop_hook_active"),
+        json!([false, false, false])
+    );
+    assert_eq!(
+        all(E::SubagentStart, "agent_type"),
+        json!(["general-purpose"])
+    );
+    assert_eq!(
+        all(E::SubagentStart, "agent_id"),
+        all(E::SubagentStop, "agent_id")
+    );
+    assert_eq!(
+        all(E::SubagentStop, "last_assistant_message"),
+        json!(["The agent's report."])
+    );
+    assert_eq!(all(E::PreCompact, "trigger"), json!(["manual"]));
+    assert_eq!(
+        all(E::SessionStart, "source"),
+        json!(["startup", "compact"])
+    );
+    assert_eq!(all(E::SessionEnd, "reason"), json!(["logout"]));
+    assert_eq!(all(E::ConfigChange, "source"), json!(["local_settings"]));
+    assert_eq!(all(E::WorktreeRemove, "worktree_path"), json!(["/wt/f"]));
+    // The call inside of the agent names it, those of the main thread name nobody.
+    assert_eq!(by_event[&E::PreToolUse][1]["agent_type"], "general-purpose");
+    assert_eq!(by_event[&E::PreToolUse][2].get("agent_id"), None);
+}
+
 #[test]
 fn hook_11_context_reaches_the_model_from_the_events_that_allow_it_and_from_no_other() {
     let host = eventful(|event| {
