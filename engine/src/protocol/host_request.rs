@@ -11,6 +11,11 @@ use windlass_core::{
     tools::{Consent, CoreTool},
 };
 
+use super::{
+    fit::{Shortened, TooLong, shortened},
+    line::to_line,
+};
+
 /// A request as the frame that is sent.
 #[derive(Debug, Clone, Serialize)]
 pub struct HostRequestFrame<'a> {
@@ -39,13 +44,25 @@ pub enum HostRequest {
 }
 
 impl HostRequest {
-    /// Whether long texts in it may be cut for SDKs that take no long lines: not where what comes back is used in the
-    /// place of what was shown.
-    #[must_use]
-    pub fn may_be_cut(&self) -> bool {
+    /// The line, not longer than `longest` bytes where there is such a limit. Long texts of what is judged are cut, and put
+    /// back into the answer; a message to a server is sent as it is or not at all, because cut it would ask for something
+    /// else.
+    ///
+    /// # Errors
+    /// [`TooLong`]: it cannot be sent.
+    pub fn to_shortened_line(
+        &self,
+        request_id: &str,
+        longest: Option<usize>,
+    ) -> Result<Shortened, TooLong> {
+        let line = to_line(&self.to_frame(request_id));
+        let longest = longest.unwrap_or(usize::MAX);
         match self {
-            Self::HookCallback(callback) => !callback.input.get().contains("\"PreToolUse\""),
-            Self::CanUseTool(_) | Self::McpMessage { .. } => false,
+            Self::McpMessage { .. } if line.len() > longest => Err(TooLong {
+                length: line.len(),
+                longest,
+            }),
+            _ => shortened(line, longest),
         }
     }
 }

@@ -11,10 +11,12 @@
 //! - [`reply`]: the answers to them.
 //! - [`host_request`]: what the engine asks of the SDK: permissions, hooks, in-process MCP servers.
 //! - [`frames`]: the messages of a session as an SDK reads them.
+//! - [`fit`]: what is done about frames that are longer than an SDK reads.
 //! - [`flags`]: the command line with which the SDKs start an engine.
 //!
 //! Field sets and order are those of the official engine of version [`PROTOCOL_VERSION`].
 
+pub mod fit;
 pub mod flags;
 pub mod frames;
 pub mod host_request;

@@ -9,6 +9,7 @@ use windlass_engine::protocol::{PROTOCOL_VERSION, flags::asks_for_engine};
 
 use super::{
     Exit,
+    os::output_closed,
     signals::{Stop, watch},
 };
 
@@ -77,6 +78,11 @@ async fn run(launch: Launch) -> ExitCode {
         if signals.changed().await.is_ok() {
             stopping.cancel();
         }
+    });
+    let unread = stop.clone();
+    let _watching_output = tokio::spawn(async move {
+        output_closed().await;
+        unread.cancel();
     });
     let ending = serve(launch, stdin(), stdout(), stop).await;
     let signal = match *seen.borrow() {

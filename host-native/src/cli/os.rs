@@ -5,10 +5,14 @@ pub(crate) use unix::*;
 
 #[cfg(unix)]
 mod unix {
-    use std::io;
+    use std::{fs, future, io, os::fd::AsRawFd as _, thread};
 
+    use mio::{Events, Interest, Poll, Token, event::Event, unix::SourceFd};
     use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
-    use tokio::signal::unix::{SignalKind, signal};
+    use tokio::{
+        signal::unix::{SignalKind, signal},
+        sync::oneshot,
+    };
 
     use crate::cli::signals::Signal;
 
@@ -26,11 +30,13 @@ mod unix {
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     }
 
-    /// Listens for Ctrl-C and for requests of the system to stop.
+    /// Listens for Ctrl-C, for requests of the system to stop, and for the end of the terminal.
     #[derive(Debug)]
     pub(crate) struct Listener {
         interrupts: tokio::signal::unix::Signal,
         terminations: tokio::signal::unix::Signal,
+        /// None where whoever started this process wanted it to outlive the terminal (`nohup`).
+        hangups: Option<tokio::signal::unix::Signal>,
     }
 
     impl Listener {
@@ -39,17 +45,80 @@ mod unix {
         /// # Errors
         /// What the system says.
         pub(crate) fn new() -> io::Result<Self> {
+            let hangups = match ignores_hangups() {
+                true => None,
+                false => Some(signal(SignalKind::hangup())?),
+            };
             Ok(Self {
                 interrupts: signal(SignalKind::interrupt())?,
                 terminations: signal(SignalKind::terminate())?,
+                hangups,
             })
         }
 
         /// The next signal.
         pub(crate) async fn next(&mut self) -> Signal {
+            let hung_up = async {
+                match &mut self.hangups {
+                    Some(hangups) => hangups.recv().await,
+                    None => future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = self.interrupts.recv() => Signal::Interrupt,
                 _ = self.terminations.recv() => Signal::Terminate,
+                _ = hung_up => Signal::HangUp,
+            }
+        }
+    }
+
+    /// Whether SIGHUP was being ignored when this process started. Only Linux tells; elsewhere it is taken not to be.
+    fn ignores_hangups() -> bool {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigIgn:"))
+            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        // Bit 0 is signal 1.
+        ignored.is_some_and(|mask| mask & 1 != 0)
+    }
+
+    /// Returns when nobody reads standard output any more, without anything being written to it. Never where the system
+    /// does not tell: for a file, and on systems that report only the next write.
+    pub(crate) async fn output_closed() {
+        let (tell, told) = oneshot::channel();
+        // A pipe that blocks is none that tokio may watch: the flag is shared with whoever else has the pipe.
+        let watching = thread::Builder::new()
+            .name("output".to_owned())
+            .stack_size(64 * 1024)
+            .spawn(move || {
+                if until_output_closes().is_ok() {
+                    // The engine has ended meanwhile.
+                    let _ = tell.send(());
+                }
+            });
+        if watching.is_err() || told.await.is_err() {
+            future::pending().await
+        }
+    }
+
+    fn until_output_closes() -> io::Result<()> {
+        let mut poll = Poll::new()?;
+        let output = io::stdout().as_raw_fd();
+        // Nothing comes to be read from an output: the only event is the end of the other side, which is always told.
+        poll.registry()
+            .register(&mut SourceFd(&output), Token(0), Interest::READABLE)?;
+        let mut events = Events::with_capacity(1);
+        loop {
+            match poll.poll(&mut events, None) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                polled => polled?,
+            }
+            let has_closed = |event: &Event| {
+                event.is_error() || event.is_read_closed() || event.is_write_closed()
+            };
+            if events.iter().any(has_closed) {
+                return Ok(());
             }
         }
     }
@@ -87,6 +156,11 @@ mod other {
             }
             Signal::Interrupt
         }
+    }
+
+    /// Not told here: it is noticed with the next write.
+    pub(crate) async fn output_closed() {
+        std::future::pending().await
     }
 }
 #[cfg(not(unix))]

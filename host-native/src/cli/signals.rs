@@ -1,4 +1,4 @@
-//! Ctrl-C and requests to terminate.
+//! Ctrl-C, requests to terminate, and terminals that go away.
 
 use std::{io, process, thread, time::Duration};
 
@@ -27,6 +27,8 @@ pub(crate) enum Signal {
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// SIGHUP: the terminal, or the connection to it, is gone.
+    HangUp,
 }
 
 impl Signal {
@@ -35,6 +37,7 @@ impl Signal {
         match self {
             Self::Interrupt => 130,
             Self::Terminate => 143,
+            Self::HangUp => 129,
         }
     }
 }

@@ -3,13 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
-    time::Duration,
 };
 
 use tokio::{
     io::AsyncWrite,
     sync::mpsc,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use windlass_core::{Input, RawJson, SessionId, Uuid};
@@ -35,9 +34,6 @@ use super::{
     session::Live,
 };
 use crate::agent::{fresh_uuid, random_seed};
-
-/// How long the last lines may take to be written.
-pub(super) const LAST_LINES: Duration = Duration::from_secs(5);
 
 /// What is known once it is known what sessions are made of.
 pub(super) struct Prepared {
@@ -116,7 +112,7 @@ impl Engine {
             )
         });
         let frames = Frames::new(session_id, settings, random_seed());
-        let (output, writing) = Output::new(frames, stream);
+        let (output, writing) = Output::new(frames, stream, launch.longest_frame);
         let output = Arc::new(output);
         let channel = ControlChannel::new(Arc::clone(&output));
         let servers = Servers::new(channel.clone(), launch.cwd.clone());
@@ -155,20 +151,35 @@ impl Engine {
         self.channel.clone()
     }
 
-    /// Works until nothing is owed any more.
+    /// Works until nothing is owed any more, or until it is told to stop: then it drops whatever it is doing, a line that
+    /// nobody takes included.
     pub(super) async fn run(
         mut self,
-        mut happening: mpsc::UnboundedReceiver<Event>,
+        happening: mpsc::UnboundedReceiver<Event>,
         stop: CancellationToken,
     ) -> Ending {
         let gone = self.output.gone();
+        let ended = tokio::select! {
+            biased;
+            () = stop.cancelled() => None,
+            () = gone.cancelled() => None,
+            ending = self.work(happening) => Some(ending),
+        };
+        let ending = match ended {
+            Some(ending) => ending,
+            None => self.stopped().await,
+        };
+        // What holds the output beyond this has nothing more to say.
+        self.output.close();
+        ending
+    }
+
+    async fn work(&mut self, mut happening: mpsc::UnboundedReceiver<Event>) -> Ending {
         // When background work has gone on for long enough after the input has ended.
         let mut enough: Option<Instant> = None;
         loop {
             let event = tokio::select! {
                 biased;
-                () = stop.cancelled() => return self.stopped().await,
-                () = gone.cancelled() => return self.stopped().await,
                 () = sleep_until(enough.unwrap_or_else(Instant::now)), if enough.is_some() => break,
                 event = happening.recv() => event,
             };
@@ -200,6 +211,8 @@ impl Engine {
         if let Some(live) = self.live.take() {
             live.end().await;
         }
+        // Servers end when their input does; those that do not are killed when this process is gone.
+        let _ = timeout(super::LAST_LINES, self.servers.close()).await;
         Ending::Stopped
     }
 

@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use windlass_core::{RawJson, hook::HookEvent};
 use windlass_engine::protocol::{
-    frames::fitted,
+    fit::{CutChanged, TooLong},
     host_request::{HostRequest, cancel_frame},
     line::to_line,
 };
 
-use super::output::Output;
+use super::output::{First, Output};
 use crate::agent::fresh_uuid;
 
 /// What a question without an answer comes to when the input has ended.
@@ -22,6 +22,20 @@ const CLOSED: &str = "Stream closed";
 
 /// The answer to a question: a value, or why there is none.
 pub(super) type HostAnswer = Result<RawJson, String>;
+
+/// Why a question has no answer that could be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoAnswer {
+    /// The SDK says so, or can say nothing any more.
+    #[error("{0}")]
+    Said(String),
+    /// It could not be asked.
+    #[error("the SDK could not be asked: {0}")]
+    TooLong(#[from] TooLong),
+    /// The answer is half a text.
+    #[error(transparent)]
+    CutChanged(#[from] CutChanged),
+}
 
 /// Asks the SDK and brings each answer to who asked. Cloning is cheap.
 #[derive(Clone)]
@@ -62,14 +76,15 @@ impl ControlChannel {
     }
 
     /// Asks and waits. Dropping the future takes the question back.
-    pub(super) async fn ask(&self, request: HostRequest) -> HostAnswer {
+    pub(super) async fn ask(&self, request: HostRequest) -> Result<RawJson, NoAnswer> {
         let is_decision = matches!(request, HostRequest::CanUseTool(_));
         let id = fresh_uuid().to_string();
+        let mut shown = request.to_shortened_line(&id, self.output.longest())?;
         let (sender, receiver) = oneshot::channel();
         {
             let mut state = self.questions.state();
             if state.closed {
-                return Err(CLOSED.to_owned());
+                return Err(NoAnswer::Said(CLOSED.to_owned()));
             }
             let answer = sender;
             let open = Open {
@@ -82,10 +97,7 @@ impl ControlChannel {
             channel: self,
             id: &id,
         };
-        let mut line = to_line(&request.to_frame(&id));
-        if request.may_be_cut() {
-            line = fitted(line);
-        }
+        let line = std::mem::take(&mut shown.line);
         self.output
             .say_then(
                 |frames| match is_decision {
@@ -100,7 +112,7 @@ impl ControlChannel {
         if is_decision {
             self.decided().await;
         }
-        answer
+        Ok(shown.restored(answer.map_err(NoAnswer::Said)?)?)
     }
 
     /// What callbacks are told beside an event.
@@ -108,10 +120,14 @@ impl ControlChannel {
         self.output.frames().await.hook_context(event)
     }
 
+    /// Whether a person's decision is waited for.
+    fn awaits_decision(&self) -> bool {
+        (self.questions.state().open.values()).any(|open| open.is_decision)
+    }
+
     /// Says that nothing is waited for, once nothing is.
     async fn decided(&self) {
-        let waits = (self.questions.state().open.values()).any(|open| open.is_decision);
-        if !waits {
+        if !self.awaits_decision() {
             self.output
                 .say(|frames| frames.requires_action(false))
                 .await;
@@ -152,17 +168,15 @@ impl Drop for Asked<'_> {
         let Some(open) = open else {
             return; // it was answered
         };
-        let channel = self.channel.clone();
-        let cancel = cancel_frame(self.id);
-        // Without a runtime there is nobody to write to either.
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            return;
-        };
-        runtime.spawn(async move {
-            channel.output.frame(&cancel).await;
-            if open.is_decision {
-                channel.decided().await;
-            }
+        // Whatever comes of its being taken back is said behind it.
+        let output = Arc::clone(&self.channel.output);
+        output.first(First {
+            line: to_line(&cancel_frame(self.id)),
+            decided: open.is_decision && !self.channel.awaits_decision(),
         });
+        // Without a runtime there is nobody to write to either.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { output.say_first().await });
+        }
     }
 }

@@ -19,7 +19,10 @@ use windlass_core::{
 };
 use windlass_engine::protocol::host_request::HostRequest;
 
-use super::{channel::ControlChannel, surroundings::Surroundings};
+use super::{
+    channel::{ControlChannel, NoAnswer},
+    surroundings::Surroundings,
+};
 use crate::{agent::fresh_uuid, host::RunHook};
 
 /// Runs each hook by its name.
@@ -104,7 +107,9 @@ impl RunHook for CallbackHooks {
                     Err(reason) if is_blocking => HookAnswer::Failed(format!(
                         "[callback]: failed; blocking because onFailure is \"block\": {reason}"
                     )),
-                    Err(reason) => failed(event, &reason),
+                    Err(NoAnswer::Said(reason)) => failed(event, &reason),
+                    // Nobody knows what it would have said, or what it wanted: that is no consent.
+                    Err(reason) => HookAnswer::Failed(reason.to_string()),
                 }),
                 () = cancel.cancelled() => Answer::Cancelled,
             }

@@ -174,7 +174,7 @@ impl Host for EngineHost {
         log.note(Topic::Permissions, || format!("{what} is asked about"));
         async move {
             let answer = channel.ask(HostRequest::can_use_tool(request)).await;
-            let response = permission_response(answer);
+            let response = permission_response(answer.map_err(|error| error.to_string()));
             log.note(Topic::Permissions, || {
                 let verdict = match &response {
                     PermissionResponse::Allow { .. } => "allowed",

@@ -9,11 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use windlass_core::{RawJson, SessionId, effect::Entry, message::TaskStarted};
 use windlass_engine::{
-    protocol::{
-        PROTOCOL_VERSION,
-        frames::{LONGEST_FRAME, fitted},
-        line::to_line,
-    },
+    protocol::{PROTOCOL_VERSION, fit::LONGEST_FRAME},
     transcript::{
         AgentMeta, Appended, CostState, Facts, ResumeError, ResumeOptions, SavedSession, Scribe,
         SessionFiles, TranscriptError, TranscriptWriter,
@@ -177,7 +173,7 @@ impl Keeper {
                 for frame in mirror_frames(&appended) {
                     // An entry that is too long by itself is shown with its long texts cut: a longer line would end the
                     // SDK. The file has all of it.
-                    self.output.whole_line(fitted(to_line(&frame))).await;
+                    self.output.frame(&frame).await;
                 }
             }
         }

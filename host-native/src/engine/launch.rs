@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use windlass_engine::{
     config_dir::ConfigDir,
     protocol::{
+        fit::LONGEST_FRAME,
         flags::{FlagError, Flags},
         frames::StateFrames,
     },
@@ -57,6 +58,9 @@ pub struct Launch {
     pub background_ceiling: Option<Duration>,
     /// How long commands may take that hear of the session's end (`CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS`).
     pub last_hooks: Duration,
+    /// Bytes that a frame may have, where whoever reads takes no longer lines: the Python SDK (`max_buffer_size`) and whoever
+    /// is not known; `WINDLASS_MAX_FRAME_BYTES` says otherwise, 0 for no limit.
+    pub longest_frame: Option<usize>,
 }
 
 impl Launch {
@@ -99,6 +103,11 @@ impl Launch {
             Some(ms) => Some(Duration::from_millis(ms.into())),
         };
         let entrypoint = variable("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|| "cli".to_owned());
+        let longest_frame = match number("WINDLASS_MAX_FRAME_BYTES") {
+            None if entrypoint == "sdk-ts" => None,
+            None => Some(LONGEST_FRAME),
+            Some(bytes) => usize::try_from(bytes).ok().filter(|bytes| *bytes > 0),
+        };
         let mut client = entrypoint.clone();
         for (name, what) in [
             ("CLAUDE_AGENT_SDK_VERSION", "agent-sdk"),
@@ -126,6 +135,7 @@ impl Launch {
             background_ceiling,
             last_hooks: number("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")
                 .map_or(LAST_HOOKS, |ms| Duration::from_millis(ms.into())),
+            longest_frame,
         })
     }
 

@@ -32,9 +32,12 @@ mod servers;
 mod session;
 mod surroundings;
 
+use std::time::Duration;
+
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::mpsc,
+    task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
 use windlass_engine::protocol::inbound::Inbound;
@@ -44,6 +47,10 @@ use self::{
     servers::{Connected, Relisted},
 };
 pub use self::{build::StartError, launch::Launch};
+
+/// How long the last lines may take to be written once the engine was told to stop: less than whoever told it waits before
+/// ending it by force.
+const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// What happens to an engine.
 enum Event {
@@ -108,15 +115,31 @@ where
         // Known to the SDKs: a result, no answer to anything, and the words on standard error.
         anstream::eprintln!("{problem}");
         engine.refuse(&problem).await;
-        drop(engine);
-        let _ = tokio::time::timeout(actor::LAST_LINES, writer).await;
-        return Ok(Ending::Done { failed: true });
+        engine.output.close();
+        return Ok(written(Ending::Done { failed: true }, writer, &stop).await);
     }
     let channel = engine.channel();
     let reader = tokio::spawn(reader::read(input, channel, events));
-    let ending = engine.run(happening, stop).await;
+    let ending = engine.run(happening, stop.clone()).await;
     reader.abort();
-    // Every holder of the output is gone with the engine, or goes in a moment: what was said is written to its end.
-    let _ = tokio::time::timeout(actor::LAST_LINES, writer).await;
-    Ok(ending)
+    Ok(written(ending, writer, &stop).await)
+}
+
+/// Waits until what was said is written to its end: for as long as somebody reads it, however slowly, and for a moment
+/// after being told to stop.
+async fn written(ending: Ending, mut writer: JoinHandle<()>, stop: &CancellationToken) -> Ending {
+    let stopped = async {
+        if ending != Ending::Stopped {
+            stop.cancelled().await;
+        }
+        tokio::time::sleep(LAST_LINES).await;
+    };
+    tokio::select! {
+        // A panic of the writer ends it as well.
+        _ = &mut writer => ending,
+        () = stopped => {
+            writer.abort();
+            Ending::Stopped
+        }
+    }
 }

@@ -163,7 +163,8 @@ impl SdkServer {
             server_name: self.name.clone(),
             message,
         };
-        self.channel.ask(request).await
+        let answer = self.channel.ask(request).await;
+        answer.map_err(|error| error.to_string())
     }
 
     async fn call(&self, tool: &str, call: ToolCall) -> ToolResult {

@@ -1,6 +1,8 @@
 //! What differs between operating systems. Everything Unix stands in [`unix`](self).
 
 #[cfg(unix)]
+mod orphans;
+#[cfg(unix)]
 mod unix;
 #[cfg(unix)]
 pub(crate) use unix::*;

@@ -13,6 +13,8 @@ use rustix::{
     process::{Pid, Signal, geteuid, kill_process_group},
 };
 
+use super::orphans;
+
 /// Makes an open return at once for a pipe without a writer, which would otherwise wait for ever.
 pub(crate) fn open_without_waiting(options: &mut OpenOptions) {
     options.custom_flags(OFlags::NONBLOCK.union(OFlags::NOCTTY).bits().cast_signed());
@@ -69,22 +71,39 @@ pub(crate) enum Kill {
 pub(crate) struct Group(Option<u32>);
 
 impl Group {
-    /// The group of a program just started; none of one that has ended.
+    /// The group of a program just started; none of one that has ended. It ends at the latest with this process, even
+    /// when that is killed.
     pub(crate) fn new(leader: Option<u32>) -> Self {
+        if let Some(leader) = leader {
+            orphans::begun(leader);
+        }
         Self(leader)
     }
 
     /// Signals the group; tells whether any of it is left.
     pub(crate) fn signal(&mut self, how: Kill) -> bool {
-        // A group that is gone is forgotten: its number may be given to others.
-        self.0 = self.0.filter(|leader| signal_group(*leader, how));
-        self.0.is_some()
+        let Some(leader) = self.0 else {
+            return false;
+        };
+        let is_left = signal_group(leader, how);
+        if !is_left {
+            self.forget();
+        }
+        is_left
+    }
+
+    /// A group that is gone is forgotten: its number may be given to others.
+    fn forget(&mut self) {
+        if let Some(leader) = self.0.take() {
+            orphans::ended(leader);
+        }
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
         self.signal(Kill::Force);
+        self.forget();
     }
 }
 

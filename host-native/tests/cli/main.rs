@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod demo;
+mod engine_endings;
 mod journal;
 mod output;
 mod permission;

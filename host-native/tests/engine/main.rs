@@ -10,6 +10,7 @@ mod control;
 mod debugging;
 mod endings;
 mod hooks;
+mod long_frames;
 mod permissions;
 mod prompts;
 mod servers;

@@ -4,7 +4,6 @@
 //! to be written, in their order. It knows nothing but what it is told, so a conversation can be tested as data.
 
 mod ending;
-mod fit;
 mod own;
 mod stream;
 mod task;
@@ -21,10 +20,7 @@ use windlass_core::{
     message::{AssistantMessage, SystemMessage, UserMessage},
 };
 
-pub use self::{
-    fit::{LONGEST_FRAME, fitted},
-    own::LocalCommand,
-};
+pub use self::own::LocalCommand;
 use self::{
     task::RunningAgent,
     turn::{Accepted, Turn},
@@ -340,14 +336,14 @@ fn fields(value: Value) -> Map<String, Value> {
 }
 
 fn plain(message: &Message) -> String {
-    fit::fitted(to_line(message))
+    to_line(message)
 }
 
 /// A message with fields that it does not have itself.
 fn with(message: &Message, more: Map<String, Value>) -> String {
     match more.is_empty() {
         true => plain(message),
-        false => fit::fitted(to_line(&With { message, more })),
+        false => to_line(&With { message, more }),
     }
 }
 
@@ -358,7 +354,7 @@ fn with_replaced(message: &Message, more: Map<String, Value>) -> String {
     }
     let mut frame = fields(serde_json::to_value(message).unwrap_or_default());
     frame.extend(more);
-    fit::fitted(to_line(&frame))
+    to_line(&frame)
 }
 
 /// The call that a user message answers, and what programs read of the answer where the tool has nothing more structured:

@@ -8,7 +8,7 @@ use windlass_core::{
     permission::Mode,
 };
 
-use super::{Frames, State, StateFrames, ending::Ending, fit};
+use super::{Frames, State, StateFrames, ending::Ending};
 use crate::protocol::line::to_line;
 
 /// A slash command that the engine answers without the model.
@@ -50,7 +50,7 @@ impl Frames {
     pub(super) fn stamped(&mut self, mut frame: Value) -> String {
         frame["uuid"] = self.ids.uuid().to_string().into();
         frame["session_id"] = self.session_id.to_string().into();
-        fit::fitted(to_line(&frame))
+        to_line(&frame)
     }
 
     /// The session that frames are about from now on.
