@@ -14,7 +14,7 @@ use crate::{
     message::{FailedFile, Message, PersistedFile},
     permission::{self, Mode, PermissionUpdate, UpdateError},
     spec::{Effort, Thinking},
-    tool::{Access, ToolCall, ToolResult},
+    tool::{Access, Observation, ToolCall, ToolResult},
 };
 
 /// What the application or the host tells the machine.
@@ -46,6 +46,9 @@ pub enum Input {
     SetThinking(Option<Thinking>),
     /// Change the effort; none returns to the spec. Holds from the next request on.
     SetEffort(Option<Effort>),
+    /// The model has seen a file, in a way that the session did not see itself: calls of tools may rely on it as on a
+    /// reading of their own (Agent SDK reference, `seedReadState`).
+    Seen(Observation),
     /// Something that happened at the host and that the application should hear of.
     Notice(Notice),
     /// Something happened outside that hooks may want to know: a notification, the start or end of a

@@ -61,5 +61,7 @@ pub use host::Host;
 pub use id::{EffectId, Millis, Now, Seeded, SessionId, UnixMillis, Uuid};
 pub use json::RawJson;
 pub use message::Message;
-pub use session::{HostError, Phase, SNAPSHOT_VERSION, Session, SnapshotError, Spent, diagram};
+pub use session::{
+    HostError, KeptOutput, Phase, SNAPSHOT_VERSION, Session, SnapshotError, Spent, diagram,
+};
 pub use spec::Spec;

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agents, ModelAliases},
-    context::{ClearedBy, Clearing, ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
+    context::{
+        ClearedBy, Clearing, ContextPolicy, MemoryFile, OutputStyle, PlanReminder, SystemPrompt,
+    },
     hook::HookMatcher,
     id::SessionId,
     initialization::SlashCommand,
@@ -17,6 +19,7 @@ use crate::{
     price::Catalogue,
     provider::{Provider, messages::MessagesApi},
     schema::{Schema, SchemaError},
+    sorted::SortedMap,
     tool::ToolDefinition,
     tools::{
         CoreTool,
@@ -43,14 +46,22 @@ pub struct Spec {
     pub max_tokens: Option<u32>,
     /// The system prompt.
     pub system: SystemPrompt,
+    /// Whether what the preset says of the place where a session runs stands in front of the conversation instead, so that the
+    /// system prompt is the same everywhere and comes from a cache (Agent SDK reference, `excludeDynamicSections`).
+    pub surroundings_apart: bool,
     /// How the agent writes, where the system prompt is the preset; none is the preset's own style.
     pub output_style: Option<OutputStyle>,
     /// Standing instructions (CLAUDE.md), in front of every request.
     pub memory: Vec<MemoryFile>,
+    /// What goes with prompts in plan mode; without it the model hears of the mode when it is refused a call.
+    pub plan_reminder: Option<PlanReminder>,
     /// How the context is kept within the model's window.
     pub context: ContextPolicy,
     /// The tools. [`Spec::offer`] adds those that the core runs itself.
     pub tools: Vec<ToolDefinition>,
+    /// Tools that are called in the place of those the model calls, by the names it uses. Never more than one step (Agent SDK
+    /// reference, `toolAliases`).
+    pub tool_aliases: SortedMap<String, String>,
     /// Agents that the Task tool can start. Default: the built-in ones. Without that tool none is started.
     pub agents: Agents,
     /// The agent as which the main thread runs, if it does ([`Spec::run_as`]).
@@ -67,6 +78,11 @@ pub struct Spec {
     pub skill_list_budget: u32,
     /// Extended thinking.
     pub thinking: Thinking,
+    /// How much of the thinking is shown; none leaves it to the provider.
+    pub thinking_display: Option<ThinkingDisplay>,
+    /// How many tokens the whole task may take, for the model to plan with; nothing here counts them (Agent SDK reference,
+    /// `taskBudget`).
+    pub task_budget: Option<u32>,
     /// How much work goes into a response; none leaves it to the provider.
     pub effort: Option<Effort>,
     /// Beta features of the API, by name.
@@ -115,10 +131,13 @@ impl Default for Spec {
             fallback_model: None,
             max_tokens: None,
             system: SystemPrompt::None,
+            surroundings_apart: false,
             output_style: None,
             memory: Vec::new(),
+            plan_reminder: None,
             context: ContextPolicy::default(),
             tools: Vec::new(),
+            tool_aliases: SortedMap::new(),
             agents: Agents::built_in(),
             agent: None,
             model_aliases: ModelAliases::default(),
@@ -127,6 +146,8 @@ impl Default for Spec {
             skills: Vec::new(),
             skill_list_budget: skill::DEFAULT_LIST_BUDGET,
             thinking: Thinking::Default,
+            thinking_display: None,
+            task_budget: None,
             effort: None,
             betas: Vec::new(),
             stream: true,
@@ -360,6 +381,28 @@ impl Thinking {
             (None, Some(tokens)) => Self::Enabled {
                 budget_tokens: Some(tokens),
             },
+        }
+    }
+}
+
+/// How much of the model's thinking is shown (Agent SDK reference, `ThinkingConfig`, `display`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThinkingDisplay {
+    /// A summary.
+    Summarized,
+    /// Nothing but its signature.
+    Omitted,
+}
+
+impl ThinkingDisplay {
+    /// The display of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "summarized" => Some(Self::Summarized),
+            "omitted" => Some(Self::Omitted),
+            _ => None,
         }
     }
 }

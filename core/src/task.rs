@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agent, AgentDefinition, ModelAliases},
-    context::{ContextPolicy, MemoryFile, OutputStyle, SystemPrompt},
+    context::{ContextPolicy, MemoryFile, OutputStyle, PlanReminder, SystemPrompt},
     effect::Prompt,
     hook::HookMatcher,
     id::{SessionId, Uuid},
@@ -24,6 +24,7 @@ use crate::{
     sorted::SortedMap,
     spec::{
         Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, TaskPolicy, Thinking,
+        ThinkingDisplay,
     },
     tool::ToolDefinition,
     tools::{CoreTool, skill::Skill, tool_search::ToolSearchSetting},
@@ -241,10 +242,16 @@ struct SpecForm {
     fallback_model: Option<String>,
     max_tokens: Option<u32>,
     system: SystemPrompt,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    surroundings_apart: bool,
     output_style: Option<OutputStyle>,
     memory: Vec<MemoryFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan_reminder: Option<PlanReminder>,
     context: ContextPolicy,
     tools: Vec<ToolDefinition>,
+    #[serde(skip_serializing_if = "SortedMap::is_empty")]
+    tool_aliases: SortedMap<String, String>,
     agents: SortedMap<String, AgentDefinition>,
     agent: Option<String>,
     model_aliases: ModelAliases,
@@ -254,6 +261,10 @@ struct SpecForm {
     skills: Vec<SkillForm>,
     skill_list_budget: Option<u32>,
     thinking: Thinking,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_display: Option<ThinkingDisplay>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_budget: Option<u32>,
     effort: Option<Effort>,
     betas: Vec<String>,
     stream: Option<bool>,
@@ -321,10 +332,13 @@ impl SpecForm {
             fallback_model: self.fallback_model,
             max_tokens: self.max_tokens,
             system: self.system,
+            surroundings_apart: self.surroundings_apart,
             output_style: self.output_style,
             memory: self.memory,
+            plan_reminder: self.plan_reminder,
             context: self.context,
             tools: self.tools,
+            tool_aliases: self.tool_aliases,
             agents,
             agent: None,
             model_aliases: self.model_aliases,
@@ -333,6 +347,8 @@ impl SpecForm {
             skills: skills?,
             skill_list_budget: self.skill_list_budget.unwrap_or(usual.skill_list_budget),
             thinking: self.thinking,
+            thinking_display: self.thinking_display,
+            task_budget: self.task_budget,
             effort: self.effort,
             betas: self.betas,
             stream: self.stream.unwrap_or(usual.stream),

@@ -4,6 +4,7 @@
 //!
 //! - [`prompt`]: the system prompt, from a text or from the preset;
 //! - [`memory`]: standing instructions (CLAUDE.md), in front of every request;
+//! - [`plan`]: what goes with prompts in plan mode;
 //! - [`size`]: how many tokens a conversation takes;
 //! - [`compaction`]: when the beginning is replaced by a summary, where it is cut, what is asked;
 //! - [`clearing`]: which tool results are shown no more.
@@ -11,6 +12,7 @@
 pub mod clearing;
 pub mod compaction;
 pub mod memory;
+pub mod plan;
 pub mod prompt;
 pub mod size;
 
@@ -20,6 +22,7 @@ pub use self::{
     clearing::{ClearedBy, Clearing},
     compaction::{Compaction, CompactionTrigger},
     memory::{MemoryFile, MemoryScope},
+    plan::PlanReminder,
     prompt::{OutputStyle, SystemPrompt},
 };
 

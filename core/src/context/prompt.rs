@@ -8,6 +8,7 @@ use core::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::memory;
 use crate::spec::{Environment, Spec};
 
 /// What stands before the conversation.
@@ -156,13 +157,31 @@ pub fn system_blocks(spec: &Spec) -> Vec<String> {
         SystemPrompt::None => Vec::new(),
         SystemPrompt::Text(text) => Vec::from([text.clone()]),
         SystemPrompt::Preset { append } => {
-            let mut blocks = Vec::from([preset(spec), surroundings(&spec.environment)]);
+            let mut blocks = Vec::from([preset(spec)]);
+            if !spec.surroundings_apart {
+                blocks.push(surroundings(&spec.environment));
+            }
             blocks.extend(append.clone());
             blocks
         }
     };
     blocks.retain(|block| !block.trim().is_empty());
     blocks
+}
+
+/// What stands in front of the conversation, beside no prompt: the surroundings, where they are kept out of the preset, and
+/// standing instructions. None when there is nothing to say.
+#[must_use]
+pub fn before_conversation(spec: &Spec) -> Option<String> {
+    let is_preset = matches!(spec.system, SystemPrompt::Preset { .. });
+    let apart = spec.surroundings_apart && is_preset;
+    let place = apart.then(|| surroundings(&spec.environment));
+    let place = place.filter(|text| !text.is_empty());
+    let place = place.map(|text| format!("<system-reminder>\n{text}\n</system-reminder>"));
+    match (place, memory::reminder(&spec.memory)) {
+        (Some(place), Some(instructions)) => Some(format!("{place}\n\n{instructions}")),
+        (place, instructions) => place.or(instructions),
+    }
 }
 
 /// What every session with the same tools and style is told.
@@ -319,6 +338,24 @@ The user wants to learn by doing. Do the routine parts yourself. Where a decisio
 mod tests {
     use super::*;
     use crate::{json::RawJson, tool::ToolDefinition};
+
+    #[test]
+    fn surroundings_can_stand_before_the_conversation_instead() {
+        let mut spec = offering(&[]);
+        spec.environment.cwd = "/work".to_owned();
+        assert!(system_blocks(&spec).concat().contains("/work"));
+        assert_eq!(before_conversation(&spec), None);
+        spec.surroundings_apart = true;
+        assert!(!system_blocks(&spec).concat().contains("/work"));
+        assert!(
+            before_conversation(&spec)
+                .unwrap()
+                .contains("Working directory: /work")
+        );
+        // A prompt of the caller's own has no such part.
+        spec.system = SystemPrompt::Text("Mine.".to_owned());
+        assert_eq!(before_conversation(&spec), None);
+    }
 
     fn offering(tools: &[&str]) -> Spec {
         let definition =

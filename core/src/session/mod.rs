@@ -39,6 +39,7 @@ use crate::{
     spec::Spec,
 };
 
+pub use background::KeptOutput;
 pub use continued::Spent;
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use transition::{Phase, diagram};
@@ -190,6 +191,9 @@ impl Session {
             Input::SetModel(model) => self.choose(|chosen| chosen.model = model),
             Input::SetThinking(thinking) => self.choose(|chosen| chosen.thinking = thinking),
             Input::SetEffort(effort) => self.choose(|chosen| chosen.effort = effort),
+            Input::Seen(seen) => {
+                self.shared.observed.insert(seen.path.clone(), seen);
+            }
             Input::Notice(notice) => self.shared.pass_on(notice),
             Input::Occurred(occurrence) => {
                 let event = occurrence.event();

@@ -30,7 +30,7 @@ use crate::{
     id::{EffectId, Millis, Stage, Uuid},
     json::RawJson,
     message::{ApiMessage, Init, Message, SystemMessage, UserContent, UserMessage},
-    permission::Narrowing,
+    permission::{Mode, Narrowing},
     provider::Prefix,
     spec::{Effort, Spec, Thinking},
     tools::{CoreTool, Notes},
@@ -282,7 +282,10 @@ impl Thread {
         if self.spec.replay_prompts && self.is_main() && !prompt.content.is_empty() {
             self.say_prompt(shared, uuid, prompt.content.clone());
         }
-        let content = self.with_hook_context(prompt.content);
+        let mut content = self.with_hook_context(prompt.content);
+        if !content.is_empty() {
+            content.extend(self.plan_reminder(shared));
+        }
         let mut lines: Vec<Line> = self.take_news(shared).into_iter().collect();
         self.run.before_prompt = Some(self.place());
         if !content.is_empty() {
@@ -290,6 +293,17 @@ impl Thread {
             lines.push(Line::new(Role::User, content).under(uuid));
         }
         self.save(shared, Stage::SavePrompt, lines);
+    }
+
+    /// What goes with a prompt while nothing may be changed. Subagents are told by whoever gives them their task.
+    fn plan_reminder(&self, shared: &Shared) -> Option<RawJson> {
+        let reminder = self.spec.plan_reminder.as_ref()?;
+        if !self.is_main() || shared.permissions.mode() != Mode::Plan {
+            return None;
+        }
+        let exit = CoreTool::ExitPlanMode.name();
+        let can_present = self.spec.offered_tools().any(|tool| tool.name == exit);
+        Some(Block::text(&reminder.text(can_present)).to_raw())
     }
 
     /// Shows a prompt in the stream: one that entered an answer under way, or any where replay is on.

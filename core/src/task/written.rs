@@ -41,6 +41,7 @@ impl SpecForm {
             model: Some(spec.model.clone()),
             max_tokens: spec.max_tokens,
             system: spec.system.clone(),
+            surroundings_apart: spec.surroundings_apart,
             output: spec.output.as_ref().map(|format| OutputForm {
                 schema: format.tool().input_schema.clone(),
                 max_retries: Some(format.max_retries),
@@ -50,6 +51,7 @@ impl SpecForm {
                 .filter(|tool| tool.core.is_none())
                 .cloned()
                 .collect(),
+            tool_aliases: spec.tool_aliases.clone(),
             agents: own
                 .map(|agent| (agent.name.clone(), agent.definition.clone()))
                 .collect(),
@@ -57,6 +59,8 @@ impl SpecForm {
             model_aliases: spec.model_aliases.clone(),
             tasks: spec.tasks.clone(),
             thinking: spec.thinking,
+            thinking_display: spec.thinking_display,
+            task_budget: spec.task_budget,
             effort: spec.effort,
             betas: spec.betas.clone(),
             stream: Some(spec.stream),
@@ -92,6 +96,7 @@ impl SpecForm {
             skill_list_budget: Some(spec.skill_list_budget),
             output_style: spec.output_style.clone(),
             memory: spec.memory.clone(),
+            plan_reminder: spec.plan_reminder.clone(),
             context: spec.context.clone(),
             fallback_model: spec.fallback_model.clone(),
             replay_prompts: spec.replay_prompts,

@@ -270,13 +270,23 @@ fn an_interrupt_leaves_it_running_and_the_end_of_input_does_not() {
 fn any_running_call_can_be_put_into_the_background() {
     let mut bench = Bench::new(spec());
     bench.prompt("go");
+    assert!(!bench.session.can_background(None));
     bench.reply(&Reply::call("n", "Note", json!({})));
+    assert!(bench.session.can_background(Some("n")) && bench.session.can_background(None));
+    assert!(!bench.session.can_background(Some("another")));
     bench.input(Input::Background(None));
+    assert!(!bench.session.can_background(None));
     let moved = output(&bench, "n");
     assert_eq!(moved["backgroundedByUser"], true);
     bench.says("Meanwhile.");
+    let task = moved["backgroundTaskId"].as_str().unwrap().to_owned();
+    let put_out = |bench: &Bench| bench.session.task_output(&task).unwrap().text.to_owned();
+    assert_eq!(put_out(&bench), "");
     bench.finish("n", "noted");
     assert_eq!(notices(&bench)[0]["status"], "completed");
+    assert_eq!(put_out(&bench), "noted");
+    assert!(!bench.session.task_output(&task).unwrap().is_cut);
+    assert_eq!(bench.session.task_output("nobody"), None);
 }
 
 #[test]

@@ -349,6 +349,23 @@ fn what_a_call_saw_is_handed_to_later_calls_on_the_same_file() {
 }
 
 #[test]
+fn what_the_host_says_was_seen_counts_like_a_reading() {
+    let mut spec = spec_with(vec![file_tool("Edit", Access::Write)]);
+    spec.environment.cwd = CWD.into();
+    let mut bench = Bench::new(spec);
+    let seen = Observation {
+        path: format!("{CWD}/x"),
+        digest: "sha256:00".into(),
+        whole: true,
+    };
+    bench.input(Input::Seen(seen.clone()));
+    bench.prompt("go");
+    bench.reply(&Reply::call("a", "Edit", json!({"file_path": "x"})));
+    bench.resolve();
+    assert_eq!(bench.call("a").1.observed, [seen]);
+}
+
+#[test]
 fn a_call_is_granted_what_it_names_and_deny_rules_go_with_it() {
     let mut spec = spec_with(vec![file_tool("Read", Access::Read), tool("Note")]);
     spec.environment.cwd = "/work/[id]".into();

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Prompt, RawJson, Spec,
-    context::SystemPrompt,
+    context::{PlanReminder, SystemPrompt},
     history::{History, Role},
-    spec::{Effort, Thinking},
+    permission::Mode,
+    spec::{Effort, Thinking, ThinkingDisplay},
 };
 
 use crate::harness::{Bench, MODEL, Reply, raw, rules, spec_with, tool, tool_use};
@@ -512,4 +513,78 @@ proptest! {
             prop_assert_eq!(history.last_role(), expected.last().map(|(role, _)| *role));
         }
     }
+}
+
+#[test]
+fn a_task_budget_and_the_display_of_thinking_are_sent_as_the_api_spells_them() {
+    let mut spec = spec_with(vec![]);
+    spec.task_budget = Some(50_000);
+    spec.thinking_display = Some(ThinkingDisplay::Omitted);
+    let betas = header(spec.clone(), "anthropic-beta").unwrap();
+    assert!(betas.contains("task-budgets-2026-03-13"), "{betas}");
+    let mut bench = Bench::new(spec.clone());
+    bench.prompt("go");
+    let body = bench.body();
+    assert_eq!(
+        body["output_config"],
+        json!({"task_budget": {"type": "tokens", "total": 50_000}})
+    );
+    assert_eq!(
+        body["thinking"],
+        json!({"type": "adaptive", "display": "omitted"})
+    );
+    spec.thinking = Thinking::Enabled {
+        budget_tokens: Some(2000),
+    };
+    spec.effort = Some(Effort::Low);
+    let mut bench = Bench::new(spec);
+    bench.prompt("go");
+    let body = bench.body();
+    assert_eq!(
+        body["thinking"],
+        json!({"type": "enabled", "budget_tokens": 2000, "display": "omitted"})
+    );
+    assert_eq!(body["output_config"]["effort"], "low");
+}
+
+#[test]
+fn an_alias_runs_another_tool_and_the_conversation_keeps_the_name() {
+    let mut spec = spec_with(vec![tool("Note")]);
+    // One step and no more, or these two would go on for ever.
+    spec.tool_aliases = [("Bash", "Note"), ("Note", "Bash")]
+        .map(|(from, to)| (from.to_owned(), to.to_owned()))
+        .into_iter()
+        .collect();
+    let mut bench = Bench::new(spec);
+    bench.prompt("go");
+    bench.reply(&Reply::call("a", "Bash", json!({})));
+    assert_eq!(bench.call("a").1.name, "Note");
+    bench.finish("a", "noted");
+    assert_eq!(bench.body()["messages"][1]["content"][0]["name"], "Bash");
+    bench.reply(&Reply::call("b", "Note", json!({})));
+    assert!(
+        bench.body().to_string().contains("Bash"),
+        "there is no Bash here, and the model hears of it"
+    );
+}
+
+#[test]
+fn in_plan_mode_the_model_is_told_with_each_prompt() {
+    let mut spec = spec_with(vec![tool("Note")]);
+    spec.plan_reminder = Some(PlanReminder {
+        instructions: Some("Count to three first.".to_owned()),
+    });
+    let mut bench = Bench::new(spec);
+    bench.prompt("go");
+    assert!(!bench.body().to_string().contains("Count to three"));
+    bench.says("Done.");
+    bench.input(Input::SetMode(Mode::Plan));
+    bench.prompt("and now a plan");
+    let last = bench.body()["messages"]
+        .as_array()
+        .and_then(|all| all.last().cloned())
+        .unwrap();
+    assert_eq!(last["content"][0]["text"], "and now a plan");
+    let told = last["content"][1]["text"].as_str().unwrap();
+    assert!(told.contains("Plan mode is on") && told.contains("Count to three first."));
 }

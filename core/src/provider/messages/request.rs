@@ -8,12 +8,15 @@ use serde::Serialize;
 use super::push_str;
 use crate::{
     content::Block,
-    context::{Clearing, clearing, memory, prompt::system_blocks},
+    context::{
+        Clearing, clearing,
+        prompt::{before_conversation, system_blocks},
+    },
     effect::HttpRequest,
     history::USER_OPENING,
     json::{self, RawJson, RawObject},
     provider::{HistoryView, Opening, Prefix},
-    spec::{Effort, Spec, Thinking},
+    spec::{Effort, Spec, Thinking, ThinkingDisplay},
 };
 
 const CACHE_CONTROL: &str = r#"{"type":"ephemeral"}"#;
@@ -22,6 +25,9 @@ const END: &[u8] = b"]}";
 const END_WITHOUT_TOOLS: &[u8] = br#"],"tool_choice":{"type":"none"}}"#;
 /// Deferred definitions began as a beta feature; where they are none any more the name is still taken.
 const DEFERRED_TOOLS_BETA: &str = "advanced-tool-use-2025-11-20";
+
+/// Without it the API does not know `task_budget`.
+const TASK_BUDGETS_BETA: &str = "task-budgets-2026-03-13";
 
 /// Used where neither the spec nor the catalogue says how much a model may write.
 const DEFAULT_MAX_TOKENS: u64 = 16_384;
@@ -48,14 +54,31 @@ struct Head<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum ThinkingParam {
-    Adaptive,
-    Enabled { budget_tokens: u64 },
+    Adaptive {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        display: Option<ThinkingDisplay>,
+    },
+    Enabled {
+        budget_tokens: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        display: Option<ThinkingDisplay>,
+    },
     Disabled,
 }
 
 #[derive(Serialize)]
 struct OutputConfig {
-    effort: Effort,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<Effort>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_budget: Option<TaskBudget>,
+}
+
+/// In tokens (`task_budget` of `output_config`, Messages API).
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "tokens")]
+struct TaskBudget {
+    total: u32,
 }
 
 #[derive(Serialize)]
@@ -124,10 +147,7 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
         max_tokens,
         stream: spec.stream,
         thinking: thinking(spec, model, max_tokens),
-        output_config: spec
-            .effort
-            .filter(|_| facts.is_none_or(|m| m.effort))
-            .map(|effort| OutputConfig { effort }),
+        output_config: output_config(spec, facts.is_none_or(|m| m.effort)),
         context_management: spec.clearing_by_provider().map(Clearing::to_api),
         system,
         tools,
@@ -136,16 +156,20 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
     let mut out = json::write::to_text(&head).into_bytes();
     out.pop();
     push_str(&mut out, ",\"messages\":[");
-    if let Some(reminder) = memory::reminder(&spec.memory) {
+    if let Some(reminder) = before_conversation(spec) {
         push_str(&mut out, USER_OPENING);
         // With a mark of its own: it is what stays when a compaction begins the conversation anew.
         push_str(&mut out, marked(&reminder).get());
         out.push(b',');
     }
-    let betas = defers.then(|| DEFERRED_TOOLS_BETA.to_owned());
+    let betas = [
+        defers.then_some(DEFERRED_TOOLS_BETA),
+        spec.task_budget.map(|_| TASK_BUDGETS_BETA),
+    ];
+    let betas = betas.into_iter().flatten().map(ToOwned::to_owned);
     Prefix {
         bytes: out.into(),
-        betas: betas.into_iter().collect(),
+        betas: betas.collect(),
     }
 }
 
@@ -160,13 +184,25 @@ fn marked(text: &str) -> RawJson {
     object.to_raw()
 }
 
+fn output_config(spec: &Spec, takes_effort: bool) -> Option<OutputConfig> {
+    let effort = spec.effort.filter(|_| takes_effort);
+    let task_budget = spec.task_budget.map(|total| TaskBudget { total });
+    (effort.is_some() || task_budget.is_some()).then_some(OutputConfig {
+        effort,
+        task_budget,
+    })
+}
+
 fn thinking(spec: &Spec, model: &str, max_tokens: u64) -> Option<ThinkingParam> {
+    let display = spec.thinking_display;
     let adaptive = spec
         .catalogue
         .get(model)
         .is_some_and(|m| m.adaptive_thinking);
     match spec.thinking {
-        Thinking::Default | Thinking::Adaptive if adaptive => Some(ThinkingParam::Adaptive),
+        Thinking::Default | Thinking::Adaptive if adaptive => {
+            Some(ThinkingParam::Adaptive { display })
+        }
         Thinking::Default | Thinking::Adaptive => None,
         Thinking::Disabled => Some(ThinkingParam::Disabled),
         Thinking::Enabled { budget_tokens } => {
@@ -174,6 +210,7 @@ fn thinking(spec: &Spec, model: &str, max_tokens: u64) -> Option<ThinkingParam> 
             Some(ThinkingParam::Enabled {
                 // The API wants room for an answer beside the thinking.
                 budget_tokens: wanted.min(max_tokens.saturating_sub(1)).max(1),
+                display,
             })
         }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{ChatCompletions, OutputLimit, SystemRole};
 use crate::{
-    context::{memory, prompt::system_blocks},
+    context::prompt::{before_conversation, system_blocks},
     effect::HttpRequest,
     json::{RawJson, RawObject},
     provider::{HistoryView, Opening},
@@ -95,7 +95,7 @@ pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
     }
     // One message: templates of models know one place for it. Standing instructions go there too.
     let mut texts = system_blocks(spec);
-    texts.extend(memory::reminder(&spec.memory));
+    texts.extend(before_conversation(spec));
     let content = texts.join("\n\n");
     let system: Vec<SystemMessage<'_>> = (!content.is_empty())
         .then_some(SystemMessage {

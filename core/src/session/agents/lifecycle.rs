@@ -6,7 +6,7 @@ use super::{
     super::{
         Phase, Session,
         background::{Task, Work, id_of},
-        run::{CallState, Outcome},
+        run::{Call, CallState, Outcome},
     },
     AgentRequest, Child, narrowing, total,
 };
@@ -244,6 +244,20 @@ impl Session {
         }
     }
 
+    /// Whether [`Input::Background`](crate::Input::Background) would find a call now.
+    #[must_use]
+    pub fn can_background(&self, tool_use_id: Option<&str>) -> bool {
+        let mut calls = self.main.run.calls.iter();
+        self.main.phase == Phase::Tooling && calls.any(|call| self.is_detachable(call, tool_use_id))
+    }
+
+    fn is_detachable(&self, call: &Call, tool_use_id: Option<&str>) -> bool {
+        let is_meant = tool_use_id.is_none_or(|id| call.id == id);
+        // What a host does for a tool of the core is a part of it.
+        let is_core = || (self.main.spec.tool(&call.name)).is_some_and(|tool| tool.core.is_some());
+        is_meant && call.state == CallState::Running && (call.agent_runs || !is_core())
+    }
+
     /// Puts running calls of the main thread into the background: one, or all. Those of a run that is being stopped
     /// end with it.
     pub(in crate::session) fn detach(&mut self, tool_use_id: Option<&str>) {
@@ -252,15 +266,10 @@ impl Session {
         }
         for index in 0..self.main.run.calls.len() {
             let call = &self.main.run.calls[index];
-            let meant = tool_use_id.is_none_or(|id| call.id == id);
-            if !meant || call.state != CallState::Running {
+            if !self.is_detachable(call, tool_use_id) {
                 continue;
             }
             if !call.agent_runs {
-                // What a host does for a tool of the core is a part of it.
-                if (self.main.spec.tool(&call.name)).is_some_and(|tool| tool.core.is_some()) {
-                    continue;
-                }
                 self.main.detach_call(&mut self.shared, index, true);
                 continue;
             }

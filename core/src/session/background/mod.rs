@@ -9,7 +9,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Shared, hook::agent_transcript};
+use super::{Session, Shared, hook::agent_transcript};
 use crate::{
     agent::{TaskInput, background},
     effect::Answer,
@@ -83,6 +83,28 @@ pub(super) struct News {
 
 /// All tasks of a session, those that have ended too, by id.
 pub(super) type Tasks = SortedMap<String, Task>;
+
+/// What a background call has put out, as far as it is kept ([`Session::task_output`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptOutput<'a> {
+    /// The last part of it.
+    pub text: &'a str,
+    /// There may have been more before it.
+    pub is_cut: bool,
+}
+
+impl Session {
+    /// What a call that runs, or ran, in the background has put out; none for an agent, or where there is no such task.
+    #[must_use]
+    pub fn task_output(&self, task_id: &str) -> Option<KeptOutput<'_>> {
+        let task = self.shared.tasks.get(task_id)?;
+        matches!(task.work, Work::Call(_)).then_some(KeptOutput {
+            text: &task.output,
+            // What goes beyond the limit is dropped from the front, up to the beginning of a character.
+            is_cut: task.output.len() + char::MAX.len_utf8() > KEPT_OUTPUT,
+        })
+    }
+}
 
 impl Task {
     fn status(&self) -> &'static str {

@@ -91,6 +91,10 @@ impl Thread {
                     if cut && index == last && tool_use.input == Ok(RawJson::empty_object()) {
                         tool_use.input = Err(String::new());
                     }
+                    // The conversation keeps the name that the model used.
+                    if let Some(meant) = spec.tool_aliases.get(&tool_use.name) {
+                        tool_use.name.clone_from(meant);
+                    }
                     let core = spec.tool(&tool_use.name).and_then(|tool| tool.core);
                     if let Some(core) = core {
                         let said = &self.run.text;
