@@ -246,10 +246,10 @@ fn a_restored_session_wants_to_know_what_is_still_running() {
 #[test]
 fn what_is_no_snapshot_is_refused_with_its_place() {
     let cases = [
-        ("", "first line"),
+        ("", "line 1"),
         (
             "{\"windlass\":\"journal\",\"version\":1}\n{}\n",
-            "first line",
+            "line 1: this is no windlass snapshot",
         ),
         (
             "{\"windlass\":\"snapshot\",\"version\":99}\n{}\n",
