@@ -7,7 +7,7 @@
 use windlass_core::{
     money::Usd,
     permission::Mode,
-    spec::{Effort, Thinking},
+    spec::{Effort, Thinking, ThinkingDisplay},
 };
 
 /// What the flags say. Nothing stands for a flag that was not there.
@@ -31,6 +31,12 @@ pub struct Flags {
     pub effort: Option<Effort>,
     /// `--thinking`, `--max-thinking-tokens`.
     pub thinking: Option<Thinking>,
+    /// `--thinking-display`.
+    pub thinking_display: Option<ThinkingDisplay>,
+    /// `--task-budget`, in tokens.
+    pub task_budget: Option<u32>,
+    /// `--permission-prompts=none`: nobody is asked, whoever could be.
+    pub asks_nobody: bool,
     /// `--system-prompt`; an empty one is none at all.
     pub system_prompt: Option<String>,
     /// `--system-prompt-file`.
@@ -277,8 +283,22 @@ impl Flags {
             "add-dir" => self.add_dirs.extend(some(text)),
             "mcp-config" => self.mcp_configs.extend(some(text)),
             "strict-mcp-config" => self.strict_mcp_config = true,
-            "plugin-dir" | "plugin-dir-no-mcp" | "channels" | "task-budget"
-            | "thinking-display" | "permission-prompts" => self.ignored.push(name.to_owned()),
+            "thinking-display" => {
+                let display = ThinkingDisplay::parse(&text);
+                self.thinking_display =
+                    Some(display.ok_or_else(|| {
+                        wrong(format!("takes summarized or omitted, not `{text}`"))
+                    })?);
+            }
+            "task-budget" => self.task_budget = Some(number(&text)?).filter(|total| *total > 0),
+            "permission-prompts" => {
+                self.asks_nobody = match text.as_str() {
+                    "host" => false,
+                    "none" => true,
+                    _ => return Err(wrong(format!("takes host or none, not `{text}`"))),
+                }
+            }
+            "plugin-dir" | "plugin-dir-no-mcp" | "channels" => self.ignored.push(name.to_owned()),
             "debug" => {
                 self.debug = true;
                 self.debug_topics.extend(words_of(&text));
@@ -359,7 +379,8 @@ fn takes(name: &str) -> Option<Takes> {
 }
 
 /// The effort of a name. The level between the highest two that newer models know is the highest here.
-fn effort(name: &str) -> Option<Effort> {
+#[must_use]
+pub fn effort(name: &str) -> Option<Effort> {
     match name {
         "xhigh" => Some(Effort::Max),
         name => Effort::parse(name),
@@ -418,6 +439,9 @@ mod tests {
             ("effort", "high"),
             ("thinking", "adaptive"),
             ("max-thinking-tokens", "5000"),
+            ("thinking-display", "omitted"),
+            ("task-budget", "50000"),
+            ("permission-prompts", "none"),
             ("system-prompt", "--verbose is what I say"),
             ("append-system-prompt", "- a list"),
             ("tools", "Read,Bash"),
@@ -558,6 +582,14 @@ mod tests {
             ),
             (&["--effort=huge"], "option '--effort': takes low"),
             (&["--thinking=deep"], "option '--thinking': takes adaptive"),
+            (
+                &["--thinking-display=all"],
+                "option '--thinking-display': takes summarized",
+            ),
+            (
+                &["--permission-prompts=me"],
+                "option '--permission-prompts': takes host",
+            ),
         ] {
             let error = Flags::parse(&words(given)).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use windlass_core::{
     RawJson, Spec,
     agent::{Agent, AgentDefinition},
-    context::SystemPrompt,
+    context::{PlanReminder, SystemPrompt},
     hook::{FailurePolicy, HookEvent, HookMatcher, Matcher, timeout_from_seconds},
     initialization::Initialization,
     output::{OutputFormat, PlainText},
@@ -28,6 +28,14 @@ pub struct Initialize {
     pub system_prompt: Option<Vec<String>>,
     /// What stands behind it.
     pub append_system_prompt: Option<String>,
+    /// What the preset says of the place where the session runs stands in front of the conversation.
+    pub exclude_dynamic_sections: Option<bool>,
+    /// How to plan in plan mode.
+    pub plan_mode_instructions: Option<String>,
+    /// Which tools are called in the place of others.
+    pub tool_aliases: Option<BTreeMap<String, String>>,
+    /// Summaries of what subagents do. There are none.
+    pub agent_progress_summaries: Option<bool>,
     /// The form of the answer.
     pub json_schema: Option<RawJson>,
     /// The session's title.
@@ -125,6 +133,21 @@ impl Initialize {
                 Err(fault) => unusable.push(fault),
             }
         }
+        spec.surroundings_apart |= self.exclude_dynamic_sections == Some(true);
+        if let Some(instructions) = &self.plan_mode_instructions {
+            let instructions = Some(instructions.clone());
+            spec.plan_reminder = Some(PlanReminder { instructions });
+        }
+        for (name, meant) in self.tool_aliases.iter().flatten() {
+            spec.tool_aliases.insert(name.clone(), meant.clone());
+        }
+        if self.agent_progress_summaries == Some(true) {
+            unusable.push(Unusable {
+                what: "agentProgressSummaries".to_owned(),
+                reason: "no summaries are made of what agents do".to_owned(),
+                judges: false,
+            });
+        }
         if let Some(names) = &self.skills {
             spec.skills.retain(|skill| names.contains(&skill.name));
         }
@@ -220,6 +243,8 @@ pub struct ReplyFacts {
     pub mode: Mode,
     /// Whether a turn is running.
     pub is_running: bool,
+    /// Where the bearer token comes from; `none` where there is none.
+    pub token_source: &'static str,
 }
 
 /// The payload of the reply.
@@ -233,7 +258,7 @@ pub fn reply(request: &Initialize, offers: &Initialization, facts: ReplyFacts) -
         reply.insert(name.to_owned(), value);
     };
     let mut account = serde_json::to_value(&offers.account).unwrap_or_default();
-    account["tokenSource"] = "none".into();
+    account["tokenSource"] = facts.token_source.into();
     account["apiProvider"] = "firstParty".into();
     set("account", account);
     set("pid", facts.pid.into());
@@ -336,6 +361,10 @@ mod tests {
             "appendSystemPrompt": "Three.",
             "jsonSchema": {"type": "object", "properties": {"n": {"type": "integer"}}},
             "forwardSubagentText": true,
+            "excludeDynamicSections": true,
+            "planModeInstructions": "Count to three.",
+            "toolAliases": {"Bash": "mcp__shell__run"},
+            "agentProgressSummaries": true,
         }));
         let mut spec = Spec::default();
         spec.tasks.tool_calls_only = true;
@@ -359,6 +388,17 @@ mod tests {
             PlainText::IsRemindedOnce
         );
         assert!(!spec.tasks.tool_calls_only);
+        assert!(spec.surroundings_apart);
+        let reminder = spec.plan_reminder.unwrap();
+        assert_eq!(reminder.instructions.as_deref(), Some("Count to three."));
+        assert_eq!(
+            spec.tool_aliases.get("Bash").map(String::as_str),
+            Some("mcp__shell__run")
+        );
+        assert!(
+            unusable[1].to_string().contains("agentProgressSummaries"),
+            "it is said that this has no effect"
+        );
     }
 
     #[test]
@@ -382,6 +422,7 @@ mod tests {
             pid: 7,
             mode: Mode::Plan,
             is_running: false,
+            token_source: "none",
         };
         let offers = Spec::default().initialization();
         let answer = reply(&read(json!({"hooks": {}})), &offers, facts);

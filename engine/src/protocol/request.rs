@@ -1,10 +1,13 @@
 //! The control requests that an SDK makes of the engine.
 
+mod fields;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, de::DeserializeOwned};
-use windlass_core::{RawJson, permission::Mode};
+use windlass_core::{RawJson, permission::Mode, spec::ThinkingDisplay};
 
+use self::fields::*;
 use super::{initialize::Initialize, reply::ReplyError};
 
 /// What an SDK wants. Fields that this version does not know are left aside.
@@ -22,8 +25,14 @@ pub enum Request {
     SetPermissionMode(Mode),
     /// Change the model; none returns to the session's own.
     SetModel(Option<String>),
-    /// Change how many tokens the model may think.
-    SetMaxThinkingTokens(Option<u32>),
+    /// Change how the model thinks.
+    SetThinking {
+        /// How many tokens it may think; inside, nothing returns to what the session began with. Outside, nothing leaves
+        /// it as it is.
+        tokens: Option<Option<u32>>,
+        /// What is shown of it, likewise.
+        display: Option<Option<ThinkingDisplay>>,
+    },
     /// How the MCP servers are doing.
     McpStatus,
     /// Connect to a server anew.
@@ -75,8 +84,20 @@ pub enum Request {
     ListPermissionRules,
     /// The hooks in force.
     GetHooksListing,
+    /// Write settings into a file, and let them hold.
+    UpdateSettings {
+        /// The file.
+        file: SettingsFile,
+        /// What to write, by key.
+        settings: BTreeMap<String, String>,
+    },
     /// Give the session a title.
-    RenameSession(String),
+    RenameSession {
+        /// The title.
+        title: String,
+        /// The session it is meant for; nothing for whichever runs.
+        session_id: Option<String>,
+    },
     /// Read a file of the workspace.
     ReadFile {
         /// The file, relative to the working directory or absolute.
@@ -92,9 +113,59 @@ pub enum Request {
     SeedReadState {
         /// The file.
         path: String,
+        /// When it was changed last, as the SDK knows it: milliseconds since 1970, rounded down.
+        mtime: i64,
     },
     /// Read the skills anew.
     ReloadSkills,
+    /// Read the output styles anew.
+    ReloadOutputStyles,
+    /// Read plugins, and with them commands and agents, anew.
+    ReloadPlugins {
+        /// Load these plugins, too.
+        adds: bool,
+        /// Not while anything runs.
+        refuse_if_busy: bool,
+    },
+    /// Call a tool of an MCP server, past the model.
+    McpCall {
+        /// By the name by which the model calls it.
+        tool: String,
+        /// Its input.
+        arguments: RawJson,
+        /// How long it may take, in milliseconds.
+        timeout_ms: Option<u32>,
+    },
+    /// Read a resource of an MCP server that shows something (`ui://…`).
+    McpReadResource {
+        /// The server.
+        server: String,
+        /// The resource.
+        uri: String,
+    },
+    /// How calls of one server's tools are decided, where the mode would let them pass.
+    SetMcpMode {
+        /// The server.
+        server: String,
+        /// Somebody is asked about each of them; false for no exception.
+        asks: bool,
+    },
+    /// The end of what a background command has put out.
+    GetTaskOutput(String),
+    /// Make a folder below the working directory part of the workspace.
+    RegisterRepoRoot(String),
+    /// Somebody watches what the SDK passes on, or nobody does.
+    SetHasSubscribers,
+}
+
+/// A settings file that an SDK may write to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SettingsFile {
+    /// The person's, for this project.
+    LocalSettings,
+    /// The person's, for all projects.
+    UserSettings,
 }
 
 impl Request {
@@ -125,7 +196,15 @@ impl Request {
                 Self::SetModel(model.filter(|model| !model.is_empty() && model != "default"))
             }
             "set_max_thinking_tokens" => {
-                Self::SetMaxThinkingTokens(fields.all::<SetThinking>()?.max_thinking_tokens)
+                let SetThinking {
+                    max_thinking_tokens: tokens,
+                    thinking_display: display,
+                } = fields.all()?;
+                let display = display.map(|name| name.map(|name| shown(&name)).transpose());
+                Self::SetThinking {
+                    tokens,
+                    display: display.transpose()?,
+                }
             }
             "mcp_status" => Self::McpStatus,
             "mcp_reconnect" => Self::McpReconnect(fields.all::<Server>()?.server_name),
@@ -168,7 +247,17 @@ impl Request {
             "get_usage" => Self::GetUsage,
             "list_permission_rules" => Self::ListPermissionRules,
             "get_hooks_listing" => Self::GetHooksListing,
-            "rename_session" => Self::RenameSession(fields.all::<Rename>()?.title),
+            "update_settings" => {
+                let UpdateSettings { source, settings } = fields.all()?;
+                Self::UpdateSettings {
+                    file: source,
+                    settings,
+                }
+            }
+            "rename_session" => {
+                let Rename { title, session_id } = fields.all()?;
+                Self::RenameSession { title, session_id }
+            }
             "read_file" => {
                 let ReadFile {
                     path,
@@ -182,10 +271,49 @@ impl Request {
                 }
             }
             "file_suggestions" => Self::FileSuggestions(fields.all::<Query>()?.query),
-            "seed_read_state" => Self::SeedReadState {
-                path: fields.all::<Seed>()?.path,
-            },
+            "seed_read_state" => {
+                let Seed { path, mtime } = fields.all()?;
+                // As numbers of JavaScript come: whole, or nearly.
+                let mtime = mtime as i64;
+                Self::SeedReadState { path, mtime }
+            }
             "reload_skills" => Self::ReloadSkills,
+            "reload_output_styles" => Self::ReloadOutputStyles,
+            "reload_plugins" => {
+                let ReloadPlugins {
+                    add_plugins,
+                    refuse_if_busy,
+                } = fields.all()?;
+                Self::ReloadPlugins {
+                    adds: !add_plugins.unwrap_or_default().is_empty(),
+                    refuse_if_busy: refuse_if_busy.unwrap_or_default(),
+                }
+            }
+            "mcp_call" => mcp_call(fields.all()?)?,
+            "mcp_read_resource" => {
+                let ReadResource {
+                    server_name: server,
+                    uri,
+                } = fields.all()?;
+                Self::McpReadResource { server, uri }
+            }
+            "set_mcp_permission_mode_override" => {
+                let SetMcpMode {
+                    server_name: server,
+                    mode,
+                } = fields.all()?;
+                let asks = mcp_mode(mode.as_deref())?;
+                Self::SetMcpMode { server, asks }
+            }
+            "get_task_output" => Self::GetTaskOutput(fields.all::<Task>()?.task_id),
+            "register_repo_root" => Self::RegisterRepoRoot(fields.all::<RepoRoot>()?.directory),
+            "set_has_subscribers" => Self::SetHasSubscribers,
+            "set_color" => {
+                return Err(ReplyError::coded(
+                    "unsupported_request",
+                    "set_color: this engine draws nothing that could have a colour",
+                ));
+            }
             _ => return Err(ReplyError::unsupported(&subtype)),
         })
     }
@@ -216,98 +344,59 @@ fn mode(name: &str) -> Result<Mode, ReplyError> {
     })
 }
 
-#[derive(Deserialize)]
-struct Interrupt {
-    cancel_queued: Option<bool>,
+fn shown(name: &str) -> Result<ThinkingDisplay, ReplyError> {
+    ThinkingDisplay::parse(name).ok_or_else(|| {
+        ReplyError::coded(
+            "invalid_thinking_display",
+            format!("thinking_display is summarized or omitted, not `{name}`"),
+        )
+    })
 }
 
-#[derive(Deserialize)]
-struct SetMode {
-    mode: String,
+/// What is asked for beside the call itself and cannot be had must not be passed over: the caller relies on it.
+fn mcp_call(call: McpCall) -> Result<Request, ReplyError> {
+    let cannot = match &call {
+        McpCall {
+            check_permissions: Some(true),
+            ..
+        } => Some("check_permissions: calls of the SDK's own are not judged here"),
+        McpCall {
+            input_files: Some(_),
+            ..
+        }
+        | McpCall {
+            output_files: Some(_),
+            ..
+        }
+        | McpCall {
+            expires_at: Some(_),
+            ..
+        } => Some("input_files, output_files, expires_at: files are not staged here"),
+        _ => None,
+    };
+    if let Some(what) = cannot {
+        let text = format!("The tool did not run: mcp_call has no {what}");
+        return Err(ReplyError::coded("unsupported_request", text));
+    }
+    Ok(Request::McpCall {
+        tool: call.tool,
+        arguments: call.arguments.unwrap_or_else(RawJson::empty_object),
+        timeout_ms: call.timeout_ms.map(|ms| ms.clamp(1000, 600_000)),
+    })
 }
 
-#[derive(Deserialize)]
-struct SetModel {
-    model: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct SetThinking {
-    max_thinking_tokens: Option<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Server {
-    server_name: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Toggle {
-    server_name: String,
-    enabled: bool,
-}
-
-#[derive(Deserialize)]
-struct Servers {
-    #[serde(default)]
-    servers: BTreeMap<String, RawJson>,
-}
-
-#[derive(Deserialize)]
-struct McpMessage {
-    server_name: String,
-    message: RawJson,
-}
-
-#[derive(Deserialize)]
-struct Rewind {
-    user_message_id: String,
-    dry_run: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Task {
-    task_id: String,
-}
-
-#[derive(Deserialize)]
-struct Background {
-    tool_use_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct CancelMessage {
-    message_uuid: String,
-}
-
-#[derive(Deserialize)]
-struct Settings {
-    settings: RawJson,
-}
-
-#[derive(Deserialize)]
-struct Rename {
-    title: String,
-}
-
-#[derive(Deserialize)]
-struct ReadFile {
-    path: String,
-    max_bytes: Option<u64>,
-    encoding: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Query {
-    #[serde(default)]
-    query: String,
-}
-
-#[derive(Deserialize)]
-struct Seed {
-    path: String,
+/// Whether somebody is asked.
+fn mcp_mode(mode: Option<&str>) -> Result<bool, ReplyError> {
+    match mode {
+        None => Ok(false),
+        Some("default") => Ok(true),
+        Some(mode) => Err(ReplyError::coded(
+            "invalid_mode",
+            format!(
+                "Cannot set the permission mode of an MCP server: must be default or null, not {mode} (no model judges calls here)"
+            ),
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -328,7 +417,17 @@ mod tests {
             r#"{"subtype":"set_permission_mode","mode":"acceptEdits"}"#,
             r#"{"subtype":"set_model","model":null}"#,
             r#"{"subtype":"set_max_thinking_tokens","max_thinking_tokens":1000}"#,
-            r#"{"subtype":"set_max_thinking_tokens","max_thinking_tokens":null,"thinking_display":"x"}"#,
+            r#"{"subtype":"set_max_thinking_tokens","max_thinking_tokens":null,"thinking_display":"omitted"}"#,
+            r#"{"subtype":"update_settings","source":"localSettings","settings":{"outputStyle":"Learning"}}"#,
+            r#"{"subtype":"reload_output_styles"}"#,
+            r#"{"subtype":"reload_plugins","refuse_if_busy":true}"#,
+            r#"{"subtype":"mcp_call","tool":"mcp__calc__add","arguments":{"a":1},"timeout_ms":5}"#,
+            r#"{"subtype":"mcp_read_resource","serverName":"calc","uri":"ui://page"}"#,
+            r#"{"subtype":"set_mcp_permission_mode_override","serverName":"calc","mode":"default"}"#,
+            r#"{"subtype":"set_mcp_permission_mode_override","serverName":"calc","mode":null}"#,
+            r#"{"subtype":"get_task_output","task_id":"t"}"#,
+            r#"{"subtype":"register_repo_root","directory":"sub"}"#,
+            r#"{"subtype":"set_has_subscribers","has_subscribers":false}"#,
             r#"{"subtype":"mcp_status","liveReply":true}"#,
             r#"{"subtype":"mcp_reconnect","serverName":"calc"}"#,
             r#"{"subtype":"mcp_toggle","serverName":"calc","enabled":false}"#,
@@ -372,6 +471,55 @@ mod tests {
             read(r#"{"subtype":"set_model","model":"m"}"#),
             Ok(Request::SetModel(Some("m".to_owned())))
         );
+    }
+
+    #[test]
+    fn a_field_that_is_not_there_and_one_that_is_null_are_two_things() {
+        let set = |json: &str| match read(json) {
+            Ok(Request::SetThinking { tokens, display }) => (tokens, display),
+            other => panic!("{other:?}"),
+        };
+        let read = |rest: &str| set(&format!(r#"{{"subtype":"set_max_thinking_tokens"{rest}}}"#));
+        assert_eq!(read(""), (None, None));
+        assert_eq!(read(r#","max_thinking_tokens":null"#), (Some(None), None));
+        assert_eq!(
+            read(r#","max_thinking_tokens":9,"thinking_display":null"#),
+            (Some(Some(9)), Some(None))
+        );
+        assert_eq!(
+            read(r#","thinking_display":"summarized""#),
+            (None, Some(Some(ThinkingDisplay::Summarized)))
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused_with_the_reason() {
+        for (json, word) in [
+            (
+                r#"{"subtype":"mcp_call","tool":"t","check_permissions":true}"#,
+                "did not run",
+            ),
+            (
+                r#"{"subtype":"mcp_call","tool":"t","output_files":[]}"#,
+                "staged",
+            ),
+            (
+                r#"{"subtype":"set_mcp_permission_mode_override","serverName":"s","mode":"auto"}"#,
+                "auto",
+            ),
+            (r#"{"subtype":"set_color","color":"red"}"#, "colour"),
+            (
+                r#"{"subtype":"set_max_thinking_tokens","thinking_display":"highlights"}"#,
+                "highlights",
+            ),
+            (
+                r#"{"subtype":"update_settings","source":"projectSettings","settings":{}}"#,
+                "projectSettings",
+            ),
+        ] {
+            let error = read(json).unwrap_err();
+            assert!(error.code.is_some() && error.text.contains(word), "{error}");
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ use windlass_core::{
 pub use self::{
     hooks::{CommandHook, HookSettings, SettingsHooks},
     load::{SettingsError, SettingsPlaces},
-    write::{WriteError, write_permission_updates},
+    write::{WriteError, write_permission_updates, write_settings},
 };
 
 /// A source of settings that can be left out (Agent SDK reference, `SettingSource`).

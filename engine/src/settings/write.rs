@@ -1,6 +1,7 @@
 //! Changes of the permissions, written to the files of their destinations.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -82,7 +83,50 @@ pub fn write_permission_updates(
     Ok(changed)
 }
 
+/// Writes texts under their keys into the file of a destination, beside what else is there. Nothing is written for a destination
+/// that is no file.
+///
+/// # Errors
+/// [`WriteError`]: the file is as it was.
+pub fn write_settings(
+    places: &SettingsPlaces,
+    destination: Destination,
+    settings: &BTreeMap<String, String>,
+) -> Result<(), WriteError> {
+    let Some(path) = places.file(destination) else {
+        return Ok(());
+    };
+    edit(&path, |file| {
+        for (key, text) in settings {
+            file.set(key, RawJson::string(text));
+        }
+        Ok(())
+    })
+}
+
 fn change(path: &Path, updates: &[&PermissionUpdate]) -> Result<(), WriteError> {
+    edit(path, |settings| {
+        let mut permissions = match settings.get("permissions") {
+            Some(permissions) => object(permissions.get())?,
+            None => RawObject::default(),
+        };
+        for update in updates {
+            apply(&mut permissions, update)?;
+        }
+        settings.set("permissions", permissions.to_raw());
+        Ok(())
+    })
+}
+
+fn object(json: &str) -> Result<RawObject, String> {
+    RawObject::parse(json).map_err(|error| error.reason)
+}
+
+/// Replaces a file by what becomes of it; one that cannot be read, or that `change` refuses, stays.
+fn edit(
+    path: &Path,
+    change: impl FnOnce(&mut RawObject) -> Result<(), String>,
+) -> Result<(), WriteError> {
     let failed = |error| WriteError::File {
         path: path.to_path_buf(),
         error,
@@ -102,16 +146,8 @@ fn change(path: &Path, updates: &[&PermissionUpdate]) -> Result<(), WriteError> 
     };
     let text = text.trim_start_matches('\u{feff}').trim();
     let text = if text.is_empty() { "{}" } else { text };
-    let object = |json: &str| RawObject::parse(json).map_err(|error| malformed(error.reason));
-    let mut settings = object(text)?;
-    let mut permissions = match settings.get("permissions") {
-        Some(permissions) => object(permissions.get())?,
-        None => RawObject::default(),
-    };
-    for update in updates {
-        apply(&mut permissions, update).map_err(malformed)?;
-    }
-    settings.set("permissions", permissions.to_raw());
+    let mut settings = object(text).map_err(malformed)?;
+    change(&mut settings).map_err(malformed)?;
     let content = pretty(&settings.to_raw());
     atomic::replace(path, content.as_bytes(), Readers::Usual).map_err(failed)
 }

@@ -52,6 +52,7 @@ pub(crate) const KEYS: [&str; 3] = [
 pub struct Bash {
     shell: OsString,
     hidden: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
 }
 
 impl Default for Bash {
@@ -59,6 +60,7 @@ impl Default for Bash {
         Self {
             shell: "bash".into(),
             hidden: KEYS.map(OsString::from).to_vec(),
+            variables: Vec::new(),
         }
     }
 }
@@ -95,6 +97,18 @@ impl Bash {
     #[must_use]
     pub fn hiding<N: Into<OsString>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.hidden.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Gives commands further environment variables, or others in the place of those they have.
+    #[must_use]
+    pub fn with_variables<N: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        let variables = variables.into_iter();
+        self.variables
+            .extend(variables.map(|(name, value)| (name.into(), value.into())));
         self
     }
 
@@ -159,7 +173,7 @@ impl Bash {
             command: &input.command,
             directory: &call.grant.cwd,
             hidden: &self.hidden,
-            variables: &[],
+            variables: &self.variables,
             input: None,
             max_stdout: MAX_STDOUT,
             time,

@@ -24,12 +24,12 @@ use super::{
     build::{Blueprint, StartError, blueprint},
     channel::ControlChannel,
     checkpoints::Checkpoints,
-    control::WaitingReply,
     debug_log::{DebugLog, Topic, variant},
     keeping::{Keeper, TakenUp},
     launch::Launch,
     output::Output,
     prompts::Waiting,
+    server_requests::WaitingReply,
     servers::{Servers, read_config},
     session::Live,
 };
@@ -72,6 +72,10 @@ pub(super) struct Engine {
     pub(super) waiting: VecDeque<Waiting>,
     /// The ids of prompts that were taken: one that comes again is passed over.
     pub(super) seen: BTreeSet<String>,
+    /// The title that the SDK gave: kept with the first prompt, so that nothing is written of a session without one.
+    pub(super) title: Option<String>,
+    /// The model to go back to when a command has been answered by one of its own.
+    pub(super) model_before: Option<Option<String>>,
     /// What sessions are made of has changed while one ran.
     pub(super) is_stale: bool,
     pub(super) input_ended: bool,
@@ -135,6 +139,8 @@ impl Engine {
             before: Vec::new(),
             waiting: VecDeque::new(),
             seen: BTreeSet::new(),
+            title: None,
+            model_before: None,
             is_stale: false,
             input_ended: false,
             is_finishing: false,
@@ -251,14 +257,14 @@ impl Engine {
                     format!("a server {how}")
                 });
                 self.listen(&name);
-                self.tools_changed();
+                self.made_of_changed();
                 if let Some(reply) = reply {
                     self.connected(reply, outcome).await;
                 }
             }
             Event::Relisted(relisted) => {
                 self.servers.relisted(relisted);
-                self.tools_changed();
+                self.made_of_changed();
             }
             Event::Ended { fault } => {
                 self.live = None;
@@ -325,6 +331,15 @@ impl Engine {
         for warning in &blueprint.warnings {
             self.warn(warning);
         }
+        let surroundings = &blueprint.surroundings;
+        self.servers.set_variables(surroundings.settings.env());
+        let of_project = match self.launch.flags.strict_mcp_config {
+            true => BTreeMap::new(),
+            false => surroundings.project_servers().unwrap_or_else(|problem| {
+                self.warn(&problem);
+                BTreeMap::new()
+            }),
+        };
         let mut configs: BTreeMap<String, RawJson> = BTreeMap::new();
         for text in &self.launch.flags.mcp_configs {
             match read_config(text) {
@@ -339,6 +354,10 @@ impl Engine {
                 .flatten()
                 .map(|(name, config)| (name.clone(), config.clone())),
         );
+        for (name, config) in of_project {
+            self.servers.add_of_project(&name, config);
+        }
+        // Who names a server means this one, whatever the project's file says.
         for (name, config) in configs {
             self.servers.add(&name, config, false);
         }
@@ -388,8 +407,8 @@ impl Engine {
         let _ = name;
     }
 
-    /// The tools of servers have changed: the session learns of it when it is quiet.
-    pub(super) fn tools_changed(&mut self) {
+    /// What sessions are made of has changed, be it only the tools of servers: the one that runs learns of it when it is quiet.
+    pub(super) fn made_of_changed(&mut self) {
         self.is_stale |= self.live.is_some();
     }
 

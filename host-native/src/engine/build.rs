@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, sync::Arc};
 use windlass_core::{
     RawJson, Spec,
     agent::{Agent as AgentSpec, AgentDefinition},
-    context::SystemPrompt,
+    context::{PlanReminder, SystemPrompt},
     permission::{Mode, Rule, RuleValue, Source},
     spec::{AgentToolName, Thinking},
     tools::CoreTool,
@@ -100,9 +100,18 @@ pub(super) struct Blueprint {
 /// What flags, environment and the files on the disk say. Of `initialize` only what decides which files are read and
 /// which rules there are.
 pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blueprint, StartError> {
-    let flags = &launch.flags;
     let mut warnings = Vec::new();
     let agent = agent(launch, initialize, &mut warnings)?;
+    drawn(agent, launch, initialize, warnings)
+}
+
+fn drawn(
+    agent: Agent,
+    launch: &Launch,
+    initialize: &Initialize,
+    mut warnings: Vec<String>,
+) -> Result<Blueprint, StartError> {
+    let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
     let surroundings = Surroundings::read(
         launch,
@@ -135,13 +144,15 @@ pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blue
     spec.environment.version = PROTOCOL_VERSION.to_owned();
     spec.environment.api_key_source = match launch.auth {
         Auth::ApiKey(_) => "ANTHROPIC_API_KEY",
-        Auth::Bearer(_) => "ANTHROPIC_AUTH_TOKEN",
         _ => "none",
     }
     .to_owned();
     let fallback = flags.fallback_model.as_deref();
     spec.fallback_model = fallback.map(|model| resolved(&spec, model));
     spec.thinking = Thinking::from_options(flags.thinking, launch.max_thinking_tokens);
+    spec.thinking_display = flags.thinking_display;
+    spec.task_budget = flags.task_budget;
+    spec.plan_reminder = Some(PlanReminder::default());
     spec.max_tokens = launch.max_output_tokens;
     if let Some(retries) = launch.max_retries {
         spec.retry.max_retries = retries;
@@ -177,6 +188,20 @@ pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blue
 }
 
 impl Blueprint {
+    /// The same from what the files say by now, and from what the SDK brings along.
+    pub(super) fn renewed(
+        &self,
+        launch: &Launch,
+        initialize: &Initialize,
+    ) -> Result<Self, StartError> {
+        let mut renewed = drawn(self.agent.clone(), launch, initialize, Vec::new())?;
+        renewed.complete(launch, initialize)?;
+        renewed
+            .warnings
+            .retain(|warning| !self.warnings.contains(warning));
+        Ok(renewed)
+    }
+
     /// Adds what the SDK brings along, and what follows from all of it.
     pub(super) fn complete(
         &mut self,
@@ -306,6 +331,8 @@ fn permissions(launch: &Launch, spec: &mut Spec) -> Result<(), StartError> {
     let agents = agents.map(|rule| rule.from_source(Source::Program));
     policy.rules.allow.extend(agents);
     match flags.permission_prompt_tool.as_deref() {
+        // Rules, modes and hooks decide; what would be asked about is denied.
+        _ if flags.asks_nobody => {}
         Some("stdio") => policy.can_ask = true,
         Some(tool) => policy.prompt_tool = Some(tool.to_owned()),
         None => {}

@@ -1,15 +1,10 @@
 //! What an SDK asks of the engine, apart from answers to prompts.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 use windlass_core::{
-    Input, RawJson,
-    permission::{
-        Behavior, Destination, Mode, PermissionSettings, PermissionUpdate, Rule, RuleChange,
-        RuleError,
-    },
-    spec::Thinking,
+    Input, Uuid,
+    permission::Mode,
+    spec::{Thinking, ThinkingDisplay},
 };
 use windlass_engine::protocol::{
     PROTOCOL_VERSION,
@@ -19,24 +14,15 @@ use windlass_engine::protocol::{
     request::Request,
 };
 
+use crate::http::Auth;
+
 use super::{
     actor::Engine,
     checkpoints,
     listings::{read_file, suggestions},
+    server_requests::WaitingReply,
     surroundings::resolved,
 };
-
-/// A reply that waits for a server.
-pub(super) enum WaitingReply {
-    /// It is the whole reply.
-    Server(String),
-    /// One of several servers; the reply goes out with the last of them.
-    Several {
-        request: String,
-        added: Vec<String>,
-        removed: Vec<String>,
-    },
-}
 
 impl Engine {
     /// Does what is asked and replies: at once, but for what has to wait for servers.
@@ -57,11 +43,7 @@ impl Engine {
             }
             Request::SetPermissionMode(mode) => self.set_mode(mode),
             Request::SetModel(model) => self.set_model(model),
-            Request::SetMaxThinkingTokens(tokens) => {
-                let thinking = tokens.map(|tokens| Thinking::from_options(None, Some(tokens)));
-                self.tell(Input::SetThinking(thinking));
-                Reply::done()
-            }
+            Request::SetThinking { tokens, display } => self.set_thinking(tokens, display),
             Request::McpStatus => Reply::with(self.servers.status()),
             Request::McpReconnect(name) => match self.reconnect(&id, &name) {
                 Ok(()) => return,
@@ -76,7 +58,7 @@ impl Engine {
             },
             Request::McpToggle { server, .. } => match self.servers.disable(&server) {
                 Ok(()) => {
-                    self.tools_changed();
+                    self.made_of_changed();
                     Reply::done()
                 }
                 Err(error) => error.into(),
@@ -97,13 +79,14 @@ impl Engine {
                 self.tell(Input::StopTask(task));
                 Reply::with(json!({}))
             }
-            Request::BackgroundTasks(call) => {
-                self.tell(Input::Background(call));
-                Reply::with(json!({}))
-            }
+            Request::BackgroundTasks(call) => self.background(call),
+            Request::GetTaskOutput(task) => self.task_output(&task),
             Request::CancelAsyncMessage(given) => self.cancel_message(&given).await,
             Request::GetContextUsage => Reply::with(self.context_usage()),
-            Request::ApplyFlagSettings(settings) => self.apply_settings(&settings),
+            Request::ApplyFlagSettings(settings) => done(self.apply_flag_settings(&settings)),
+            Request::UpdateSettings { file, settings } => {
+                done(self.update_settings(file, &settings))
+            }
             Request::GetSettings => Reply::with(self.settings()),
             Request::ListModels => self.models(),
             Request::GetBinaryVersion => Reply::with(json!({
@@ -115,9 +98,8 @@ impl Engine {
             Request::GetUsage => Reply::with(self.output.frames().await.usage()),
             Request::ListPermissionRules => Reply::with(self.permission_rules()),
             Request::GetHooksListing => Reply::with(self.hooks_listing()),
-            Request::RenameSession(title) => {
-                self.say_title(&title).await;
-                self.rename(&title).await
+            Request::RenameSession { title, session_id } => {
+                self.rename(&title, session_id.as_deref()).await
             }
             Request::ReadFile {
                 path,
@@ -125,9 +107,34 @@ impl Engine {
                 encoding,
             } => read_file(&self.cwd(), &path, max_bytes, encoding.as_deref()).into(),
             Request::FileSuggestions(query) => Reply::with(suggestions(&self.cwd(), &query)),
-            // What the model has not read itself it must read before it edits: nothing is lost by that.
-            Request::SeedReadState { .. } => Reply::done(),
-            Request::ReloadSkills => self.skills().await,
+            Request::SeedReadState { path, mtime } => done(self.seed_read_state(&path, mtime)),
+            Request::ReloadSkills => self.reload_skills().await,
+            Request::ReloadOutputStyles => match self.reload_output_styles() {
+                Ok(styles) => Reply::with(styles),
+                Err(error) => error.into(),
+            },
+            Request::ReloadPlugins {
+                adds,
+                refuse_if_busy,
+            } => self.reload_plugins(adds, refuse_if_busy).await,
+            Request::RegisterRepoRoot(folder) => done(self.register_repo_root(&folder)),
+            // Nothing is held back to be joined, whoever watches.
+            Request::SetHasSubscribers => Reply::done(),
+            Request::McpCall {
+                tool,
+                arguments,
+                timeout_ms,
+            } => match self.call_past_the_model(&id, &tool, &arguments, timeout_ms) {
+                Ok(()) => return,
+                Err(error) => error.into(),
+            },
+            Request::McpReadResource { server, uri } => {
+                match self.read_resource(&id, &server, &uri) {
+                    Ok(()) => return,
+                    Err(error) => error.into(),
+                }
+            }
+            Request::SetMcpMode { server, asks } => self.set_server_mode(&server, asks),
             _ => ReplyError::new("this request is not supported").into(),
         };
         self.reply(&id, &reply).await;
@@ -147,6 +154,10 @@ impl Engine {
             pid: std::process::id(),
             mode: self.mode(),
             is_running: self.output.frames().await.is_busy(),
+            token_source: match self.launch.auth {
+                Auth::Bearer(_) => "ANTHROPIC_AUTH_TOKEN",
+                _ => "none",
+            },
         };
         let offers = prepared.blueprint.spec.initialization();
         let counted = match decides {
@@ -154,8 +165,13 @@ impl Engine {
             false => &Initialize::default(),
         };
         let answer = reply(counted, &offers, facts);
-        if is_first && let Some(title) = &initialize.title {
-            self.say_title(title).await;
+        // A session that goes on has its title.
+        if is_first
+            && self.taken_up.is_none()
+            && let Some(title) = initialize.title
+        {
+            self.say_title(&title).await;
+            self.title = Some(title);
         }
         Reply::Initialized(answer)
     }
@@ -166,8 +182,27 @@ impl Engine {
         self.output.say(said).await;
     }
 
-    /// Keeps a title, as the SDKs' own functions write it.
-    async fn rename(&self, title: &str) -> Reply {
+    /// Says and keeps a title, as the SDKs' own functions write it.
+    async fn rename(&mut self, title: &str, of: Option<&str>) -> Reply {
+        let title = title.trim();
+        if title.is_empty() {
+            return ReplyError::new("the title is empty").into();
+        }
+        // It may have been meant for the conversation before a `/clear`.
+        if let Some(of) = of.filter(|of| Uuid::parse(of) != Some(self.session_id)) {
+            let text = format!(
+                "the session {of} does not run here any more: this is {}",
+                self.session_id
+            );
+            return ReplyError::new(text).into();
+        }
+        self.say_title(title).await;
+        self.title = None;
+        self.keep_title(title).await
+    }
+
+    /// Keeps a title, if anything is kept.
+    pub(super) async fn keep_title(&self, title: &str) -> Reply {
         let Some(keeper) = &self.keeper else {
             return Reply::done();
         };
@@ -247,16 +282,58 @@ impl Engine {
     }
 
     fn set_mode(&mut self, mode: Mode) -> Reply {
+        if let Some(refusal) = self.mode_refusal(mode) {
+            return refusal.into();
+        }
+        self.tell(Input::SetMode(mode));
+        Reply::with(json!({"mode": mode.name()}))
+    }
+
+    /// Why a mode cannot be taken on, if it cannot.
+    pub(super) fn mode_refusal(&self, mode: Mode) -> Option<ReplyError> {
         let may_bypass = match &self.prepared {
             Some(prepared) => prepared.blueprint.spec.permissions.allow_bypass,
             None => self.launch.flags.allow_bypass || self.launch.flags.bypass,
         };
         if mode == Mode::BypassPermissions && !may_bypass {
             let text = "Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions";
-            return ReplyError::coded("bypass_not_launched", text).into();
+            return Some(ReplyError::coded("bypass_not_launched", text));
         }
-        self.tell(Input::SetMode(mode));
-        Reply::with(json!({"mode": mode.name()}))
+        None
+    }
+
+    fn set_thinking(
+        &mut self,
+        tokens: Option<Option<u32>>,
+        display: Option<Option<ThinkingDisplay>>,
+    ) -> Reply {
+        if let Some(display) = display {
+            let launched = self.launch.flags.thinking_display;
+            if let Some(prepared) = &mut self.prepared {
+                prepared.blueprint.spec.thinking_display = display.or(launched);
+                self.made_of_changed();
+            }
+        }
+        if let Some(tokens) = tokens {
+            let thinking = tokens.map(|tokens| Thinking::from_options(None, Some(tokens)));
+            self.tell(Input::SetThinking(thinking));
+        }
+        Reply::done()
+    }
+
+    fn background(&mut self, call: Option<String>) -> Reply {
+        let is_running = self
+            .live
+            .as_ref()
+            .is_some_and(|live| live.session.look().can_background(call.as_deref()));
+        if is_running {
+            self.tell(Input::Background(call.clone()));
+        }
+        // All of none is done, too.
+        match call {
+            None => Reply::with(json!({})),
+            Some(_) => Reply::with(json!({"backgrounded": is_running})),
+        }
     }
 
     fn set_model(&mut self, model: Option<String>) -> Reply {
@@ -270,83 +347,9 @@ impl Engine {
             .as_ref()
             .map(|it| it.blueprint.spec.model.clone());
         let resolved = model.clone().or(of_spec).unwrap_or_else(|| self.model());
+        self.model_before = None;
         self.tell(Input::SetModel(model));
         Reply::with(json!({"model": resolved}))
-    }
-
-    fn reconnect(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
-        self.servers.check(name)?;
-        if self.servers.is_sdk(name) {
-            let text = format!(
-                "{name} lives in the process of the SDK: there is no connection to make anew"
-            );
-            return Err(ReplyError::new(text));
-        }
-        self.connect(name, Some(WaitingReply::Server(id.to_owned())));
-        Ok(())
-    }
-
-    /// None where the reply has to wait for the servers that are new.
-    fn set_servers(&mut self, id: &str, configs: &BTreeMap<String, RawJson>) -> Option<Reply> {
-        let (added, removed) = self.servers.replace_dynamic(configs);
-        self.tools_changed();
-        if added.is_empty() {
-            return Some(Reply::with(
-                json!({"added": [], "removed": removed, "errors": {}}),
-            ));
-        }
-        for name in &added {
-            let reply = WaitingReply::Several {
-                request: id.to_owned(),
-                added: added.clone(),
-                removed: removed.clone(),
-            };
-            self.connect(name, Some(reply));
-        }
-        None
-    }
-
-    /// A server has answered for which a reply waits.
-    pub(super) async fn connected(&mut self, reply: WaitingReply, outcome: Result<(), String>) {
-        match reply {
-            WaitingReply::Server(id) => {
-                let reply = outcome
-                    .map_or_else(|reason| ReplyError::new(reason).into(), |()| Reply::done());
-                self.reply(&id, &reply).await;
-            }
-            WaitingReply::Several {
-                request,
-                added,
-                removed,
-            } => {
-                if self.servers.any_pending(&added) {
-                    return;
-                }
-                let errors: BTreeMap<&String, &str> = (added.iter())
-                    .filter_map(|name| Some((name, self.servers.failure(name)?)))
-                    .collect();
-                let reply =
-                    Reply::with(json!({"added": added, "removed": removed, "errors": errors}));
-                self.reply(&request, &reply).await;
-            }
-        }
-    }
-
-    /// A server in the SDK's process says something of its own accord.
-    fn server_says(&mut self, name: &str, message: &RawJson) -> Reply {
-        #[derive(serde::Deserialize)]
-        struct Notification {
-            #[serde(default)]
-            method: String,
-        }
-        if let Err(error) = self.servers.check(name) {
-            return error.into();
-        }
-        let method = message.decode::<Notification>().map(|it| it.method);
-        if method.is_ok_and(|method| method == "notifications/tools/list_changed") {
-            self.connect(name, None);
-        }
-        Reply::done()
     }
 
     async fn cancel_message(&mut self, given: &str) -> Reply {
@@ -362,71 +365,9 @@ impl Engine {
         }
         Reply::with(json!({"cancelled": uuid.is_some()}))
     }
-
-    /// Settings as if they had been on the command line: those that hold for a session that runs.
-    fn apply_settings(&mut self, settings: &RawJson) -> Reply {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Settings {
-            #[serde(default)]
-            model: Option<String>,
-            #[serde(default)]
-            effort_level: Option<String>,
-            #[serde(default)]
-            permissions: PermissionSettings,
-        }
-        let settings: Settings = match settings.decode() {
-            Ok(settings) => settings,
-            Err(error) => {
-                return ReplyError::new(format!("the settings cannot be read: {error}")).into();
-            }
-        };
-        let updates = match rule_updates(&settings.permissions) {
-            Ok(updates) => updates,
-            Err(error) => return ReplyError::new(format!("permissions: {error}")).into(),
-        };
-        if let Some(mode) = settings.permissions.default_mode
-            && let Reply::Error(error) = self.set_mode(mode)
-        {
-            return error.into();
-        }
-        if !updates.is_empty() {
-            self.tell(Input::UpdatePermissions(updates));
-        }
-        if let Some(model) = settings.model {
-            self.tell(Input::SetModel(
-                Some(model).filter(|model| model != "default"),
-            ));
-        }
-        if let Some(name) = settings.effort_level {
-            let Some(effort) = windlass_core::spec::Effort::parse(&name) else {
-                return ReplyError::new(format!("there is no effort named {name}")).into();
-            };
-            self.tell(Input::SetEffort(Some(effort)));
-        }
-        Reply::done()
-    }
 }
 
-/// The rules of settings, as if they had been on the command line.
-fn rule_updates(settings: &PermissionSettings) -> Result<Vec<PermissionUpdate>, RuleError> {
-    let mut updates = Vec::new();
-    for (behavior, entries) in [
-        (Behavior::Allow, &settings.allow),
-        (Behavior::Ask, &settings.ask),
-        (Behavior::Deny, &settings.deny),
-    ] {
-        let rules = entries.iter().map(|entry| Rule::parse(&entry.rule));
-        let rules: Vec<_> = rules
-            .map(|rule| rule.map(|rule| rule.value()))
-            .collect::<Result<_, _>>()?;
-        if !rules.is_empty() {
-            updates.push(PermissionUpdate::AddRules(RuleChange {
-                rules,
-                behavior,
-                destination: Destination::CliArg,
-            }));
-        }
-    }
-    Ok(updates)
+/// The reply to what gives nothing.
+fn done(outcome: Result<(), ReplyError>) -> Reply {
+    outcome.map_or_else(Into::into, |()| Reply::done())
 }

@@ -54,8 +54,9 @@ pub(super) struct EngineHost {
     pub(super) changed_fields: ChangedFields,
     /// Where permissions that are to last are written.
     pub(super) places: SettingsPlaces,
-    /// Tools of MCP servers, by the names the model calls them by.
-    pub(super) mcp_tools: BTreeMap<String, Arc<dyn RunTool>>,
+    /// Tools that this engine runs itself, by the names the model calls them by: those of MCP servers, and Bash with the variables of
+    /// the settings.
+    pub(super) own_tools: BTreeMap<String, Arc<dyn RunTool>>,
     /// Callbacks of the SDK, and commands of settings.
     pub(super) hooks: SessionHooks,
     pub(super) events: mpsc::UnboundedSender<Event>,
@@ -139,7 +140,7 @@ impl Host for EngineHost {
                 let refused = Answer::Tool(ToolResult::error(text));
                 return stream::iter([refused]).boxed();
             }
-            match self.mcp_tools.get(&call.name) {
+            match self.own_tools.get(&call.name) {
                 Some(tool) => tool.run(id, call, cancel),
                 None => self.native.call_tool(id, call, cancel).boxed(),
             }

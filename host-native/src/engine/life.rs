@@ -33,6 +33,12 @@ impl Engine {
                 .map(|_| self.session_id);
             self.session_id = taken_up.id(given);
         }
+        if taken_up.as_ref().is_none_or(|it| it.is_fork) && self.launch.flags.session_id.is_some() {
+            let file = files.session(self.session_id);
+            if file.metadata().is_ok_and(|file| file.len() > 0) {
+                return Err(format!("Session ID {} is already in use.", self.session_id));
+            }
+        }
         self.taken_up = taken_up;
         self.keep()
     }
@@ -96,11 +102,19 @@ impl Engine {
         let prepared = self.prepared.as_ref()?;
         // Its messages are taken by the host around it.
         let (native, _) = prepared.blueprint.agent.host();
-        let mcp_tools: BTreeMap<String, Arc<dyn RunTool>> = self
+        let mut own_tools: BTreeMap<String, Arc<dyn RunTool>> = self
             .servers
             .tools()
             .map(|(definition, tool)| (definition.name, tool))
             .collect();
+        #[cfg(unix)]
+        {
+            let variables = prepared.blueprint.surroundings.settings.env();
+            if !variables.is_empty() {
+                let bash = crate::bash::Bash::new().with_variables(variables);
+                own_tools.insert("Bash".to_owned(), Arc::new(bash));
+            }
+        }
         let callbacks = CallbackHooks {
             channel: self.channel.clone(),
             blocking: Arc::new(prepared.initialize.blocking_callbacks()),
@@ -117,7 +131,7 @@ impl Engine {
             checkpoints: self.checkpoints.clone(),
             changed_fields: changed_fields(&prepared.blueprint.spec.tools),
             places: prepared.blueprint.surroundings.places.clone(),
-            mcp_tools,
+            own_tools,
             hooks,
             events: self.events.clone(),
             log: self.log.clone(),
@@ -135,14 +149,14 @@ impl Engine {
         let (Some(live), Some(spec)) = (&self.live, self.spec()) else {
             return;
         };
-        let snapshot = live.session.look().snapshot();
-        let restored =
-            snapshot.and_then(|snapshot| windlass_core::Session::restore(spec, &snapshot));
-        match restored {
-            Ok(session) => {
+        match live.session.renewed(spec) {
+            Ok((session, unheard)) => {
                 let live = self.start(session);
                 if let Some(live) = live {
                     live.send(Input::Resumed { live: Vec::new() });
+                    for input in unheard {
+                        live.send(input);
+                    }
                     self.live = Some(live);
                 }
                 self.is_stale = false;

@@ -8,6 +8,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
+use windlass_core::permission::Source;
 use windlass_engine::protocol::reply::{Reply, ReplyError};
 
 use super::actor::Engine;
@@ -56,13 +57,40 @@ impl Engine {
                 ("ask", &all.ask),
                 ("deny", &all.deny),
             ] {
-                rules.extend(
-                    list.iter()
-                        .map(|rule| json!({"behavior": behavior, "rule": rule.to_string()})),
-                );
+                rules.extend(list.iter().map(|rule| {
+                    json!({
+                        "behavior": behavior, "rule": rule.to_string(), "source": rule.source(),
+                        "editability": editability(rule.source()),
+                    })
+                }));
             }
         }
-        json!({"state": {"rules": rules}})
+        let environment = self
+            .prepared
+            .as_ref()
+            .map(|it| &it.blueprint.spec.environment);
+        let launched = environment.map(|it| it.additional_directories.clone());
+        let launched = launched.unwrap_or_default();
+        let session = self.live.as_ref().map(|live| live.session.look());
+        let directories = match (&session, environment) {
+            (Some(session), Some(environment)) => session.permissions().directories(environment),
+            _ => &launched,
+        };
+        let directories: Vec<Value> = directories
+            .iter()
+            .map(|path| {
+                let source = if launched.contains(path) {
+                    "cliArg"
+                } else {
+                    "session"
+                };
+                json!({"path": path, "source": source})
+            })
+            .collect();
+        json!({"state": {
+            "rules": rules, "workspaceDirectories": directories,
+            "originalCwd": self.cwd().display().to_string(), "managedOnly": false,
+        }})
     }
 
     pub(super) fn hooks_listing(&self) -> Value {
@@ -79,21 +107,50 @@ impl Engine {
         json!({"events": [], "hooks": hooks, "eventCatalog": events})
     }
 
-    pub(super) async fn skills(&mut self) -> Reply {
-        let (commands, skills) = match &self.prepared {
-            None => (json!([]), json!([])),
-            Some(prepared) => {
-                let spec = &prepared.blueprint.spec;
-                let skill = |skill: &windlass_core::tools::skill::Skill| json!({"name": skill.name, "description": skill.description, "argumentHint": ""});
-                let skills: Vec<Value> = spec.skills.iter().map(skill).collect();
-                (json!(spec.initialization().commands), json!(skills))
-            }
-        };
-        let changed = json!({"commands": commands});
+    /// The skills, as commands are listed.
+    pub(super) fn skills(&self) -> Vec<Value> {
+        let skills = self
+            .prepared
+            .iter()
+            .flat_map(|it| &it.blueprint.spec.skills);
+        skills
+            .map(|skill| {
+                let hint = skill.argument_hint.as_deref().unwrap_or_default();
+                json!({"name": skill.name, "description": skill.description, "argumentHint": hint})
+            })
+            .collect()
+    }
+
+    /// Says what a prompt may begin with by now.
+    pub(super) async fn say_commands(&self) {
+        let spec = self.prepared.as_ref().map(|it| &it.blueprint.spec);
+        let commands = spec.map(|spec| spec.initialization().commands);
+        let changed = json!({"commands": commands.unwrap_or_default()});
         self.output
             .say(|frames| vec![frames.system("commands_changed", changed)])
             .await;
-        Reply::with(json!({"skills": skills}))
+    }
+
+    /// The end of what a background command has put out: at most the last 8 KiB, as those who look at it again and again
+    /// want it.
+    pub(super) fn task_output(&self, task_id: &str) -> Reply {
+        const MOST: usize = 8 * 1024;
+        let session = self.live.as_ref().map(|live| live.session.look());
+        let output = session
+            .as_ref()
+            .and_then(|session| session.task_output(task_id));
+        let Some(output) = output else {
+            let text = format!("no command of this session runs, or ran, as task {task_id}");
+            return ReplyError::new(text).into();
+        };
+        let mut from = output.text.len().saturating_sub(MOST);
+        while !output.text.is_char_boundary(from) {
+            from += 1;
+        }
+        Reply::with(json!({
+            "output": &output.text[from..], "total_bytes": output.text.len(),
+            "truncated": from > 0 || output.is_cut,
+        }))
     }
 
     /// The working directory.
@@ -111,6 +168,15 @@ impl Engine {
             },
             PathBuf::from,
         )
+    }
+}
+
+/// Where a rule can be changed.
+fn editability(source: Source) -> &'static str {
+    match source {
+        Source::UserSettings | Source::ProjectSettings | Source::LocalSettings => "persistent",
+        Source::CliArg | Source::Session => "session",
+        _ => "readonly",
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod actor;
 mod build;
+mod changes;
 mod channel;
 mod checkpoints;
 mod context;
@@ -28,6 +29,7 @@ mod output;
 mod prompts;
 mod reader;
 mod sdk_server;
+mod server_requests;
 mod servers;
 mod session;
 mod surroundings;
@@ -68,7 +70,7 @@ enum Event {
     /// Something has come to an end: perhaps nothing is owed any more.
     Settled,
     /// A server has answered, or has not.
-    Connected(Connected, Option<control::WaitingReply>),
+    Connected(Connected, Option<server_requests::WaitingReply>),
     /// A server's tools have changed.
     Relisted(Relisted),
     /// The session has ended; why, if it should not have.

@@ -11,10 +11,11 @@ use windlass_engine::{
         frames::{Frames, LocalCommand},
         inbound::UserFrame,
         initialize::Initialize,
+        reply::Reply,
     },
 };
 
-use super::actor::Engine;
+use super::{actor::Engine, surroundings::resolved};
 use crate::agent::fresh_uuid;
 
 /// Something that was sent and is not under way yet.
@@ -58,6 +59,11 @@ impl Engine {
             Some(problem) => Err(problem),
             None => self.prepare(Initialize::default()).await,
         };
+        if let Some(title) = self.title.take()
+            && let Reply::Error(error) = self.keep_title(&title).await
+        {
+            self.warn(&format!("the title is not kept: {error}"));
+        }
         if let Err(problem) = prepared {
             self.waiting.clear();
             self.output.say(|frames| frames.refusal(&problem)).await;
@@ -68,6 +74,9 @@ impl Engine {
     pub(super) async fn pump(&mut self) {
         loop {
             let is_answering = self.is_answering().await;
+            if !is_answering && let Some(before) = self.model_before.take() {
+                self.tell(Input::SetModel(before));
+            }
             let Some(next) = self.waiting.front() else {
                 return;
             };
@@ -97,6 +106,13 @@ impl Engine {
                 self.run_command(command, uuid).await;
                 continue;
             }
+            let model = match self.waiting.front() {
+                Some(Waiting::Prompt(frame, _)) => self.invoked(frame).and_then(|it| it.model),
+                _ => None,
+            };
+            if model.is_some() && is_answering {
+                return; // another model answers it: it has a turn of its own
+            }
             let is_ready = self.session().is_some();
             if !is_ready {
                 return; // servers are waited for
@@ -108,6 +124,12 @@ impl Engine {
             {
                 if let Some(invocation) = self.invoked(&frame) {
                     prompt.content = Prompt::text(&invocation.text).content;
+                    if let (Some(model), Some(prepared)) = (model, &self.prepared) {
+                        let spec = &prepared.blueprint.spec;
+                        let before = Some(self.model()).filter(|before| *before != spec.model);
+                        live.send(Input::SetModel(Some(resolved(spec, &model))));
+                        self.model_before = Some(before);
+                    }
                     if !invocation.allowed_tools.is_empty() {
                         let rules = invocation.allowed_tools.iter().map(Rule::value).collect();
                         let allow = PermissionUpdate::allow_in_session(rules);

@@ -1,6 +1,12 @@
 //! The MCP servers of an engine: which there are, how they are doing, what tools they have.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -54,6 +60,8 @@ struct Server {
     listening: JoinSet<()>,
     /// It was added while the engine ran.
     is_dynamic: bool,
+    /// It stands in the project's `.mcp.json`.
+    is_of_project: bool,
     /// Which connection counts: an answer to an earlier one comes too late.
     attempt: u64,
 }
@@ -63,6 +71,8 @@ pub(super) struct Servers {
     channel: ControlChannel,
     /// Where programs are started, if not where this one was.
     cwd: Option<PathBuf>,
+    /// What the settings add to the environment of programs, and may stand in configurations.
+    variables: BTreeMap<String, String>,
     all: BTreeMap<String, Server>,
 }
 
@@ -128,6 +138,18 @@ struct ConfigFile {
     mcp_servers: BTreeMap<String, RawJson>,
 }
 
+/// The servers of a project's own file; none where there is no such file.
+pub(super) fn read_project_config(path: &Path) -> Result<BTreeMap<String, RawJson>, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let json = match fs::read_to_string(path) {
+        Ok(json) => json,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) => return Err(wrong(&error)),
+    };
+    let file: ConfigFile = serde_json::from_str(&json).map_err(|error| wrong(&error))?;
+    Ok(file.mcp_servers)
+}
+
 /// The servers that a configuration names: JSON, or a file of it.
 pub(super) fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, String> {
     let json = match text.trim_start().starts_with('{') {
@@ -146,7 +168,24 @@ impl Servers {
         Self {
             channel,
             cwd,
+            variables: BTreeMap::new(),
             all: BTreeMap::new(),
+        }
+    }
+
+    /// What the settings add to the environment: for servers that are added from now on.
+    pub(super) fn set_variables(&mut self, variables: BTreeMap<&str, &str>) {
+        let variables = variables.into_iter();
+        self.variables = variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+    }
+
+    /// Adds a server of the project's own file, not yet connected.
+    pub(super) fn add_of_project(&mut self, name: &str, config: RawJson) {
+        self.add(name, config, false);
+        if let Some(server) = self.all.get_mut(name) {
+            server.is_of_project = true;
         }
     }
 
@@ -162,6 +201,7 @@ impl Servers {
             connection: None,
             listening: JoinSet::new(),
             is_dynamic,
+            is_of_project: false,
             attempt: 0,
         };
         self.all.insert(name.to_owned(), server);
@@ -179,12 +219,18 @@ impl Servers {
             Some("sdk") => Way::Sdk(SdkServer::new(name.to_owned(), self.channel.clone())),
             #[cfg(unix)]
             None | Some("stdio") => {
-                let variable = |name: &str| std::env::var(name).ok();
+                let variable = |name: &str| {
+                    let own = self.variables.get(name).cloned();
+                    own.or_else(|| std::env::var(name).ok())
+                };
                 match StdioServer::read(name, config, &variable) {
-                    Ok(server) => Way::Stdio(Box::new(match &self.cwd {
-                        Some(cwd) => server.directory(cwd),
-                        None => server,
-                    })),
+                    Ok(server) => {
+                        let server = server.with_variables(&self.variables);
+                        Way::Stdio(Box::new(match &self.cwd {
+                            Some(cwd) => server.directory(cwd),
+                            None => server,
+                        }))
+                    }
                     Err(error) => Way::None(error.to_string()),
                 }
             }
@@ -216,16 +262,6 @@ impl Servers {
         self.all
             .values()
             .any(|server| server.status == Status::Pending)
-    }
-
-    /// Whether one of these has not answered yet.
-    pub(super) fn any_pending(&self, names: &[String]) -> bool {
-        let pending = |name: &String| {
-            self.all
-                .get(name)
-                .is_some_and(|server| server.status == Status::Pending)
-        };
-        names.iter().any(pending)
     }
 
     /// The connection to a server, to be waited for elsewhere; what comes of it goes to [`Servers::connected`].
@@ -376,6 +412,36 @@ impl Servers {
         (new, removed)
     }
 
+    /// The program behind a server.
+    #[cfg(unix)]
+    pub(super) fn connection(&self, name: &str) -> Result<Connection, ReplyError> {
+        let server = self.all.get(name).ok_or_else(|| not_found(name))?;
+        if matches!(server.way, Way::Sdk(_)) {
+            let text = format!("{name} lives in the process of the SDK: ask it there");
+            return Err(ReplyError::new(text));
+        }
+        let connection = server.connection.clone();
+        connection.ok_or_else(|| {
+            let status = server.status().name();
+            ReplyError::new(format!("MCP server not connected: {name} ({status})"))
+        })
+    }
+
+    /// The program that has a tool, by the name by which the model calls it, and the name by which the program knows it.
+    #[cfg(unix)]
+    pub(super) fn connection_of_tool(
+        &self,
+        tool: &str,
+    ) -> Result<(Connection, String), ReplyError> {
+        for (name, server) in &self.all {
+            let mut tools = server.offer.tools.iter();
+            if let Some((_, own)) = tools.find(|(definition, _)| definition.name == tool) {
+                return Ok((self.connection(name)?, own.clone()));
+            }
+        }
+        Err(ReplyError::new(format!("no MCP server has a tool {tool}")))
+    }
+
     /// Why a server could not be reached, if it could not.
     pub(super) fn failure(&self, name: &str) -> Option<&str> {
         match &self.all.get(name)?.status {
@@ -477,9 +543,13 @@ impl Server {
         }
         described["transport"] = transport;
         described["config"] = config.into();
-        // All are given when the engine starts or while it runs: none comes from a file of the project.
-        described["scope"] = "dynamic".into();
-        described["source"] = if is_sdk { "sdk" } else { "dynamic" }.into();
+        let scope = if self.is_of_project {
+            "project"
+        } else {
+            "dynamic"
+        };
+        described["scope"] = scope.into();
+        described["source"] = if is_sdk { "sdk" } else { scope }.into();
         if let Some(info) = &self.offer.info {
             described["serverInfo"] = info.clone();
         }

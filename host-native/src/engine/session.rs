@@ -1,32 +1,81 @@
 //! The session that is running, and the task that turns it.
 
 use std::{
+    collections::VecDeque,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures_util::{FutureExt, stream};
 use tokio::{sync::mpsc, task::JoinHandle};
-use windlass_core::{HostError, Input, Machine, Millis, Now, Output, Session};
+use windlass_core::{HostError, Input, Machine, Millis, Now, Output, Session, SnapshotError, Spec};
 
 use super::{Event, host::EngineHost};
 use crate::host::panic_text;
 
 /// A session that is turned by one task and looked at by others. Cloning is cheap.
 #[derive(Clone)]
-pub(super) struct SharedSession(Arc<Mutex<Session>>);
+pub(super) struct SharedSession {
+    session: Arc<Mutex<Session>>,
+    /// Never locked but alone, or after the session.
+    said: Arc<Mutex<Said>>,
+}
+
+/// What was said to a session and has not reached it.
+#[derive(Default)]
+struct Said {
+    unheard: VecDeque<Input>,
+    /// Another session has taken its place: it hears no more.
+    is_left: bool,
+}
 
 impl SharedSession {
+    fn new(session: Session) -> Self {
+        Self {
+            session: Arc::new(Mutex::new(session)),
+            said: Arc::default(),
+        }
+    }
+
     /// The session, to look at. The task that turns it waits meanwhile: be quick.
     pub(super) fn look(&self) -> MutexGuard<'_, Session> {
         // A panic in the machine ends its task; what is left to look at is its last state.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session with another spec, and what the old one was told and did not hear: it is the new one that is to hear it.
+    ///
+    /// # Errors
+    /// As for a snapshot and for restoring one; the session goes on then as if nobody had asked.
+    pub(super) fn renewed(
+        &self,
+        spec: Arc<Spec>,
+    ) -> Result<(Session, VecDeque<Input>), SnapshotError> {
+        let old = self.look();
+        let new = Session::restore(spec, &old.snapshot()?)?;
+        let mut said = self.said();
+        said.is_left = true;
+        Ok((new, std::mem::take(&mut said.unheard)))
     }
 }
 
 impl Machine for SharedSession {
     fn handle(&mut self, now: Now, input: Input) -> Result<(), HostError> {
-        self.look().handle(now, input)
+        let mut session = self.look();
+        let mut said = self.said();
+        if said.is_left {
+            return Ok(());
+        }
+        // The others are the driver's own.
+        if !matches!(input, Input::Answer(..) | Input::Tick | Input::End) {
+            said.unheard.pop_front();
+        }
+        drop(said);
+        session.handle(now, input)
     }
 
     fn poll(&mut self) -> Option<Output> {
@@ -57,7 +106,7 @@ impl Live {
         host: EngineHost,
         events: mpsc::UnboundedSender<Event>,
     ) -> Self {
-        let session = SharedSession(Arc::new(Mutex::new(session)));
+        let session = SharedSession::new(session);
         let (inputs, mut arriving) = mpsc::unbounded_channel();
         let mut machine = session.clone();
         let driver = tokio::spawn(async move {
@@ -82,6 +131,9 @@ impl Live {
 
     pub(super) fn send(&self, input: Input) {
         if let Some(inputs) = &self.inputs {
+            // In both in the same order.
+            let mut said = self.session.said();
+            said.unheard.push_back(input.clone());
             // The driver has ended, and `Event::Ended` says why.
             let _ = inputs.send(input);
         }

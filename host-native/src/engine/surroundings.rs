@@ -9,20 +9,26 @@ use serde::Deserialize;
 
 use serde_json::{Value, json};
 use windlass_core::{
-    Spec, agent::AgentModel, context::OutputStyle, permission::Layered, spec::Effort,
+    RawJson, Spec,
+    agent::AgentModel,
+    context::OutputStyle,
+    permission::{Layered, Source},
 };
 use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
-    settings::{LoadedSettings, SettingSources, SettingsHooks, SettingsPlaces},
+    protocol::flags::effort,
+    settings::{LoadedSettings, SettingSources, SettingsHooks, SettingsPlaces, SourcedSettings},
 };
 
-use super::{build::StartError, launch::Launch};
+use super::{build::StartError, launch::Launch, servers::read_project_config};
 
 /// Settings and project files, as far as the flags let them be read.
 pub(super) struct Surroundings {
     pub(super) places: SettingsPlaces,
     pub(super) settings: LoadedSettings,
     pub(super) project: ProjectFiles,
+    /// Which sources are read.
+    pub(super) sources: SettingSources,
     /// A person has trusted the project's folder: what its files widen counts.
     is_trusted: bool,
 }
@@ -67,6 +73,7 @@ impl Surroundings {
             places,
             settings,
             project: project.load(sources),
+            sources,
             is_trusted,
         })
     }
@@ -113,7 +120,7 @@ impl Surroundings {
             .settings
             .first(|settings| settings.effort_level.as_deref())
         {
-            match Effort::parse(name) {
+            match effort(name) {
                 Some(effort) => spec.effort = Some(effort),
                 None => warnings.push(format!("the effort {name} of the settings is not known")),
             }
@@ -163,6 +170,39 @@ impl Surroundings {
                 .find(|style| style.name == name)
         };
         spec.output_style = own.or_else(built_in);
+    }
+
+    /// The MCP servers of the project's `.mcp.json`, where the project is a source and but for those that the settings switch off.
+    /// Whoever starts an engine for a program and lets it read a folder's files trusts the folder so far.
+    pub(super) fn project_servers(&self) -> Result<BTreeMap<String, RawJson>, String> {
+        if !self.sources.project {
+            return Ok(BTreeMap::new());
+        }
+        let mut servers = read_project_config(&self.places.project.join(".mcp.json"))?;
+        for sourced in &self.settings.sources {
+            for name in &sourced.settings.disabled_mcpjson_servers {
+                servers.remove(name);
+            }
+        }
+        Ok(servers)
+    }
+
+    /// The settings that came on the command line, or as if they had.
+    pub(super) fn given(&self) -> Option<&SourcedSettings> {
+        let mut sources = self.settings.sources.iter();
+        sources.find(|sourced| sourced.source == Source::CliArg)
+    }
+
+    /// The names of the output styles there are: that of the preset, built-in ones, those of files.
+    pub(super) fn style_names(&self) -> Vec<String> {
+        let mut names = vec!["default".to_owned()];
+        let built_in = OutputStyle::built_in();
+        for style in built_in.iter().chain(&self.project.output_styles) {
+            if !names.contains(&style.name) {
+                names.push(style.name.clone());
+            }
+        }
+        names
     }
 
     /// The settings, as `get_settings` shows them.

@@ -20,6 +20,8 @@ mod tree;
 mod walk;
 mod write;
 
+pub(crate) use write::digest_of;
+
 pub use error::FsError;
 pub use grant::{Files, GrantError};
 pub use reach::{Entry, EntryKind, Page, Reach, Refusal, Root, Stat, WriteOptions};

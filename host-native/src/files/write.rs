@@ -157,7 +157,11 @@ fn write_beside(dir: &Dir, data: &[u8], permissions: Option<Permissions>) -> io:
 
 /// The digest of a file's content as observations carry it.
 fn digest(target: &Target) -> Result<String, FsError> {
-    let mut file = open_for_reading(target)?;
+    Ok(digest_of(open_for_reading(target)?)?)
+}
+
+/// The digest of what can be read of something, as observations carry it.
+pub(crate) fn digest_of(mut file: impl Read) -> io::Result<String> {
     let mut hash = Sha256::new();
     let mut part = vec![0; 64 << 10];
     loop {

@@ -4,9 +4,13 @@ use std::{fmt, io, sync::Arc, time::Duration};
 
 use rmcp::{
     ClientHandler, Peer, RoleClient, ServiceExt as _,
-    model::{ClientCapabilities, ClientConfig, Implementation, Tool as Listed},
+    model::{
+        CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, JsonObject,
+        ReadResourceRequestParams, Tool as Listed,
+    },
     service::{ClientInitializeError, NotificationContext, RunningService, ServiceError},
 };
+use serde::Serialize;
 use tokio::sync::Notify;
 use windlass_core::{
     agent::server_tool_name,
@@ -198,6 +202,51 @@ impl Connection {
     #[must_use]
     pub fn tool(&self, name: impl Into<String>) -> McpTool {
         McpTool::new(self.clone(), name.into())
+    }
+
+    /// What the server answers to `resources/read`, as it says it; or why there is no answer.
+    ///
+    /// # Errors
+    /// What went wrong, in words: the server refused, took longer than a call may, or is gone.
+    pub async fn read_resource(&self, uri: &str) -> Result<RawJson, String> {
+        let asked = self
+            .peer()
+            .read_resource(ReadResourceRequestParams::new(uri));
+        self.within(self.0.call_limit, asked).await
+    }
+
+    /// What the server answers to a call, by the tool's own name, as it says it.
+    ///
+    /// # Errors
+    /// As with [`read_resource`](Self::read_resource). A tool that fails has answered.
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        limit: Option<Duration>,
+    ) -> Result<RawJson, String> {
+        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let called = self.peer().call_tool(parameters);
+        self.within(limit.unwrap_or(self.0.call_limit), called)
+            .await
+    }
+
+    async fn within<T: Serialize>(
+        &self,
+        limit: Duration,
+        asked: impl Future<Output = Result<T, ServiceError>>,
+    ) -> Result<RawJson, String> {
+        let Ok(answer) = tokio::time::timeout(limit, asked).await else {
+            return Err(format!("no answer within {} seconds", limit.as_secs_f64()));
+        };
+        match answer {
+            Ok(answer) => RawJson::encode(&answer).map_err(|error| error.to_string()),
+            Err(ServiceError::McpError(error)) => Err(error.message.into_owned()),
+            Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
+                Err(self.epitaph().await)
+            }
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Whether the server has gone away.

@@ -153,6 +153,15 @@ impl StdioServer {
         self
     }
 
+    /// Gives the program further variables, where the configuration does not say the same ones.
+    #[must_use]
+    pub fn with_variables(mut self, variables: &BTreeMap<String, String>) -> Self {
+        for (name, value) in variables {
+            self.env.entry(name.clone()).or_insert(value.clone());
+        }
+        self
+    }
+
     /// How long it may take.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {

@@ -35,6 +35,10 @@ async fn every_request_has_a_reply_before_and_after_the_first_prompt() {
             ),
             (json!({"subtype": "background_tasks"}), json!({})),
             (
+                json!({"subtype": "background_tasks", "tool_use_id": "toolu_nobody"}),
+                json!({"backgrounded": false}),
+            ),
+            (
                 json!({"subtype": "cancel_async_message", "message_uuid": "x"}),
                 json!({"cancelled": false}),
             ),
@@ -58,6 +62,12 @@ async fn every_request_has_a_reply_before_and_after_the_first_prompt() {
             json!({"subtype": "file_suggestions", "query": "he"}),
             json!({"subtype": "seed_read_state", "path": "x", "mtime": 1}),
             json!({"subtype": "reload_skills"}),
+            json!({"subtype": "reload_output_styles"}),
+            json!({"subtype": "reload_plugins"}),
+            json!({"subtype": "set_has_subscribers", "has_subscribers": false}),
+            json!({"subtype": "set_max_thinking_tokens", "thinking_display": "omitted"}),
+            json!({"subtype": "set_mcp_permission_mode_override", "serverName": "x", "mode": "default"}),
+            json!({"subtype": "set_mcp_permission_mode_override", "serverName": "x", "mode": null}),
         ] {
             let reply = sdk.request(request.clone()).await;
             assert_eq!(reply["subtype"], "success", "{request}: {reply}");
@@ -72,9 +82,58 @@ async fn every_request_has_a_reply_before_and_after_the_first_prompt() {
                 json!({"subtype": "set_permission_mode", "mode": "bypassPermissions"}),
                 "bypass_not_launched",
             ),
+            (
+                json!({"subtype": "apply_flag_settings", "settings": {"model": "m", "cleanupPeriodDays": 3}}),
+                "unsupported_settings",
+            ),
+            (
+                json!({"subtype": "update_settings", "source": "localSettings", "settings": {"model": "m"}}),
+                "unsupported_settings",
+            ),
+            (
+                json!({"subtype": "set_mcp_permission_mode_override", "serverName": "x", "mode": "auto"}),
+                "invalid_mode",
+            ),
         ] {
             let reply = sdk.request(request.clone()).await;
             assert_eq!(reply["error_code"], code, "{request}: {reply}");
+        }
+        for (request, word) in [
+            (
+                json!({"subtype": "rename_session", "title": "x", "session_id": "00000000-0000-4000-8000-000000000000"}),
+                "does not run here",
+            ),
+            (json!({"subtype": "rename_session", "title": " "}), "empty"),
+            (json!({"subtype": "get_task_output", "task_id": "b0"}), "b0"),
+            (
+                json!({"subtype": "mcp_call", "tool": "mcp__a__b"}),
+                "mcp__a__b",
+            ),
+            (
+                json!({"subtype": "mcp_read_resource", "serverName": "a", "uri": "ui://x"}),
+                "Server not found: a",
+            ),
+            (
+                json!({"subtype": "mcp_read_resource", "serverName": "a", "uri": "file:///x"}),
+                "ui://",
+            ),
+            (
+                json!({"subtype": "register_repo_root", "directory": "/"}),
+                "does not lie below",
+            ),
+            (
+                json!({"subtype": "register_repo_root", "directory": "."}),
+                "already",
+            ),
+            (
+                json!({"subtype": "reload_plugins", "add_plugins": [{"type": "local", "path": "/p"}]}),
+                "plugins",
+            ),
+        ] {
+            let reply = sdk.request(request.clone()).await;
+            assert_eq!(reply["subtype"], "error", "{request}: {reply}");
+            let text = reply["error"].as_str().unwrap();
+            assert!(text.contains(word), "{request}: {text}");
         }
         let second = sdk.initialize(json!({})).await;
         assert_eq!(second["current_permission_mode"], "acceptEdits");
