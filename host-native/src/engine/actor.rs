@@ -74,8 +74,10 @@ pub(super) struct Engine {
     pub(super) seen: BTreeSet<String>,
     /// The title that the SDK gave: kept with the first prompt, so that nothing is written of a session without one.
     pub(super) title: Option<String>,
-    /// The model to go back to when a command has been answered by one of its own.
-    pub(super) model_before: Option<Option<String>>,
+    /// The model that the SDK chose while the session ran; nothing for the session's own.
+    pub(super) chosen_model: Option<String>,
+    /// A command is being answered by a model of its own: the other comes back behind it.
+    pub(super) has_commands_model: bool,
     /// What sessions are made of has changed while one ran.
     pub(super) is_stale: bool,
     pub(super) input_ended: bool,
@@ -140,7 +142,8 @@ impl Engine {
             waiting: VecDeque::new(),
             seen: BTreeSet::new(),
             title: None,
-            model_before: None,
+            chosen_model: None,
+            has_commands_model: false,
             is_stale: false,
             input_ended: false,
             is_finishing: false,

@@ -139,7 +139,7 @@ impl Engine {
             let spec = self.prepared.as_ref().map(|it| &it.blueprint.spec);
             let name = model.as_str().filter(|name| *name != "default");
             let model = name.zip(spec).map(|(name, spec)| resolved(spec, name));
-            self.tell(Input::SetModel(model));
+            self.choose_model(model);
         }
         if given.contains_key("effortLevel") {
             self.tell(Input::SetEffort(chosen_effort));

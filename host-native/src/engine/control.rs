@@ -302,6 +302,13 @@ impl Engine {
         None
     }
 
+    /// Another model from here on; nothing for the session's own.
+    pub(super) fn choose_model(&mut self, model: Option<String>) {
+        self.has_commands_model = false;
+        self.chosen_model.clone_from(&model);
+        self.tell(Input::SetModel(model));
+    }
+
     fn set_thinking(
         &mut self,
         tokens: Option<Option<u32>>,
@@ -347,8 +354,7 @@ impl Engine {
             .as_ref()
             .map(|it| it.blueprint.spec.model.clone());
         let resolved = model.clone().or(of_spec).unwrap_or_else(|| self.model());
-        self.model_before = None;
-        self.tell(Input::SetModel(model));
+        self.choose_model(model);
         Reply::with(json!({"model": resolved}))
     }
 

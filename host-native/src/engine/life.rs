@@ -192,6 +192,8 @@ impl Engine {
     pub(super) fn begin_anew(&mut self) -> SessionId {
         self.live = None;
         self.before.clear();
+        self.chosen_model = None;
+        self.has_commands_model = false;
         self.session_id = fresh_uuid();
         self.taken_up = None;
         if let Err(problem) = self.keep() {

@@ -74,8 +74,8 @@ impl Engine {
     pub(super) async fn pump(&mut self) {
         loop {
             let is_answering = self.is_answering().await;
-            if !is_answering && let Some(before) = self.model_before.take() {
-                self.tell(Input::SetModel(before));
+            if !is_answering && std::mem::take(&mut self.has_commands_model) {
+                self.tell(Input::SetModel(self.chosen_model.clone()));
             }
             let Some(next) = self.waiting.front() else {
                 return;
@@ -126,9 +126,8 @@ impl Engine {
                     prompt.content = Prompt::text(&invocation.text).content;
                     if let (Some(model), Some(prepared)) = (model, &self.prepared) {
                         let spec = &prepared.blueprint.spec;
-                        let before = Some(self.model()).filter(|before| *before != spec.model);
                         live.send(Input::SetModel(Some(resolved(spec, &model))));
-                        self.model_before = Some(before);
+                        self.has_commands_model = true;
                     }
                     if !invocation.allowed_tools.is_empty() {
                         let rules = invocation.allowed_tools.iter().map(Rule::value).collect();
