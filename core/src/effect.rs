@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    hook::{HookAnswer, HookCall, Occurrence},
+    hook::{HookAnswer, HookCall, Occurrence, input::UserPromptExpansion},
     id::{EffectId, Uuid},
     json::{self, RawJson},
     message::{FailedFile, Message, PersistedFile},
@@ -101,6 +101,9 @@ pub struct Prompt {
     /// When it enters the conversation.
     #[serde(default)]
     pub delivery: Delivery,
+    /// The command that it was before whoever sends it put in its place what it stands for: hooks are told of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expanded_from: Option<UserPromptExpansion>,
 }
 
 /// When a prompt enters the conversation.

@@ -51,6 +51,17 @@ pub enum CompactionTrigger {
     Auto,
 }
 
+impl CompactionTrigger {
+    /// The name in messages and inputs of hooks.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Auto => "auto",
+        }
+    }
+}
+
 impl Compaction {
     /// Tokens beyond which a conversation with a model of this window (0: unknown) is compacted by itself; none
     /// is never.

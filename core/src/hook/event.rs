@@ -42,11 +42,25 @@ pub enum HookEvent {
     WorktreeCreate,
     /// A worktree is removed.
     WorktreeRemove,
+    /// All calls of a response have their results, and the model is about to read them.
+    PostToolBatch,
+    /// A call was denied.
+    PermissionDenied,
+    /// The conversation has been compacted.
+    PostCompact,
+    /// The model could not be asked, and the answer ends with that.
+    StopFailure,
+    /// A command has become the prompt that it stands for, which is about to enter the conversation.
+    UserPromptExpansion,
+    /// Standing instructions have been read from a file.
+    InstructionsLoaded,
+    /// The work goes on in another directory.
+    CwdChanged,
 }
 
 impl HookEvent {
     /// Every event.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 25] = [
         Self::PreToolUse,
         Self::PostToolUse,
         Self::PostToolUseFailure,
@@ -65,6 +79,13 @@ impl HookEvent {
         Self::ConfigChange,
         Self::WorktreeCreate,
         Self::WorktreeRemove,
+        Self::PostToolBatch,
+        Self::PermissionDenied,
+        Self::PostCompact,
+        Self::StopFailure,
+        Self::UserPromptExpansion,
+        Self::InstructionsLoaded,
+        Self::CwdChanged,
     ];
 
     /// The name in settings, inputs and messages.
@@ -89,6 +110,13 @@ impl HookEvent {
             Self::ConfigChange => "ConfigChange",
             Self::WorktreeCreate => "WorktreeCreate",
             Self::WorktreeRemove => "WorktreeRemove",
+            Self::PostToolBatch => "PostToolBatch",
+            Self::PermissionDenied => "PermissionDenied",
+            Self::PostCompact => "PostCompact",
+            Self::StopFailure => "StopFailure",
+            Self::UserPromptExpansion => "UserPromptExpansion",
+            Self::InstructionsLoaded => "InstructionsLoaded",
+            Self::CwdChanged => "CwdChanged",
         }
     }
 
@@ -107,7 +135,13 @@ impl HookEvent {
     /// Whether a hook may refuse what is about to happen: a call, or a prompt.
     #[must_use]
     pub fn can_be_refused(self) -> bool {
-        self.judges_calls() || self == Self::UserPromptSubmit
+        self.judges_calls() || self.looks_at_prompts()
+    }
+
+    /// Whether it comes before a prompt enters the conversation.
+    #[must_use]
+    pub fn looks_at_prompts(self) -> bool {
+        matches!(self, Self::UserPromptSubmit | Self::UserPromptExpansion)
     }
 
     /// Whether `additionalContext` of this event reaches the model.
@@ -123,6 +157,8 @@ impl HookEvent {
                 | Self::Setup
                 | Self::SubagentStart
                 | Self::Notification
+                | Self::PostToolBatch
+                | Self::UserPromptExpansion
         )
     }
 
@@ -140,6 +176,7 @@ impl HookEvent {
                 | Self::ConfigChange
                 | Self::WorktreeCreate
                 | Self::WorktreeRemove
+                | Self::InstructionsLoaded
         )
     }
 

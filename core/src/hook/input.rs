@@ -4,6 +4,16 @@ use alloc::{format, string::String};
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
+mod surroundings;
+mod turn;
+
+pub use self::{
+    surroundings::{CwdChanged, InstructionsLoaded, LoadReason, MemoryType},
+    turn::{
+        BatchCall, ExpansionType, PermissionDenied, PostCompact, PostToolBatch, StopFailure,
+        UserPromptExpansion,
+    },
+};
 use super::HookEvent;
 use crate::{
     context::CompactionTrigger,
@@ -82,6 +92,20 @@ pub enum Occurrence {
     WorktreeCreate(WorktreeCreate),
     /// A worktree is removed.
     WorktreeRemove(WorktreeRemove),
+    /// All calls of a response have their results.
+    PostToolBatch(PostToolBatch),
+    /// A call was denied.
+    PermissionDenied(PermissionDenied),
+    /// The conversation has been compacted.
+    PostCompact(PostCompact),
+    /// The model could not be asked.
+    StopFailure(StopFailure),
+    /// A command has become a prompt.
+    UserPromptExpansion(UserPromptExpansion),
+    /// Standing instructions have been read.
+    InstructionsLoaded(InstructionsLoaded),
+    /// The work goes on in another directory.
+    CwdChanged(CwdChanged),
 }
 
 /// Fields of `PreToolUse`.
@@ -106,6 +130,9 @@ pub struct PostToolUse {
     pub tool_response: RawJson,
     /// The call.
     pub tool_use_id: String,
+    /// How long it ran, in milliseconds: questions and hooks before it are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// Fields of `PostToolUseFailure`.
@@ -122,6 +149,9 @@ pub struct PostToolUseFailure {
     /// Whether it failed because the run was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_interrupt: Option<bool>,
+    /// How long it ran, in milliseconds: questions and hooks before it are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// Fields of `Notification`.
@@ -353,6 +383,13 @@ impl Occurrence {
             Self::ConfigChange(_) => HookEvent::ConfigChange,
             Self::WorktreeCreate(_) => HookEvent::WorktreeCreate,
             Self::WorktreeRemove(_) => HookEvent::WorktreeRemove,
+            Self::PostToolBatch(_) => HookEvent::PostToolBatch,
+            Self::PermissionDenied(_) => HookEvent::PermissionDenied,
+            Self::PostCompact(_) => HookEvent::PostCompact,
+            Self::StopFailure(_) => HookEvent::StopFailure,
+            Self::UserPromptExpansion(_) => HookEvent::UserPromptExpansion,
+            Self::InstructionsLoaded(_) => HookEvent::InstructionsLoaded,
+            Self::CwdChanged(_) => HookEvent::CwdChanged,
         }
     }
 
@@ -365,6 +402,7 @@ impl Occurrence {
             Self::PostToolUse(e) => &e.tool_name,
             Self::PostToolUseFailure(e) => &e.tool_name,
             Self::PermissionRequest(e) => &e.tool_name,
+            Self::PermissionDenied(e) => &e.tool_name,
             Self::Notification(e) => &e.notification_type,
             Self::SessionStart(e) => match e.source {
                 StartSource::Startup => "startup",
@@ -375,10 +413,11 @@ impl Occurrence {
             Self::SessionEnd(e) => &e.reason,
             Self::SubagentStart(e) => &e.agent_type,
             Self::SubagentStop(e) => &e.agent_type,
-            Self::PreCompact(e) => match e.trigger {
-                CompactionTrigger::Manual => "manual",
-                CompactionTrigger::Auto => "auto",
-            },
+            Self::PreCompact(e) => e.trigger.name(),
+            Self::PostCompact(e) => e.trigger.name(),
+            Self::StopFailure(e) => e.error.name(),
+            Self::UserPromptExpansion(e) => &e.command_name,
+            Self::InstructionsLoaded(e) => e.load_reason.name(),
             Self::Setup(e) => match e.trigger {
                 SetupTrigger::Init => "init",
                 SetupTrigger::Maintenance => "maintenance",
@@ -389,7 +428,9 @@ impl Occurrence {
             | Self::TeammateIdle(_)
             | Self::TaskCompleted(_)
             | Self::WorktreeCreate(_)
-            | Self::WorktreeRemove(_) => return None,
+            | Self::WorktreeRemove(_)
+            | Self::PostToolBatch(_)
+            | Self::CwdChanged(_) => return None,
         })
     }
 
@@ -400,6 +441,7 @@ impl Occurrence {
             Self::PreToolUse(e) => Some(&e.tool_use_id),
             Self::PostToolUse(e) => Some(&e.tool_use_id),
             Self::PostToolUseFailure(e) => Some(&e.tool_use_id),
+            Self::PermissionDenied(e) => Some(&e.tool_use_id),
             _ => None,
         }
     }
@@ -440,6 +482,13 @@ impl<'de> Deserialize<'de> for Occurrence {
             HookEvent::ConfigChange => raw.decode().map(Self::ConfigChange),
             HookEvent::WorktreeCreate => raw.decode().map(Self::WorktreeCreate),
             HookEvent::WorktreeRemove => raw.decode().map(Self::WorktreeRemove),
+            HookEvent::PostToolBatch => raw.decode().map(Self::PostToolBatch),
+            HookEvent::PermissionDenied => raw.decode().map(Self::PermissionDenied),
+            HookEvent::PostCompact => raw.decode().map(Self::PostCompact),
+            HookEvent::StopFailure => raw.decode().map(Self::StopFailure),
+            HookEvent::UserPromptExpansion => raw.decode().map(Self::UserPromptExpansion),
+            HookEvent::InstructionsLoaded => raw.decode().map(Self::InstructionsLoaded),
+            HookEvent::CwdChanged => raw.decode().map(Self::CwdChanged),
         }
         .map_err(de::Error::custom)
     }

@@ -164,6 +164,9 @@ impl Judgement {
                 Some(PermissionDecision::Allow) => {
                     return widens("hookSpecificOutput.permissionDecision", "allow");
                 }
+                Some(PermissionDecision::Defer) => {
+                    return widens("hookSpecificOutput.permissionDecision", "end the run");
+                }
             },
             Some(SpecificOutput::PermissionRequest { decision }) => match decision {
                 RequestDecision::Deny { message, .. } => Self::Deny {
@@ -173,7 +176,14 @@ impl Judgement {
                     return widens("hookSpecificOutput.decision.behavior", "allow");
                 }
             },
-            Some(SpecificOutput::PostToolUse { .. } | SpecificOutput::Context(_)) => Self::Pass,
+            Some(SpecificOutput::PermissionDenied { retry: Some(true) }) => {
+                return widens("hookSpecificOutput.retry", "let a call be tried again");
+            }
+            Some(
+                SpecificOutput::PostToolUse { .. }
+                | SpecificOutput::PermissionDenied { .. }
+                | SpecificOutput::Context(_),
+            ) => Self::Pass,
         };
         Ok(match (shortly, specific) {
             (deny @ Self::Deny { .. }, _) => deny,

@@ -30,7 +30,7 @@ pub struct Voice {
 pub struct Merged {
     /// The run is to end; the first reason given.
     pub stop: Option<String>,
-    /// Whether a call may run: deny wins over ask, ask over allow.
+    /// Whether a call may run: deny wins over defer, defer over ask, ask over allow.
     pub permission: Option<Ruling>,
     /// The input that is to run instead: the last one given.
     pub updated_input: Option<RawJson>,
@@ -46,6 +46,8 @@ pub struct Merged {
     pub updated_output: Option<RawJson>,
     /// What is taken from a call.
     pub narrowing: Narrowing,
+    /// A call that was denied may be tried again.
+    pub retry: bool,
 }
 
 /// What hooks say about a call.
@@ -61,7 +63,7 @@ pub struct Ruling {
 
 /// Puts together what hooks said, given in the order of registration.
 ///
-/// - **Deny wins over ask, ask over allow.** The reasons of all that took the winning decision are kept.
+/// - **Deny wins over defer, defer over ask, ask over allow.** The reasons of all that took the winning decision are kept.
 /// - **The last changed input wins**, and an *allow* counts only for the input that runs: of a hook that saw
 ///   the input as it was, or that set it itself. Whoever allowed something else has allowed nothing.
 /// - Context and messages are kept in order; the first `stopReason` counts; the last changed output wins.
@@ -150,6 +152,7 @@ impl Merged {
                 updated_output: Some(output),
                 ..
             } => self.updated_output = Some(output.clone()),
+            SpecificOutput::PermissionDenied { retry } => self.retry |= *retry == Some(true),
             _ => {}
         }
     }

@@ -113,12 +113,19 @@ pub enum SpecificOutput {
         /// The answer.
         decision: RequestDecision,
     },
+    /// After a denial.
+    PermissionDenied {
+        /// Whether the model may try the call again.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        retry: Option<bool>,
+    },
     /// Text for the model, of the events that say nothing else.
     #[serde(untagged)]
     Context(ContextOutput),
 }
 
-/// Text for the model: `UserPromptSubmit`, `SessionStart`, `Setup`, `SubagentStart`, `PostToolUseFailure`, `Notification`.
+/// Text for the model: `UserPromptSubmit`, `SessionStart`, `Setup`, `SubagentStart`, `PostToolUseFailure`, `Notification`,
+/// `PostToolBatch`, `UserPromptExpansion`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextOutput {
@@ -137,6 +144,8 @@ pub enum PermissionDecision {
     Allow,
     /// Somebody must be asked, whatever rules and mode say.
     Ask,
+    /// Not now: the run ends with the call, and whoever started it decides about it.
+    Defer,
     /// No.
     Deny,
 }
@@ -322,6 +331,7 @@ impl SpecificOutput {
                         &[
                             ("allow", PermissionDecision::Allow),
                             ("ask", PermissionDecision::Ask),
+                            ("defer", PermissionDecision::Defer),
                             ("deny", PermissionDecision::Deny),
                         ],
                     )?,
@@ -346,6 +356,23 @@ impl SpecificOutput {
                 Ok(Self::PermissionRequest {
                     decision: RequestDecision::read(&decision)?,
                 })
+            }
+            HookEvent::PermissionDenied => {
+                fields.only(&["hookEventName", "retry"])?;
+                let retry = fields.boolean("retry")?;
+                Ok(Self::PermissionDenied { retry })
+            }
+            // Kept out of the words of a refusal; the prompt is not repeated in ours.
+            HookEvent::UserPromptExpansion => {
+                fields.only(&[
+                    "hookEventName",
+                    "additionalContext",
+                    "suppressOriginalPrompt",
+                ])?;
+                Ok(Self::Context(ContextOutput {
+                    hook_event_name: event,
+                    additional_context: context()?,
+                }))
             }
             event if event.takes_context() => {
                 fields.only(&["hookEventName", "additionalContext"])?;
@@ -372,7 +399,7 @@ impl SpecificOutput {
                 additional_context, ..
             } => additional_context.as_deref(),
             Self::Context(context) => context.additional_context.as_deref(),
-            Self::PermissionRequest { .. } => None,
+            Self::PermissionRequest { .. } | Self::PermissionDenied { .. } => None,
         }
     }
 }

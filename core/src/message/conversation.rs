@@ -67,6 +67,21 @@ pub enum ErrorClass {
     Unknown,
 }
 
+impl ErrorClass {
+    /// The name in messages and inputs of hooks.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AuthenticationFailed => "authentication_failed",
+            Self::BillingError => "billing_error",
+            Self::RateLimit => "rate_limit",
+            Self::InvalidRequest => "invalid_request",
+            Self::ServerError => "server_error",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// `type: "user"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {

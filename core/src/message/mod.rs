@@ -24,7 +24,7 @@ pub use self::{
         AuthStatus, PromptSuggestion, RateLimitEvent, RateLimitInfo, RateLimitStatus, ToolProgress,
         ToolUseSummary, Utilization,
     },
-    result::{ModelUsage, PermissionDenial, ResultMessage, ResultSubtype},
+    result::{DeferredToolUse, ModelUsage, PermissionDenial, ResultMessage, ResultSubtype},
     system::{
         ApiRetry, CompactBoundary, CompactMetadata, FailedFile, FilesPersisted, InformationLevel,
         Informational, Init, McpServer, ModelFallback, PermissionDenied, PersistedFile, PluginInfo,

@@ -45,10 +45,24 @@ pub struct ResultMessage {
     pub model_usage: SortedMap<String, ModelUsage>,
     /// Calls that were not allowed to run.
     pub permission_denials: Vec<PermissionDenial>,
+    /// The call that a hook left to whoever started the run; it did not run (Agent SDK reference, `SDKDeferredToolUse`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred_tool_use: Option<DeferredToolUse>,
     /// This message.
     pub uuid: Uuid,
     /// The session.
     pub session_id: SessionId,
+}
+
+/// A call that was left to whoever started the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeferredToolUse {
+    /// The call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The input as the model gave it.
+    pub input: RawJson,
 }
 
 /// How the answer to a prompt ended.

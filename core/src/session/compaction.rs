@@ -12,7 +12,7 @@ use crate::{
     history::Role,
     hook::{
         HookEvent, Occurrence,
-        input::{PreCompact, SessionStart, StartSource},
+        input::{PostCompact, PreCompact, SessionStart, StartSource},
     },
     id::{Millis, Stage},
     message::{CompactBoundary, CompactMetadata, ErrorClass, Message, StatusKind, SystemMessage},
@@ -286,7 +286,7 @@ impl Thread {
                 "the summary is no shorter than what it sums up",
             );
         };
-        self.begin_anew(shared, begun, count - cut, text);
+        self.begin_anew(shared, begun, count - cut, text, summary);
     }
 
     fn begin_anew(
@@ -295,6 +295,7 @@ impl Thread {
         begun: crate::history::History,
         kept: usize,
         summary: crate::json::RawJson,
+        written: String,
     ) {
         let Some(compacting) = self.run.compacting.take() else {
             return;
@@ -342,6 +343,11 @@ impl Thread {
             model,
         };
         self.fire_anew(shared, Occurrence::SessionStart(start));
+        let compacted = PostCompact {
+            trigger: compacting.trigger,
+            compact_summary: written,
+        };
+        self.tell_hooks(shared, Occurrence::PostCompact(compacted));
         self.run.summaries += 1;
         self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
         self.transit(shared, Event::Answered);

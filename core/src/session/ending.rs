@@ -5,6 +5,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec};
 use super::{Event, Outcome, Phase, Shared, Thread, output::given_up, run::CallState};
 use crate::{
     content::Block,
+    hook::{Occurrence, input::StopFailure},
     id::{EffectId, Stage, Uuid},
     message::{ApiMessage, AssistantMessage, ErrorClass, Message, ResultMessage, ResultSubtype},
     provider::{StopReason, Usage},
@@ -99,9 +100,31 @@ impl Thread {
 
     /// The result once nothing runs that could say anything after it.
     pub(super) fn report_if_quiet(&mut self, shared: &mut Shared) {
+        self.tell_hooks_of_failure(shared);
         if self.phase == Phase::Finishing && self.hook_rounds.is_empty() {
             self.report(shared);
         }
+    }
+
+    /// The model could not be asked, and that is the end: hooks hear of it, once, before the result.
+    fn tell_hooks_of_failure(&mut self, shared: &mut Shared) {
+        let Some(Outcome::Failed {
+            class: Some(error),
+            message,
+        }) = &self.run.outcome
+        else {
+            return;
+        };
+        if self.phase != Phase::Finishing || !self.is_main() || self.run.failure_told {
+            return;
+        }
+        let occurrence = Occurrence::StopFailure(StopFailure {
+            error: *error,
+            error_details: Some(message.clone()),
+            last_assistant_message: (!self.run.text.is_empty()).then(|| self.run.text.clone()),
+        });
+        self.run.failure_told = true;
+        self.tell_hooks(shared, occurrence);
     }
 
     /// The result, last of all messages.
@@ -167,7 +190,11 @@ impl Thread {
             structured_output: run.output.answer.filter(|_| errors.is_none()),
             result: errors.is_none().then_some(run.text),
             errors: errors.map(|error| vec![error]),
-            stop_reason: run.stop_reason,
+            stop_reason: match run.deferred {
+                Some(_) => Some(StopReason::Other("tool_deferred".to_owned())),
+                None => run.stop_reason,
+            },
+            deferred_tool_use: run.deferred,
             total_cost_usd: shared.cost,
             usage: run.usage,
             model_usage: shared.model_usage.clone(),

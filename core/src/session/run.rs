@@ -10,7 +10,7 @@ use crate::{
     effect::Prompt,
     id::{Millis, Uuid},
     json::RawJson,
-    message::{ApiMessage, ErrorClass, PermissionDenial},
+    message::{ApiMessage, DeferredToolUse, ErrorClass, PermissionDenial},
     permission::PathFact,
     provider::{StopReason, Usage},
 };
@@ -34,6 +34,15 @@ pub(super) struct Run {
     /// A hook ended the run; why.
     #[serde(default)]
     pub(super) hook_stop: Option<String>,
+    /// A call that a hook left to whoever started the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) deferred: Option<DeferredToolUse>,
+    /// The response whose results hooks have been shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) batch_shown: Option<u32>,
+    /// Hooks know that the model could not be asked.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(super) failure_told: bool,
     /// How often hooks have kept the run from ending.
     #[serde(default)]
     pub(super) stop_blocks: u32,

@@ -1,5 +1,6 @@
 //! Hooks, from outside: a host with hooks, a scripted model, and what came of it.
 
+mod answers;
 mod calls;
 mod endings;
 mod every_event;

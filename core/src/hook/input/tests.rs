@@ -15,11 +15,11 @@ fn inputs() -> Vec<(HookEvent, &'static str)> {
         ),
         (
             E::PostToolUse,
-            r#""tool_name":"Read","tool_input":{},"tool_response":[1,{"z":0}],"tool_use_id":"toolu_1""#
+            r#""tool_name":"Read","tool_input":{},"tool_response":[1,{"z":0}],"tool_use_id":"toolu_1","duration_ms":12"#
         ),
         (
             E::PostToolUseFailure,
-            r#""tool_name":"Read","tool_input":{},"tool_use_id":"toolu_1","error":"no","is_interrupt":false"#
+            r#""tool_name":"Read","tool_input":{},"tool_use_id":"toolu_1","error":"no","is_interrupt":false,"duration_ms":12"#
         ),
         (
             E::Notification,
@@ -66,6 +66,34 @@ fn inputs() -> Vec<(HookEvent, &'static str)> {
         ),
         (E::WorktreeCreate, r#""name":"feature""#),
         (E::WorktreeRemove, r#""worktree_path":"/wt/feature""#),
+        (
+            E::PostToolBatch,
+            r#""tool_calls":[{"tool_name":"Read","tool_input":{"a":2.50},"tool_use_id":"toolu_1","tool_response":"x"}]"#
+        ),
+        (
+            E::PermissionDenied,
+            r#""tool_name":"Bash","tool_input":{},"tool_use_id":"toolu_1","reason":"a rule""#
+        ),
+        (
+            E::PostCompact,
+            r#""trigger":"manual","compact_summary":"so far""#
+        ),
+        (
+            E::StopFailure,
+            r#""error":"rate_limit","error_details":"too many","last_assistant_message":"x""#
+        ),
+        (
+            E::UserPromptExpansion,
+            r#""expansion_type":"slash_command","command_name":"fix","command_args":"it","command_source":"project","prompt":"/fix it""#
+        ),
+        (
+            E::InstructionsLoaded,
+            r#""file_path":"/work/notes.md","memory_type":"Project","load_reason":"include","globs":["*.rs"],"trigger_file_path":"/work/a.rs","parent_file_path":"/work/AGENTS.md""#
+        ),
+        (
+            E::CwdChanged,
+            r#""old_cwd":"/work","new_cwd":"/wt/feature""#
+        ),
     ]
 }
 
@@ -132,4 +160,6 @@ fn a_hook_is_named_by_its_event_and_what_it_is_about() {
     assert_eq!(names[5], "SessionStart:resume");
     assert_eq!(names[7], "Stop");
     assert_eq!(names[10], "PreCompact:auto");
+    assert_eq!(names[19], "PermissionDenied:Bash");
+    assert_eq!(names[22], "UserPromptExpansion:fix");
 }

@@ -11,10 +11,14 @@ use crate::{
     effect::PermissionResponse,
     hook::{
         HookEvent, Merged, Occurrence, PermissionDecision, RequestDecision,
-        input::{PermissionRequested, PostToolUse, PostToolUseFailure, PreToolUse},
+        input::{
+            Notification, PermissionDenied, PermissionRequested, PostToolUse, PostToolUseFailure,
+            PreToolUse,
+        },
     },
+    id::Millis,
     json::{RawJson, RawObject},
-    message::InformationLevel,
+    message::{DeferredToolUse, InformationLevel},
     permission::{Behavior, HookVerdict, PermissionUpdate},
     tool::{ResultBlock, ToolResult},
 };
@@ -79,6 +83,8 @@ impl Thread {
         let call = &self.run.calls[index];
         let (tool_name, tool_input) = (call.name.clone(), call.input_or_empty());
         let tool_use_id = call.id.clone();
+        // One that was answered before it ran has no time of its own.
+        let duration_ms = (call.started != Millis(0)).then(|| shared.now.mono.since(call.started));
         let occurrence = if result.is_error {
             Occurrence::PostToolUseFailure(PostToolUseFailure {
                 tool_name,
@@ -86,6 +92,7 @@ impl Thread {
                 tool_use_id,
                 error: result.joined_text(),
                 is_interrupt: Some(false),
+                duration_ms,
             })
         } else {
             let tool_response = match &result.structured {
@@ -97,6 +104,7 @@ impl Thread {
                 tool_input,
                 tool_response,
                 tool_use_id,
+                duration_ms,
             })
         };
         // An interrupt waits for nobody who wants to read a result.
@@ -120,8 +128,37 @@ impl Thread {
             tool_use_id: call.id.clone(),
             error: "The call was interrupted while it ran.".to_owned(),
             is_interrupt: Some(true),
+            duration_ms: Some(shared.now.mono.since(call.started)),
         });
         self.fire(shared, occurrence, Some(index));
+    }
+
+    /// Ends a call that was denied, past the hooks that watch denials.
+    pub(super) fn tell_hooks_of_denial(&mut self, shared: &mut Shared, index: usize, text: &str) {
+        let call = &self.run.calls[index];
+        let occurrence = Occurrence::PermissionDenied(PermissionDenied {
+            tool_name: call.name.clone(),
+            tool_input: call.input_or_empty(),
+            tool_use_id: call.id.clone(),
+            reason: text.to_owned(),
+        });
+        let result = ToolResult::error(text);
+        if self.wait_for_hooks(shared, index, occurrence, CallState::Reviewing) {
+            self.run.calls[index].hooks.result = Some(result);
+        } else {
+            self.finish_call(shared, index, result);
+        }
+    }
+
+    /// Somebody is about to be asked: hooks that bring it to their notice hear of it. Nobody waits for them.
+    pub(super) fn notify_of_question(&mut self, shared: &mut Shared, index: usize) {
+        let name = &self.run.calls[index].name;
+        let occurrence = Occurrence::Notification(Notification {
+            message: format!("Whether {name} may run waits for your decision."),
+            title: None,
+            notification_type: "permission_prompt".to_owned(),
+        });
+        self.tell_hooks(shared, occurrence);
     }
 
     pub(in crate::session) fn call_hooks_settled(
@@ -163,6 +200,9 @@ impl Thread {
                 let text = format!("A hook denied {}: {}", call.name, ruling.reason);
                 return self.deny(shared, index, &text);
             }
+            Some(ruling) if ruling.decision == PermissionDecision::Defer => {
+                return self.defer(shared, index);
+            }
             ruling => {
                 call.hooks.asks = ruling.as_ref().map(|ruling| HookRuling {
                     allows: ruling.decision == PermissionDecision::Allow,
@@ -176,6 +216,33 @@ impl Thread {
             call.input = ToolCallInput::Json(input);
         }
         self.begin(shared, index);
+    }
+
+    /// Leaves a call to whoever started the run: it ends with the call unmade. One of several cannot be left: the others
+    /// would have run without it, so it is asked about.
+    fn defer(&mut self, shared: &mut Shared, index: usize) {
+        let alone = self.run.calls.len() == 1 && self.is_main();
+        let call = &mut self.run.calls[index];
+        if !alone {
+            let content = format!(
+                "A hook defers {}, which only the one call of a response on the main thread can be: it is asked about instead.",
+                call.name
+            );
+            call.hooks.asks = Some(HookRuling {
+                allows: false,
+                hook: "a hook".to_owned(),
+                reason: "it cannot be deferred here".to_owned(),
+            });
+            self.inform(shared, InformationLevel::Warning, content);
+            return self.begin(shared, index);
+        }
+        self.run.deferred = Some(DeferredToolUse {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            input: call.input_or_empty(),
+        });
+        let text = "The call did not run: it was deferred, and the run ended with it.";
+        self.finish_call(shared, index, ToolResult::error(text));
     }
 
     fn requested(&mut self, shared: &mut Shared, index: usize, merged: Merged) {
@@ -232,6 +299,10 @@ impl Thread {
         }
         if let Some(output) = merged.updated_output {
             result.content = content_of(&output);
+        }
+        if merged.retry {
+            let text = format!("{} may be tried again.", call.name);
+            call.hooks.context.extend(context_block(event, &text));
         }
         self.finish_call(shared, index, result);
     }

@@ -125,6 +125,9 @@ impl Thread {
                 }
             },
         };
+        if matches!(effect, Effect::AskPermission(_)) {
+            self.notify_of_question(shared, index);
+        }
         self.run.calls[index].state = CallState::Asking;
         let id = self.call_effect(shared, index, Stage::Ask);
         self.perform(shared, id, effect);
@@ -222,7 +225,7 @@ impl Thread {
             tool_use_id: call.id.clone(),
             tool_input: call.input_or_empty(),
         });
-        self.finish_call(shared, index, ToolResult::error(text));
+        self.tell_hooks_of_denial(shared, index, text);
     }
 }
 

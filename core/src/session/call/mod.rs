@@ -3,6 +3,7 @@
 //! One call goes this way: [`check`] its input and resolve the paths it names, [`judge`] it, [`perform`] it, and
 //! put its [`results`] where the model and the application see them.
 
+mod batch;
 mod check;
 mod core_tool;
 mod hooked;
@@ -44,7 +45,7 @@ impl Thread {
             }
         }
         let settled = self.run.calls.iter().all(|c| c.state == CallState::Done);
-        if settled {
+        if settled && !self.show_batch_to_hooks(shared) {
             self.transit(shared, Event::Settled);
         }
     }

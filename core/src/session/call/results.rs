@@ -142,7 +142,9 @@ impl Thread {
     /// Whether another request may follow the round that has just ended.
     fn is_within_limits(&self, shared: &Shared) -> bool {
         let limits = &self.spec.limits;
-        let goes_on = self.run.output.answer.is_none() && self.run.hook_stop.is_none();
+        let goes_on = self.run.output.answer.is_none()
+            && self.run.hook_stop.is_none()
+            && self.run.deferred.is_none();
         goes_on
             && limits
                 .max_turns
@@ -157,6 +159,10 @@ impl Thread {
         }
         if let Some(reason) = self.run.hook_stop.clone() {
             self.run.outcome = Some(Outcome::StoppedByHook(reason));
+            return Event::Stop;
+        }
+        if self.run.deferred.is_some() {
+            self.run.outcome = Some(Outcome::Success);
             return Event::Stop;
         }
         match self.spec.limits.max_turns {

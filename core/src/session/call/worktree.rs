@@ -11,6 +11,7 @@ use super::super::{
 use crate::{
     agent::TaskInput,
     effect::Effect,
+    hook::{Occurrence, input::CwdChanged},
     id::Stage,
     json::RawJson,
     permission::Mode,
@@ -36,6 +37,15 @@ impl Thread {
         self.prefix = None;
     }
 
+    /// Hooks that watch where the work is done hear of it when it has moved.
+    fn tell_hooks_of_move(&mut self, shared: &mut Shared, old_cwd: String) {
+        let new_cwd = self.spec.environment.cwd.clone();
+        if new_cwd != old_cwd {
+            let moved = CwdChanged { old_cwd, new_cwd };
+            self.tell_hooks(shared, Occurrence::CwdChanged(moved));
+        }
+    }
+
     /// A path as the host shall see it: hosts know the directory that the session began in.
     pub(super) fn seen_from_here(&self, path: String) -> String {
         let is_relative =
@@ -53,7 +63,9 @@ impl Thread {
             Some(CoreTool::EnterWorktree) => {
                 let result = match EnterWorktreeOutput::of(&result) {
                     Ok(worktree) => {
+                        let left = self.spec.environment.cwd.clone();
                         self.enter(&worktree.worktree_path);
+                        self.tell_hooks_of_move(shared, left);
                         result
                     }
                     Err(refused) => refused,

@@ -20,18 +20,18 @@ use crate::{
 impl Thread {
     /// Whether there are hooks that look at prompts.
     pub(in crate::session) fn shows_prompts_to_hooks(&self) -> bool {
-        let submits = HookEvent::UserPromptSubmit;
         self.spec
             .hooks
             .iter()
-            .any(|m| m.event == submits && !m.hooks.is_empty())
+            .any(|m| m.event.looks_at_prompts() && !m.hooks.is_empty())
     }
 
     /// Shows a prompt to the hooks, with the beginning of the session if this is its first; it enters when they are done.
-    pub(in crate::session) fn submit(&mut self, shared: &mut Shared, prompt: Prompt) {
+    pub(in crate::session) fn submit(&mut self, shared: &mut Shared, mut prompt: Prompt) {
         let text = text_of(&prompt.content);
         // News of background tasks alone are no prompt of anybody's.
         let is_empty = prompt.content.is_empty();
+        let expanded = prompt.expanded_from.take();
         self.run.submitted = Some(prompt);
         if core::mem::take(&mut self.is_new) && self.number == 0 {
             let occurrence = Occurrence::SessionStart(SessionStart {
@@ -58,13 +58,22 @@ impl Thread {
                 }),
             );
         } else if !is_empty {
+            if let Some(command) = expanded {
+                let occurrence = Occurrence::UserPromptExpansion(command);
+                self.fire(shared, occurrence, None);
+            }
             let occurrence = Occurrence::UserPromptSubmit(UserPromptSubmit { prompt: text });
             self.fire(shared, occurrence, None);
         }
         self.submit_if_ready(shared);
     }
 
-    pub(super) fn prompt_hooks_settled(&mut self, shared: &mut Shared, merged: Merged) {
+    pub(super) fn prompt_hooks_settled(
+        &mut self,
+        shared: &mut Shared,
+        event: HookEvent,
+        merged: Merged,
+    ) {
         if self.phase != Phase::Submitting {
             return;
         }
@@ -75,9 +84,9 @@ impl Thread {
             self.run.hook_stop = Some(text);
         }
         let context = merged.context.iter();
-        self.run.prompt_context = context
-            .filter_map(|text| context_block(HookEvent::UserPromptSubmit, text))
-            .collect();
+        self.run
+            .prompt_context
+            .extend(context.filter_map(|text| context_block(event, text)));
         self.submit_if_ready(shared);
     }
 
@@ -87,6 +96,7 @@ impl Thread {
             matches!(
                 event,
                 HookEvent::UserPromptSubmit
+                    | HookEvent::UserPromptExpansion
                     | HookEvent::SessionStart
                     | HookEvent::SubagentStart
                     | HookEvent::Setup

@@ -89,6 +89,13 @@ impl Thread {
         self.fire_as(shared, occurrence, None, attempt);
     }
 
+    /// The same for what nothing waits for and what leaves no trace where no hook is there to be told.
+    pub(in crate::session) fn tell_hooks(&mut self, shared: &mut Shared, occurrence: Occurrence) {
+        if !concerned(&self.spec.hooks, &occurrence).is_empty() {
+            self.fire_anew(shared, occurrence);
+        }
+    }
+
     fn fire_as(
         &mut self,
         shared: &mut Shared,

@@ -33,8 +33,10 @@ impl Thread {
             HookEvent::PreToolUse
             | HookEvent::PermissionRequest
             | HookEvent::PostToolUse
-            | HookEvent::PostToolUseFailure => self.call_hooks_settled(shared, round, merged),
-            HookEvent::UserPromptSubmit => self.prompt_hooks_settled(shared, merged),
+            | HookEvent::PostToolUseFailure
+            | HookEvent::PermissionDenied => self.call_hooks_settled(shared, round, merged),
+            HookEvent::PostToolBatch => self.batch_hooks_settled(shared, merged),
+            event if event.looks_at_prompts() => self.prompt_hooks_settled(shared, event, merged),
             HookEvent::Stop | HookEvent::SubagentStop => self.stop_hooks_settled(shared, merged),
             HookEvent::PreCompact => self.compaction_hooks_settled(shared, merged.block),
             event => {
@@ -47,12 +49,16 @@ impl Thread {
     }
 
     /// Text for the model that goes with the next user message.
-    pub(super) fn add_context(&mut self, event: HookEvent, text: &str) {
+    pub(in crate::session) fn add_context(&mut self, event: HookEvent, text: &str) {
         self.pending_context.extend(context_block(event, text));
     }
 
     /// A hook wants the run to end. What runs is finished; nothing new begins.
-    fn stop_run(&mut self, shared: &mut Shared, reason: alloc::string::String) {
+    pub(in crate::session) fn stop_run(
+        &mut self,
+        shared: &mut Shared,
+        reason: alloc::string::String,
+    ) {
         self.inform(shared, InformationLevel::Notice, reason.clone());
         if self.phase != Phase::Idle && self.run.hook_stop.is_none() {
             self.run.hook_stop = Some(reason);

@@ -7,7 +7,7 @@ use windlass_core::{
     Input, Prompt, RawJson, Spec,
     hook::{
         HookAnswer, HookEvent, Occurrence,
-        input::{self, ConfigSource, SetupTrigger},
+        input::{self, ConfigSource, ExpansionType, LoadReason, MemoryType, SetupTrigger},
     },
     testkit::{HookStep, TestHost},
     tool::ToolResult,
@@ -54,10 +54,43 @@ fn outside() -> Vec<Occurrence> {
         Occurrence::WorktreeRemove(input::WorktreeRemove {
             worktree_path: "/wt/f".into(),
         }),
+        Occurrence::InstructionsLoaded(input::InstructionsLoaded {
+            file_path: "/work/notes.md".into(),
+            memory_type: MemoryType::Project,
+            load_reason: LoadReason::SessionStart,
+            globs: None,
+            trigger_file_path: None,
+            parent_file_path: None,
+        }),
         Occurrence::SessionEnd(input::SessionEnd {
             reason: "logout".into(),
         }),
     ]
+}
+
+/// Those that need a session in which something goes wrong or elsewhere: `hooks::answers` shows them.
+const ELSEWHERE: [HookEvent; 3] = [
+    HookEvent::PermissionDenied,
+    HookEvent::StopFailure,
+    HookEvent::CwdChanged,
+];
+
+fn here() -> impl Iterator<Item = HookEvent> {
+    (HookEvent::ALL.into_iter()).filter(|event| !ELSEWHERE.contains(event))
+}
+
+/// A prompt that was a command.
+fn expanded(text: &str) -> Prompt {
+    Prompt {
+        expanded_from: Some(input::UserPromptExpansion {
+            expansion_type: ExpansionType::SlashCommand,
+            command_name: text.into(),
+            command_args: String::new(),
+            command_source: None,
+            prompt: format!("/{text}"),
+        }),
+        ..Prompt::text(text)
+    }
 }
 
 /// An agent is sent, a call runs, another is asked about and fails, the conversation is compacted and goes on.
@@ -83,9 +116,10 @@ fn eventful(answer: impl Fn(HookEvent) -> HookAnswer + Clone + 'static) -> TestH
             vec![HookStep::End(answer(event))]
         });
     }
-    let prompts = ["go", "and so?", "/compact", "bye"];
+    let prompts = ["go", "and so?", "/compact"].map(Prompt::text);
     let inputs = (outside().into_iter().map(Input::Occurred))
-        .chain(prompts.map(|text| Input::Prompt(Prompt::text(text))));
+        .chain(prompts.map(Input::Prompt))
+        .chain([Input::Prompt(expanded("bye"))]);
     let mut session = host.session(spec());
     host.run(&mut session, inputs).unwrap();
     host.verify().unwrap();
@@ -129,13 +163,18 @@ fn hook_1_every_event_has_its_place_in_a_session() {
         (HookEvent::SubagentStop, 1),
         (HookEvent::PreCompact, 1),
         (HookEvent::SessionStart, 2), // at the beginning, and after the compaction
+        (HookEvent::PostToolBatch, 3),
+        (HookEvent::PostCompact, 1),
+        (HookEvent::UserPromptExpansion, 1),
     ];
     let reported = outside()
         .into_iter()
         .map(|occurrence| (occurrence.event(), 1));
-    let expected: BTreeMap<_, _> = expected.into_iter().chain(reported).collect();
+    let mut expected: BTreeMap<_, _> = expected.into_iter().chain(reported).collect();
+    // The one from outside, and the question.
+    expected.insert(HookEvent::Notification, 2);
     assert_eq!(seen, expected);
-    assert!(HookEvent::ALL.iter().all(|event| seen.contains_key(event)));
+    assert!(here().all(|event| seen.contains_key(&event)));
     // What a host may report is what the session has no place for, and how a session starts.
     for event in HookEvent::ALL {
         let known = outside().iter().any(|o| o.event() == event);
@@ -312,7 +351,7 @@ fn hook_11_context_reaches_the_model_from_the_events_that_allow_it_and_from_no_o
         assert_eq!(sent.contains(&words), event.takes_context(), "{event:?}");
     }
     let allowed = HookEvent::ALL.into_iter().filter(|e| e.takes_context());
-    assert_eq!(allowed.count(), 8);
+    assert_eq!(allowed.count(), 10);
 }
 
 #[test]
@@ -325,11 +364,11 @@ fn hook_11_what_a_hook_says_besides_never_reaches_the_model() {
     });
     let quiet = eventful(silent);
     assert_eq!(sent(&spoken), sent(&quiet));
-    let said = |event: &HookEvent| {
+    let said = |event: HookEvent| {
         let words = format!("Said by {}.", event.name());
         (spoken.messages().iter()).any(|message| message.to_line().contains(&words))
     };
-    assert!(HookEvent::ALL.iter().all(said), "the person hears it");
+    assert!(here().all(said), "the person hears it");
 
     // The plain words of a program are context where the row of the event says so.
     let printed = eventful(|event| HookAnswer::Exited {

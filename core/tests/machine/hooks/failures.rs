@@ -106,8 +106,8 @@ fn hook_7_hooks_that_only_watch_may_fail_without_any_effect() {
     assert_eq!(result(&messages)["result"], "Done.");
     assert_eq!(texts(&user_message(&host, 0)), ["go"]);
     assert_eq!(texts(&user_message(&host, 1)), ["result: noted"]);
-    // Session start, prompt, after the call, stop.
-    assert_eq!(responses(&messages).len(), 4);
+    // Session start, prompt, after the call, after all calls, stop.
+    assert_eq!(responses(&messages).len(), 5);
 }
 
 #[test]

@@ -237,6 +237,17 @@ fn outside() -> Vec<(Occurrence, Value)> {
             }),
             json!({"worktree_path": "/wt/f"}),
         ),
+        (
+            Occurrence::InstructionsLoaded(input::InstructionsLoaded {
+                file_path: "/work/notes.md".into(),
+                memory_type: input::MemoryType::Local,
+                load_reason: input::LoadReason::Include,
+                globs: None,
+                trigger_file_path: None,
+                parent_file_path: Some("/work/other.md".into()),
+            }),
+            json!({"file_path": "/work/notes.md", "memory_type": "Local", "load_reason": "include", "parent_file_path": "/work/other.md"}),
+        ),
     ]
 }
 

@@ -207,6 +207,7 @@ impl Frames {
             duration_api_ms: 0,
             num_turns: 0,
             structured_output: None,
+            deferred_tool_use: None,
             errors: is_error.then(|| vec![text.clone()]),
             result: (!is_error).then_some(text),
             stop_reason: None,

@@ -1,0 +1,53 @@
+//! All results of a response together, before the model reads them.
+
+use super::super::{Shared, Thread, run::Call};
+use crate::{
+    hook::{
+        HookEvent, Merged, Occurrence,
+        input::{BatchCall, PostToolBatch},
+    },
+    json::{RawJson, RawObject},
+};
+
+impl Thread {
+    /// Shows hooks all results of a response before the model reads them; false if there are none, or they have seen them.
+    pub(super) fn show_batch_to_hooks(&mut self, shared: &mut Shared) -> bool {
+        if self.run.batch_shown.replace(self.turn) == Some(self.turn) {
+            return self.is_batch_shown();
+        }
+        let event = HookEvent::PostToolBatch;
+        if !self.spec.hooks.iter().any(|matcher| matcher.event == event) {
+            return false; // the results are not copied for nobody
+        }
+        let call = |call: &Call| BatchCall {
+            tool_name: call.name.clone(),
+            tool_input: call.input_or_empty(),
+            tool_use_id: call.id.clone(),
+            tool_response: call.answer.as_ref().and_then(content_in),
+        };
+        let tool_calls = self.run.calls.iter().map(call).collect();
+        let occurrence = Occurrence::PostToolBatch(PostToolBatch { tool_calls });
+        self.fire(shared, occurrence, None)
+    }
+
+    /// Whether hooks look at the results of the response at this moment.
+    fn is_batch_shown(&self) -> bool {
+        let mut rounds = self.hook_rounds.iter();
+        rounds.any(|round| round.event() == HookEvent::PostToolBatch)
+    }
+
+    pub(in crate::session) fn batch_hooks_settled(&mut self, shared: &mut Shared, merged: Merged) {
+        for text in &merged.context {
+            self.add_context(HookEvent::PostToolBatch, text);
+        }
+        if let Some(reason) = merged.block {
+            self.stop_run(shared, reason);
+        }
+        self.go_on_with_calls(shared);
+    }
+}
+
+/// What a `tool_result` block says.
+fn content_in(block: &RawJson) -> Option<RawJson> {
+    RawObject::parse(block.get()).ok()?.get("content").cloned()
+}
