@@ -1,18 +1,24 @@
 //! The functions: each feeds one reader and checks what holds for every input.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use windlass_core::{
-    Input, Now, RawJson, Session, Spec,
+    Input, Now, Prompt, RawJson, Session, Spec,
     agent::{AgentSource, parse_agent_file},
     content::Block,
-    hook::{HookEvent, HookOutput},
+    hook::{
+        BlockDecision, HookAnswer, HookEvent, HookKind, HookOutput, Judgement, Matcher, Opinion,
+        PermissionDecision, RequestDecision, SpecificOutput,
+    },
+    json::RawObject,
     pattern::Pattern,
     permission::Rule,
-    provider::{Provider as _, messages::MessagesApi},
+    provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     shell,
     sse::SseParser,
-    testkit::{Journal, validate_request},
+    testkit::{Journal, validate_chat_request, validate_request},
 };
 
 /// Server-sent events, and the decoder above them: where the bytes are cut makes no difference.
@@ -32,18 +38,71 @@ pub(super) fn sse(bytes: &[u8]) {
     assert_eq!(whole, events(&mut bytes.chunks(1)), "byte by byte");
     assert_eq!(whole, events(&mut bytes.chunks(7)), "in sevens");
 
-    let response = |size: usize| {
-        let mut decoder = MessagesApi.decoder("text/event-stream", true);
-        for piece in bytes.chunks(size) {
-            decoder.feed(piece)?;
+    let providers: [&dyn Provider; 2] = [&MessagesApi, &ChatCompletions::default()];
+    for provider in providers {
+        for content_type in ["text/event-stream", "application/json"] {
+            let response = |size: usize| {
+                let mut decoder = provider.decoder(content_type, true);
+                let mut events = Vec::new();
+                for piece in bytes.chunks(size) {
+                    decoder.feed(piece)?;
+                    events.extend(decoder.take_events());
+                }
+                decoder.finish().map(|response| (response, events))
+            };
+            let whole = response(bytes.len().max(1));
+            for size in [1, 7] {
+                let cut = response(size);
+                assert_eq!(
+                    whole.is_ok(),
+                    cut.is_ok(),
+                    "{provider:?}: {whole:?}\n{cut:?}"
+                );
+                if let (Ok(whole), Ok(cut)) = (&whole, cut) {
+                    assert_eq!(*whole, cut, "{provider:?} {content_type} in {size}s");
+                }
+            }
         }
-        decoder.finish()
-    };
-    let (whole, cut) = (response(bytes.len().max(1)), response(1));
-    assert_eq!(whole.is_ok(), cut.is_ok(), "{whole:?}\n{cut:?}");
-    if let (Ok(whole), Ok(cut)) = (whole, cut) {
-        assert_eq!(whole, cut);
     }
+}
+
+/// JSON as text, held against another reader of it: the same texts are JSON, and mean the same.
+pub(super) fn json(bytes: &[u8]) {
+    fn held<T: DeserializeOwned + PartialEq + std::fmt::Debug>(text: &str) {
+        let ours = RawJson::parse(text).and_then(|raw| raw.decode::<T>()).ok();
+        let theirs = serde_json::from_str::<T>(text).ok();
+        assert_eq!(ours, theirs, "as {}", std::any::type_name::<T>());
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text);
+    let ours = RawJson::parse(text.as_ref());
+    assert_eq!(ours.is_ok(), theirs.is_ok(), "{ours:?}\n{theirs:?}");
+    held::<Value>(&text);
+    held::<BTreeMap<String, Value>>(&text);
+    held::<Vec<Option<bool>>>(&text);
+    held::<(Option<i64>, u8)>(&text);
+    held::<f64>(&text);
+    held::<String>(&text);
+    // A text in between is read as it stands.
+    held::<Value>(&format!("[{text}]"));
+    held::<BTreeMap<String, i32>>(&format!("{{\"a\":{text}}}"));
+    let Ok(ours) = ours else {
+        return;
+    };
+    // What is written is read as the same, and on one line.
+    let value: Option<Value> = ours.decode().ok();
+    if let Some(value) = value {
+        let written = RawJson::encode(&value).expect("a value is JSON");
+        assert_eq!(written.get(), value.to_string());
+        assert_eq!(written.decode().ok(), Some(value));
+    }
+    assert!(!ours.get().contains(['\n', '\r']));
+    let Ok(object) = RawObject::parse(ours.get()) else {
+        assert!(!ours.is_object());
+        return;
+    };
+    let again = RawObject::parse(object.to_raw().get()).expect("an object is one again");
+    assert!(again.fields().eq(object.fields()), "{}", object.to_raw());
 }
 
 /// Content blocks, plain responses and request bodies.
@@ -56,10 +115,21 @@ pub(super) fn json_blocks(bytes: &[u8]) {
         assert_eq!(Block::from_raw(written.clone()).to_raw(), written);
         assert!(!written.get().contains('\n'));
     }
-    let mut decoder = MessagesApi.decoder("application/json", false);
-    let _ = decoder.feed(bytes).and_then(|()| decoder.finish());
     let _ = validate_request(bytes);
-    let _ = MessagesApi.error(500, bytes);
+    let _ = validate_chat_request(bytes);
+    let providers: [&dyn Provider; 2] = [&MessagesApi, &ChatCompletions::default()];
+    for provider in providers {
+        let mut decoder = provider.decoder("application/json", false);
+        let response = decoder.feed(bytes).and_then(|()| decoder.finish());
+        // What is kept of a response reads back as itself.
+        for block in response.into_iter().flat_map(|response| response.content) {
+            let written = block.to_raw();
+            assert_eq!(Block::from_raw(written.clone()).to_raw(), written);
+        }
+        for status in [400, 429, 500] {
+            assert!(!provider.error(status, bytes).message.is_empty());
+        }
+    }
 }
 
 /// Permission rules: what is a rule reads back as itself.
@@ -68,69 +138,152 @@ pub(super) fn rules(bytes: &[u8]) {
     for line in text.lines() {
         if let Ok(rule) = Rule::parse(line) {
             let written = rule.to_string();
-            let again = Rule::parse(&written);
-            assert_eq!(again.map(|rule| rule.to_string()), Ok(written), "{line}");
+            assert_eq!(Rule::parse(&written).as_ref(), Ok(&rule), "{line}");
+            let value = rule.value().to_rule();
+            assert_eq!(value.map(|rule| rule.value()), Ok(rule.value()), "{line}");
         }
     }
 }
 
-/// Shell lines: parsed or refused, and a program that was found stands in the line.
+/// Shell lines: parsed or refused, wherever they stand. No line hides the command before it, nor is hidden by it; and who
+/// puts a line into a subshell starts the same programs.
 pub(super) fn shell(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(commands) = shell::commands(&text) {
-        for command in commands {
-            let _ = command.program();
-        }
-    }
-}
-
-/// What hooks answer, for every event.
-pub(super) fn hook_outputs(bytes: &[u8]) {
-    let Ok(json) = RawJson::parse(String::from_utf8_lossy(bytes).as_ref()) else {
+    let commands = shell::commands(&text);
+    let before = shell::commands(&format!("rm x\n{text}"));
+    assert_eq!(commands.is_ok(), before.is_ok(), "{commands:?}\n{before:?}");
+    let (Ok(commands), Ok(before)) = (commands, before) else {
         return;
     };
+    let (removes, rest) = before.split_first().expect("a command was put before it");
+    assert_eq!(removes.program(), Some("rm"));
+    assert_eq!(rest, commands, "behind another command");
+    if let Ok(inside) = shell::commands(&format!("(\n{text}\n)")) {
+        assert_eq!(inside, commands, "in a subshell");
+    }
+    for command in &commands {
+        // A name without its folder.
+        assert!(!command.program().is_some_and(|name| name.contains('/')));
+    }
+}
+
+/// What hooks answer, for every event and either kind, as JSON and as what a program writes.
+pub(super) fn hook_outputs(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let said = |code| HookAnswer::Exited {
+        code,
+        stdout: text.to_string(),
+        stderr: text.to_string(),
+    };
+    let matcher = Matcher::parse(&text);
+    if let Ok(matcher) = &matcher {
+        assert_eq!(Matcher::parse(&matcher.to_string()).as_ref(), Ok(matcher));
+    }
+    let json = RawJson::parse(text.as_ref());
     for event in HookEvent::ALL {
-        if let Ok(output) = HookOutput::parse(&json, event) {
-            let again = HookOutput::parse(&output.to_json(), event);
-            assert_eq!(
-                again.as_ref(),
-                Ok(&output),
-                "{event:?}: {}",
-                output.to_json()
-            );
+        for code in [Some(0), Some(1), Some(2), None] {
+            let trusted = said(code).opinion(event, HookKind::Trusted);
+            assert!(!matches!(trusted, Opinion::Narrowing(_)), "{trusted:?}");
+            let narrowing = said(code).opinion(event, HookKind::Narrowing);
+            assert!(!matches!(narrowing, Opinion::Trusted(_)), "{narrowing:?}");
+            // Only the code that refuses does without a readable answer.
+            if code == Some(2) {
+                let denies = matches!(narrowing, Opinion::Narrowing(Judgement::Deny { .. }));
+                assert!(denies, "{narrowing:?}");
+            }
+        }
+        if let Ok(json) = &json {
+            hook_output(json, event);
         }
     }
 }
 
-/// Snapshots: a session or a typed error; a session goes on.
+/// The same for a value.
+fn hook_output(json: &RawJson, event: HookEvent) {
+    let output = HookOutput::parse(json, event);
+    if let Ok(output) = &output {
+        let again = HookOutput::parse(&output.to_json(), event);
+        assert_eq!(
+            again.as_ref(),
+            Ok(output),
+            "{event:?}: {}",
+            output.to_json()
+        );
+    }
+    let judgement = Judgement::parse(json, event);
+    let Ok(judgement) = judgement else {
+        return;
+    };
+    let written = RawJson::encode(&judgement).expect("a judgement is JSON");
+    let again = Judgement::parse(&written, event);
+    assert_eq!(again.as_ref(), Ok(&judgement), "{event:?}: {written}");
+    // Whoever only narrows has not allowed anything, nor changed what runs, nor ended the run.
+    if let Ok(HookOutput::Done(output)) = output {
+        assert_ne!(output.decision, Some(BlockDecision::Approve));
+        assert_ne!(output.goes_on, Some(false));
+        match output.specific {
+            Some(SpecificOutput::PreToolUse {
+                permission_decision,
+                updated_input,
+                ..
+            }) => {
+                assert_ne!(permission_decision, Some(PermissionDecision::Allow));
+                assert_eq!(updated_input, None);
+            }
+            Some(SpecificOutput::PermissionRequest { decision }) => {
+                assert!(!matches!(decision, RequestDecision::Allow { .. }));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Snapshots: a session or a typed error; a session goes on, and can be put away wherever it is.
 pub(super) fn snapshots(bytes: &[u8]) {
     let spec = Arc::new(Spec::default());
     let Ok(mut session) = Session::restore(spec.clone(), bytes) else {
         return;
     };
-    if let Ok(snapshot) = session.snapshot() {
-        let again = Session::restore(spec, &snapshot);
+    let put_away = |session: &Session| {
+        let snapshot = session.snapshot().expect("nothing waits to be polled");
+        let again = Session::restore(spec.clone(), &snapshot);
         let again = again.expect("what was just written is read");
-        assert_eq!(again.snapshot().ok(), Some(snapshot));
+        assert_eq!(again.snapshot(), Ok(snapshot));
+    };
+    put_away(&session);
+    let inputs = [
+        Input::Resumed { live: vec![] },
+        Input::Prompt(Prompt::text("Go on.")),
+        Input::Interrupt,
+        Input::Tick,
+    ];
+    for input in inputs {
+        let taken = session.handle(Now::default(), input);
+        taken.expect("that may be said at any time");
+        while session.poll().is_some() {}
+        put_away(&session);
     }
-    let _ = session.handle(Now::default(), Input::Resumed { live: vec![] });
-    while session.poll().is_some() {}
-    let _ = session.handle(Now::default(), Input::Interrupt);
-    let _ = session.handle(Now::default(), Input::Tick);
-    while session.poll().is_some() {}
 }
 
-/// Journals: read and replayed, or a typed error.
+/// Journals: read and replayed, the same each time, or a typed error.
 pub(super) fn journals(bytes: &[u8]) {
     if let Ok(journal) = Journal::parse(&String::from_utf8_lossy(bytes)) {
-        let _ = journal.replay();
+        let replayed = || journal.replay().map(|run| (run.inputs, run.outputs));
+        assert_eq!(replayed(), replayed());
     }
 }
 
 /// Agent files.
 pub(super) fn agents(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let _ = parse_agent_file("agent.md", &text, AgentSource::Project);
+    let read = |text: &str| parse_agent_file("agent.md", text, AgentSource::Project);
+    if let Ok(agent) = read(&text) {
+        // An agent can be chosen, and has something to go by.
+        assert!(!agent.name.is_empty() && !agent.definition.description.is_empty());
+        // Line ends are a matter of taste.
+        let windows = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        assert_eq!(read(&windows).map(|agent| agent.name), Ok(agent.name));
+    }
 }
 
 /// Patterns: the first line is the pattern, the rest the text.

@@ -15,8 +15,9 @@ pub use self::mutate::Mutator;
 pub type Body = fn(&[u8]);
 
 /// Every target: its name, which is that of its folder in `seeds/`, and its function.
-pub const TARGETS: [(&str, Body); 9] = [
+pub const TARGETS: [(&str, Body); 10] = [
     ("sse", bodies::sse),
+    ("json", bodies::json),
     ("json_blocks", bodies::json_blocks),
     ("rules", bodies::rules),
     ("shell", bodies::shell),

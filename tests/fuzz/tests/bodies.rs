@@ -46,4 +46,4 @@ macro_rules! targets {
     };
 }
 
-targets! { sse json_blocks rules shell hook_outputs snapshots journals agents patterns }
+targets! { sse json json_blocks rules shell hook_outputs snapshots journals agents patterns }
