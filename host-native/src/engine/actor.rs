@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
+    time::Duration,
 };
 
 use tokio::{
@@ -34,6 +35,9 @@ use super::{
     session::Live,
 };
 use crate::agent::{fresh_uuid, random_seed};
+
+/// How long a session is left alone that is about to be quiet.
+const A_MOMENT: Duration = Duration::from_millis(2);
 
 /// What is known once it is known what sessions are made of.
 pub(super) struct Prepared {
@@ -78,6 +82,10 @@ pub(super) struct Engine {
     pub(super) chosen_model: Option<String>,
     /// A command is being answered by a model of its own: the other comes back behind it.
     pub(super) has_commands_model: bool,
+    /// It is looked again in a moment whether the session is quiet.
+    pub(super) looks_again: bool,
+    /// The session is to be renewed as soon as its last words are said.
+    pub(super) is_about_to_be_renewed: bool,
     /// What sessions are made of has changed while one ran.
     pub(super) is_stale: bool,
     pub(super) input_ended: bool,
@@ -144,6 +152,8 @@ impl Engine {
             title: None,
             chosen_model: None,
             has_commands_model: false,
+            looks_again: false,
+            is_about_to_be_renewed: false,
             is_stale: false,
             input_ended: false,
             is_finishing: false,
@@ -247,6 +257,7 @@ impl Engine {
                 self.channel.close();
             }
             Event::Settled => {}
+            Event::LookAgain => self.looks_again = false,
             Event::Connected(connected, reply) => {
                 let name = connected.name().to_owned();
                 let outcome = self.servers.connected(connected);
@@ -434,6 +445,19 @@ impl Engine {
             live.finish();
             self.is_finishing = true;
         }
+    }
+
+    /// Looks again in a moment: the session ends what it is at without a word that would come here.
+    pub(super) fn look_again(&mut self) {
+        if std::mem::replace(&mut self.looks_again, true) {
+            return;
+        }
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(A_MOMENT).await;
+            // The engine has ended meanwhile.
+            let _ = events.send(Event::LookAgain);
+        });
     }
 
     /// Whether everything is answered that was asked, and nothing runs that will be.

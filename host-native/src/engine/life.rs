@@ -142,6 +142,7 @@ impl Engine {
 
     /// The session goes on with what sessions are made of by now, if that has changed and nothing runs.
     pub(super) async fn renew_if_stale(&mut self) {
+        self.is_about_to_be_renewed = false;
         let is_quiet = self.is_session_idle() && self.output.frames().await.has_no_tasks();
         if !self.is_stale || self.servers.are_pending() || !is_quiet {
             return;
@@ -162,7 +163,10 @@ impl Engine {
                 self.is_stale = false;
             }
             // Outputs wait to be taken: it is not as quiet as it seemed, and will be soon.
-            Err(windlass_core::SnapshotError::NotDrained) => {}
+            Err(windlass_core::SnapshotError::NotDrained) => {
+                self.is_about_to_be_renewed = true;
+                self.look_again();
+            }
             Err(error) => {
                 self.is_stale = false;
                 self.warn(&format!(

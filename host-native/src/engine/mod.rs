@@ -69,6 +69,8 @@ enum Event {
     InputEnded,
     /// Something has come to an end: perhaps nothing is owed any more.
     Settled,
+    /// Something waits for the session to be quiet, which it was about to be.
+    LookAgain,
     /// A server has answered, or has not.
     Connected(Connected, Option<server_requests::WaitingReply>),
     /// A server's tools have changed.

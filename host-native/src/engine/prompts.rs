@@ -73,6 +73,9 @@ impl Engine {
     /// Sends on what can be sent on.
     pub(super) async fn pump(&mut self) {
         loop {
+            if self.is_about_to_be_renewed {
+                return; // what comes now is for the session that takes its place
+            }
             let is_answering = self.is_answering().await;
             if !is_answering && std::mem::take(&mut self.has_commands_model) {
                 self.tell(Input::SetModel(self.chosen_model.clone()));
@@ -100,7 +103,7 @@ impl Engine {
             };
             if let Some((command, uuid)) = command {
                 if is_answering {
-                    return;
+                    return self.look_again();
                 }
                 self.waiting.pop_front();
                 self.run_command(command, uuid).await;
@@ -111,7 +114,8 @@ impl Engine {
                 _ => None,
             };
             if model.is_some() && is_answering {
-                return; // another model answers it: it has a turn of its own
+                // Another model answers it: it has a turn of its own.
+                return self.look_again();
             }
             let is_ready = self.session().is_some();
             if !is_ready {

@@ -120,7 +120,10 @@ impl Live {
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(panic) => Some(panic_text(&*panic)),
             };
-            let _ = events.send(Event::Ended { fault });
+            // Of a session that was let go nobody waits for the end: it would be taken for that of the next one.
+            if !machine.said().is_left {
+                let _ = events.send(Event::Ended { fault });
+            }
         });
         Self {
             session,
@@ -154,6 +157,7 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
+        self.session.said().is_left = true;
         // Dropping the effects ends what they were doing: requests are closed, processes killed.
         self.driver.abort();
     }
