@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use windlass_core::{
     agent::{Agent, AgentSource, parse_agent_file},
     context::{MemoryFile, OutputStyle},
+    hook::input::{ExpansionType, UserPromptExpansion},
     initialization::SlashCommand,
     tools::skill::Skill,
 };
@@ -145,6 +146,29 @@ impl ProjectFiles {
             text: skill.text(args),
             allowed_tools: skill.allowed_tools.clone(),
             model: None,
+        })
+    }
+
+    /// What hooks are told of a prompt that [`expand`](Self::expand) makes another one of; none for one that it leaves.
+    #[must_use]
+    pub fn expansion(&self, prompt: &str) -> Option<UserPromptExpansion> {
+        let (name, args) = command::invoked(prompt)?;
+        let command = self.commands.iter().find(|command| command.name == name);
+        let is_skill = || self.skills.iter().any(|s| s.for_person && s.name == name);
+        if command.is_none() && !is_skill() {
+            return None;
+        }
+        let source = command.map(|command| match command.source {
+            SettingSource::User => "user",
+            SettingSource::Project => "project",
+            SettingSource::Local => "local",
+        });
+        Some(UserPromptExpansion {
+            expansion_type: ExpansionType::SlashCommand,
+            command_name: name.to_owned(),
+            command_args: args.to_owned(),
+            command_source: source.map(ToOwned::to_owned),
+            prompt: prompt.to_owned(),
         })
     }
 

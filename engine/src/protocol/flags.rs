@@ -5,6 +5,7 @@
 //! not know is reported and passed over, so that an engine outlives the SDK it was written for.
 
 use windlass_core::{
+    hook::input::SetupTrigger,
     money::Usd,
     permission::Mode,
     spec::{Effort, Thinking, ThinkingDisplay},
@@ -85,6 +86,8 @@ pub struct Flags {
     pub no_session_persistence: bool,
     /// `--session-mirror`.
     pub session_mirror: bool,
+    /// `--init` or `--maintenance`: `Setup` hooks run before the first prompt.
+    pub setup: Option<SetupTrigger>,
     /// `--settings`: JSON, or a file.
     pub settings: Option<String>,
     /// `--managed-settings`: JSON.
@@ -276,6 +279,8 @@ impl Flags {
             "resume-drops-turn" => self.resume_drops_turn = Some(text),
             "no-session-persistence" => self.no_session_persistence = true,
             "session-mirror" => self.session_mirror = true,
+            "init" => self.setup = Some(SetupTrigger::Init),
+            "maintenance" => self.setup = Some(SetupTrigger::Maintenance),
             "settings" => self.settings = some(text),
             "managed-settings" => self.managed_settings = some(text),
             "setting-sources" => self.setting_sources = Some(words_of(&text)),
@@ -322,6 +327,8 @@ fn takes(name: &str) -> Option<Takes> {
         | "continue"
         | "fork-session"
         | "session-mirror"
+        | "init"
+        | "maintenance"
         | "no-session-persistence"
         | "strict-mcp-config"
         | "include-partial-messages"

@@ -258,6 +258,12 @@ impl Engine {
             }
             Event::Settled => {}
             Event::LookAgain => self.looks_again = false,
+            Event::Occurred(occurrence) => {
+                // Of a session that has ended meanwhile nobody is told anything.
+                if let Some(live) = &self.live {
+                    live.send(Input::Occurred(*occurrence));
+                }
+            }
             Event::Connected(connected, reply) => {
                 let name = connected.name().to_owned();
                 let outcome = self.servers.connected(connected);

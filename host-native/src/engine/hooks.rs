@@ -127,8 +127,8 @@ fn failed(event: &str, reason: &str) -> HookAnswer {
     }
 }
 
-/// Tells the commands that want to hear of it that a session has ended. Callbacks are not told: whoever ends a session knows.
-pub(super) async fn session_ended(spec: &Spec, commands: &Commands, end: End) {
+/// Tells those that want to hear of it that a session has ended: commands always, callbacks while they can answer.
+pub(super) async fn session_ended(spec: &Spec, hooks: &SessionHooks, end: End) {
     let occurrence = Occurrence::SessionEnd(SessionEnd {
         reason: end.reason.to_owned(),
     });
@@ -145,9 +145,9 @@ pub(super) async fn session_ended(spec: &Spec, commands: &Commands, end: End) {
     };
     let mut running = JoinSet::new();
     for (number, (matcher, name)) in (1..).zip(concerned(&spec.hooks, &occurrence)) {
-        let Some(command) = commands.get(name) else {
+        if !end.asks_sdk && !hooks.commands.contains_key(name) {
             continue;
-        };
+        }
         let id = EffectId {
             session: end.session,
             agent: 0,
@@ -164,7 +164,7 @@ pub(super) async fn session_ended(spec: &Spec, commands: &Commands, end: End) {
             timeout_ms: matcher.timeout_ms,
             kind: matcher.kind,
         };
-        let mut answers = command.run(id, call, CancelSignal::new());
+        let mut answers = hooks.run(id, call, CancelSignal::new());
         running.spawn(async move { while answers.next().await.is_some() {} });
     }
     let ended = async { while running.join_next().await.is_some() {} };
@@ -180,4 +180,6 @@ pub(super) struct End {
     pub(super) reason: &'static str,
     /// How long they may take.
     pub(super) limit: Duration,
+    /// Whether the SDK can still answer.
+    pub(super) asks_sdk: bool,
 }

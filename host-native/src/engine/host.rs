@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     future::Future,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU16, Ordering},
@@ -17,9 +18,13 @@ use windlass_core::{
         Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
         ResolvedPath,
     },
-    hook::HookCall,
+    hook::{
+        HookCall, Occurrence,
+        input::{ConfigChange, ConfigSource},
+    },
     host::CancelSignal,
     message::SystemMessage,
+    permission::Destination,
     tool::{ToolCall, ToolResult},
 };
 use windlass_engine::{
@@ -171,6 +176,7 @@ impl Host for EngineHost {
         let places = self.places.clone();
         let output = Arc::clone(&self.output);
         let log = self.log.clone();
+        let events = self.events.clone();
         let what = format!("{} {}", request.tool_name, request.tool_use_id);
         log.note(Topic::Permissions, || format!("{what} is asked about"));
         async move {
@@ -187,13 +193,23 @@ impl Host for EngineHost {
                 updated_permissions,
                 ..
             } = &response
-                && let Err(error) = write_permission_updates(&places, updated_permissions)
             {
-                // They hold for the session all the same.
-                let word = error.to_string();
-                output
-                    .say(|frames| vec![frames.informational("warning", &word)])
-                    .await;
+                match write_permission_updates(&places, updated_permissions) {
+                    Ok(files) => {
+                        for file in &files {
+                            let changed = Box::new(config_changed(&places, file));
+                            // The engine has ended: nobody is told any more.
+                            let _ = events.send(Event::Occurred(changed));
+                        }
+                    }
+                    // They hold for the session all the same.
+                    Err(error) => {
+                        let word = error.to_string();
+                        output
+                            .say(|frames| vec![frames.informational("warning", &word)])
+                            .await;
+                    }
+                }
             }
             response
         }
@@ -247,6 +263,22 @@ impl Host for EngineHost {
             let _ = self.events.send(Event::Settled);
         }
     }
+}
+
+/// What hooks are told of a settings file that was written.
+fn config_changed(places: &SettingsPlaces, file: &Path) -> Occurrence {
+    let is = |destination| places.file(destination).is_some_and(|path| path == file);
+    let source = if is(Destination::UserSettings) {
+        ConfigSource::UserSettings
+    } else if is(Destination::ProjectSettings) {
+        ConfigSource::ProjectSettings
+    } else {
+        ConfigSource::LocalSettings
+    };
+    Occurrence::ConfigChange(ConfigChange {
+        source,
+        file_path: Some(file.display().to_string()),
+    })
 }
 
 /// A message in a word or two, without what it says.

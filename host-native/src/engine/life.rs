@@ -2,12 +2,19 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use windlass_core::{Input, SessionId};
+use windlass_core::{
+    Input, SessionId,
+    context::{MemoryFile, MemoryScope},
+    hook::{
+        Occurrence, concerned,
+        input::{InstructionsLoaded, LoadReason, MemoryType, Setup},
+    },
+};
 use windlass_engine::transcript::SessionFiles;
 
 use super::{
-    actor::Engine,
-    build::with_servers,
+    actor::{Engine, Prepared},
+    build::{Blueprint, with_servers},
     checkpoints::{Checkpoints, changed_fields},
     hooks::{CallbackHooks, End, SessionHooks, commands, session_ended},
     host::EngineHost,
@@ -85,12 +92,44 @@ impl Engine {
                 }
             };
             let live = self.start(session)?;
-            for input in std::mem::take(&mut self.before) {
+            let told = self.told_first();
+            for input in told.into_iter().chain(std::mem::take(&mut self.before)) {
                 live.send(input);
             }
             self.live = Some(live);
         }
         self.live.as_ref()
+    }
+
+    /// What hooks are told before the first prompt of a session, where there are any to be told.
+    fn told_first(&mut self) -> Vec<Input> {
+        let setup = self.launch.flags.setup.take();
+        let Some(prepared) = &self.prepared else {
+            return Vec::new();
+        };
+        let Blueprint {
+            spec, surroundings, ..
+        } = &prepared.blueprint;
+        let loaded = |file: &MemoryFile| {
+            Occurrence::InstructionsLoaded(InstructionsLoaded {
+                file_path: file.path.clone(),
+                memory_type: match file.scope {
+                    MemoryScope::User => MemoryType::User,
+                    MemoryScope::Project => MemoryType::Project,
+                    MemoryScope::Local => MemoryType::Local,
+                },
+                load_reason: LoadReason::SessionStart,
+                globs: None,
+                trigger_file_path: None,
+                parent_file_path: None,
+            })
+        };
+        let setup = setup.map(|trigger| Occurrence::Setup(Setup { trigger }));
+        (setup.into_iter())
+            .chain(surroundings.project.memory.iter().map(loaded))
+            .filter(|occurrence| !concerned(&spec.hooks, occurrence).is_empty())
+            .map(Input::Occurred)
+            .collect()
     }
 
     fn spec(&self) -> Option<Arc<windlass_core::Spec>> {
@@ -115,14 +154,7 @@ impl Engine {
                 own_tools.insert("Bash".to_owned(), Arc::new(bash));
             }
         }
-        let callbacks = CallbackHooks {
-            channel: self.channel.clone(),
-            blocking: Arc::new(prepared.initialize.blocking_callbacks()),
-        };
-        let hooks = SessionHooks {
-            callbacks,
-            commands: commands(&prepared.blueprint.surroundings),
-        };
+        let hooks = self.hooks(prepared);
         let host = EngineHost {
             native,
             output: Arc::clone(&self.output),
@@ -138,6 +170,18 @@ impl Engine {
             http_status: Arc::default(),
         };
         Some(Live::start(session, host, self.events.clone()))
+    }
+
+    /// Who runs the hooks of a session.
+    fn hooks(&self, prepared: &Prepared) -> SessionHooks {
+        let callbacks = CallbackHooks {
+            channel: self.channel.clone(),
+            blocking: Arc::new(prepared.initialize.blocking_callbacks()),
+        };
+        SessionHooks {
+            callbacks,
+            commands: commands(&prepared.blueprint.surroundings),
+        }
     }
 
     /// The session goes on with what sessions are made of by now, if that has changed and nothing runs.
@@ -188,8 +232,10 @@ impl Engine {
             mode: self.mode(),
             reason,
             limit: self.launch.last_hooks,
+            // Nobody can answer any more once the input has ended.
+            asks_sdk: !self.input_ended,
         };
-        session_ended(&blueprint.spec, &commands(&blueprint.surroundings), end).await;
+        session_ended(&blueprint.spec, &self.hooks(prepared), end).await;
     }
 
     /// The conversation begins anew, under a new id.

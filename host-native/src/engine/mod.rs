@@ -42,6 +42,7 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
+use windlass_core::hook::Occurrence;
 use windlass_engine::protocol::inbound::Inbound;
 
 use self::{
@@ -75,6 +76,8 @@ enum Event {
     Connected(Connected, Option<server_requests::WaitingReply>),
     /// A server's tools have changed.
     Relisted(Relisted),
+    /// Something of which hooks are told.
+    Occurred(Box<Occurrence>),
     /// The session has ended; why, if it should not have.
     Ended {
         /// What went wrong.

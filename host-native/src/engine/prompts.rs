@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Prompt, Uuid,
+    hook::input::UserPromptExpansion,
     permission::{PermissionUpdate, Rule},
 };
 use windlass_engine::{
@@ -128,6 +129,7 @@ impl Engine {
             {
                 if let Some(invocation) = self.invoked(&frame) {
                     prompt.content = Prompt::text(&invocation.text).content;
+                    prompt.expanded_from = self.expansion(&frame);
                     if let (Some(model), Some(prepared)) = (model, &self.prepared) {
                         let spec = &prepared.blueprint.spec;
                         live.send(Input::SetModel(Some(resolved(spec, &model))));
@@ -151,6 +153,12 @@ impl Engine {
         }
         let project = &self.prepared.as_ref()?.blueprint.surroundings.project;
         project.expand(&frame.plain_text()?)
+    }
+
+    /// What hooks are told of it.
+    fn expansion(&self, frame: &UserFrame) -> Option<UserPromptExpansion> {
+        let project = &self.prepared.as_ref()?.blueprint.surroundings.project;
+        project.expansion(&frame.plain_text()?)
     }
 
     /// Whether the session answers something, or is about to.

@@ -9,6 +9,7 @@ mod command_hooks;
 mod control;
 mod debugging;
 mod endings;
+mod hook_events;
 mod hooks;
 mod long_frames;
 mod permissions;

@@ -192,6 +192,7 @@ impl Frames {
 /// Why a turn ended, where the result alone tells.
 fn reason_of(result: &ResultMessage) -> Option<&'static str> {
     match result.subtype {
+        ResultSubtype::Success if result.deferred_tool_use.is_some() => Some("tool_deferred"),
         ResultSubtype::Success => {
             let stopped = result.stop_reason == Some(StopReason::ToolUse)
                 && result.structured_output.is_none();
