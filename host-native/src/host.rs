@@ -21,8 +21,8 @@ use futures_util::{
 use windlass_core::{
     EffectId, Host, Message, Millis, Now,
     effect::{
-        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
-        ResolvedPath,
+        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
+        ResolvePath, ResolvedPath,
     },
     hook::{HookAnswer, HookCall},
     host::CancelSignal,
@@ -161,6 +161,17 @@ impl Host for NativeHost {
                 self.worktrees.run(id, call, cancel)
             }
             None => unknown_tool(&call.name),
+        }
+    }
+
+    async fn probe_tool(&self, _id: EffectId, probe: Probe) -> Probed {
+        match self.tools.get(&probe.call.name) {
+            Some(tool) => {
+                let asked = std::panic::AssertUnwindSafe(tool.probe(probe)).catch_unwind();
+                // Who panics has not found out.
+                asked.await.unwrap_or(Probed::Unknown)
+            }
+            None => Probed::Unknown,
         }
     }
 

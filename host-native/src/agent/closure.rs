@@ -1,6 +1,6 @@
 //! One call of a closure: its input read, its panics caught, its time kept, its cancellation heard.
 
-use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::{
     FutureExt,
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use windlass_core::{
     EffectId, RawJson,
-    effect::Answer,
+    effect::{Answer, Probe, Probed},
     host::{CancelSignal, Cancelled},
     tool::{ToolCall, ToolResult},
 };
@@ -148,6 +148,27 @@ impl RunTool for Closure {
         });
         let reports = stream::poll_fn(move |cx| reports.poll_recv(cx)).map(Answer::Progress);
         stream::select_with_strategy(reports, done, |(): &mut ()| PollNext::Left).boxed()
+    }
+}
+
+/// What looks after lost calls, beside the tool that runs them.
+pub(super) struct WithProbe {
+    pub(super) handler: Arc<dyn RunTool>,
+    pub(super) probe: Box<dyn Fn(Probe) -> BoxFuture<'static, Probed> + Send + Sync>,
+}
+
+impl RunTool for WithProbe {
+    fn run(
+        &self,
+        id: EffectId,
+        call: ToolCall,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        self.handler.run(id, call, cancel)
+    }
+
+    fn probe(&self, probe: Probe) -> BoxFuture<'static, Probed> {
+        (self.probe)(probe)
     }
 }
 

@@ -7,12 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use windlass_core::{
     RawJson,
+    effect::{Probe, Probed},
     tool::{Access, Annotations, PathParam, RetryClass, ToolDefinition, ToolResult},
 };
 
 use super::{
     IntoToolResult, ToolContext,
-    closure::{Closure, Stop, Work, panicked, typed},
+    closure::{Closure, Stop, WithProbe, Work, panicked, typed},
     schema,
 };
 use crate::host::RunTool;
@@ -190,6 +191,36 @@ impl Tool {
     #[must_use]
     pub fn retry_class(mut self, class: RetryClass) -> Self {
         self.definition.retry = class;
+        self
+    }
+
+    /// How to find out what became of a call that was lost in a crash; the class of the tool is [`RetryClass::Probe`]
+    /// then. The closure is told the call and the name under which it ran
+    /// ([`ToolContext::effect_id`](super::ToolContext::effect_id)), changes nothing, and says what it found.
+    ///
+    /// ```
+    /// use windlass::{Tool, core::{effect::Probed, tool::ToolResult}};
+    ///
+    /// # fn receipt_of(_key: &str) -> Option<String> { None }
+    /// let pay = Tool::new("pay", "Pays a bill", |bill: String| async move { Ok::<_, String>(format!("paid {bill}")) })
+    ///     .probe(|probe| async move {
+    ///         match receipt_of(&probe.lost.to_string()) {
+    ///             Some(receipt) => Probed::Done(ToolResult::text(receipt)),
+    ///             None => Probed::NotDone,
+    ///         }
+    ///     });
+    /// ```
+    #[must_use]
+    pub fn probe<F, Fut>(mut self, probe: F) -> Self
+    where
+        F: Fn(Probe) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Probed> + Send + 'static,
+    {
+        self.definition.retry = RetryClass::Probe;
+        self.handler = Arc::new(WithProbe {
+            handler: self.handler,
+            probe: Box::new(move |asked| probe(asked).boxed()),
+        });
         self
     }
 

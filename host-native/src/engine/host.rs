@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 use windlass_core::{
     EffectId, Host, Message, Millis, Now,
     effect::{
-        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, ResolvePath,
-        ResolvedPath,
+        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
+        ResolvePath, ResolvedPath,
     },
     hook::{
         HookCall, Occurrence,
@@ -152,6 +152,13 @@ impl Host for EngineHost {
         }
         .flatten_stream();
         answers.inspect(move |answer| watch.saw(answer))
+    }
+
+    async fn probe_tool(&self, id: EffectId, probe: Probe) -> Probed {
+        match self.own_tools.get(&probe.call.name) {
+            Some(tool) => tool.probe(probe).await,
+            None => self.native.probe_tool(id, probe).await,
+        }
     }
 
     fn run_hook(

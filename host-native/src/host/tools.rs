@@ -2,8 +2,17 @@
 
 use std::any::Any;
 
-use futures_util::stream::{self, BoxStream, StreamExt};
-use windlass_core::{EffectId, effect::Answer, host::CancelSignal, tool::ToolCall};
+use futures_util::{
+    FutureExt,
+    future::BoxFuture,
+    stream::{self, BoxStream, StreamExt},
+};
+use windlass_core::{
+    EffectId,
+    effect::{Answer, Probe, Probed},
+    host::CancelSignal,
+    tool::ToolCall,
+};
 
 use crate::plugins::Plugin;
 
@@ -16,6 +25,13 @@ pub trait RunTool: Send + Sync {
     /// The run must keep to `call.timeout_ms`; when it is not set, to a limit of its own.
     fn run(&self, id: EffectId, call: ToolCall, cancel: CancelSignal)
     -> BoxStream<'static, Answer>;
+
+    /// Finds out what became of a call that was lost with the program that ran it. Asked of tools whose class is
+    /// [`RetryClass::Probe`](windlass_core::tool::RetryClass::Probe); by default nobody can tell.
+    fn probe(&self, probe: Probe) -> BoxFuture<'static, Probed> {
+        let _ = probe;
+        std::future::ready(Probed::Unknown).boxed()
+    }
 }
 
 /// A component, on a thread of tokio's blocking pool.

@@ -8,11 +8,19 @@ use std::{
     time::Duration,
 };
 
+use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Barrier;
-use windlass::{Json, Message, NoInput, Tool, ToolResult, core::tool::ResultBlock};
+use windlass::{
+    Json, Message, NoInput, Tool, ToolResult,
+    core::{
+        Host as _, Input, Output, Prompt, Session, Uuid, drive,
+        effect::{Effect, Probed},
+        tool::ResultBlock,
+    },
+};
 
 use crate::support::{Model, calls, done_after, kinds, messages, text, tool_results};
 
@@ -399,4 +407,65 @@ async fn a_tool_can_be_defined_at_run_time() {
         .unwrap();
     agent.run("go").await.unwrap();
     model.verify();
+}
+
+/// A session whose call was handed out when the program stopped, taken up again on the same tools.
+#[tokio::test]
+async fn sess_4_a_tool_finds_out_what_became_of_a_call_that_was_lost() {
+    for (found, ran, told) in [
+        (
+            Probed::Done(ToolResult::text("receipt 12")),
+            0,
+            "receipt 12",
+        ),
+        (Probed::NotDone, 1, "paid"),
+        (Probed::Unknown, 0, "its outcome is unknown"),
+    ] {
+        let is_error = found == Probed::Unknown;
+        let model = Model::of(json!([
+            calls(&[("pay", json!({}))]),
+            done_after(told, is_error)
+        ]));
+        let payments = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&payments);
+        let pay = Tool::new("pay", "Pays", move |_: NoInput| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            async { "paid" }
+        })
+        .probe(move |probe| {
+            assert_eq!((probe.call.name.as_str(), probe.lost.call), ("pay", 1));
+            let found = found.clone();
+            async move { found }
+        });
+        let agent = model
+            .agent()
+            .tool(pay)
+            .allowed_tools(["pay"])
+            .build()
+            .unwrap();
+        let (host, _messages) = agent.host();
+        let mut session = Session::new(agent.spec(), Uuid::from_random([1; 16]), [1; 32]);
+        let mut inputs = vec![Input::Prompt(Prompt::text("Pay the bill."))];
+        let mut is_running = false;
+        while !inputs.is_empty() {
+            session.handle(host.now(), inputs.remove(0)).unwrap();
+            while let Some(output) = session.poll() {
+                match output {
+                    Output::Effect(id, Effect::Http(request)) => {
+                        let answers: Vec<_> = host.http(id, request).collect().await;
+                        inputs.extend(answers.into_iter().map(|answer| Input::Answer(id, answer)));
+                    }
+                    Output::Effect(_, Effect::CallTool(_)) => is_running = true,
+                    _ => {}
+                }
+            }
+        }
+        assert!(is_running);
+        let snapshot = session.snapshot().unwrap();
+        let mut session = Session::restore(agent.spec(), &snapshot).unwrap();
+        let resumed = stream::iter([Input::Resumed { live: Vec::new() }]);
+        drive(&mut session, &host, resumed).await.unwrap();
+        assert_eq!(payments.load(Ordering::SeqCst), ran, "{told}");
+        model.verify();
+    }
 }

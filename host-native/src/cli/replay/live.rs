@@ -1,22 +1,23 @@
 //! The model's recorded decisions against the tools of today.
+//!
+//! Every input of the journal is said again in its place and at its time: prompts, interrupts, settings, what the model
+//! and people answered. Only what tools gave is found out anew, when it is due, and held against what was recorded.
 
 use std::{
-    collections::BTreeMap,
-    future::Future,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeMap, BTreeSet},
+    pin::pin,
+    sync::Arc,
 };
 
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::StreamExt as _;
 use windlass::{
     Agent,
     core::{
-        EffectId, Host, Input, Message, Millis, Now, Seeded, Session, drive,
-        effect::{
-            Answer, Entry, HttpFailure, HttpFailureKind, HttpRequest, PermissionRequest,
-            PermissionResponse, ResolvePath, ResolvedPath,
-        },
+        EffectId, Host as _, Input, Output, Session,
+        effect::{Answer, Effect, ResolvePath, ResolvedPath},
         host::CancelSignal,
-        testkit::Journal,
+        id::Stage,
+        testkit::{Journal, JournalStep},
         tool::{ToolCall, ToolResult},
     },
     host::NativeHost,
@@ -30,119 +31,249 @@ const SHOWN: usize = 200;
 
 /// Turns the session with live tools, and reports what they answer differently.
 pub(super) async fn replay(journal: Journal) -> Result<Exit, StartError> {
-    if journal.snapshot.is_some() {
-        return Err(StartError::Unable(
-            "the journal begins in the middle of a session; replay it without --live-tools"
-                .to_owned(),
-        ));
-    }
-    let host = LiveTools::new(native_host(&journal)?, &journal);
-    let id = journal.task.session_id;
-    let id = id.unwrap_or_else(|| Seeded::new(journal.task.seed).uuid());
-    let mut session = Session::new(Arc::new(journal.task.spec), id, journal.task.seed);
-    for step in journal.steps {
-        // What the world did is done anew; what somebody said is said again, one thing after another.
-        let said = matches!(
-            step.input,
-            Input::Prompt(_) | Input::SetMode(_) | Input::SetModel(_)
-        );
-        if said {
-            let inputs = stream::iter([step.input]);
-            drive(&mut session, &host, inputs)
-                .await
-                .map_err(|error| StartError::Unable(error.to_string()))?;
+    let mut replay = Replay::new(&journal)?;
+    let mut steps = journal.steps.iter().peekable();
+    while let Some(step) = steps.next() {
+        let is_last = steps.peek().is_none();
+        if !replay.step(step, is_last).await {
+            break;
         }
     }
-    Ok(host.report())
+    Ok(replay.found.report())
 }
 
-/// A host with the built-in tools, in the directory of the recording, that reaches no model.
-fn native_host(journal: &Journal) -> Result<NativeHost, StartError> {
-    let environment = &journal.task.spec.environment;
-    let nowhere = EndpointConfig::new("http://127.0.0.1:9", Auth::None);
-    let mut builder = Agent::builder()
-        .endpoint(nowhere)
-        .builtin_tools()
-        .cwd(&environment.cwd);
-    for directory in &environment.additional_directories {
-        builder = builder.add_dir(directory);
+/// A session on its way through a journal.
+struct Replay {
+    session: Session,
+    host: NativeHost,
+    /// The tools that the host has.
+    tools: BTreeSet<String>,
+    /// What the session waits for.
+    waits: BTreeMap<EffectId, Effect>,
+    /// What it has stopped, and the journal has yet to end.
+    stopped: BTreeSet<EffectId>,
+    found: Found,
+}
+
+impl Replay {
+    /// A host with the built-in tools, in the directory of the recording, that reaches no model.
+    fn new(journal: &Journal) -> Result<Self, StartError> {
+        let spec = Arc::new(journal.task.spec.clone());
+        let nowhere = EndpointConfig::new("http://127.0.0.1:9", Auth::None);
+        let mut builder = Agent::builder()
+            .endpoint(nowhere)
+            .builtin_tools()
+            .cwd(&spec.environment.cwd);
+        for directory in &spec.environment.additional_directories {
+            builder = builder.add_dir(directory);
+        }
+        let agent = builder.build()?;
+        let known = agent.spec();
+        let tools = known.tools.iter().map(|tool| tool.name.clone());
+        // Nobody reads the messages: they are not handed to this host.
+        let (host, _) = agent.host();
+        let session = journal.session(spec).map_err(|error| {
+            StartError::Unable(format!("the journal begins with a snapshot: {error}"))
+        })?;
+        Ok(Self {
+            session,
+            host,
+            tools: tools.collect(),
+            waits: BTreeMap::new(),
+            stopped: BTreeSet::new(),
+            found: Found::default(),
+        })
     }
-    let agent = builder.build()?;
-    // Nobody reads the messages: they are not handed to this host.
-    let (host, _) = agent.host();
-    Ok(host)
+
+    /// Says the input of a step; whether the run still goes the way it was recorded.
+    async fn step(&mut self, step: &JournalStep, is_last: bool) -> bool {
+        let input = match &step.input {
+            Input::Answer(id, answer) => Input::Answer(*id, self.answer(*id, answer).await),
+            said => said.clone(),
+        };
+        let was_refused = step
+            .outputs
+            .iter()
+            .any(|line| line.starts_with("{\"refused\":"));
+        if let Err(error) = self.session.handle(step.now, input)
+            && !was_refused
+        {
+            self.found.drift(format!(
+                "the run goes another way at line {} of the journal: {error}",
+                step.line
+            ));
+            return false;
+        }
+        let mut same_way = true;
+        while let Some(output) = self.session.poll() {
+            match output {
+                Output::Effect(id, effect) => {
+                    // The recording may have been cut behind its last input.
+                    if !is_last && !is_recorded(step, id) {
+                        self.found.drift(format!(
+                            "the run goes another way behind line {} of the journal: nothing is recorded for {id}",
+                            step.line
+                        ));
+                        same_way = false;
+                    }
+                    self.waits.insert(id, effect);
+                }
+                Output::Cancel(id) => drop(self.stopped.insert(id)),
+                Output::Abandon(id) => drop(self.waits.remove(&id)),
+                _ => {}
+            }
+        }
+        same_way
+    }
+
+    /// The answer to an effect: of today where tools and files give it, else as it was recorded.
+    async fn answer(&mut self, id: EffectId, recorded: &Answer) -> Answer {
+        let was_stopped = self.stopped.contains(&id);
+        let effect = match recorded.is_last() {
+            true => {
+                self.stopped.remove(&id);
+                self.waits.remove(&id)
+            }
+            // What a tool said on its way has been said.
+            false => None,
+        };
+        match (effect, recorded) {
+            (Some(Effect::Resolve(paths)), Answer::Resolved(before)) if !was_stopped => {
+                self.resolve(id, paths, before).await
+            }
+            // Asked whether another call may run, it stands for a person.
+            (Some(Effect::CallTool(call)), _) if id.stage == Stage::Run => {
+                if was_stopped || !matches!(recorded, Answer::Tool(_)) {
+                    self.found.stopped += 1;
+                    return recorded.clone();
+                }
+                if !self.tools.contains(&call.name) {
+                    *self.found.absent.entry(call.name).or_default() += 1;
+                    return recorded.clone();
+                }
+                self.call(id, call, recorded).await
+            }
+            // It was begun before the recording: nobody knows its input.
+            (None, Answer::Tool(_)) if id.stage == Stage::Run => {
+                self.found.stopped += 1;
+                recorded.clone()
+            }
+            (_, Answer::Hook(_)) => {
+                self.found.hooks += 1;
+                recorded.clone()
+            }
+            _ => recorded.clone(),
+        }
+    }
+
+    async fn resolve(
+        &mut self,
+        id: EffectId,
+        paths: Vec<ResolvePath>,
+        before: &[Result<ResolvedPath, String>],
+    ) -> Answer {
+        let asked: Vec<String> = paths.iter().map(|path| path.path.clone()).collect();
+        let now = self.host.resolve(id, paths).await;
+        let leads = |found: Option<&Result<ResolvedPath, String>>| match found {
+            Some(Ok(found)) => found.path.clone(),
+            Some(Err(reason)) => format!("nowhere ({reason})"),
+            None => "nowhere".to_owned(),
+        };
+        for (place, path) in asked.iter().enumerate() {
+            let (before, now) = (leads(before.get(place)), leads(now.get(place)));
+            if before != now {
+                let drift = format!("{path}: recorded as {before}, now {now}");
+                self.found.drift(drift);
+            }
+        }
+        Answer::Resolved(now)
+    }
+
+    /// Runs a call and holds its result against the recorded one.
+    async fn call(&mut self, id: EffectId, call: ToolCall, recorded: &Answer) -> Answer {
+        let what = format!("{} {}", call.name, call.tool_use_id);
+        let mut answers = pin!(self.host.call_tool(id, call, CancelSignal::new()));
+        let mut now = Answer::Cancelled;
+        while let Some(answer) = answers.next().await {
+            if answer.is_last() {
+                now = answer;
+                break;
+            }
+        }
+        self.found.calls += 1;
+        match (recorded, &now) {
+            (Answer::Tool(before), Answer::Tool(now)) if said(before) == said(now) => {}
+            (Answer::Tool(before), Answer::Tool(now)) => {
+                let (before, now) = (said(before), said(now));
+                self.found
+                    .drift(format!("{what}: recorded {before}, now {now}"));
+            }
+            _ => self.found.drift(format!("{what}: it gives no result now")),
+        }
+        now
+    }
 }
 
-/// A host whose model and people answer as recorded, and whose tools are real.
-struct LiveTools {
-    native: NativeHost,
-    recorded: BTreeMap<EffectId, Vec<Answer>>,
-    found: Mutex<Found>,
+/// Whether the journal has an effect among the outputs of a step.
+fn is_recorded(step: &JournalStep, id: EffectId) -> bool {
+    let id = serde_json::to_string(&id).unwrap_or_default();
+    let line = format!("{{\"output\":{{\"effect\":[{id},");
+    step.outputs.iter().any(|output| output.starts_with(&line))
 }
 
 /// What was found out.
 #[derive(Default)]
 struct Found {
+    /// Calls that were run.
     calls: usize,
     drifts: Vec<String>,
+    /// Calls that were not run, for the journal says how far they came and nothing else does.
+    stopped: usize,
+    /// Calls of tools that are not here.
+    absent: BTreeMap<String, usize>,
+    /// Answers of hooks that were given again.
+    hooks: usize,
 }
 
-impl LiveTools {
-    fn new(native: NativeHost, journal: &Journal) -> Self {
-        Self {
-            native,
-            recorded: journal.answers(),
-            found: Mutex::default(),
-        }
-    }
-
-    /// The recorded answers to an effect, up to its last one.
-    fn recorded(&self, id: EffectId) -> Vec<Answer> {
-        self.recorded.get(&id).cloned().unwrap_or_default()
-    }
-
-    fn drift(&self, what: String) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.drifts.push(what);
-    }
-
-    /// Holds the result of a call against the recorded one.
-    fn compare(&self, id: EffectId, name: &str, tool_use_id: &str, now: &ToolResult) {
-        let recorded = self.recorded(id);
-        let before = recorded.iter().find_map(|answer| match answer {
-            Answer::Tool(result) => Some(result),
-            _ => None,
-        });
-        self.found
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .calls += 1;
-        match before {
-            Some(before) if said(before) == said(now) => {}
-            Some(before) => self.drift(format!(
-                "{name} {tool_use_id}: recorded {}, now {}",
-                said(before),
-                said(now)
-            )),
-            None => self.drift(format!(
-                "{name} {tool_use_id}: not recorded, now {}",
-                said(now)
-            )),
-        }
+impl Found {
+    fn drift(&mut self, what: String) {
+        self.drifts.push(what);
     }
 
     fn report(self) -> Exit {
-        let found = self.found.into_inner();
-        let found = found.unwrap_or_else(PoisonError::into_inner);
-        if found.drifts.is_empty() {
-            return say(&format!("no drift: {} tool calls", found.calls));
+        let repeated = self.repeated();
+        if self.drifts.is_empty() {
+            return say(&format!("no drift: {} tool calls{repeated}", self.calls));
         }
-        for drift in &found.drifts {
+        for drift in &self.drifts {
             if say(drift) == Exit::PipeClosed {
                 return Exit::PipeClosed;
             }
         }
+        if !repeated.is_empty()
+            && say(&format!("{} tool calls{repeated}", self.calls)) == Exit::PipeClosed
+        {
+            return Exit::PipeClosed;
+        }
         Exit::Failed
+    }
+
+    /// What could not be found out anew.
+    fn repeated(&self) -> String {
+        let mut parts = Vec::new();
+        if self.stopped > 0 {
+            parts.push(format!("{} calls that were stopped", self.stopped));
+        }
+        for (tool, calls) in &self.absent {
+            parts.push(format!("{calls} calls of {tool}, which is not here"));
+        }
+        if self.hooks > 0 {
+            parts.push(format!("{} answers of hooks", self.hooks));
+        }
+        match parts.is_empty() {
+            true => String::new(),
+            false => format!("; as recorded: {}", parts.join(", ")),
+        }
     }
 }
 
@@ -167,78 +298,4 @@ fn digest(text: &str) -> u64 {
     let mut digest = windlass::core::testkit::Digest::default();
     digest.add(text.as_bytes());
     digest.value()
-}
-
-fn refused(message: &str) -> Answer {
-    Answer::HttpFailed(HttpFailure::new(HttpFailureKind::Refused, message))
-}
-
-impl Host for LiveTools {
-    fn now(&self) -> Now {
-        self.native.now()
-    }
-
-    fn sleep(&self, until: Millis) -> impl Future<Output = ()> {
-        self.native.sleep(until)
-    }
-
-    fn http(&self, id: EffectId, _request: HttpRequest) -> impl Stream<Item = Answer> {
-        let mut answers = self.recorded(id);
-        if answers.is_empty() {
-            self.drift(format!(
-                "the run goes another way: nothing is recorded for the request {id}"
-            ));
-            answers.push(refused("the journal has no answer to this request"));
-        } else if !answers.last().is_some_and(Answer::is_last) {
-            answers.push(refused("the journal ends in the middle of this response"));
-        }
-        stream::iter(answers)
-    }
-
-    fn resolve(
-        &self,
-        id: EffectId,
-        paths: Vec<ResolvePath>,
-    ) -> impl Future<Output = Vec<Result<ResolvedPath, String>>> {
-        self.native.resolve(id, paths)
-    }
-
-    fn call_tool(
-        &self,
-        id: EffectId,
-        call: ToolCall,
-        cancel: CancelSignal,
-    ) -> impl Stream<Item = Answer> {
-        let (name, tool_use_id) = (call.name.clone(), call.tool_use_id.clone());
-        let answers = self.native.call_tool(id, call, cancel);
-        answers.inspect(move |answer| {
-            if let Answer::Tool(result) = answer {
-                self.compare(id, &name, &tool_use_id, result);
-            }
-        })
-    }
-
-    async fn ask_permission(&self, id: EffectId, request: PermissionRequest) -> PermissionResponse {
-        let recorded = self
-            .recorded(id)
-            .into_iter()
-            .find_map(|answer| match answer {
-                Answer::Permission(response) => Some(response),
-                _ => None,
-            });
-        recorded.unwrap_or_else(|| {
-            self.drift(format!(
-                "the run goes another way: nobody was asked about {} when it was recorded",
-                request.tool_name
-            ));
-            PermissionResponse::deny("nobody was asked about this when the run was recorded")
-        })
-    }
-
-    async fn persist(&self, _id: EffectId, _entries: Vec<Entry>) -> Result<(), String> {
-        // A replay is not a conversation to be kept.
-        Ok(())
-    }
-
-    async fn message(&self, _message: Message) {}
 }
