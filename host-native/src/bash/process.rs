@@ -134,6 +134,7 @@ impl Job<'_> {
             command.env_remove(name);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        Group::expect();
         command.spawn().map_err(|source| RunError::Start {
             shell: self.shell.to_owned(),
             source,

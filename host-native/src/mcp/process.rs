@@ -65,6 +65,7 @@ impl Process {
         if let Some(directory) = &server.directory {
             command.current_dir(directory);
         }
+        Group::expect();
         let mut child = command.spawn()?;
         let pipes = (child.stdout.take(), child.stdin.take(), child.stderr.take());
         let (Some(output), Some(input), Some(errors)) = pipes else {

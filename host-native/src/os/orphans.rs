@@ -52,13 +52,22 @@ impl Watcher {
     }
 }
 
+/// Somebody watches before there is anything to be watched: to start them takes longer than a program needs to begin its work,
+/// and of what is told too late they never hear.
+pub(super) fn watch() {
+    let mut watcher = WATCHER.lock().unwrap_or_else(PoisonError::into_inner);
+    if watcher.is_none() {
+        // Where there is no shell an orderly end still leaves nothing behind.
+        *watcher = Watcher::start().ok();
+    }
+}
+
 /// A group has begun: it ends with this process, whatever becomes of that.
 pub(super) fn begun(group: u32) {
     let mut watcher = WATCHER.lock().unwrap_or_else(PoisonError::into_inner);
     // One who was killed is followed by another: that one knows of what begins from now on.
     for _ in 0..2 {
         if watcher.is_none() {
-            // Where there is no shell an orderly end still leaves nothing behind.
             *watcher = Watcher::start().ok();
         }
         let Some(watching) = watcher.as_mut() else {

@@ -71,6 +71,11 @@ pub(crate) enum Kill {
 pub(crate) struct Group(Option<u32>);
 
 impl Group {
+    /// To be called before a program is started that is to be one: what ends it when this process is killed is there then.
+    pub(crate) fn expect() {
+        orphans::watch();
+    }
+
     /// The group of a program just started; none of one that has ended. It ends at the latest with this process, even
     /// when that is killed.
     pub(crate) fn new(leader: Option<u32>) -> Self {

@@ -41,8 +41,9 @@ impl Engine {
     fn in_mid_tool(before: &str) -> Self {
         let windlass = Windlass::new();
         let begun = windlass.workspace.path().join("begun");
+        // More than a pipe holds: what gets by it is read by an engine that knows which processes are to end with it.
         let command = format!(
-            "{before} sleep 600 & echo $$ $! > {begun}.part; mv {begun}.part {begun}; wait",
+            "printf '%200000s' ''; {before} sleep 600 & echo $$ $! > {begun}.part; mv {begun}.part {begun}; wait",
             begun = begun.display()
         );
         let model = calling("Bash", &json!({ "command": command }), "unused");
@@ -146,7 +147,8 @@ fn an_engine_whose_output_nobody_reads_can_be_told_to_end() {
     }
     let stdout = engine.stdout.as_ref().unwrap().get_ref();
     let unread = || rustix::io::ioctl_fionread(stdout).unwrap();
-    while unread() < 60_000 {
+    // Lines that come one by one leave a part of every page of the pipe empty.
+    while unread() < 40_000 {
         std::thread::yield_now();
     }
     engine.signal(Signal::TERM);
