@@ -179,6 +179,10 @@ pub struct ToolCall {
     pub observed: Vec<Observation>,
     /// Milliseconds the call may take; none means the host's default.
     pub timeout_ms: Option<u32>,
+    /// The name of the agent whose call it is; none on the main thread. Two agents may each have a tool of this name
+    /// from a server of their own ([`Agent::own_tools`](crate::agent::Agent::own_tools)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// The file authority of one call, computed by the core from rules and mode, enforced by the

@@ -32,6 +32,7 @@ fn call(directory: &Path, input: &Value) -> ToolCall {
         },
         observed: Vec::new(),
         timeout_ms: None,
+        agent: None,
     }
 }
 

@@ -35,6 +35,7 @@ fn call(name: &str, input: &Value) -> ToolCall {
         grant: FsGrant::default(),
         observed: Vec::new(),
         timeout_ms: None,
+        agent: None,
     }
 }
 

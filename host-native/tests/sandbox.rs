@@ -83,6 +83,7 @@ fn call(input: &str) -> ToolCall {
         grant: FsGrant::default(),
         observed: Vec::new(),
         timeout_ms: None,
+        agent: None,
     }
 }
 

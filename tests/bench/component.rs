@@ -97,6 +97,7 @@ fn call(name: &str, input: &RawJson, grant: FsGrant) -> ToolCall {
         grant,
         observed: Vec::new(),
         timeout_ms: None,
+        agent: None,
     }
 }
 

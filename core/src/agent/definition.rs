@@ -187,7 +187,8 @@ impl Default for ModelAliases {
 pub enum AgentMcpServer {
     /// A server of the parent, by name.
     Named(String),
-    /// Servers of its own, each with its configuration: connecting them is the host's business.
+    /// Servers of its own, each with its configuration: the host connects them and gives the agent their tools
+    /// ([`Agent::own_tools`](super::Agent::own_tools)).
     Inline(SortedMap<String, RawJson>),
 }
 

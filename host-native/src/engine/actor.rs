@@ -22,6 +22,7 @@ use windlass_engine::protocol::{
 
 use super::{
     Ending, Event,
+    agent_servers::{AgentServers, Trusted},
     build::{Blueprint, StartError, blueprint},
     channel::ControlChannel,
     checkpoints::Checkpoints,
@@ -56,7 +57,10 @@ pub(super) struct Engine {
     pub(super) prepared: Option<Prepared>,
     /// What flags and files say, until `initialize` or a first prompt completes it.
     pub(super) base: Option<Blueprint>,
+    /// The MCP servers of the session.
     pub(super) servers: Servers,
+    /// Those that agents have for themselves.
+    pub(super) agent_servers: AgentServers,
     /// Why no session may begin: what was brought along to judge calls cannot be used.
     pub(super) refused: Option<String>,
     pub(super) log: DebugLog,
@@ -130,6 +134,7 @@ impl Engine {
         let output = Arc::new(output);
         let channel = ControlChannel::new(Arc::clone(&output));
         let servers = Servers::new(channel.clone(), launch.cwd.clone());
+        let agent_servers = AgentServers::new(channel.clone(), launch.cwd.clone());
         let engine = Self {
             launch,
             output,
@@ -142,6 +147,7 @@ impl Engine {
             keeper: None,
             checkpoints: None,
             servers,
+            agent_servers,
             refused: None,
             log,
             live: None,
@@ -218,7 +224,7 @@ impl Engine {
             }
         }
         self.session_ends("other").await;
-        self.servers.close().await;
+        self.close_servers().await;
         let failed = self.output.frames().await.has_failed();
         self.log
             .note(Topic::Engine, || format!("ends, failed: {failed}"));
@@ -231,8 +237,13 @@ impl Engine {
             live.end().await;
         }
         // Servers end when their input does; those that do not are killed when this process is gone.
-        let _ = timeout(super::LAST_LINES, self.servers.close()).await;
+        let _ = timeout(super::LAST_LINES, self.close_servers()).await;
         Ending::Stopped
+    }
+
+    /// Ends every server that was started.
+    async fn close_servers(&mut self) {
+        futures_util::join!(self.servers.close(), self.agent_servers.close());
     }
 
     async fn happened(&mut self, event: Event) {
@@ -266,7 +277,11 @@ impl Engine {
             }
             Event::Connected(connected, reply) => {
                 let name = connected.name().to_owned();
-                let outcome = self.servers.connected(connected);
+                let agent = connected.agent().map(str::to_owned);
+                let outcome = match self.servers_of(agent.as_deref()) {
+                    Some(servers) => servers.connected(connected),
+                    None => Ok(()),
+                };
                 self.log.note(Topic::Mcp, || {
                     // Why not is for `mcp_status`: the words are the server's.
                     let how = if outcome.is_ok() {
@@ -276,14 +291,22 @@ impl Engine {
                     };
                     format!("a server {how}")
                 });
-                self.listen(&name);
+                if let (Some(agent), Err(reason)) = (&agent, &outcome) {
+                    anstream::eprintln!(
+                        "windlass: the agent {agent} goes without its MCP server {name}: {reason}"
+                    );
+                }
+                self.listen(agent.as_deref(), &name);
                 self.made_of_changed();
                 if let Some(reply) = reply {
                     self.connected(reply, outcome).await;
                 }
             }
             Event::Relisted(relisted) => {
-                self.servers.relisted(relisted);
+                let agent = relisted.agent().map(str::to_owned);
+                if let Some(servers) = self.servers_of(agent.as_deref()) {
+                    servers.relisted(relisted);
+                }
                 self.made_of_changed();
             }
             Event::Ended { fault } => {
@@ -389,9 +412,35 @@ impl Engine {
             initialize,
         });
         for name in self.servers.names() {
-            self.connect(&name, None);
+            self.connect(None, &name, None);
         }
+        self.connect_agents_servers();
         Ok(())
+    }
+
+    /// The servers that agents have for themselves are those of the agents there are now.
+    pub(super) fn connect_agents_servers(&mut self) {
+        let Some(prepared) = &self.prepared else {
+            return;
+        };
+        let blueprint = &prepared.blueprint;
+        let trusted = match self.launch.flags.strict_mcp_config {
+            true => Trusted::Given,
+            false => Trusted::All,
+        };
+        let variables = blueprint.surroundings.settings.env();
+        let agents = &blueprint.spec.agents;
+        for (agent, name) in self.agent_servers.exchange(agents, trusted, &variables) {
+            self.connect(Some(&agent), &name, None);
+        }
+    }
+
+    /// The servers of an agent, or those of the session.
+    fn servers_of(&mut self, agent: Option<&str>) -> Option<&mut Servers> {
+        match agent {
+            None => Some(&mut self.servers),
+            Some(agent) => self.agent_servers.of(agent),
+        }
     }
 
     /// Something a person should know who looks for it.
@@ -400,9 +449,10 @@ impl Engine {
         self.log.note(Topic::Engine, || warning.to_owned());
     }
 
-    /// Connects to a server; what comes of it comes back as an event.
-    pub(super) fn connect(&mut self, name: &str, reply: Option<WaitingReply>) {
-        let Some(connecting) = self.servers.connect(name) else {
+    /// Connects to a server, of an agent or of the session; what comes of it comes back as an event.
+    pub(super) fn connect(&mut self, agent: Option<&str>, name: &str, reply: Option<WaitingReply>) {
+        let servers = self.servers_of(agent);
+        let Some(connecting) = servers.and_then(|servers| servers.connect(name)) else {
             return;
         };
         self.log.note(Topic::Mcp, || format!("connects to {name}"));
@@ -415,16 +465,18 @@ impl Engine {
     }
 
     /// Hears of changes of a server's tools from now on, where it is a program.
-    fn listen(&mut self, name: &str) {
+    fn listen(&mut self, agent: Option<&str>, name: &str) {
         #[cfg(unix)]
         {
             let events = self.events.clone();
             // The engine has ended meanwhile.
             let tell = move |relisted| drop(events.send(Event::Relisted(relisted)));
-            self.servers.listen(name, tell);
+            if let Some(servers) = self.servers_of(agent) {
+                servers.listen(name, tell);
+            }
         }
         #[cfg(not(unix))]
-        let _ = name;
+        let _ = (agent, name);
     }
 
     /// What sessions are made of has changed, be it only the tools of servers: the one that runs learns of it when it is quiet.

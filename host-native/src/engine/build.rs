@@ -411,14 +411,20 @@ fn offer(launch: &Launch, spec: &mut Spec) {
     }
 }
 
-/// A spec with the tools of MCP servers and with what `init` says about these.
-pub(super) fn with_servers(spec: &Spec, servers: &super::servers::Servers) -> Arc<Spec> {
+/// A spec with the tools of MCP servers, each where it belongs, and with what `init` says about the servers.
+pub(super) fn with_servers(
+    spec: &Spec,
+    servers: &super::servers::Servers,
+    of_agents: &super::agent_servers::AgentServers,
+) -> Arc<Spec> {
     let mut spec = spec.clone();
     for (definition, _) in servers.tools() {
         if spec.tools.iter().all(|known| known.name != definition.name) {
             spec.tools.push(definition);
         }
     }
+    of_agents.offer(&mut spec);
     spec.environment.mcp_servers = servers.infos();
+    spec.environment.mcp_servers.extend(of_agents.infos());
     Arc::new(spec)
 }

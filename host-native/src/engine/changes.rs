@@ -59,6 +59,7 @@ impl Engine {
             blueprint,
             initialize,
         });
+        self.connect_agents_servers();
         self.made_of_changed();
         Ok(())
     }
@@ -249,7 +250,7 @@ impl Engine {
         let (commands, agents) = offers.map(|it| (it.commands, it.agents)).unzip();
         Reply::with(json!({
             "commands": commands.unwrap_or_default(), "agents": agents.unwrap_or_default(), "plugins": [],
-            "mcpServers": self.servers.status()["mcpServers"], "error_count": 0,
+            "mcpServers": self.server_status()["mcpServers"], "error_count": 0,
         }))
     }
 

@@ -44,7 +44,7 @@ impl Engine {
             Request::SetPermissionMode(mode) => self.set_mode(mode),
             Request::SetModel(model) => self.set_model(model),
             Request::SetThinking { tokens, display } => self.set_thinking(tokens, display),
-            Request::McpStatus => Reply::with(self.servers.status()),
+            Request::McpStatus => Reply::with(self.server_status()),
             Request::McpReconnect(name) => match self.reconnect(&id, &name) {
                 Ok(()) => return,
                 Err(error) => error.into(),
@@ -53,7 +53,7 @@ impl Engine {
                 server,
                 enabled: true,
             } => match self.servers.check(&server) {
-                Ok(()) => return self.connect(&server, Some(WaitingReply::Server(id))),
+                Ok(()) => return self.connect(None, &server, Some(WaitingReply::Server(id))),
                 Err(error) => error.into(),
             },
             Request::McpToggle { server, .. } => match self.servers.disable(&server) {

@@ -37,6 +37,7 @@ use windlass_engine::{
 
 use super::{
     Event,
+    agent_servers::ToolRunners,
     channel::ControlChannel,
     checkpoints::{ChangedFields, Checkpoints},
     debug_log::{DebugLog, Topic, variant},
@@ -61,7 +62,9 @@ pub(super) struct EngineHost {
     pub(super) places: SettingsPlaces,
     /// Tools that this engine runs itself, by the names the model calls them by: those of MCP servers, and Bash with the variables of
     /// the settings.
-    pub(super) own_tools: BTreeMap<String, Arc<dyn RunTool>>,
+    pub(super) own_tools: ToolRunners,
+    /// Those that only one agent has, by agent.
+    pub(super) agents_tools: BTreeMap<String, ToolRunners>,
     /// Callbacks of the SDK, and commands of settings.
     pub(super) hooks: SessionHooks,
     pub(super) events: mpsc::UnboundedSender<Event>,
@@ -71,6 +74,14 @@ pub(super) struct EngineHost {
 }
 
 impl EngineHost {
+    /// What runs a call, if this engine does itself: a tool of the agent's own before one of the session's.
+    fn runner(&self, call: &ToolCall) -> Option<&Arc<dyn RunTool>> {
+        let agent = call.agent.as_ref();
+        agent
+            .and_then(|agent| self.agents_tools.get(agent)?.get(&call.name))
+            .or_else(|| self.own_tools.get(&call.name))
+    }
+
     /// Keeps what a call is about to change.
     async fn keep_before(&self, call: &ToolCall) -> Result<(), String> {
         let fields = self.changed_fields.get(&call.name);
@@ -145,7 +156,7 @@ impl Host for EngineHost {
                 let refused = Answer::Tool(ToolResult::error(text));
                 return stream::iter([refused]).boxed();
             }
-            match self.own_tools.get(&call.name) {
+            match self.runner(&call) {
                 Some(tool) => tool.run(id, call, cancel),
                 None => self.native.call_tool(id, call, cancel).boxed(),
             }
@@ -155,7 +166,7 @@ impl Host for EngineHost {
     }
 
     async fn probe_tool(&self, id: EffectId, probe: Probe) -> Probed {
-        match self.own_tools.get(&probe.call.name) {
+        match self.runner(&probe.call) {
             Some(tool) => tool.probe(probe).await,
             None => self.native.probe_tool(id, probe).await,
         }

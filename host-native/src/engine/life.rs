@@ -1,6 +1,6 @@
 //! The life of a session: found or begun, kept, renewed when its tools have changed, ended.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use windlass_core::{
     Input, SessionId,
@@ -14,6 +14,7 @@ use windlass_engine::transcript::SessionFiles;
 
 use super::{
     actor::{Engine, Prepared},
+    agent_servers::{ToolRunners, may_replace},
     build::{Blueprint, with_servers},
     checkpoints::{Checkpoints, changed_fields},
     hooks::{CallbackHooks, End, SessionHooks, commands, session_ended},
@@ -21,10 +22,7 @@ use super::{
     keeping::{Keeper, TakenUp, taken_up},
     session::Live,
 };
-use crate::{
-    agent::{fresh_uuid, random_seed},
-    host::RunTool,
-};
+use crate::agent::{fresh_uuid, random_seed};
 
 impl Engine {
     /// Finds the session that is to go on, if one is.
@@ -77,7 +75,7 @@ impl Engine {
 
     /// The session, begun if it has not. None while servers are waited for.
     pub(super) fn session(&mut self) -> Option<&Live> {
-        if self.live.is_none() && self.prepared.is_some() && !self.servers.are_pending() {
+        if self.live.is_none() && self.prepared.is_some() && !self.servers_are_pending() {
             let spec = self.spec()?;
             let session = match self.taken_up.take() {
                 None => windlass_core::Session::new(spec, self.session_id, random_seed()),
@@ -134,18 +132,35 @@ impl Engine {
 
     fn spec(&self) -> Option<Arc<windlass_core::Spec>> {
         let prepared = self.prepared.as_ref()?;
-        Some(with_servers(&prepared.blueprint.spec, &self.servers))
+        let spec = &prepared.blueprint.spec;
+        Some(with_servers(spec, &self.servers, &self.agent_servers))
+    }
+
+    /// Whether a server, of the session or of an agent, has not answered yet.
+    fn servers_are_pending(&self) -> bool {
+        self.servers.are_pending() || self.agent_servers.are_pending()
     }
 
     fn start(&self, session: windlass_core::Session) -> Option<Live> {
         let prepared = self.prepared.as_ref()?;
         // Its messages are taken by the host around it.
         let (native, _) = prepared.blueprint.agent.host();
-        let mut own_tools: BTreeMap<String, Arc<dyn RunTool>> = self
+        let mut own_tools: ToolRunners = self
             .servers
             .tools()
             .map(|(definition, tool)| (definition.name, tool))
             .collect();
+        let agents_tools = self.agent_servers.runners();
+        let spec = &prepared.blueprint.spec;
+        if let Some(tools) = spec
+            .agent
+            .as_ref()
+            .and_then(|agent| agents_tools.get(agent))
+        {
+            let asked = spec.permissions.prompt_tool.as_deref();
+            let tools = tools.iter().filter(|(name, _)| may_replace(asked, name));
+            own_tools.extend(tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))));
+        }
         #[cfg(unix)]
         {
             let variables = prepared.blueprint.surroundings.settings.env();
@@ -164,6 +179,7 @@ impl Engine {
             changed_fields: changed_fields(&prepared.blueprint.spec.tools),
             places: prepared.blueprint.surroundings.places.clone(),
             own_tools,
+            agents_tools,
             hooks,
             events: self.events.clone(),
             log: self.log.clone(),
@@ -188,7 +204,7 @@ impl Engine {
     pub(super) async fn renew_if_stale(&mut self) {
         self.is_about_to_be_renewed = false;
         let is_quiet = self.is_session_idle() && self.output.frames().await.has_no_tasks();
-        if !self.is_stale || self.servers.are_pending() || !is_quiet {
+        if !self.is_stale || self.servers_are_pending() || !is_quiet {
             return;
         }
         let (Some(live), Some(spec)) = (&self.live, self.spec()) else {

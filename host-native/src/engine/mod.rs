@@ -12,6 +12,7 @@
 //! being done keeps an answer from arriving.
 
 mod actor;
+mod agent_servers;
 mod build;
 mod changes;
 mod channel;

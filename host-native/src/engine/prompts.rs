@@ -203,7 +203,7 @@ impl Engine {
         tools.extend(self.servers.tools().map(|(definition, _)| definition.name));
         let environment = &spec.environment;
         json!({
-            "cwd": environment.cwd, "tools": tools, "mcp_servers": self.servers.infos(),
+            "cwd": environment.cwd, "tools": tools, "mcp_servers": self.server_infos(),
             "model": self.model(), "permissionMode": self.mode().name(),
             "slash_commands": environment.command_names(), "apiKeySource": environment.api_key_source,
             "claude_code_version": environment.version, "output_style": environment.output_style,

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use windlass_core::{
     Input, RawJson,
     agent::server_tool_name,
+    message::McpServer,
     permission::{Behavior, Destination, PermissionUpdate, RuleChange, RuleValue},
 };
 use windlass_engine::protocol::reply::{Reply, ReplyError};
@@ -28,6 +29,19 @@ pub(super) struct ExchangedServers {
 }
 
 impl Engine {
+    /// All servers as `init` names them: first those of the session, then those of agents.
+    pub(super) fn server_infos(&self) -> Vec<McpServer> {
+        let mut infos = self.servers.infos();
+        infos.extend(self.agent_servers.infos());
+        infos
+    }
+
+    /// All servers as `mcp_status` describes them; one of an agent's own names the agent.
+    pub(super) fn server_status(&self) -> Value {
+        let servers = self.servers.status().chain(self.agent_servers.status());
+        json!({"mcpServers": servers.collect::<Vec<_>>()})
+    }
+
     pub(super) fn reconnect(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
         self.servers.check(name)?;
         if self.servers.is_sdk(name) {
@@ -36,7 +50,7 @@ impl Engine {
             );
             return Err(ReplyError::new(text));
         }
-        self.connect(name, Some(WaitingReply::Server(id.to_owned())));
+        self.connect(None, name, Some(WaitingReply::Server(id.to_owned())));
         Ok(())
     }
 
@@ -59,7 +73,11 @@ impl Engine {
             removed,
         });
         for name in &exchanged.added {
-            self.connect(name, Some(WaitingReply::Several(Arc::clone(&exchanged))));
+            self.connect(
+                None,
+                name,
+                Some(WaitingReply::Several(Arc::clone(&exchanged))),
+            );
         }
         None
     }
@@ -104,7 +122,7 @@ impl Engine {
         }
         let method = message.decode::<Notification>().map(|it| it.method);
         if method.is_ok_and(|method| method == "notifications/tools/list_changed") {
-            self.connect(name, None);
+            self.connect(None, name, None);
         }
         Reply::done()
     }

@@ -66,18 +66,23 @@ struct Server {
     attempt: u64,
 }
 
-/// All servers, by name.
+/// Servers of the session, or those that one agent has for itself, by name.
 pub(super) struct Servers {
+    /// The agent that alone has them; none where they are the session's.
+    agent: Option<String>,
     channel: ControlChannel,
     /// Where programs are started, if not where this one was.
     cwd: Option<PathBuf>,
     /// What the settings add to the environment of programs, and may stand in configurations.
     variables: BTreeMap<String, String>,
     all: BTreeMap<String, Server>,
+    /// How often anything was connected: no two connections have one number, also where another server has taken a name.
+    attempts: u64,
 }
 
 /// What a connection came to.
 pub(super) struct Connected {
+    agent: Option<String>,
     name: String,
     attempt: u64,
     answer: Result<Answered, String>,
@@ -85,6 +90,7 @@ pub(super) struct Connected {
 
 /// The tools of a server, after they have changed.
 pub(super) struct Relisted {
+    agent: Option<String>,
     name: String,
     attempt: u64,
     tools: Vec<(ToolDefinition, String)>,
@@ -94,6 +100,18 @@ impl Connected {
     /// The server.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The agent whose server it is; none where it is the session's.
+    pub(super) fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+}
+
+impl Relisted {
+    /// The agent whose server it is; none where it is the session's.
+    pub(super) fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
     }
 }
 
@@ -166,10 +184,20 @@ pub(super) fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, Strin
 impl Servers {
     pub(super) fn new(channel: ControlChannel, cwd: Option<PathBuf>) -> Self {
         Self {
+            agent: None,
             channel,
             cwd,
             variables: BTreeMap::new(),
             all: BTreeMap::new(),
+            attempts: 0,
+        }
+    }
+
+    /// None yet, that are one agent's alone: what comes of their connections says so.
+    pub(super) fn of_agent(agent: &str, channel: ControlChannel, cwd: Option<PathBuf>) -> Self {
+        Self {
+            agent: Some(agent.to_owned()),
+            ..Self::new(channel, cwd)
         }
     }
 
@@ -272,7 +300,9 @@ impl Servers {
         let server = self.all.get_mut(name)?;
         server.let_go();
         server.status = Status::Pending;
-        server.attempt += 1;
+        self.attempts += 1;
+        server.attempt = self.attempts;
+        let agent = self.agent.clone();
         let (name, attempt, way) = (name.to_owned(), server.attempt, server.way.clone());
         Some(async move {
             let connecting = async {
@@ -295,6 +325,7 @@ impl Servers {
             let in_time = tokio::time::timeout(CONNECT_TIMEOUT, connecting);
             let answer = in_time.await.unwrap_or_else(late);
             Connected {
+                agent,
                 name,
                 attempt,
                 answer,
@@ -311,12 +342,14 @@ impl Servers {
         let Some(connection) = server.connection.clone() else {
             return;
         };
+        let agent = self.agent.clone();
         let (name, attempt) = (name.to_owned(), server.attempt);
         server.listening.abort_all();
         server.listening.spawn(async move {
             loop {
                 let tools = connection.changed_tools().await;
                 tell(Relisted {
+                    agent: agent.clone(),
                     name: name.clone(),
                     attempt,
                     tools,
@@ -480,13 +513,14 @@ impl Servers {
     }
 
     /// The servers as `mcp_status` describes them.
-    pub(super) fn status(&self) -> Value {
-        let servers: Vec<Value> = self
-            .all
-            .iter()
-            .map(|(name, server)| server.describe(name))
-            .collect();
-        json!({"mcpServers": servers})
+    pub(super) fn status(&self) -> impl Iterator<Item = Value> {
+        self.all.iter().map(|(name, server)| {
+            let mut described = server.describe(name);
+            if let Some(agent) = &self.agent {
+                described["agent"] = agent.as_str().into();
+            }
+            described
+        })
     }
 }
 

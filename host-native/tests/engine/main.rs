@@ -1,6 +1,8 @@
 //! The engine of the SDKs, driven through in-memory pipes as an SDK drives it, with a scripted model behind it.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(unix)]
+mod agent_servers;
 mod agents;
 mod background;
 mod bad_input;

@@ -253,6 +253,8 @@ fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) 
         },
         observed: Vec::new(),
         timeout_ms: tool.timeout_ms,
+        // It is the session that asks: no agent's own server answers for it.
+        agent: None,
     }
 }
 

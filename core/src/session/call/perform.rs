@@ -92,6 +92,7 @@ impl Thread {
             grant,
             observed,
             timeout_ms: shorter(tool.timeout_ms, narrowing.timeout_ms),
+            agent: self.agent.as_ref().map(|agent| agent.agent_type.clone()),
         }
     }
 

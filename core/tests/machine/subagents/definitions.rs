@@ -130,6 +130,22 @@ fn sub_5_skills_and_the_reminder_are_in_the_prompt_from_the_start() {
 }
 
 #[test]
+fn sub_1_a_call_names_the_agent_whose_it_is() {
+    let mut bench = Bench::new(spec(vec![reads("Look")]));
+    bench.prompt("go");
+    reply(&mut bench, 0, &Reply::call("l1", "Look", json!({})));
+    bench.finish("l1", "seen");
+    let delegates = Reply::message(&[task("t1", "Explore", json!({}))]);
+    reply(&mut bench, 0, &delegates);
+    reply(&mut bench, 1, &Reply::call("l2", "Look", json!({})));
+    let calls = bench.calls();
+    let [(_, call)] = calls.as_slice() else {
+        panic!("{calls:?}");
+    };
+    assert_eq!(call.agent.as_deref(), Some("Explore"));
+}
+
+#[test]
 fn loop_17_an_agents_requests_begin_alike() {
     let mut bench = Bench::new(spec(vec![reads("Look")]));
     bench.prompt("go");

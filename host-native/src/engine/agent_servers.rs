@@ -1,0 +1,169 @@
+//! The MCP servers that agents have for themselves: those that stand with their configuration in an agent's `mcpServers`.
+//!
+//! They are connected when the session's are and end when these do. Their tools are offered to their agent alone; two agents
+//! may each have a server of one name.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use serde_json::Value;
+use windlass_core::{
+    RawJson, Spec,
+    agent::{Agent, AgentMcpServer, AgentSource, Agents},
+    message::McpServer,
+    tool::ToolDefinition,
+};
+
+use super::{channel::ControlChannel, servers::Servers};
+use crate::host::RunTool;
+
+/// Tools, by the names the model calls them by.
+pub(super) type ToolRunners = BTreeMap<String, Arc<dyn RunTool>>;
+
+/// Whose servers are connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trusted {
+    /// Those of every agent.
+    All,
+    /// Those of agents that were given to the engine, none of files (`strictMcpConfig`).
+    Given,
+}
+
+/// The servers of all agents, by agent.
+pub(super) struct AgentServers {
+    channel: ControlChannel,
+    cwd: Option<PathBuf>,
+    all: BTreeMap<String, Servers>,
+}
+
+impl AgentServers {
+    pub(super) fn new(channel: ControlChannel, cwd: Option<PathBuf>) -> Self {
+        Self {
+            channel,
+            cwd,
+            all: BTreeMap::new(),
+        }
+    }
+
+    /// From now on these agents' servers are there: those that stay as they were go on, others end. The agents and names
+    /// of those to connect.
+    pub(super) fn exchange(
+        &mut self,
+        agents: &Agents,
+        trusted: Trusted,
+        variables: &BTreeMap<&str, &str>,
+    ) -> Vec<(String, String)> {
+        let mut wanted: BTreeMap<String, BTreeMap<String, RawJson>> = agents
+            .iter()
+            .filter(|agent| trusted == Trusted::All || agent.source == AgentSource::Option)
+            .map(|agent| (agent.name.clone(), inline(agent)))
+            .filter(|(_, servers)| !servers.is_empty())
+            .collect();
+        // What an agent had that is no more ends, too.
+        for agent in self.all.keys() {
+            wanted.entry(agent.clone()).or_default();
+        }
+        let mut new = Vec::new();
+        for (agent, configs) in wanted {
+            let (channel, cwd) = (&self.channel, &self.cwd);
+            let servers = (self.all.entry(agent.clone()))
+                .or_insert_with(|| Servers::of_agent(&agent, channel.clone(), cwd.clone()));
+            servers.set_variables(variables.clone());
+            let (added, _) = servers.replace_dynamic(&configs);
+            new.extend(added.into_iter().map(|name| (agent.clone(), name)));
+        }
+        new
+    }
+
+    /// The servers of an agent that has some.
+    pub(super) fn of(&mut self, agent: &str) -> Option<&mut Servers> {
+        self.all.get_mut(agent)
+    }
+
+    /// Whether one has not answered yet.
+    pub(super) fn are_pending(&self) -> bool {
+        self.all.values().any(Servers::are_pending)
+    }
+
+    /// A spec whose agents have the tools of their servers, its main thread included where it runs as one of them.
+    pub(super) fn offer(&self, spec: &mut Spec) {
+        for name in self.all.keys() {
+            let tools = self.tools(name);
+            let Some(mut agent) = spec.agents.get(name).cloned().filter(|_| !tools.is_empty())
+            else {
+                continue;
+            };
+            agent.own_tools = tools.into_values().map(|(tool, _)| tool).collect();
+            if spec.agent.as_ref() == Some(name) {
+                let asked = spec.permissions.prompt_tool.as_deref();
+                for tool in agent
+                    .own_tools
+                    .iter()
+                    .filter(|it| may_replace(asked, &it.name))
+                {
+                    spec.tools.retain(|known| known.name != tool.name);
+                    spec.tools.push(tool.clone());
+                }
+            }
+            spec.agents.add(agent);
+        }
+    }
+
+    /// What runs them, by agent.
+    pub(super) fn runners(&self) -> BTreeMap<String, ToolRunners> {
+        let runners = |name: &String| {
+            let tools = self.tools(name).into_iter();
+            let runners = tools.map(|(tool, (_, runner))| (tool, runner)).collect();
+            (name.clone(), runners)
+        };
+        self.all.keys().map(runners).collect()
+    }
+
+    /// Of two tools of one name the first counts.
+    fn tools(&self, agent: &str) -> BTreeMap<String, (ToolDefinition, Arc<dyn RunTool>)> {
+        let mut tools = BTreeMap::new();
+        for (definition, runner) in self.all.get(agent).into_iter().flat_map(Servers::tools) {
+            if let Entry::Vacant(free) = tools.entry(definition.name.clone()) {
+                free.insert((definition, runner));
+            }
+        }
+        tools
+    }
+
+    /// The servers as `init` names them.
+    pub(super) fn infos(&self) -> impl Iterator<Item = McpServer> {
+        self.all.values().flat_map(Servers::infos)
+    }
+
+    /// The servers as `mcp_status` describes them.
+    pub(super) fn status(&self) -> impl Iterator<Item = Value> {
+        self.all.values().flat_map(Servers::status)
+    }
+
+    /// Ends the programs that were started, and waits until they have ended.
+    pub(super) async fn close(&mut self) {
+        futures_util::future::join_all(self.all.values_mut().map(Servers::close)).await;
+    }
+}
+
+/// Whether a tool of the main thread's agent may stand in the place of one of the session's: not in that of the one that is
+/// asked for permission.
+pub(super) fn may_replace(asked: Option<&str>, tool: &str) -> bool {
+    asked != Some(tool)
+}
+
+/// The servers that stand in an agent's definition with their configuration. Of two of one name the last counts.
+fn inline(agent: &Agent) -> BTreeMap<String, RawJson> {
+    let servers = agent.definition.mcp_servers.iter().flatten();
+    servers
+        .filter_map(|server| match server {
+            AgentMcpServer::Inline(servers) => Some(servers),
+            AgentMcpServer::Named(_) => None,
+        })
+        .flatten()
+        .map(|(name, config)| (name.clone(), config.clone()))
+        .collect()
+}
