@@ -190,11 +190,11 @@ fn fields(event: HookEvent) -> (&'static [&'static str], &'static [&'static str]
         E::PreToolUse => (&["tool_name", "tool_input", "tool_use_id"], &[]),
         E::PostToolUse => (
             &["tool_name", "tool_input", "tool_response", "tool_use_id"],
-            &[],
+            &["duration_ms"],
         ),
         E::PostToolUseFailure => (
             &["tool_name", "tool_input", "tool_use_id", "error"],
-            &["is_interrupt"],
+            &["is_interrupt", "duration_ms"],
         ),
         E::PermissionRequest => (&["tool_name", "tool_input"], &["permission_suggestions"]),
         E::UserPromptSubmit => (&["prompt"], &[]),
@@ -222,6 +222,16 @@ fn fields(event: HookEvent) -> (&'static [&'static str], &'static [&'static str]
         E::ConfigChange => (&["source"], &["file_path"]),
         E::WorktreeCreate => (&["name"], &[]),
         E::WorktreeRemove => (&["worktree_path"], &[]),
+        E::PostToolBatch => (&["tool_calls"], &[]),
+        E::PostCompact => (&["trigger", "compact_summary"], &[]),
+        E::UserPromptExpansion => (
+            &["expansion_type", "command_name", "command_args", "prompt"],
+            &["command_source"],
+        ),
+        E::InstructionsLoaded => (
+            &["file_path", "memory_type", "load_reason"],
+            &["globs", "trigger_file_path", "parent_file_path"],
+        ),
         other => panic!("{other:?} is new: name its fields"),
     }
 }
