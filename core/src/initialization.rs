@@ -152,7 +152,7 @@ fn display_name(value: &str) -> String {
             out.push(if number && after_number { '.' } else { ' ' });
         }
         let mut letters = part.chars();
-        out.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        out.extend(letters.next().map(|first| first.to_ascii_uppercase()));
         out.push_str(letters.as_str());
         after_number = number;
     }

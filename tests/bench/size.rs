@@ -13,7 +13,7 @@ use wasmparser::{KnownCustom, Name, Parser, Payload};
 use crate::table::{Goal, Table};
 
 /// The core by itself, whose size has a budget.
-const CORE: &str = "wasm/wasm32-unknown-unknown/wasm/windlass_wasm_core.wasm";
+const CORE: &str = "core/windlass_core.wasm";
 const BROWSER: &str = "browser/windlass_browser_bg.wasm";
 /// Smaller contributions are shown together.
 const LEAST_KIB: f64 = 1.0;

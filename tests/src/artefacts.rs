@@ -19,13 +19,13 @@ pub fn browser_package() -> PathBuf {
     directory
 }
 
-/// The bare core as a module for wasm32: `$WINDLASS_WASM_CORE`, else where cargo put it.
+/// The bare core as a module for wasm32: `$WINDLASS_WASM_CORE`, else `core` in the target directory.
 ///
 /// # Panics
 /// When it was not built, with the command that does.
 #[must_use]
 pub fn bare_core() -> PathBuf {
-    module("WINDLASS_WASM_CORE", "windlass_wasm_core.wasm")
+    module("WINDLASS_WASM_CORE", "core/windlass_core.wasm")
 }
 
 /// The simulation as a module for wasm32: `$WINDLASS_WASM_SIMULATION`, else where cargo put it.
@@ -34,12 +34,12 @@ pub fn bare_core() -> PathBuf {
 /// When it was not built, with the command that does.
 #[must_use]
 pub fn simulation() -> PathBuf {
-    module("WINDLASS_WASM_SIMULATION", "windlass_simulate.wasm")
+    let usual = "wasm/wasm32-unknown-unknown/wasm/windlass_simulate.wasm";
+    module("WINDLASS_WASM_SIMULATION", usual)
 }
 
-fn module(variable: &str, name: &str) -> PathBuf {
-    let usual = target_directory().join("wasm/wasm32-unknown-unknown/wasm");
-    built(env::var_os(variable).map_or_else(|| usual.join(name), PathBuf::from))
+fn module(variable: &str, usual: &str) -> PathBuf {
+    built(env::var_os(variable).map_or_else(|| target_directory().join(usual), PathBuf::from))
 }
 
 /// A Chromium: `$WINDLASS_CHROMIUM`, else the first one on `PATH`.

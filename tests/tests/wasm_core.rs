@@ -7,14 +7,14 @@ use std::{fs, io::Write as _};
 use serde_json::{Value, json};
 use wasmtime::{Engine, Instance, Module, Store, TypedFunc};
 use windlass_core::{
-    EffectId, Input, Millis, Now, Prompt, UnixMillis,
+    EffectId, Input, Millis, Now, Prompt, UnixMillis, Uuid,
     effect::{Answer, PermissionResponse, ResolvedPath},
     permission::Mode,
     testkit::{Piece, RequestView, Script, ScriptedModel},
     tool::{Observation, ToolResult},
 };
 use windlass_tests::artefacts;
-use windlass_wasm_core::{Line, Machine};
+use windlass_wasm_core::{Line, Machine, beside};
 
 #[test]
 fn card_1_the_core_built_for_wasm32_imports_nothing() {
@@ -26,7 +26,19 @@ fn card_1_the_core_built_for_wasm32_imports_nothing() {
         .collect();
     assert_eq!(imports, [""; 0], "the core asks its host for something");
     let exports: Vec<&str> = module.exports().map(|export| export.name()).collect();
-    for wanted in ["handle", "poll", "snapshot", "restore"] {
+    // All that the core can do is in the module whose size has a budget.
+    for wanted in [
+        "handle",
+        "poll",
+        "snapshot",
+        "restore",
+        "resume",
+        "fork",
+        "callback_loop",
+        "initialization",
+        "rules",
+        "agent",
+    ] {
         assert!(exports.contains(&wanted), "no `{wanted}` in {exports:?}");
     }
     println!(
@@ -99,6 +111,77 @@ fn card_1_a_session_put_away_is_the_same_bytes_on_both_sides_and_goes_on_alike()
         assert_eq!(guest.handle(&line), outputs_of(&mut machine), "{line}");
     }
     assert!(!machine.session().is_idle(), "the prompt is being answered");
+}
+
+#[test]
+fn card_1_what_is_asked_beside_a_session_is_the_same_in_wasm32() {
+    let mut guest = Guest::start(&task());
+    let question = json!({
+        "layers": [
+            ["projectSettings", {"allow": ["Bash(npm run:*)", "Bsh(x)"], "deny": ["Bash(rm:*)"]}],
+            ["userSettings", {"allow": [{"rule": "Read(/etc/**)", "match": ["/etc/hosts"]}]}],
+        ],
+        "command": "npm run build && rm -rf dist",
+    });
+    let question = question.to_string();
+    let told = beside::rules(&question).unwrap_err();
+    assert!(
+        told.contains("/etc/hosts"),
+        "the example is checked: {told}"
+    );
+    assert_eq!(guest.ask("rules", &question), (2, told));
+    let question = question.replace("\"match\"", "\"not_match\"");
+    let told = beside::rules(&question).unwrap();
+    assert!(told.contains("Bsh") && told.contains("is denied"), "{told}");
+    assert_eq!(guest.ask("rules", &question), (1, told));
+
+    for (code, file) in [
+        (
+            1,
+            "---\nname: reviewer\ndescription: Reviews.\ntools: [Read, Grep]\n---\nYou review.\n",
+        ),
+        (2, "---\nname: reviewer\n---\nYou review.\n"),
+    ] {
+        let native = beside::agent(file);
+        assert_eq!(native.is_ok(), code == 1, "{native:?}");
+        let told = native.unwrap_or_else(|fault| fault);
+        assert_eq!(guest.ask("agent", file), (code, told));
+    }
+}
+
+#[test]
+fn card_1_sessions_that_go_on_are_the_same_in_wasm32() {
+    let task = task();
+    let (mut machine, mut guest) = (Machine::start(&task).unwrap(), Guest::start(&task));
+    let told = machine.initialization().unwrap();
+    assert_eq!(guest.ask("initialization", ""), (1, told));
+
+    let transcript = [
+        json!({"type": "user", "uuid": Uuid::from_random([8; 16]), "parentUuid": null,
+            "message": {"role": "user", "content": "Remember the number 7."}}),
+        json!({"type": "assistant", "uuid": Uuid::from_random([9; 16]), "parentUuid": Uuid::from_random([8; 16]),
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "I do."}]}}),
+    ];
+    let transcript: String = transcript.iter().map(|line| format!("{line}\n")).collect();
+    machine.resume(Uuid::from_random([1; 16]), transcript.as_bytes());
+    assert_eq!(guest.ask("resume", &transcript).0, 0);
+    assert_eq!(machine.session().history().len(), 2);
+    assert_eq!(guest.snapshot().as_bytes(), machine.snapshot().unwrap());
+
+    machine.fork(Uuid::from_random([2; 16]));
+    assert_eq!(guest.ask("fork", "").0, 0);
+    assert_eq!(guest.snapshot().as_bytes(), machine.snapshot().unwrap());
+
+    machine.as_callback_loop();
+    assert_eq!(guest.ask("callback_loop", "").0, 0);
+    let now = Now {
+        mono: Millis(1),
+        wall: UnixMillis(1_767_225_600_000),
+    };
+    let input = Input::Prompt(Prompt::text("What is a tree?"));
+    let line = serde_json::to_string(&Line { now, input }).unwrap();
+    machine.handle(&line).unwrap();
+    assert_eq!(guest.handle(&line), outputs_of(&mut machine));
 }
 
 fn gzipped(bytes: &[u8]) -> usize {
@@ -337,6 +420,11 @@ impl Guest {
             outputs.push(self.output());
         }
         outputs
+    }
+
+    fn ask(&mut self, function: &str, text: &str) -> (u32, String) {
+        self.write(text);
+        (self.call(function), self.output())
     }
 
     fn snapshot(&mut self) -> String {

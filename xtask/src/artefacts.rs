@@ -32,7 +32,7 @@ await writeFile(`${outDir}/declaration.json`, JSON.stringify(declarationOf(bytes
 
 /// Where the artefacts are.
 pub(crate) struct Artefacts {
-    /// The bare core as a module, to be shown free of imports.
+    /// The bare core as a module as it would be shipped, to be shown free of imports.
     pub(crate) core: PathBuf,
     /// The simulation as a module, to be compared with the native one.
     pub(crate) simulation: PathBuf,
@@ -68,13 +68,27 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
         workspace,
         ["bindgen".as_ref(), module.as_os_str(), browser.as_os_str()],
     )?;
+    let module = browser.join("windlass_browser_bg.wasm");
+    order(workspace, &module, &module)?;
+    let core = workspace.target.join("core");
+    fs::create_dir_all(&core).with_context(|| format!("cannot create {}", core.display()))?;
+    let core = core.join("windlass_core.wasm");
+    order(workspace, &modules.join("windlass_wasm_core.wasm"), &core)?;
     transpile(workspace, &browser)?;
     bundle_demo(workspace, &browser.join("demo"))?;
     Ok(Artefacts {
-        core: modules.join("windlass_wasm_core.wasm"),
+        core,
         simulation: modules.join("windlass_simulate.wasm"),
         browser,
     })
+}
+
+/// Writes a module with its functions in the order in which it is smallest on its way.
+fn order(workspace: &Workspace, module: &Path, out: &Path) -> Result<()> {
+    heavy(
+        workspace,
+        ["order".as_ref(), module.as_os_str(), out.as_os_str()],
+    )
 }
 
 fn transpile(workspace: &Workspace, browser: &Path) -> Result<()> {

@@ -5,10 +5,12 @@
 //! other things), and counts a picture as a picture, not as the base64 that carries it. It decides when
 //! to compact and to clear; nothing is billed by it.
 
-use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-use crate::{json::RawJson, provider::Usage};
+use crate::{
+    json::{RawJson, find},
+    provider::Usage,
+};
 
 /// Bytes that count as one token.
 pub const BYTES_A_TOKEN: usize = 4;
@@ -31,13 +33,13 @@ pub fn text(bytes: usize) -> u32 {
 #[must_use]
 pub fn block(block: &RawJson) -> u32 {
     let json = block.get().as_bytes();
-    if json.len() < SHORTEST_DATA || memmem::find(json, b"\"base64\"").is_none() {
+    if json.len() < SHORTEST_DATA || find(json, b"\"base64\"").is_none() {
         return text(json.len());
     }
     let key = b"\"data\":\"";
     let (mut bytes, mut tokens) = (json.len(), 0u32);
     let mut rest = json;
-    while let Some(at) = memmem::find(rest, key) {
+    while let Some(at) = find(rest, key) {
         rest = &rest[at + key.len()..];
         let length = memchr::memchr(b'"', rest).unwrap_or(rest.len());
         let data = &rest[..length];

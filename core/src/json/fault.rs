@@ -7,6 +7,7 @@ use alloc::{
 };
 use core::fmt;
 
+use super::write;
 use serde::{
     de::{self, Expected, Unexpected},
     ser,
@@ -119,12 +120,11 @@ impl fmt::Display for Found<'_> {
             Unexpected::Bool(value) => write!(f, "boolean `{value}`"),
             Unexpected::Unsigned(value) => write!(f, "integer `{value}`"),
             Unexpected::Signed(value) => write!(f, "integer `{value}`"),
-            Unexpected::Float(value) => match serde_json::Number::from_f64(value) {
-                Some(value) => write!(f, "floating point `{value}`"),
-                None => f.write_str("a number"),
-            },
+            Unexpected::Float(value) => {
+                write!(f, "floating point `{}`", write::to_text(&value))
+            }
             Unexpected::Char(value) => write!(f, "character `{value}`"),
-            Unexpected::Str(value) => write!(f, "string {value:?}"),
+            Unexpected::Str(value) => write!(f, "string {}", write::to_text(value)),
             Unexpected::Unit => f.write_str("null"),
             Unexpected::Seq => f.write_str("sequence"),
             Unexpected::Map => f.write_str("map"),

@@ -19,7 +19,7 @@ use serde::{
     },
 };
 
-use super::{RAW_VALUE, fault::Fault};
+use super::{RAW_VALUE, fault::Fault, number};
 
 /// The JSON text of a value.
 pub(crate) fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String, Fault> {
@@ -242,10 +242,16 @@ impl<'a> Serializer for &'a mut Writer {
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), Fault> {
-        match serde_json::Number::from_f64(value) {
-            Some(value) => self.plain(value),
+        if !value.is_finite() {
             // JSON has no name for what is no number.
-            None => self.null()?,
+            return self.null();
+        }
+        if core::mem::replace(&mut self.named, false) {
+            self.out.push('"');
+            number::write(value, &mut self.out);
+            self.out.push('"');
+        } else {
+            number::write(value, &mut self.out);
         }
         Ok(())
     }

@@ -148,7 +148,10 @@ fn unknown_tool(rule: &Rule, tools: &[&str]) -> Option<String> {
 
 /// The known name that a misspelt one is nearest to, if it is near at all.
 fn nearest<'a>(name: &str, tools: &[&'a str]) -> Option<&'a str> {
-    let distance = |tool: &&'a str| (distance(&name.to_lowercase(), &tool.to_lowercase()), *tool);
+    let distance = |tool: &&'a str| {
+        let (name, tool_name) = (name.to_ascii_lowercase(), tool.to_ascii_lowercase());
+        (distance(&name, &tool_name), *tool)
+    };
     let (least, tool) = tools.iter().map(distance).min()?;
     (least <= 2 && least < name.len()).then_some(tool)
 }

@@ -5,6 +5,8 @@ use core::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
+use crate::json::write;
+
 use super::{
     check::{NAMED, Subject, texts},
     fault::{Found, Kind},
@@ -96,7 +98,11 @@ pub(super) fn check_number(
         if let Some(Value::Number(bound)) = schema.get(keyword)
             && !compare(number, bound).is_some_and(|order| allowed.contains(&order))
         {
-            found.add(subject.at, Kind::Other, format!("must be {words} {bound}"));
+            found.add(
+                subject.at,
+                Kind::Other,
+                format!("must be {words} {}", write::to_text(bound)),
+            );
         }
     }
     if let Some(Value::Number(of)) = schema.get("multipleOf")
@@ -105,7 +111,7 @@ pub(super) fn check_number(
         found.add(
             subject.at,
             Kind::Other,
-            format!("must be a multiple of {of}"),
+            format!("must be a multiple of {}", write::to_text(of)),
         );
     }
 }

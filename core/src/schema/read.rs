@@ -265,7 +265,7 @@ impl Reader {
     fn pattern(&mut self, text: &str, at: &Location) -> Result<(), SchemaError> {
         if self.patterns.get(text).is_none() {
             let pattern = Pattern::new(text).map_err(|error| {
-                let problem = format!("the pattern {text:?} cannot be used: {error}");
+                let problem = format!("the pattern `{text}` cannot be used: {error}");
                 SchemaError::new(&at.pointer, &problem)
             })?;
             self.patterns.insert(text.to_owned(), pattern);
@@ -287,7 +287,7 @@ impl Reader {
                 target.and_then(|pointer| Some((pointer.clone(), root.pointer(&pointer)?)))
             else {
                 let problem = format!(
-                    "the reference {reference:?} leads to nothing within this schema; other documents are not followed"
+                    "the reference `{reference}` leads to nothing within this schema; other documents are not followed"
                 );
                 return Err(SchemaError::new(&place, &problem));
             };
@@ -295,7 +295,7 @@ impl Reader {
                 let anchor = reference.rsplit('#').next().unwrap_or("");
                 if self.dynamic_anchors.get(anchor).is_some_and(|n| *n > 1) {
                     let problem = format!(
-                        "several schemas have the $dynamicAnchor {anchor:?}, which is not supported; use $ref"
+                        "several schemas have the $dynamicAnchor `{anchor}`, which is not supported; use $ref"
                     );
                     return Err(SchemaError::new(&place, &problem));
                 }

@@ -79,7 +79,7 @@ fn write_canonical(value: &Value, out: &mut String) {
                 out.push('e');
                 out.push_str(&exponent.to_string());
             }
-            (None, None) => out.push_str(&number.to_string()),
+            (None, None) => out.push_str(&write::to_text(number)),
         },
         other => out.push_str(&write::to_text(other)),
     }
@@ -126,7 +126,7 @@ fn whole(number: &Number) -> Option<i128> {
 
 /// Digits and power of ten, without zeros at the end of the digits.
 fn decimal(number: &Number) -> Option<(i128, i32)> {
-    let text = number.to_string();
+    let text = write::to_text(number);
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
     let exponent: i32 = exponent.trim_start_matches('+').parse().ok()?;
     let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -1,14 +1,23 @@
-//! What the module exports: two buffers and three functions over them.
+//! What the module exports: two buffers and functions over them.
 //!
-//! The host asks for room by `input`, writes there, and calls `start` or `handle`; what comes back,
+//! The host asks for room by `input`, writes there, and calls `start`, `handle` or another; what comes back,
 //! an error or a line of `poll`, lies at `output` for `output_length` bytes.
 
-// Only the attribute that gives a function its exported name counts as unsafe here.
+// What counts as unsafe here: the attribute that gives a function its exported name, and that there is one thread.
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::cell::RefCell;
 
-use crate::Machine;
+use dlmalloc::GlobalDlmalloc;
+
+use windlass_core::Uuid;
+
+use crate::{Machine, beside};
 
 /// Done, or nothing there.
 const NONE: u32 = 0;
@@ -18,15 +27,40 @@ const LINE: u32 = 1;
 const FAULT: u32 = 2;
 const NOT_STARTED: &str = "no session was started";
 
-#[derive(Default)]
 struct State {
     machine: Option<Machine>,
     input: Vec<u8>,
     output: Vec<u8>,
 }
 
-thread_local! {
-    static STATE: RefCell<State> = RefCell::default();
+struct OnlyThread(RefCell<State>);
+
+// SAFETY: the module has no threads; two calls at once, which would need shared memory, are impossible.
+unsafe impl Sync for OnlyThread {}
+
+static STATE: OnlyThread = OnlyThread(RefCell::new(State {
+    machine: None,
+    input: Vec::new(),
+    output: Vec::new(),
+}));
+
+#[global_allocator]
+static ALLOCATOR: GlobalDlmalloc = GlobalDlmalloc;
+
+/// Nobody is there to be told.
+#[panic_handler]
+fn stop(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::arch::wasm32::unreachable()
+}
+
+impl OnlyThread {
+    fn with_borrow<T>(&self, f: impl FnOnce(&State) -> T) -> T {
+        f(&self.0.borrow())
+    }
+
+    fn with_borrow_mut<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
+        f(&mut self.0.borrow_mut())
+    }
 }
 
 /// Makes room for so many bytes of input, and says where.
@@ -95,6 +129,81 @@ extern "C" fn restore() -> u32 {
     })
 }
 
+/// Goes on with the conversation of the transcript in the input buffer.
+#[unsafe(no_mangle)]
+extern "C" fn resume() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let done = match &mut state.machine {
+            Some(machine) => {
+                machine.resume(Uuid::from_random([1; 16]), &state.input);
+                Ok(())
+            }
+            None => Err(NOT_STARTED.to_owned()),
+        };
+        state.report(done)
+    })
+}
+
+/// Goes on with a fork of the session.
+#[unsafe(no_mangle)]
+extern "C" fn fork() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let done = match &mut state.machine {
+            Some(machine) => {
+                machine.fork(Uuid::from_random([2; 16]));
+                Ok(())
+            }
+            None => Err(NOT_STARTED.to_owned()),
+        };
+        state.report(done)
+    })
+}
+
+/// Makes the session that of the callback loop.
+#[unsafe(no_mangle)]
+extern "C" fn callback_loop() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let done = match &mut state.machine {
+            Some(machine) => {
+                machine.as_callback_loop();
+                Ok(())
+            }
+            None => Err(NOT_STARTED.to_owned()),
+        };
+        state.report(done)
+    })
+}
+
+/// What the session says of itself, into the output buffer.
+#[unsafe(no_mangle)]
+extern "C" fn initialization() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let told = match &state.machine {
+            Some(machine) => machine.initialization().map_err(|fault| fault.to_string()),
+            None => Err(NOT_STARTED.to_owned()),
+        };
+        state.tell(told)
+    })
+}
+
+/// Lint and explain for the layers and the command in the input buffer, into the output buffer.
+#[unsafe(no_mangle)]
+extern "C" fn rules() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let told = beside::rules(&String::from_utf8_lossy(&state.input));
+        state.tell(told)
+    })
+}
+
+/// The agent of the file in the input buffer, into the output buffer.
+#[unsafe(no_mangle)]
+extern "C" fn agent() -> u32 {
+    STATE.with_borrow_mut(|state| {
+        let told = beside::agent(&String::from_utf8_lossy(&state.input));
+        state.tell(told)
+    })
+}
+
 /// Puts the next output into the output buffer.
 #[unsafe(no_mangle)]
 extern "C" fn poll() -> u32 {
@@ -123,6 +232,16 @@ extern "C" fn output_length() -> u32 {
 }
 
 impl State {
+    fn tell(&mut self, told: Result<String, String>) -> u32 {
+        match told {
+            Ok(line) => {
+                self.output = line.into_bytes();
+                LINE
+            }
+            Err(fault) => self.report(Err(fault)),
+        }
+    }
+
     fn report(&mut self, done: Result<(), String>) -> u32 {
         match done {
             Ok(()) => NONE,

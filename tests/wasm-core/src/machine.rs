@@ -1,15 +1,24 @@
 //! A session that speaks JSON.
 
-use std::sync::Arc;
+use alloc::{
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 use windlass_core::{
-    EffectId, HostError, Input, Now, Prompt, RawJson, Seeded, Session, SnapshotError, Spec, Uuid,
+    EffectId, HostError, Input, Now, Output, Prompt, RawJson, Seeded, Session, SnapshotError, Spec,
+    Uuid,
     effect::Answer,
     json::JsonError,
     permission::Mode,
     task::{Task, TaskError},
+    transcript::Transcript,
 };
+
+use crate::beside::{self, Feed};
 
 /// An input and its time.
 #[derive(Debug, Clone, Serialize)]
@@ -63,6 +72,7 @@ impl From<Said> for Input {
 pub struct Machine {
     spec: Arc<Spec>,
     session: Session,
+    feed: Option<Feed>,
 }
 
 /// Why a line was refused.
@@ -78,8 +88,8 @@ pub enum Fault {
     Snapshot(SnapshotError),
 }
 
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Task(fault) => fault.fmt(f),
             Self::Line(fault) => write!(f, "not an input: {fault}"),
@@ -89,7 +99,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-impl std::error::Error for Fault {}
+impl core::error::Error for Fault {}
 
 impl Machine {
     /// A session from a task ([`Task::parse`]); its prompt, if it has one, is not given to it.
@@ -103,7 +113,11 @@ impl Machine {
             .unwrap_or_else(|| Seeded::new(task.seed).uuid());
         let spec = Arc::new(task.spec);
         let session = Session::new(Arc::clone(&spec), id, task.seed);
-        Ok(Self { spec, session })
+        Ok(Self {
+            spec,
+            session,
+            feed: None,
+        })
     }
 
     /// The session put away ([`Session::snapshot`]).
@@ -125,6 +139,37 @@ impl Machine {
         Ok(())
     }
 
+    /// Goes on with the conversation of a transcript, under its id or another; how often it had to be mended.
+    pub fn resume(&mut self, id: Uuid, transcript: &[u8]) -> usize {
+        let transcript = Transcript::read(transcript);
+        let seed = [1; 32];
+        let (session, repairs) =
+            Session::resume_transcript(Arc::clone(&self.spec), id, seed, &transcript);
+        self.session = session;
+        repairs.len()
+    }
+
+    /// Goes on with a fork of the session.
+    pub fn fork(&mut self, id: Uuid) {
+        self.session = self.session.fork(id, [2; 32], None).0;
+    }
+
+    /// What the session says of itself before its first turn, as JSON.
+    ///
+    /// # Errors
+    /// None that could be met: strings, numbers and raw JSON only.
+    pub fn initialization(&self) -> Result<String, JsonError> {
+        Ok(RawJson::encode(&self.spec.initialization())?.to_string())
+    }
+
+    /// Turns the session into that of the callback loop: what it says is shown to a web page.
+    pub fn as_callback_loop(&mut self) {
+        let spec = Arc::new(beside::callback_spec(&self.spec));
+        self.session = Session::new(Arc::clone(&spec), self.session.id(), [3; 32]);
+        self.spec = spec;
+        self.feed = Some(Feed::default());
+    }
+
     /// Takes a [`Line`].
     ///
     /// # Errors
@@ -141,6 +186,9 @@ impl Machine {
     /// The next output as a line; none when the session waits.
     pub fn poll(&mut self) -> Option<String> {
         let output = self.session.poll()?;
+        if let (Some(feed), Output::Message(message)) = (&mut self.feed, &output) {
+            return Some(feed.take_in(message));
+        }
         // Strings, numbers and raw JSON only: encoding cannot fail, and if it did it must be seen.
         Some(
             RawJson::encode(&output)

@@ -3,9 +3,8 @@
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde::de::{Error as _, Expected, Unexpected};
-use serde_json::Number;
 
-use crate::json::fault::Fault;
+use crate::json::{fault::Fault, number};
 
 /// How many objects and arrays may lie within one another, the outermost included, where they are read by types: each
 /// takes some of the stack.
@@ -490,8 +489,7 @@ fn value_of(digits: &str) -> Option<Numeral> {
     if let Some(number) = digits.parse().ok().filter(|number| *number != 0) {
         return Some(Numeral::Signed(number));
     }
-    let number: Number = digits.parse().ok()?;
-    number.as_f64().map(Numeral::Float)
+    number::read(digits).map(Numeral::Float)
 }
 
 fn out_of_range() -> Fault {

@@ -246,7 +246,7 @@ pub(super) fn forbid_tools(mut request: HttpRequest) -> HttpRequest {
     let offers = request
         .body
         .first()
-        .is_some_and(|prefix| memchr::memmem::find(prefix, b"\"tools\":[").is_some());
+        .is_some_and(|prefix| crate::json::find(prefix, b"\"tools\":[").is_some());
     if offers && request.body.pop_if(|last| *last == END).is_some() {
         request.body.push(Bytes::from_static(END_WITHOUT_TOOLS));
     }
