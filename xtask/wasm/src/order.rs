@@ -17,7 +17,7 @@ use wasmparser::{
 
 /// How many numbers stand for a function: the share of those that two have in common is that of their short sequences of
 /// bytes (MinHash).
-const MARKS: usize = 48;
+const MARKS: usize = 128;
 /// The length of those sequences.
 const SEQUENCE: usize = 5;
 

@@ -234,6 +234,21 @@ fn numbers_are_what_they_are_to_serde_json() {
     }
 }
 
+proptest! {
+    #[test]
+    fn every_number_is_to_the_bit_what_it_is_to_serde_json(
+        text in "-?(0|[1-9][0-9]{0,24})(\\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?",
+        float in any::<f64>(),
+    ) {
+        let bits = |read: Option<f64>| read.map(f64::to_bits);
+        prop_assert_eq!(bits(from_str(&text).ok()), bits(serde_json::from_str(&text).ok()), "{}", text);
+        if float.is_finite() {
+            let text = serde_json::to_string(&float).unwrap();
+            prop_assert_eq!(bits(from_str(&text).ok()), bits(serde_json::from_str(&text).ok()), "{}", text);
+        }
+    }
+}
+
 /// The same, except for what is said of a name that should be a number.
 fn agree_on_numbers(text: &str) {
     let ours = from_str::<Asked>(text).ok();
