@@ -9,7 +9,7 @@ use core::fmt::Write as _;
 
 use serde::Deserialize;
 use windlass_core::{
-    RawJson, Spec, Uuid,
+    RawJson, Spec,
     agent::{AgentSource, parse_agent_file},
     callback_loop::{CallbackLoop, LoopEvents},
     message::Message,
