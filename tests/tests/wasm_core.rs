@@ -165,7 +165,7 @@ fn card_1_sessions_that_go_on_are_the_same_in_wasm32() {
     let transcript: String = transcript.iter().map(|line| format!("{line}\n")).collect();
     machine.resume(Uuid::from_random([1; 16]), transcript.as_bytes());
     assert_eq!(guest.ask("resume", &transcript).0, 0);
-    assert_eq!(machine.session().history().len(), 2);
+    assert_eq!(machine.session().history().lines().count(), 2);
     assert_eq!(guest.snapshot().as_bytes(), machine.snapshot().unwrap());
 
     machine.fork(Uuid::from_random([2; 16]));
