@@ -1,26 +1,43 @@
 //! The same seeds natively and in WebAssembly: whatever happens to a session, it says the same bytes.
 #![allow(clippy::unwrap_used)]
 
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+};
+
 use wasmtime::{Engine, Instance, Module, Store};
 use windlass_simulate::digest;
 use windlass_tests::artefacts;
 
 /// Seeds that are compared.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 2_000;
 
 #[test]
 fn card_1_the_same_seed_gives_the_same_bytes_natively_and_in_wasm32() {
     let engine = Engine::default();
     let module = Module::from_file(&engine, artefacts::simulation()).unwrap();
-    let mut store = Store::new(&engine, ());
-    let instance = Instance::new(&mut store, &module, &[]).unwrap();
-    let guest = instance
-        .get_typed_func::<u64, u64>(&mut store, "digest")
-        .unwrap();
-    for seed in 0..SEEDS {
-        let wasm = guest.call(&mut store, seed).unwrap();
-        assert_ne!(wasm, 0, "seed {seed} breaks a promise in WebAssembly");
-        assert_eq!(wasm, digest(seed), "seed {seed}");
-    }
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut store = Store::new(&engine, ());
+        let instance = Instance::new(&mut store, &module, &[]).unwrap();
+        let guest = instance
+            .get_typed_func::<u64, u64>(&mut store, "digest")
+            .unwrap();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= SEEDS {
+                return;
+            }
+            let wasm = guest.call(&mut store, seed).unwrap();
+            assert_ne!(wasm, 0, "seed {seed} breaks a promise in WebAssembly");
+            assert_eq!(wasm, digest(seed), "seed {seed}");
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
     println!("{SEEDS} simulated runs, equal in both");
 }

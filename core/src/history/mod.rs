@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use self::{segments::Segments, translation::Translation};
 use crate::{
     context::size,
-    json::RawJson,
+    json::{RawJson, RawObject},
     provider::{HistoryView, Provider},
 };
 
@@ -315,8 +315,15 @@ pub(crate) struct HistoryState {
 fn may_carry_breakpoint(block: &str) -> bool {
     block.ends_with('}')
         && !block.contains("\"cache_control\"")
-        && !block.starts_with("{\"type\":\"thinking\"")
-        && !block.starts_with("{\"type\":\"redacted_thinking\"")
+        && !(block.contains("thinking\"") && is_thinking(block))
+}
+
+/// Whether a block is thinking, open or redacted; servers order the fields as they like.
+fn is_thinking(block: &str) -> bool {
+    let kind = RawObject::parse(block)
+        .ok()
+        .and_then(|block| block.get_string("type"));
+    matches!(kind.as_deref(), Some("thinking" | "redacted_thinking"))
 }
 
 /// Whether a block may be a tool result. Too often rather than too seldom: a transcript of another
@@ -405,6 +412,19 @@ mod tests {
         let all: Vec<serde_json::Value> =
             serde_json::from_str(&format!("[{}]", joined(&history))).unwrap();
         assert_eq!(all.len(), 3);
+    }
+
+    #[test]
+    fn thinking_takes_no_breakpoint_in_whatever_order_its_fields_are() {
+        for block in [
+            r#"{"type":"thinking","thinking":"a","signature":"b"}"#,
+            r#"{"data":"a","type":"redacted_thinking"}"#,
+        ] {
+            assert!(!may_carry_breakpoint(block), "{block}");
+        }
+        assert!(may_carry_breakpoint(
+            r#"{"type":"tool_use","id":"a","name":"b","input":{"thinking":"c"}}"#
+        ));
     }
 
     #[test]

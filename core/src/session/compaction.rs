@@ -249,9 +249,9 @@ impl Thread {
     }
 
     /// The summary has come: it takes the place of the beginning.
-    pub(super) fn summed_up(&mut self, shared: &mut Shared, response: &Response) {
+    pub(super) fn summed_up(&mut self, shared: &mut Shared, response: &Response, asked: &str) {
         // Into the books, but not among the responses to the prompt.
-        self.book(shared, response);
+        self.book(shared, response, asked);
         let summary = text_of(&response.content);
         let Some(compacting) = &mut self.run.compacting else {
             return;

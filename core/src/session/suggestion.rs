@@ -66,8 +66,8 @@ impl Thread {
     }
 
     /// The suggestion has come, or whatever the model had to say in its place.
-    pub(super) fn suggested(&mut self, shared: &mut Shared, response: &Response) {
-        self.book(shared, response);
+    pub(super) fn suggested(&mut self, shared: &mut Shared, response: &Response, asked: &str) {
+        self.book(shared, response, asked);
         let calls = |block: &Block| matches!(block, Block::ToolUse(_));
         if response.content.iter().any(calls) {
             return;

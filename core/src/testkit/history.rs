@@ -11,10 +11,7 @@ use core::fmt;
 
 use serde_json::Value;
 
-use super::request::{blocks, cache_marks};
-
-/// How many `cache_control` marks a request may carry.
-const MAX_CACHE_MARKS: usize = 4;
+use super::{cache_marks, request::blocks};
 
 /// Something in a request that the API would refuse.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +46,8 @@ pub enum HistoryRule {
     ObjectInput,
     /// Thinking carries its signature.
     SignedThinking,
-    /// At most four `cache_control` marks, none of them on thinking.
+    /// At most four `cache_control` marks: on definitions that do not wait, on blocks of the system prompt and of messages but
+    /// thinking and empty texts; those that hold for an hour first.
     CacheMarks,
     /// Tool names are unique and made of letters, digits, `_` and `-`, at most 128.
     ToolNames,
@@ -71,7 +69,9 @@ impl HistoryRule {
             Self::UniqueCalls => "ids of tool calls are unique",
             Self::ObjectInput => "the input of a tool_use is an object",
             Self::SignedThinking => "thinking carries its signature",
-            Self::CacheMarks => "at most 4 cache_control marks, none on thinking",
+            Self::CacheMarks => {
+                "at most 4 cache_control marks, on definitions and blocks but thinking and empty texts, the longest-lived first"
+            }
             Self::ToolNames => {
                 "tool names are unique and consist of at most 128 letters, digits, `_` and `-`"
             }
@@ -115,14 +115,7 @@ pub(super) fn validate(body: &Value) -> Vec<HistoryFault> {
     if let Some(messages) = body.get("messages").and_then(Value::as_array) {
         check.messages(messages);
     }
-    let marks = cache_marks(body);
-    if marks > MAX_CACHE_MARKS {
-        check.fault(
-            HistoryRule::CacheMarks,
-            "the body",
-            &format!("{marks} marks"),
-        );
-    }
+    check.faults.extend(cache_marks::faults(body));
     check.faults
 }
 
@@ -235,13 +228,8 @@ impl<'a> Check<'a> {
             "text" if string(block, "text").trim().is_empty() => {
                 self.fault(HistoryRule::NotEmpty, &place, "a text without words");
             }
-            "thinking" => {
-                if string(block, "signature").is_empty() {
-                    self.fault(HistoryRule::SignedThinking, &place, "no signature");
-                }
-                if block.get("cache_control").is_some() {
-                    self.fault(HistoryRule::CacheMarks, &place, "a mark on thinking");
-                }
+            "thinking" if string(block, "signature").is_empty() => {
+                self.fault(HistoryRule::SignedThinking, &place, "no signature");
             }
             "tool_use" => {
                 let id = string(block, "id");

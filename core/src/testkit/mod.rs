@@ -12,6 +12,7 @@
 
 mod body;
 mod cache;
+mod cache_marks;
 mod chat_history;
 mod chat_request;
 mod check;
@@ -43,8 +44,8 @@ pub use self::{
     script::{Script, ScriptError},
     scripted_model::{Miss, ScriptedModel, Unmet},
     sim::{
-        Asked, Digest, Faults, Generated, Incident, IncidentKind, PhaseChange, Scene, Scripted,
-        Sim, SimFailure, SimRun, World,
+        Asked, Digest, FaultKind, Faults, Generated, Incident, IncidentKind, PhaseChange, Restores,
+        Scene, Scripted, Sim, SimFailure, SimRun, World,
     },
     transcript::{TranscriptDifference, assert_transcript, compare_transcript},
 };

@@ -1,5 +1,7 @@
 //! `simulate --seeds N [--from S]`: runs so many seeds on all processors and says what came of them.
 
+mod count;
+
 use std::{
     process::ExitCode,
     sync::{
@@ -12,20 +14,24 @@ use std::{
 use lexopt::{Arg, ValueExt as _};
 use windlass_core::testkit::{Sim, SimFailure};
 
+use self::count::Count;
+
 const HELP: &str = "\
 simulate [--seeds N] [--from S]
-  runs N seeds (20000) from S (0) on; every sixteenth in two orders of answers as well";
+  runs N seeds (12500) from S (0) on; every fourth in two orders of answers as well, and every
+  500th crashing at each of its steps in turn";
+
+/// Seeds when nothing is said: with what is run beside them, more than 20,000 runs.
+const SEEDS: u64 = 12_500;
 
 /// Every so many seeds, the order of answers is permuted too.
-const PERMUTED: u64 = 16;
+const PERMUTED: u64 = 4;
 
-/// What was run.
-#[derive(Debug, Default, Clone, Copy)]
-struct Count {
-    runs: u64,
-    prompts: u64,
-    steps: u64,
-}
+/// Every so many seeds, the run crashes at each of its steps in turn.
+const CRASHING: u64 = 500;
+
+/// So many seeds meet every fault.
+const MEET_EVERYTHING: u64 = 2_000;
 
 fn main() -> ExitCode {
     let (seeds, from) = match arguments() {
@@ -41,10 +47,12 @@ fn main() -> ExitCode {
     };
     match simulate(seeds, from) {
         Ok(count) => {
-            println!(
-                "{} simulated runs, {} prompts, {} steps: every promise kept",
-                count.runs, count.prompts, count.steps
-            );
+            println!("{count}");
+            let missing = count.missing();
+            if seeds >= MEET_EVERYTHING && !missing.is_empty() {
+                eprintln!("simulate: these faults never happened: {missing:?}");
+                return ExitCode::FAILURE;
+            }
             ExitCode::SUCCESS
         }
         Err(failure) => {
@@ -59,7 +67,7 @@ fn main() -> ExitCode {
 }
 
 fn arguments() -> Result<Option<(u64, u64)>, lexopt::Error> {
-    let (mut seeds, mut from) = (20_000, 0);
+    let (mut seeds, mut from) = (SEEDS, 0);
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
@@ -105,11 +113,7 @@ fn simulate(seeds: u64, from: u64) -> Result<Count, Box<SimFailure>> {
         for worker in workers {
             // A panic in the machine is a failure like any other, and says where.
             match worker.join() {
-                Ok(count) => {
-                    total.runs += count.runs;
-                    total.prompts += count.prompts;
-                    total.steps += count.steps;
-                }
+                Ok(count) => total.add(&count),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
@@ -121,21 +125,24 @@ fn simulate(seeds: u64, from: u64) -> Result<Count, Box<SimFailure>> {
 }
 
 fn one(sim: &Sim, seed: u64, seeds: u64, count: &mut Count) -> Result<(), Box<SimFailure>> {
-    let mut note = |run: &windlass_core::testkit::SimRun| {
-        count.runs += 1;
-        count.prompts += run.prompts as u64;
-        count.steps += run.steps;
-    };
     let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sim.run(seed)));
-    match run {
-        Ok(run) => note(&run?),
+    let run = match run {
+        Ok(run) => run?,
         Err(panic) => {
             eprintln!("seed {seed} panicked; again: cargo xtask simulate --seeds 1 --from {seed}");
             std::panic::resume_unwind(panic);
         }
-    }
+    };
+    count.run(&run);
     if seed.is_multiple_of(PERMUTED) || seeds == 1 {
-        sim.permuted(seed)?.iter().for_each(note);
+        sim.permuted(seed)?
+            .iter()
+            .for_each(|run| count.permuted(run));
+    }
+    if seed.is_multiple_of(CRASHING) || seeds == 1 {
+        for step in 1..=run.steps {
+            count.crashed(&sim.crashing_at(seed, step)?);
+        }
     }
     Ok(())
 }

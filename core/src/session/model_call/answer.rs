@@ -15,10 +15,10 @@ use crate::{
 };
 impl Thread {
     /// A complete response: into the books, the history and the message stream.
-    pub(super) fn answered(&mut self, shared: &mut Shared, mut response: Response) {
+    pub(super) fn answered(&mut self, shared: &mut Shared, mut response: Response, asked: &str) {
         self.count_api_time(shared);
         if self.run.compacting.is_some() {
-            return self.summed_up(shared, &response);
+            return self.summed_up(shared, &response, asked);
         }
         self.run.attempt = 0;
         self.run.attempts_before = 0;
@@ -32,7 +32,7 @@ impl Thread {
         if !self.is_main() {
             shared.unreported.usage.add(&response.usage);
         }
-        self.book(shared, &response);
+        self.book(shared, &response, asked);
         self.run.stop_reason = response.stop_reason.clone();
         self.run.text = text_of(&response.content);
         self.name_calls_apart(shared, &mut response.content);
@@ -136,17 +136,14 @@ impl Thread {
         content.iter().filter(heard).map(Block::to_raw).collect()
     }
 
-    pub(in crate::session) fn book(&mut self, shared: &mut Shared, response: &Response) {
-        let asked = match &self.prefix {
-            Some((model, _)) => model.clone(),
-            None => self.model().to_owned(),
-        };
+    /// Takes a response of the model that was asked into the books.
+    pub(in crate::session) fn book(&self, shared: &mut Shared, response: &Response, asked: &str) {
         let catalogue = &self.spec.catalogue;
         // Servers may answer with a more exact name; if only the asked one is known, that one counts.
         let priced = if catalogue.get(&response.model).is_some() {
             response.model.clone()
         } else {
-            asked
+            asked.to_owned()
         };
         let facts = catalogue.get(&priced).cloned();
         let cost = catalogue.cost(&priced, &response.usage).unwrap_or_default();

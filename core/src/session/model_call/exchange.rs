@@ -143,7 +143,7 @@ impl Thread {
             if let Body::Success(decoder) = incoming.body
                 && let Ok(response) = decoder.finish()
             {
-                self.suggested(shared, &response);
+                self.suggested(shared, &response, &incoming.model);
             }
             return;
         }
@@ -160,7 +160,7 @@ impl Thread {
                 self.call_failed(shared, error, incoming.retry_after_ms);
             }
             Body::Success(decoder) => match decoder.finish() {
-                Ok(response) => self.answered(shared, response),
+                Ok(response) => self.answered(shared, response, &incoming.model),
                 Err(error) => self.call_failed(shared, error.into_api_error(), None),
             },
         }

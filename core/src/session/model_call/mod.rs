@@ -32,6 +32,8 @@ const LINGER_MS: u64 = 1_000;
 #[derive(Debug)]
 pub(super) struct Incoming {
     id: EffectId,
+    /// The model that was asked; another may be chosen while it answers.
+    model: String,
     body: Body,
     retry_after_ms: Option<u64>,
     complete_since: Option<Millis>,
@@ -147,8 +149,13 @@ impl Thread {
     }
 
     pub(super) fn send(&mut self, shared: &mut Shared, id: EffectId, request: HttpRequest) {
+        let model = match &self.prefix {
+            Some((made_for, _)) => made_for.clone(),
+            None => self.model().to_owned(),
+        };
         self.incoming = Some(Incoming {
             id,
+            model,
             body: Body::Awaited,
             retry_after_ms: None,
             complete_since: None,

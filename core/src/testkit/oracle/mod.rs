@@ -13,7 +13,7 @@
 //! | `answered` | no effect outlives the result of its run, but for what goes on in the background; none runs twice at once |
 //! | `result` | every prompt is answered from `init` to exactly one `result`, and nothing is said outside |
 //! | `order` | entries are safe before what follows from them; every call gets exactly one result |
-//! | `usage` | tokens and costs of a result are the sum of its responses, and of those of its agents |
+//! | `usage` | tokens and costs of a result are the sum of its responses and of those of its agents; those by model, summaries too, are what the wire told at the price of the model |
 //! | `task` | what begins in the background ends once, and the model hears of it, with all it put out |
 //! | `cut` | nothing of a response that did not come to its end is shown as a response or kept |
 //! | `restore` | a session that is put away and taken up again goes on as if nothing had been (checked by [`Sim`](super::Sim)) |
@@ -28,6 +28,7 @@ mod deny;
 mod history;
 mod order;
 mod refusal;
+mod response;
 mod result;
 mod task;
 mod usage;

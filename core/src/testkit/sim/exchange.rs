@@ -11,7 +11,7 @@ use alloc::{
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::Faults;
+use super::{FaultKind, Faults};
 use crate::{
     effect::{Answer, HttpFailure, HttpFailureKind},
     id::Seeded,
@@ -31,35 +31,38 @@ pub(super) fn failed(kind: HttpFailureKind) -> Answer {
 }
 
 /// What takes the place of an exchange, when the dice want it: the server never got to answering.
-pub(super) fn in_place(dice: &mut Seeded, faults: &Faults) -> Option<Vec<Answer>> {
+pub(super) fn in_place(dice: &mut Seeded, faults: &Faults) -> Option<(FaultKind, Vec<Answer>)> {
     if happens(dice, faults.model_busy) {
         let busy = [429, 500, 503, 529][pick(dice, 4)];
+        let unreachable = |kind| (FaultKind::Unreachable, vec![failed(kind)]);
         return Some(match dice.below(3) {
-            0 => vec![failed(HttpFailureKind::Connect)],
-            1 => vec![failed(HttpFailureKind::Interrupted)],
-            _ => refusal(dice, busy),
+            0 => unreachable(HttpFailureKind::Connect),
+            1 => unreachable(HttpFailureKind::Interrupted),
+            _ => (FaultKind::Busy, refusal(dice, busy)),
         });
     }
     // A fifth of them here, the others in the middle of the stream.
     if happens(dice, faults.model_broken / 5) {
         let wrong = [400, 401, 403, 404, 413][pick(dice, 5)];
-        return Some(match dice.below(5) {
+        let answers = match dice.below(5) {
             0 => vec![failed(HttpFailureKind::Refused)],
             1 => vec![failed(HttpFailureKind::TooLarge)],
             2 => vec![Answer::HttpEnd],
             3 => vec![Answer::Cancelled],
             _ => refusal(dice, wrong),
-        });
+        };
+        return Some((FaultKind::RefusedRequest, answers));
     }
     None
 }
 
-/// Sends an exchange over a bad line: other pieces, faults in the middle, a server that never closes.
+/// Sends an exchange over a bad line: other pieces, faults in the middle, a server that never closes. With what went wrong.
 pub(super) fn over_the_line(
     dice: &mut Seeded,
     faults: &Faults,
     exchange: Vec<Answer>,
-) -> Vec<Answer> {
+) -> (Vec<FaultKind>, Vec<Answer>) {
+    let mut wrong = Vec::new();
     let mut body: Vec<u8> = Vec::new();
     let (mut head, mut end) = (Vec::new(), Vec::new());
     for answer in exchange {
@@ -70,6 +73,7 @@ pub(super) fn over_the_line(
         }
     }
     if happens(dice, faults.model_cut) {
+        wrong.push(FaultKind::CutStream);
         body.truncate(pick(dice, body.len() as u64));
         end = match dice.below(2) {
             0 => vec![failed(HttpFailureKind::Interrupted)],
@@ -79,15 +83,18 @@ pub(super) fn over_the_line(
     } else if happens(dice, faults.model_broken) {
         match dice.below(3) {
             0 => {
+                wrong.push(FaultKind::GarbledStream);
                 let at = pick(dice, body.len() as u64);
                 let garbage = b"\n\ndata: {not json\xff}\n\n";
                 body.splice(at..at, garbage.iter().copied());
             }
             1 => {
+                wrong.push(FaultKind::ErrorInStream);
                 let full = json!({"type": "error", "error": {"type": "overloaded_error", "message": "full"}});
                 body = event(&full).into();
             }
             _ => {
+                wrong.push(FaultKind::OtherDocument);
                 head = vec![answer_head(200, "text/html")];
                 body = b"<html>Welcome</html>".to_vec();
             }
@@ -100,10 +107,11 @@ pub(super) fn over_the_line(
         answers.push(Answer::HttpBody(Bytes::copy_from_slice(&rest[..size])));
         rest = &rest[size..];
     }
-    if !happens(dice, faults.model_silent) {
-        answers.extend(end);
+    match happens(dice, faults.model_silent) {
+        true => wrong.push(FaultKind::SilentServer),
+        false => answers.extend(end),
     }
-    answers
+    (wrong, answers)
 }
 
 fn refusal(dice: &mut Seeded, status: u16) -> Vec<Answer> {
@@ -136,7 +144,14 @@ pub(super) fn pick(dice: &mut Seeded, bound: u64) -> usize {
     dice.below(bound) as usize
 }
 
-/// A generated response of the Messages API, before it is sent.
+/// The format in which a response is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wire {
+    Messages,
+    ChatCompletions,
+}
+
+/// A generated response in the words of the Messages API, before it is sent.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) id: String,
@@ -151,7 +166,10 @@ pub(super) struct Message {
 
 impl Message {
     /// As one JSON document.
-    pub(super) fn plain(self) -> Vec<Answer> {
+    pub(super) fn plain(self, wire: Wire) -> Vec<Answer> {
+        if wire == Wire::ChatCompletions {
+            return answered("application/json", self.completion().to_string());
+        }
         let whole = |block: &Value| block["type"] != "tool_use" || block["input"].is_object();
         let blocks: Vec<Value> = self.blocks.into_iter().filter(whole).collect();
         let mut usage = self.usage[0].clone();
@@ -164,7 +182,10 @@ impl Message {
     }
 
     /// As a stream of events.
-    pub(super) fn streamed(self) -> Vec<Answer> {
+    pub(super) fn streamed(self, wire: Wire) -> Vec<Answer> {
+        if wire == Wire::ChatCompletions {
+            return answered("text/event-stream", self.chunks());
+        }
         let [start, end] = &self.usage;
         let mut out = event(&json!({"type": "message_start", "message": {
             "id": self.id, "type": "message", "role": "assistant", "model": self.model,
@@ -182,6 +203,95 @@ impl Message {
         }));
         out += &event(&json!({"type": "message_stop"}));
         answered("text/event-stream", out)
+    }
+
+    /// As a chat completion.
+    fn completion(&self) -> Value {
+        let (mut content, mut calls) = (String::new(), Vec::new());
+        for block in &self.blocks {
+            match block["type"].as_str() {
+                Some("text") => content += block["text"].as_str().unwrap_or(""),
+                Some("tool_use") => calls.push(json!({
+                    "id": block["id"], "type": "function",
+                    "function": {"name": block["name"], "arguments": arguments(block)},
+                })),
+                _ => {}
+            }
+        }
+        let message = json!({"role": "assistant", "content": content, "tool_calls": calls});
+        let choice = json!({"index": 0, "message": message, "finish_reason": self.finish_reason()});
+        json!({
+            "id": self.id, "object": "chat.completion", "model": self.model, "choices": [choice], "usage": self.counts(),
+        })
+    }
+
+    /// As the chunks of one.
+    fn chunks(&self) -> String {
+        let chunk = |choices: Value, usage: Value| {
+            let data = json!({
+                "id": self.id, "object": "chat.completion.chunk", "model": self.model, "choices": choices, "usage": usage,
+            });
+            format!("data: {data}\n\n")
+        };
+        let delta = |delta: Value| {
+            let choice = json!([{"index": 0, "delta": delta, "finish_reason": null}]);
+            chunk(choice, Value::Null)
+        };
+        let mut out = delta(json!({"role": "assistant", "content": ""}));
+        let mut calls = 0;
+        for block in &self.blocks {
+            match block["type"].as_str() {
+                Some("text") => {
+                    for half in halves(block["text"].as_str().unwrap_or("")) {
+                        out += &delta(json!({"content": half}));
+                    }
+                }
+                Some("thinking") => out += &delta(json!({"reasoning_content": block["thinking"]})),
+                Some("tool_use") => {
+                    let arguments = arguments(block);
+                    let [first, second] = halves(&arguments);
+                    let call = json!({"index": calls, "id": block["id"], "type": "function",
+                        "function": {"name": block["name"], "arguments": first}});
+                    let more = json!({"index": calls, "function": {"arguments": second}});
+                    out += &delta(json!({"tool_calls": [call]}));
+                    out += &delta(json!({"tool_calls": [more]}));
+                    calls += 1;
+                }
+                _ => {}
+            }
+        }
+        out += &chunk(
+            json!([{"index": 0, "delta": {}, "finish_reason": self.finish_reason()}]),
+            Value::Null,
+        );
+        out += &chunk(json!([]), self.counts());
+        out + "data: [DONE]\n\n"
+    }
+
+    fn finish_reason(&self) -> &'static str {
+        match self.stop_reason {
+            "tool_use" => "tool_calls",
+            "max_tokens" => "length",
+            "refusal" => "content_filter",
+            _ => "stop",
+        }
+    }
+
+    fn counts(&self) -> Value {
+        let of = |field: &str| self.usage[0][field].as_u64().unwrap_or(0);
+        let cached = of("cache_read_input_tokens");
+        json!({
+            "prompt_tokens": of("input_tokens") + cached, "completion_tokens": self.usage[1]["output_tokens"],
+            "prompt_tokens_details": {"cached_tokens": cached},
+        })
+    }
+}
+
+/// The input of a call as text; a string stands for itself.
+fn arguments(call: &Value) -> String {
+    match &call["input"] {
+        Value::String(text) => text.clone(),
+        input => input.to_string(),
     }
 }
 
@@ -228,11 +338,11 @@ fn block_events(index: usize, block: &Value) -> Vec<Value> {
             let call =
                 json!({"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}});
             events.push(start(call));
-            let input = match &block["input"] {
-                Value::String(text) => text.clone(),
-                input => input.to_string(),
-            };
-            events.extend(deltas("input_json_delta", "partial_json", &input));
+            events.extend(deltas(
+                "input_json_delta",
+                "partial_json",
+                &arguments(block),
+            ));
         }
         _ => events.push(start(block.clone())),
     }

@@ -7,10 +7,12 @@ use crate::testkit::oracle::Violation;
 
 /// A run in which a promise was broken, with what led to it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("seed {seed}, step {step}: [{}] {violation}{}", violation.oracle(), shown(trace))]
+#[error("seed {seed}{}, step {step}: [{}] {violation}{}", crashing(*crash_at), violation.oracle(), shown(trace))]
 pub struct SimFailure {
     /// The seed: running it again gives the same.
     pub seed: u64,
+    /// The step after which it was made to crash, if it was ([`Sim::crashing_at`](super::Sim::crashing_at)).
+    pub crash_at: Option<u64>,
     /// How many steps the run had made.
     pub step: u64,
     /// The broken promise.
@@ -25,6 +27,7 @@ impl SimFailure {
         trace.drain(..trace.len().saturating_sub(last));
         Self {
             seed,
+            crash_at: None,
             step: failed.step,
             violation: failed.violation,
             trace,
@@ -35,6 +38,7 @@ impl SimFailure {
     pub(super) fn between(seed: u64, violation: Violation) -> Self {
         Self {
             seed,
+            crash_at: None,
             step: 0,
             violation,
             trace: Vec::new(),
@@ -51,6 +55,10 @@ impl SimFailure {
         };
         Self::between(seed, violation)
     }
+}
+
+fn crashing(at: Option<u64>) -> String {
+    at.map_or_else(String::new, |at| format!(" crashing at step {at}"))
 }
 
 fn shown(trace: &[String]) -> String {

@@ -1,4 +1,4 @@
-//! What may go wrong, and how often.
+//! What may go wrong, how often, and what did.
 
 /// How often what goes wrong: in parts per thousand, of the things of its kind or of the steps of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,8 @@ pub struct Faults {
     pub settings: u16,
     /// Steps at which the host breaks the contract.
     pub breach: u16,
-    /// Steps at which it is checked that a session taken up again goes on like the one that stayed.
+    /// Steps before which the session is put away and taken up again, and must then do what the one that stayed does. (At
+    /// every step it is put away, taken up and put away again: the bytes must be the same.)
     pub restore: u16,
     /// Steps after which nothing more goes wrong.
     pub steps: u64,
@@ -56,7 +57,7 @@ impl Faults {
             crash_loses_calls: false,
             settings: 0,
             breach: 0,
-            restore: 100,
+            restore: 1000,
             steps: 200,
         }
     }
@@ -92,7 +93,7 @@ impl Faults {
             crash_loses_calls: true,
             settings: 40,
             breach: 8,
-            restore: 50,
+            restore: 250,
             steps: 120,
         }
     }
@@ -119,7 +120,9 @@ impl Faults {
         }
     }
 
-    /// These, without what happens at a step: in another order of answers it would happen elsewhere.
+    /// These, without what happens at a step: in another order of answers it would happen elsewhere. Questions that end the
+    /// run and hooks that do stay away, too, as what else is done by then is up to the order; see
+    /// [`Sim::permuted`](super::Sim::permuted).
     #[must_use]
     pub fn independent_of_order(&self) -> Self {
         Self {
@@ -127,9 +130,94 @@ impl Faults {
             crash: 0,
             settings: 0,
             breach: 0,
-            permission: 0,
-            hook: 0,
             ..self.clone()
         }
     }
+}
+
+/// Something that goes wrong in a run, or is out of the ordinary: one of each kind of [`Faults`], and of the ways in
+/// which it happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// No connection to the model, or one that broke before the answer began.
+    Unreachable,
+    /// A busy server: 429, 500, 503, 529.
+    Busy,
+    /// A request that is refused for good: 4xx, too large, ended or cancelled without an answer.
+    RefusedRequest,
+    /// A stream that broke off at some byte.
+    CutStream,
+    /// A stream with nonsense in it.
+    GarbledStream,
+    /// An error as an event of a stream.
+    ErrorInStream,
+    /// Another document in place of a response.
+    OtherDocument,
+    /// A server that does not close its answer.
+    SilentServer,
+    /// A tool that failed, or gave nothing.
+    FailedTool,
+    /// A call that the host dropped.
+    DroppedTool,
+    /// A transcript that could not be written.
+    FailedWrite,
+    /// A write that the host dropped.
+    DroppedWrite,
+    /// A path that could not be resolved, or was resolved wrongly.
+    WrongPath,
+    /// A question that nobody answered.
+    Unanswered,
+    /// A question that was answered by ending the run.
+    StoppedByPerson,
+    /// A hook that crashed, talked nonsense, or that the host dropped.
+    FailedHook,
+    /// A hook that ended the run.
+    StoppedByHook,
+    /// A hook that does not answer.
+    HangingHook,
+    /// A hook that was stopped because its time was over.
+    TimedOutHook,
+    /// The run was interrupted.
+    Interrupt,
+    /// The session was put away and taken up again.
+    Crash,
+    /// An effect that was lost in a crash.
+    LostEffect,
+    /// Other settings, or something from outside.
+    Settings,
+    /// A host that broke the contract.
+    Breach,
+    /// An effect that came to its end before another that was asked for before it.
+    Overtaken,
+}
+
+impl FaultKind {
+    /// All of them.
+    pub const ALL: [Self; 25] = [
+        Self::Unreachable,
+        Self::Busy,
+        Self::RefusedRequest,
+        Self::CutStream,
+        Self::GarbledStream,
+        Self::ErrorInStream,
+        Self::OtherDocument,
+        Self::SilentServer,
+        Self::FailedTool,
+        Self::DroppedTool,
+        Self::FailedWrite,
+        Self::DroppedWrite,
+        Self::WrongPath,
+        Self::Unanswered,
+        Self::StoppedByPerson,
+        Self::FailedHook,
+        Self::StoppedByHook,
+        Self::HangingHook,
+        Self::TimedOutHook,
+        Self::Interrupt,
+        Self::Crash,
+        Self::LostEffect,
+        Self::Settings,
+        Self::Breach,
+        Self::Overtaken,
+    ];
 }

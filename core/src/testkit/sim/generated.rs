@@ -7,6 +7,7 @@ mod spec;
 use alloc::{
     format,
     string::{String, ToString},
+    sync::Arc,
     vec,
     vec::Vec,
 };
@@ -28,6 +29,7 @@ use crate::{
     id::Seeded,
     json::RawJson,
     permission::{Destination, Mode, PermissionUpdate, RuleValue},
+    provider::openai::ChatCompletions,
     spec::Spec,
     testkit::{
         host::normalised,
@@ -77,6 +79,11 @@ const COMMANDS: [(&str, bool); 12] = [
 pub struct Generated {
     dice: Seeded,
     manners: Manners,
+    /// The model speaks chat completions.
+    chats: bool,
+    /// Nothing goes into the background, when it is held against another order.
+    foreground: bool,
+    keeps_to_it: bool,
 }
 
 impl Generated {
@@ -88,13 +95,30 @@ impl Generated {
             0 => Manners::Bad,
             _ => Manners::Good,
         };
-        Self { dice, manners }
+        // Dice of its own: the rest of the world is the same on either wire.
+        let mut of_wire = Seeded::new(seed_bytes(&[seed, 6]));
+        Self {
+            dice,
+            manners,
+            chats: of_wire.below(4) == 0,
+            foreground: of_wire.below(2) == 0,
+            keeps_to_it: false,
+        }
     }
 }
 
 impl World for Generated {
+    fn keeps_to_the_foreground(&mut self) -> bool {
+        self.keeps_to_it = self.foreground;
+        self.foreground
+    }
+
     fn spec(&mut self) -> Spec {
-        spec::generate(&mut self.dice)
+        let mut spec = spec::generate(&mut self.dice);
+        if self.chats {
+            spec.provider = Arc::new(ChatCompletions::default());
+        }
+        spec
     }
 
     fn prompt(&mut self, number: usize, idle: bool) -> Option<Prompt> {
@@ -116,7 +140,7 @@ impl World for Generated {
     }
 
     fn model(&mut self, asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer> {
-        message::generate(asked, request, self.manners)
+        message::generate(asked, request, self.manners, self.keeps_to_it)
     }
 
     fn tool(&mut self, asked: Asked<'_>, _call: &ToolCall) -> Vec<Answer> {
@@ -144,7 +168,7 @@ impl World for Generated {
         match dice.below(10) {
             0 => PermissionResponse::deny("no"),
             1 | 5 | 6 => PermissionResponse::Allow {
-                updated_input: Some(message::input(dice)),
+                updated_input: Some(message::input(dice, self.keeps_to_it)),
                 updated_permissions: vec![],
             },
             2 => PermissionResponse::Allow {
@@ -177,7 +201,7 @@ impl World for Generated {
     }
 
     fn hook(&mut self, asked: Asked<'_>, call: &HookCall) -> Vec<Answer> {
-        hook::generate(asked.dice, call)
+        hook::generate(asked.dice, call, self.keeps_to_it)
     }
 
     fn resolve(

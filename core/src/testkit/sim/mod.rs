@@ -53,10 +53,11 @@ use self::run::{Pace, Running};
 pub use self::{
     digest::Digest,
     failure::SimFailure,
-    faults::Faults,
+    faults::{FaultKind, Faults},
     generated::Generated,
     run::{Incident, IncidentKind, PhaseChange, Scene, SimRun},
     scripted::Scripted,
+    twin::Restores,
     world::{Asked, World},
 };
 use super::oracle::Violation;
@@ -133,17 +134,54 @@ impl Sim {
     pub fn run(&self, seed: u64) -> Result<SimRun, Box<SimFailure>> {
         let mut world = (self.world)(seed);
         let faults = self.faults_of(seed);
-        let run = Running::new(seed, &mut *world, &faults, Pace::Eventful { seed }, false);
-        run.finish().map_err(|_| Box::new(self.explain(seed)))
+        let pace = Pace::Eventful {
+            seed,
+            crash_at: None,
+        };
+        let run = Running::new(seed, &mut *world, &faults, pace, false);
+        run.finish().map_err(|_| Box::new(self.explain(seed, None)))
     }
 
-    /// Runs one seed in two orders of answers, with nothing going wrong that depends on the order, and holds
-    /// the names of the effects against each other.
+    /// Runs one seed to its end, with one crash more: after this step (counted from 1) the session is put away and taken up
+    /// again, and some of its effects are lost. With every step of [`SimRun::steps`] in turn, a run is shown to get over a
+    /// crash at any of its steps.
     ///
-    /// What the order of answers may decide is left out: what a person allows for the session holds for whoever asks
-    /// after that; a shared budget is used up by whoever asks first; who is woken by the end of a background task
-    /// has a turn more; the end of one that is heard of in the next request makes this one longer, and it is compacted
-    /// earlier. A world must do its part ([`Asked::in_any_order`]).
+    /// ```
+    /// use windlass_core::testkit::Sim;
+    /// let sim = Sim::generated();
+    /// for step in 1..=sim.run(3)?.steps.min(20) {
+    ///     sim.crashing_at(3, step)?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SimFailure`] with the broken promise and the steps that led to it.
+    pub fn crashing_at(&self, seed: u64, step: u64) -> Result<SimRun, Box<SimFailure>> {
+        let mut world = (self.world)(seed);
+        let faults = self.faults_of(seed);
+        let crash_at = Some(step);
+        let pace = Pace::Eventful { seed, crash_at };
+        let run = Running::new(seed, &mut *world, &faults, pace, false);
+        run.finish()
+            .map_err(|_| Box::new(self.explain(seed, crash_at)))
+    }
+
+    /// Runs one seed in two orders of answers and holds the names of the effects against each other. The session is put away
+    /// and taken up again at other steps of each.
+    ///
+    /// What would have other effects in another order for good reasons is left out, and nothing else:
+    ///
+    /// - interrupts, and people and hooks that end a run: what is done by then is up to the order. Between prompts, where the
+    ///   order has no say, there are interrupts, crashes and other settings;
+    /// - crashes that lose effects while a run goes on: another request has another name (its attempt);
+    /// - what a person allows for the session: it holds for whoever asks after that;
+    /// - a budget that agents share: it is used up by whoever asks first. Sessions without agents keep theirs;
+    /// - where something goes on in the background: turns that its end begins, and automatic compaction, as news of an end
+    ///   make the next request longer. A world that
+    ///   [keeps to the foreground](World::keeps_to_the_foreground) has both.
+    ///
+    /// A world must do its part ([`Asked::in_any_order`]).
     ///
     /// # Errors
     /// [`SimFailure`] with the broken promise.
@@ -180,12 +218,15 @@ impl Sim {
     }
 
     /// Runs a failed seed again and keeps what it does.
-    fn explain(&self, seed: u64) -> SimFailure {
+    fn explain(&self, seed: u64, crash_at: Option<u64>) -> SimFailure {
         let mut world = (self.world)(seed);
         let faults = self.faults_of(seed);
-        let run = Running::new(seed, &mut *world, &faults, Pace::Eventful { seed }, true);
-        match run.finish() {
-            Err(failed) => SimFailure::new(seed, *failed, SHOWN_STEPS),
+        let pace = Pace::Eventful { seed, crash_at };
+        match Running::new(seed, &mut *world, &faults, pace, true).finish() {
+            Err(failed) => SimFailure {
+                crash_at,
+                ..SimFailure::new(seed, *failed, SHOWN_STEPS)
+            },
             Ok(_) => SimFailure::vanished(seed),
         }
     }

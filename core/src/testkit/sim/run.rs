@@ -8,7 +8,12 @@ use alloc::{boxed::Box, collections::BTreeMap, format, string::String, sync::Arc
 
 use self::plan::Plan;
 pub use self::record::{Incident, IncidentKind, PhaseChange, Scene, SimRun};
-use super::{Faults, exchange::happens, twin::Twin, world::World};
+use super::{
+    FaultKind, Faults,
+    exchange::happens,
+    twin::{self, Twin},
+    world::World,
+};
 use crate::{
     effect::{Answer, Effect, Input, Output, PermissionResponse},
     id::{EffectId, Millis, Now, Seeded, Stage, UnixMillis},
@@ -22,13 +27,20 @@ use crate::{
 /// More steps than any run takes to come to its end when nothing goes wrong any more.
 const SETTLES_WITHIN: u32 = 5_000;
 
+/// Steps of calm runs at which the session is put away and taken up again, in parts per thousand.
+const REOPENED_IN_CALM: u16 = 30;
+
 /// How things follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
     /// Anything may happen at any step.
-    Eventful { seed: u64 },
+    Eventful {
+        seed: u64,
+        /// After this step the session is put away and taken up again, whatever the faults say.
+        crash_at: Option<u64>,
+    },
     /// Prompts come one after another, time passes when nothing else can happen, and only the order of
-    /// answers is up to the dice.
+    /// answers is up to the dice, and when the session is put away and taken up again without a loss.
     Calm { order: u64 },
 }
 
@@ -59,7 +71,7 @@ pub(super) struct Running<'a> {
     issues: u64,
     /// What runs in the background, by its id.
     tasks: BTreeMap<String, Option<TaskKind>>,
-    twin: Option<Twin>,
+    twin: Twin,
     out: SimRun,
     trace: Option<Vec<String>>,
 }
@@ -72,13 +84,15 @@ impl<'a> Running<'a> {
         pace: Pace,
         traced: bool,
     ) -> Self {
+        let calm = matches!(pace, Pace::Calm { .. });
+        let foreground = calm && world.keeps_to_the_foreground();
         let mut spec = world.spec();
-        if matches!(pace, Pace::Calm { .. }) {
-            leave_nothing_to_the_order(&mut spec);
+        if calm {
+            leave_nothing_to_the_order(&mut spec, foreground);
         }
         let spec = Arc::new(spec);
         let order = match pace {
-            Pace::Eventful { seed } => seed,
+            Pace::Eventful { seed, .. } => seed,
             Pace::Calm { order } => order,
         };
         let id = Seeded::new(seed_bytes(&[seed, 1])).uuid();
@@ -100,7 +114,7 @@ impl<'a> Running<'a> {
             issued: BTreeMap::new(),
             issues: 0,
             tasks: BTreeMap::new(),
-            twin: None,
+            twin: Twin::default(),
             out: SimRun::new(seed),
             trace: traced.then(Vec::new),
         }
@@ -123,6 +137,7 @@ impl<'a> Running<'a> {
             }));
         }
         let lines = self.session.history().lines();
+        self.out.restores = self.twin.restores;
         self.out.history = lines
             .map(|line| String::from_utf8_lossy(&line).into_owned())
             .collect();
@@ -144,6 +159,7 @@ impl<'a> Running<'a> {
     fn step(&mut self) -> Check {
         let faults = self.faults;
         if happens(&mut self.dice, faults.interrupt) {
+            self.out.went_wrong(FaultKind::Interrupt);
             self.happened(IncidentKind::Interrupted, None);
             return self.take(Input::Interrupt);
         }
@@ -170,10 +186,18 @@ impl<'a> Running<'a> {
         self.plainly = !calm;
         for _ in 0..SETTLES_WITHIN {
             if self.session.is_idle() && self.plans.is_empty() {
+                if calm {
+                    self.between_prompts()?;
+                }
                 if self.prompt()? {
                     continue;
                 }
                 return Ok(());
+            }
+            let responds = |id: &EffectId| twin::is_exchange(*id);
+            if calm && !self.plans.keys().any(responds) && happens(&mut self.dice, REOPENED_IN_CALM)
+            {
+                self.reopen()?;
             }
             if self.plans.values().any(Plan::has_more) || !self.tick_if_due()? {
                 if self.plans.is_empty() {
@@ -183,6 +207,21 @@ impl<'a> Running<'a> {
             }
         }
         Err(self.stuck("it does not come to its end"))
+    }
+
+    /// What happens at steps of other runs happens between the prompts of a calm one, where it is at the same place in every
+    /// order.
+    fn between_prompts(&mut self) -> Check {
+        let of_prompt = Seeded::new(seed_bytes(&[self.seed, 5, self.out.prompts as u64]));
+        let of_order = core::mem::replace(&mut self.dice, of_prompt);
+        let done = match self.dice.below(4) {
+            0 => self.change_settings(),
+            1 => self.crash(),
+            2 => self.take(Input::Interrupt),
+            _ => Ok(()),
+        };
+        self.dice = of_order;
+        done
     }
 
     fn stuck(&self, what: &'static str) -> Violation {
@@ -239,7 +278,6 @@ impl<'a> Running<'a> {
         let from = self.session.phase();
         let stopped = stops(&input);
         let ticks = matches!(input, Input::Tick);
-        let followed = self.twin.is_some().then(|| input.clone());
         let described = |error| Violation::Contract {
             input: format!("{input:?}"),
             what: format!("refused: {error}"),
@@ -256,18 +294,27 @@ impl<'a> Running<'a> {
         if from != to && !self.out.phases.contains(&change) {
             self.out.phases.push(change);
         }
-        self.compare_with_twin(followed, &outputs)
-    }
-
-    fn compare_with_twin(&mut self, input: Option<Input>, outputs: &[Output]) -> Check {
-        if let (Some(twin), Some(input)) = (&mut self.twin, input) {
-            let needed = twin.follow(self.now, &input, outputs)?;
-            self.twin = self.twin.take().filter(|_| needed);
-        } else if happens(&mut self.dice, self.faults.restore) {
-            let running: Vec<EffectId> = self.plans.keys().copied().collect();
-            self.twin = Twin::of(&self.session, &self.spec, self.now, &running)?;
+        self.hold_against_twin(&input, &outputs)?;
+        let now = Some(self.out.steps);
+        if matches!(self.pace, Pace::Eventful { crash_at, .. } if crash_at == now) {
+            return self.crash();
         }
         Ok(())
+    }
+
+    /// The session, put away at this very point and taken up again, is the same one.
+    fn hold_against_twin(&mut self, input: &Input, outputs: &[Output]) -> Check {
+        let to_follow = happens(&mut self.dice, self.faults.restore);
+        let running = self.plans.iter().map(|(id, plan)| (*id, &plan.effect));
+        let stopping = |(id, plan): (&EffectId, &Plan)| twin::is_exchange(*id) && plan.cancelled;
+        let scene = twin::Scene {
+            stopping: self.plans.iter().any(stopping),
+            spec: &self.spec,
+            now: self.now,
+            running: running.collect(),
+            to_follow,
+        };
+        self.twin.after_step(&self.session, input, outputs, &scene)
     }
 
     /// Polls until nothing is left.
@@ -358,6 +405,7 @@ impl<'a> Running<'a> {
             if let Output::Cancel(id) = output
                 && matches!(id.stage, Stage::Hook(..))
             {
+                self.out.went_wrong(FaultKind::TimedOutHook);
                 self.happened(IncidentKind::HookTimedOut, Some(*id));
             }
         }
@@ -365,9 +413,11 @@ impl<'a> Running<'a> {
 }
 
 /// Takes out of a spec what makes the order of answers matter: see [`Sim::permuted`](super::Sim::permuted).
-fn leave_nothing_to_the_order(spec: &mut Spec) {
-    spec.tasks.wake = false;
-    spec.context.compaction.threshold_tokens = None;
+fn leave_nothing_to_the_order(spec: &mut Spec, foreground: bool) {
+    if !foreground {
+        spec.tasks.wake = false;
+        spec.context.compaction.threshold_tokens = None;
+    }
     if spec.tool(CoreTool::Task.name()).is_some() {
         spec.limits.max_budget = None;
     }

@@ -31,6 +31,13 @@ pub struct Asked<'a> {
 
 /// How everything around a session answers. What a world is silent about is answered in the plainest way.
 pub trait World {
+    /// Asked before everything else when the run is held against one in another order ([`Sim::permuted`](super::Sim::permuted)):
+    /// whether nothing will be put into the background. Then the ends of what goes on there cannot decide anything, and what
+    /// they would decide need not be left out. By default it is not so.
+    fn keeps_to_the_foreground(&mut self) -> bool {
+        false
+    }
+
     /// What the session is told at its beginning. Asked once.
     fn spec(&mut self) -> Spec;
 

@@ -37,7 +37,7 @@ pub(super) fn registered(dice: &mut Seeded) -> Vec<HookMatcher> {
 }
 
 /// What a hook says, whatever it may say.
-pub(super) fn generate(dice: &mut Seeded, call: &HookCall) -> Vec<Answer> {
+pub(super) fn generate(dice: &mut Seeded, call: &HookCall, foreground: bool) -> Vec<Answer> {
     let mut answers = Vec::new();
     if dice.below(4) == 0 {
         answers.push(Answer::HookProgress {
@@ -45,11 +45,11 @@ pub(super) fn generate(dice: &mut Seeded, call: &HookCall) -> Vec<Answer> {
             stderr: "".into(),
         });
     }
-    answers.push(Answer::Hook(answer(dice, call)));
+    answers.push(Answer::Hook(answer(dice, call, foreground)));
     answers
 }
 
-fn answer(dice: &mut Seeded, call: &HookCall) -> HookAnswer {
+fn answer(dice: &mut Seeded, call: &HookCall, foreground: bool) -> HookAnswer {
     let event = call.event;
     let specific = |mut fields: Value| {
         fields["hookEventName"] = json!(event.name());
@@ -69,7 +69,9 @@ fn answer(dice: &mut Seeded, call: &HookCall) -> HookAnswer {
             specific(json!({"permissionDecision": decision, "additionalContext": "note this"}))
         }
         (5 | 6, HookEvent::PreToolUse) => {
-            let input: Value = message::input(dice).decode().unwrap_or_default();
+            let input: Value = message::input(dice, foreground)
+                .decode()
+                .unwrap_or_default();
             specific(json!({"permissionDecision": "allow", "updatedInput": input}))
         }
         (3..7, HookEvent::PermissionRequest) => {
@@ -77,7 +79,9 @@ fn answer(dice: &mut Seeded, call: &HookCall) -> HookAnswer {
                 0 => json!({"behavior": "deny"}),
                 1 => json!({"behavior": "allow"}),
                 _ => {
-                    let input: Value = message::input(dice).decode().unwrap_or_default();
+                    let input: Value = message::input(dice, foreground)
+                        .decode()
+                        .unwrap_or_default();
                     json!({"behavior": "allow", "updatedInput": input})
                 }
             };

@@ -9,9 +9,12 @@ use crate::{
     effect::{Answer, HttpRequest},
     id::Seeded,
     json::RawJson,
-    testkit::sim::{
-        exchange::{Message, pick},
-        world::Asked,
+    testkit::{
+        request,
+        sim::{
+            exchange::{Message, Wire, pick},
+            world::Asked,
+        },
     },
 };
 
@@ -31,7 +34,12 @@ pub(super) enum Manners {
 }
 
 /// One exchange.
-pub(super) fn generate(asked: Asked<'_>, request: &HttpRequest, manners: Manners) -> Vec<Answer> {
+pub(super) fn generate(
+    asked: Asked<'_>,
+    http: &HttpRequest,
+    manners: Manners,
+    foreground: bool,
+) -> Vec<Answer> {
     let Asked {
         id,
         dice,
@@ -39,17 +47,17 @@ pub(super) fn generate(asked: Asked<'_>, request: &HttpRequest, manners: Manners
         in_any_order,
     } = asked;
     let name = format!("{}_{}_{}", id.agent, id.turn, id.attempt);
-    let body = request.body_bytes();
+    let body = http.body_bytes();
     let most = match id.agent {
         0 => TALKATIVE_TURNS,
         _ => TALKATIVE_TURNS_OF_AGENTS,
     };
-    let known = match in_any_order {
+    let known = match in_any_order && !foreground {
         // Whether a task has ended when it is asked about depends on the order.
         true => Known::default(),
         false => Known::read(&body),
     };
-    let (blocks, stop_reason) = match manners {
+    let (mut blocks, stop_reason) = match manners {
         _ if plainly || id.turn > most => (Vec::from([done_text(&name)]), "end_turn"),
         // Agents side by side, and others behind them, are what an order can matter most to.
         Manners::Good if in_any_order && id.agent == 0 && dice.below(2) == 0 => {
@@ -58,25 +66,45 @@ pub(super) fn generate(asked: Asked<'_>, request: &HttpRequest, manners: Manners
         Manners::Good => work(dice, &name, &body, &known),
         Manners::Bad => content(dice, &name, &known),
     };
+    let written = match dice.below(3) {
+        0 => Value::Null,
+        _ => json!(dice.below(20_000)),
+    };
     let usage = [
         json!({
             "input_tokens": dice.below(100_000), "cache_read_input_tokens": dice.below(50_000),
-            "cache_creation_input_tokens": Value::Null, "output_tokens": 1, "service_tier": "standard",
+            "cache_creation_input_tokens": written, "output_tokens": 1, "service_tier": "standard",
         }),
         json!({"output_tokens": dice.below(5_000)}),
     ];
+    if foreground {
+        let inputs = blocks.iter_mut().filter_map(|block| block.get_mut("input"));
+        inputs.for_each(wait_for);
+    }
+    let asked_model = request::Asked::read(&body).model.unwrap_or_default();
+    let model = match dice.below(6) {
+        0 => "claude-sonnet-4-6".to_string(),
+        // Servers name themselves more exactly, or in a way of their own.
+        1 => format!("{asked_model}-20260101"),
+        2 => "gateway/some-model".to_string(),
+        _ => asked_model,
+    };
+    let wire = match http.path.ends_with("/chat/completions") {
+        true => Wire::ChatCompletions,
+        false => Wire::Messages,
+    };
     let streams = memchr::memmem::find(&body, b"\"stream\":true").is_some();
     let message = Message {
         id: format!("msg_{name}"),
-        model: "claude-sonnet-4-6".to_string(),
+        model,
         blocks,
         stop_reason,
         usage,
     };
     // Some gateways answer plainly whatever is asked.
     match streams && dice.below(8) > 0 {
-        true => message.streamed(),
-        false => message.plain(),
+        true => message.streamed(wire),
+        false => message.plain(wire),
     }
 }
 
@@ -209,14 +237,24 @@ fn call(dice: &mut Seeded, fresh: &str, known: &Known<'_>) -> Value {
 }
 
 /// An input that every tool takes.
-pub(super) fn input(dice: &mut Seeded) -> RawJson {
+pub(super) fn input(dice: &mut Seeded, foreground: bool) -> RawJson {
     let mut input = task(dice, &Known::default());
     if let (Some(input), Value::Object(fields)) = (input.as_object_mut(), fields(dice)) {
         input.extend(fields);
     }
     input["task_id"] = json!("unknown");
     input["todos"] = json!([]);
+    if foreground {
+        wait_for(&mut input);
+    }
     RawJson::parse(input.to_string()).unwrap_or_else(|_| RawJson::empty_object())
+}
+
+/// Takes out of an input that nobody waits for the call.
+fn wait_for(input: &mut Value) {
+    if let Some(background) = input.get_mut("run_in_background") {
+        *background = json!(false);
+    }
 }
 
 /// What a tool is called with.

@@ -6,7 +6,10 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{super::exchange::pick, IncidentKind, Running};
+use super::{
+    super::{FaultKind, exchange::pick},
+    IncidentKind, Running,
+};
 use crate::{
     effect::{Answer, Input, PermissionResponse},
     hook::{Occurrence, input::Notification},
@@ -21,6 +24,7 @@ use crate::{
 impl Running<'_> {
     /// Somebody changes how the session goes on, or tells it of something.
     pub(super) fn change_settings(&mut self) -> Check {
+        self.out.went_wrong(FaultKind::Settings);
         let models = [None, Some("nobody-knows-1"), Some("claude-haiku-4-5")];
         // Between runs hooks would speak outside of them.
         let idle = self.session.phase() == Phase::Idle;
@@ -54,6 +58,25 @@ impl Running<'_> {
 
     /// The session is put away and taken up again; some of its effects are lost.
     pub(super) fn crash(&mut self) -> Check {
+        self.out.went_wrong(FaultKind::Crash);
+        let all = self.faults.crash_loses_calls;
+        let before = self.plans.len();
+        let dice = &mut self.dice;
+        self.plans.retain(|id, _| {
+            let calls = matches!(
+                id.stage,
+                Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe
+            );
+            dice.below(2) == 0 || (calls && !all)
+        });
+        for _ in self.plans.len()..before {
+            self.out.went_wrong(FaultKind::LostEffect);
+        }
+        self.reopen()
+    }
+
+    /// The session is put away and taken up again.
+    pub(super) fn reopen(&mut self) -> Check {
         self.happened(IncidentKind::Restored, None);
         let refused = |what: String| Violation::Contract {
             input: "putting the session away".to_string(),
@@ -65,16 +88,7 @@ impl Running<'_> {
             .map_err(|e| refused(e.to_string()))?;
         self.session =
             Session::restore(self.spec.clone(), &snapshot).map_err(|e| refused(e.to_string()))?;
-        let all = self.faults.crash_loses_calls;
-        let dice = &mut self.dice;
-        self.plans.retain(|id, _| {
-            let calls = matches!(
-                id.stage,
-                Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe
-            );
-            dice.below(2) == 0 || (calls && !all)
-        });
-        self.twin = None;
+        self.twin.forget();
         let live: Vec<EffectId> = self.plans.keys().copied().collect();
         self.oracles.restored(&live);
         self.take(Input::Resumed { live })
@@ -82,6 +96,7 @@ impl Running<'_> {
 
     /// An answer that the contract forbids is refused, and nothing has changed.
     pub(super) fn breach(&mut self) -> Check {
+        self.out.went_wrong(FaultKind::Breach);
         let before = format!("{:?}", self.session);
         let running = self.plans.keys().next().copied();
         let input = match (self.dice.below(2), running) {

@@ -4,7 +4,7 @@ use alloc::{collections::VecDeque, format, vec, vec::Vec};
 
 use super::{
     super::{
-        Digest, Faults,
+        Digest, FaultKind, Faults,
         exchange::{failed, happens, in_place, over_the_line, pick},
         world::Asked,
     },
@@ -105,18 +105,25 @@ impl Running<'_> {
         };
         let dice = &mut dice;
         match effect {
-            Effect::Http(request) => match in_place(dice, faults) {
-                Some(answers) => answers,
-                None => over_the_line(dice, faults, self.world.model(asked, request)),
-            },
-            Effect::Resolve(_) if happens(dice, faults.resolve) => vec![match dice.below(4) {
-                0 => Answer::Resolved(vec![]),
-                1 => Answer::Resolved(vec![Err("no such disk".into())]),
-                2 => Answer::Resolved(vec![Ok(crate::effect::ResolvedPath {
-                    path: "/work/../etc".into(),
-                })]),
-                _ => Answer::Cancelled,
-            }],
+            Effect::Http(request) => {
+                let (wrong, answers) = match in_place(dice, faults) {
+                    Some((wrong, answers)) => (vec![wrong], answers),
+                    None => over_the_line(dice, faults, self.world.model(asked, request)),
+                };
+                wrong.into_iter().for_each(|kind| self.out.went_wrong(kind));
+                answers
+            }
+            Effect::Resolve(_) if happens(dice, faults.resolve) => {
+                self.out.went_wrong(FaultKind::WrongPath);
+                vec![match dice.below(4) {
+                    0 => Answer::Resolved(vec![]),
+                    1 => Answer::Resolved(vec![Err("no such disk".into())]),
+                    2 => Answer::Resolved(vec![Ok(crate::effect::ResolvedPath {
+                        path: "/work/../etc".into(),
+                    })]),
+                    _ => Answer::Cancelled,
+                }]
+            }
             Effect::Resolve(paths) => {
                 let cwd = self.spec.environment.cwd.clone();
                 let real = paths.iter().map(|path| {
@@ -130,22 +137,34 @@ impl Running<'_> {
                 });
                 vec![Answer::Resolved(real.collect())]
             }
-            Effect::CallTool(_) if happens(dice, faults.tool) => vec![match dice.below(3) {
-                0 => Answer::Tool(ToolResult::error("it broke")),
-                1 => Answer::Tool(ToolResult::default()),
-                _ => Answer::Cancelled,
-            }],
+            Effect::CallTool(_) if happens(dice, faults.tool) => {
+                let (kind, answer) = match dice.below(3) {
+                    0 => (
+                        FaultKind::FailedTool,
+                        Answer::Tool(ToolResult::error("it broke")),
+                    ),
+                    1 => (FaultKind::FailedTool, Answer::Tool(ToolResult::default())),
+                    _ => (FaultKind::DroppedTool, Answer::Cancelled),
+                };
+                self.out.went_wrong(kind);
+                vec![answer]
+            }
             Effect::CallTool(call) => self.world.tool(asked, call),
             Effect::ProbeTool(_) if happens(dice, faults.tool) => vec![Answer::Cancelled],
             Effect::ProbeTool(probe) => vec![Answer::Probed(self.world.probe(asked, probe))],
             Effect::AskPermission(_) if happens(dice, faults.permission) => {
-                vec![match dice.below(2) {
-                    0 => Answer::Permission(PermissionResponse::Deny {
-                        message: "stop it".into(),
-                        interrupt: true,
-                    }),
-                    _ => Answer::Cancelled,
-                }]
+                let (kind, answer) = match dice.below(2) {
+                    0 if !in_any_order => {
+                        let stop = PermissionResponse::Deny {
+                            message: "stop it".into(),
+                            interrupt: true,
+                        };
+                        (FaultKind::StoppedByPerson, Answer::Permission(stop))
+                    }
+                    _ => (FaultKind::Unanswered, Answer::Cancelled),
+                };
+                self.out.went_wrong(kind);
+                vec![answer]
             }
             Effect::AskPermission(request) => {
                 let mut response = self.world.permission(asked, request);
@@ -162,12 +181,23 @@ impl Running<'_> {
                 }
                 vec![Answer::Permission(response)]
             }
-            Effect::RunHook(_) if happens(dice, faults.hook) => failing_hook(dice),
+            Effect::RunHook(_) if happens(dice, faults.hook) => {
+                let (kind, answers) = failing_hook(dice, in_any_order);
+                self.out.went_wrong(kind);
+                answers
+            }
             Effect::RunHook(call) => self.world.hook(asked, call),
-            Effect::Persist(_) if happens(dice, faults.persist) => vec![match dice.below(2) {
-                0 => Answer::PersistFailed("the disk is full".into()),
-                _ => Answer::Cancelled,
-            }],
+            Effect::Persist(_) if happens(dice, faults.persist) => {
+                let (kind, answer) = match dice.below(2) {
+                    0 => {
+                        let full = Answer::PersistFailed("the disk is full".into());
+                        (FaultKind::FailedWrite, full)
+                    }
+                    _ => (FaultKind::DroppedWrite, Answer::Cancelled),
+                };
+                self.out.went_wrong(kind);
+                vec![answer]
+            }
             Effect::Persist(_) => vec![Answer::Persisted],
         }
     }
@@ -187,30 +217,35 @@ impl Running<'_> {
         }
         self.plans.remove(&id);
         if self.plans.values().any(|other| other.place < place) {
+            self.out.went_wrong(FaultKind::Overtaken);
             self.happened(IncidentKind::Overtaken, Some(id));
         }
     }
 }
 
 /// A hook that does not do what it should.
-fn failing_hook(dice: &mut Seeded) -> Vec<Answer> {
+fn failing_hook(dice: &mut Seeded, in_any_order: bool) -> (FaultKind, Vec<Answer>) {
     let output = |json: &str| match RawJson::parse(json) {
         Ok(json) => HookAnswer::Output(json),
         Err(error) => HookAnswer::Failed(error.reason),
     };
-    vec![match dice.below(7) {
-        0 => Answer::Hook(HookAnswer::Failed("it crashed".into())),
-        1 => Answer::Hook(output(r#"{"decison": "block"}"#)),
-        2 => Answer::Hook(HookAnswer::Exited {
+    let failed = |answer| (FaultKind::FailedHook, vec![answer]);
+    match dice.below(7) {
+        0 => failed(Answer::Hook(HookAnswer::Failed("it crashed".into()))),
+        1 => failed(Answer::Hook(output(r#"{"decison": "block"}"#))),
+        2 => failed(Answer::Hook(HookAnswer::Exited {
             code: Some(1),
             stdout: "{".into(),
             stderr: "oh no".into(),
-        }),
-        3 => Answer::Hook(output(r#"{"continue": false, "stopReason": "enough"}"#)),
-        4 => Answer::Cancelled,
+        })),
+        3 if !in_any_order => {
+            let stop = output(r#"{"continue": false, "stopReason": "enough"}"#);
+            (FaultKind::StoppedByHook, vec![Answer::Hook(stop)])
+        }
+        3 | 4 => failed(Answer::Cancelled),
         // It hangs until its time is over.
-        _ => return Vec::new(),
-    }]
+        _ => (FaultKind::HangingHook, Vec::new()),
+    }
 }
 
 /// A number for the name of an effect within its session.

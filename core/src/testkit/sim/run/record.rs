@@ -1,12 +1,19 @@
 //! What came of a run.
 
-use alloc::{collections::BTreeSet, string::String, vec::Vec};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    string::String,
+    vec::Vec,
+};
 
 use crate::{
     id::EffectId,
     message::Message,
     session::Phase,
-    testkit::{render, sim::Digest},
+    testkit::{
+        render,
+        sim::{Digest, FaultKind, Restores},
+    },
     tool::ToolCall,
 };
 
@@ -31,6 +38,10 @@ pub struct SimRun {
     pub phases: Vec<PhaseChange>,
     /// What went wrong or was out of the ordinary, and beside what.
     pub incidents: BTreeSet<Incident>,
+    /// How often what went wrong.
+    pub faults: BTreeMap<FaultKind, u64>,
+    /// How often the session was put away and taken up again to see that nothing changes.
+    pub restores: Restores,
     /// The conversation at the end, one message of the API a line.
     pub history: Vec<String>,
 }
@@ -48,8 +59,15 @@ impl SimRun {
             calls: Vec::new(),
             phases: Vec::new(),
             incidents: BTreeSet::new(),
+            faults: BTreeMap::new(),
+            restores: Restores::default(),
             history: Vec::new(),
         }
+    }
+
+    /// Takes note of something that went wrong.
+    pub(super) fn went_wrong(&mut self, kind: FaultKind) {
+        *self.faults.entry(kind).or_insert(0) += 1;
     }
 
     /// The messages as text ([`render()`]).
