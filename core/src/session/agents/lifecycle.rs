@@ -25,13 +25,7 @@ impl Session {
                 self.start_agent(request);
                 continue;
             }
-            let ended = |child: &Child| child.thread.ended.is_some();
-            if let Some(number) = self
-                .children
-                .iter()
-                .find(|(_, c)| ended(c))
-                .map(|(n, _)| *n)
-            {
+            if let Some(number) = self.ended_agent() {
                 self.agent_ended(number);
                 continue;
             }
@@ -42,6 +36,10 @@ impl Session {
                 self.interrupt_agents();
             }
             self.stop_agents();
+            // An agent that only waited ends on the spot; until that is taken up it is in no snapshot.
+            if self.ended_agent().is_some() {
+                continue;
+            }
             self.shared.end_lost_tasks();
             if self.shared.tasks_changed {
                 self.shared.tasks_changed = false;
@@ -55,6 +53,12 @@ impl Session {
                 return;
             }
         }
+    }
+
+    fn ended_agent(&self) -> Option<u32> {
+        let ended = |child: &Child| child.thread.ended.is_some();
+        let mut children = self.children.iter();
+        children.find(|(_, child)| ended(child)).map(|(n, _)| *n)
     }
 
     /// Starts the agent of a call, or the one that shall go on.
