@@ -11,7 +11,7 @@ use windlass_simulate::digest;
 use windlass_tests::artefacts;
 
 /// Seeds that are compared.
-const SEEDS: u64 = 2_000;
+const SEEDS: u64 = 600;
 
 #[test]
 fn card_1_the_same_seed_gives_the_same_bytes_natively_and_in_wasm32() {
