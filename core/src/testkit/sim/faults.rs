@@ -93,7 +93,7 @@ impl Faults {
             crash_loses_calls: true,
             settings: 40,
             breach: 8,
-            restore: 250,
+            restore: 80,
             steps: 120,
         }
     }
