@@ -7,6 +7,7 @@
 //! Follows the POSIX shell grammar (IEEE 1003.1, chapter 2) with the extensions of bash that
 //! occur in practice: `|&`, `&>`, `<<<`, process substitution, `$'…'`.
 
+mod evaluated;
 mod parse;
 mod unwrap;
 mod word;

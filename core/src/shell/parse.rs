@@ -4,6 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use super::{
     Direction, Redirection, SimpleCommand, Unparsed,
+    evaluated::{builtin_evaluates, is_evaluated_variable, is_numeric, test_evaluates},
     unwrap::unwrap,
     word::{Scanner, Word},
 };
@@ -120,6 +121,9 @@ impl Parser {
             };
             if command.words.is_empty() {
                 if let Some(name) = assigned_name(&word) {
+                    if is_evaluated_variable(&name) {
+                        return Err(Unparsed::Unsupported("a variable that is run or evaluated"));
+                    }
                     command.assignments.push(name);
                     continue;
                 }
@@ -141,9 +145,9 @@ impl Parser {
             None | Some('\n' | ';' | '&' | '|' | ')') => {}
             _ => return Err(Unparsed::Syntax),
         }
-        if evaluates_subscripts(&command) {
+        if builtin_evaluates(&command) || evaluates_subscripts(&command) {
             return Err(Unparsed::Unsupported(
-                "a substitution in a variable's subscript",
+                "a builtin that evaluates what it is given",
             ));
         }
         self.found.push(command);
@@ -201,7 +205,11 @@ impl Parser {
     /// `for NAME [in WORDS]`: the words may be anything, substitutions in them are noted.
     fn for_header(&mut self) -> Result<(), Unparsed> {
         self.scanner.skip_blanks();
-        self.scanner.word()?.ok_or(Unparsed::Syntax)?;
+        let name = self.scanner.word()?.ok_or(Unparsed::Syntax)?;
+        // In capitals it may be one of the shell's, which do something with what they are given.
+        if !name.is_literal() || name.text().chars().any(|c| c.is_ascii_uppercase()) {
+            return Err(Unparsed::Unsupported("a loop over a variable in capitals"));
+        }
         loop {
             self.scanner.skip_blanks();
             match self.scanner.peek() {
@@ -287,6 +295,9 @@ impl Parser {
                 break;
             }
         }
+        if test_evaluates(&test) {
+            return Err(Unparsed::Unsupported("a test that evaluates its operands"));
+        }
         self.found.push(test);
         self.redirections_after_compound()
     }
@@ -297,7 +308,9 @@ impl Parser {
         if !self.scanner.take(")") {
             return Err(Unparsed::Unsupported("nested subshells without a space"));
         }
-        self.scanner.substitutions_of(&inner)?;
+        if !is_numeric(&inner) {
+            return Err(Unparsed::Unsupported("arithmetic with variables"));
+        }
         self.found.push(SimpleCommand {
             words: alloc::vec![Word::plain("(("), Word::unknown()],
             ..SimpleCommand::default()

@@ -2,7 +2,10 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::Unparsed;
+use super::{
+    Unparsed,
+    evaluated::{is_numeric, is_plain_expansion},
+};
 
 /// A word after quote removal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -220,8 +223,8 @@ impl Scanner {
                 word.computed = true;
                 let inner = self.until_closing_parenthesis()?;
                 match inner.strip_prefix('(') {
-                    // Arithmetic runs nothing by itself, but substitutions inside it do.
-                    Some(arithmetic) => self.substitutions_of(arithmetic),
+                    Some(arithmetic) if is_numeric(arithmetic) => Ok(()),
+                    Some(_) => Err(Unparsed::Unsupported("arithmetic with variables")),
                     None => {
                         self.nested.push(inner);
                         Ok(())
@@ -234,6 +237,9 @@ impl Scanner {
                 let inner = self.until_closing_brace()?;
                 if inner.ends_with("@P") {
                     return Err(Unparsed::Unsupported("a variable expanded as a prompt"));
+                }
+                if !is_plain_expansion(&inner) {
+                    return Err(Unparsed::Unsupported("a variable whose value is evaluated"));
                 }
                 self.substitutions_of(&inner)
             }

@@ -168,6 +168,11 @@ fn perm_4_no_line_slips_past_its_rules() {
         "echo x; . ./y",
         "echo x |& sh",
         "echo x; $Y z",
+        "for OPTIND in 'a[$(rm y)]'; do echo x; done",
+        "for PATH in /tmp; do echo x; npm run x; done",
+        "[[ 'a[$(rm y)]' -eq 1 ]] || echo x",
+        "for x in 'a[$(rm y)]'; do echo $((x)); done",
+        "for x in 'a[$(rm y)]'; do echo ${s:x} ${a[x]}; done",
     ] {
         let call = Call::new("Bash", line);
         assert_eq!(
