@@ -56,6 +56,11 @@ impl Count {
         }
     }
 
+    /// How many runs there were.
+    pub(crate) fn runs(&self) -> u64 {
+        self.runs
+    }
+
     /// Faults that never happened, where so many runs should have met each.
     pub(crate) fn missing(&self) -> Vec<FaultKind> {
         let happened = |kind: &FaultKind| self.faults.contains_key(kind);

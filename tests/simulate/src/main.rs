@@ -24,6 +24,9 @@ simulate [--seeds N] [--from S]
 /// Seeds when nothing is said: with what is run beside them, more than 20,000 runs.
 const SEEDS: u64 = 12_200;
 
+/// What that many seeds must come to.
+const LEAST_RUNS: u64 = 20_000;
+
 /// Every so many seeds, the order of answers is permuted too.
 const PERMUTED: u64 = 4;
 
@@ -48,6 +51,10 @@ fn main() -> ExitCode {
     match simulate(seeds, from) {
         Ok(count) => {
             println!("{count}");
+            if seeds >= SEEDS && count.runs() < LEAST_RUNS {
+                eprintln!("simulate: fewer than {LEAST_RUNS} runs: SEEDS must be larger");
+                return ExitCode::FAILURE;
+            }
             let missing = count.missing();
             if seeds >= MEET_EVERYTHING && !missing.is_empty() {
                 eprintln!("simulate: these faults never happened: {missing:?}");
