@@ -3,8 +3,9 @@
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde::de::{Error as _, Expected, Unexpected};
+use serde_json::Number;
 
-use crate::json::{fault::Fault, number};
+use crate::json::fault::Fault;
 
 /// How many objects and arrays may lie within one another, the outermost included, where they are read by types: each
 /// takes some of the stack.
@@ -489,7 +490,8 @@ fn value_of(digits: &str) -> Option<Numeral> {
     if let Some(number) = digits.parse().ok().filter(|number| *number != 0) {
         return Some(Numeral::Signed(number));
     }
-    number::read(digits).map(Numeral::Float)
+    let number: Number = digits.parse().ok()?;
+    number.as_f64().map(Numeral::Float)
 }
 
 fn out_of_range() -> Fault {

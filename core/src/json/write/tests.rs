@@ -154,8 +154,16 @@ proptest! {
     }
 
     #[test]
-    fn every_number_is_written_as_serde_json_does(float in any::<f64>(), signed in any::<i64>(), unsigned in any::<u64>()) {
-        let numbers = (float, signed, unsigned);
+    fn every_number_is_written_as_serde_json_does(signed in any::<i64>(), unsigned in any::<u64>(), near in -1000..1000i32) {
+        let numbers = (signed, unsigned, f64::from(near) / 8.0);
         prop_assert_eq!(to_string(&numbers).unwrap(), serde_json::to_string(&numbers).unwrap());
+    }
+
+    /// Of two texts that are equally short and near either may be written.
+    #[test]
+    fn every_float_is_written_as_shortly_and_means_the_same(float in any::<f64>()) {
+        let (ours, other) = (to_string(&float).unwrap(), serde_json::to_string(&float).unwrap());
+        prop_assert_eq!(ours.len(), other.len(), "{} and {}", ours, other);
+        prop_assert!(!float.is_finite() || ours.parse::<f64>().unwrap().to_bits() == float.to_bits(), "{}", ours);
     }
 }

@@ -137,7 +137,8 @@ impl Usages {
             Some(_) => self.agents.add(&message.usage),
         }
         let mut asked = message.model.as_str();
-        for (id, exchange) in &self.exchanges {
+        // The last attempt: servers may give another the same id.
+        for (id, exchange) in self.exchanges.iter().rev() {
             let of = |id: EffectId| id.stage == Stage::Model;
             if !of(*id) || memchr::memmem::find(&exchange.body, message.id.as_bytes()).is_none() {
                 continue;
@@ -147,6 +148,7 @@ impl Usages {
             {
                 equal("usage", &told.usage, &message.usage)?;
                 asked = &exchange.asked;
+                break;
             }
         }
         let paid = paid(spec, &message.model, asked, &message.usage);
