@@ -118,7 +118,7 @@ fn card_1_what_is_asked_beside_a_session_is_the_same_in_wasm32() {
     let mut guest = Guest::start(&task());
     let question = json!({
         "layers": [
-            ["projectSettings", {"allow": ["Bash(npm run:*)", "Bsh(x)"], "deny": ["Bash(rm:*)"]}],
+            ["projectSettings", {"allow": ["Bash(npm run:*)", "Bsh"], "deny": ["Bash(rm:*)"]}],
             ["userSettings", {"allow": [{"rule": "Read(/etc/**)", "match": ["/etc/hosts"]}]}],
         ],
         "command": "npm run build && rm -rf dist",
