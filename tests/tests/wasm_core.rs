@@ -119,7 +119,7 @@ fn card_1_what_is_asked_beside_a_session_is_the_same_in_wasm32() {
     let question = json!({
         "layers": [
             ["projectSettings", {"allow": ["Bash(npm run:*)", "Bsh"], "deny": ["Bash(rm:*)"]}],
-            ["userSettings", {"allow": [{"rule": "Read(/etc/**)", "match": ["/etc/hosts"]}]}],
+            ["userSettings", {"allow": [{"rule": "Read(/etc/**)", "not_match": ["/etc/hosts"]}]}],
         ],
         "command": "npm run build && rm -rf dist",
     });
@@ -130,7 +130,7 @@ fn card_1_what_is_asked_beside_a_session_is_the_same_in_wasm32() {
         "the example is checked: {told}"
     );
     assert_eq!(guest.ask("rules", &question), (2, told));
-    let question = question.replace("\"match\"", "\"not_match\"");
+    let question = question.replace("\"not_match\"", "\"match\"");
     let told = beside::rules(&question).unwrap();
     assert!(told.contains("Bsh") && told.contains("is denied"), "{told}");
     assert_eq!(guest.ask("rules", &question), (1, told));
