@@ -81,16 +81,44 @@ pub(super) fn test_evaluates(command: &SimpleCommand) -> bool {
     })
 }
 
-/// Whether a builtin that takes names of variables evaluates what it is given: subscripts, the shell's own variables, a
-/// command to be called for every line.
+/// Whether a builtin that takes names of variables evaluates what it is given: subscripts, substitutions in them included,
+/// the shell's own variables, a command to be called for every line.
 pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
     let Some(program) = command.program() else {
         return false;
     };
+    let takes_names = matches!(
+        program,
+        "printf"
+            | "test"
+            | "["
+            | "[["
+            | "read"
+            | "unset"
+            | "let"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "export"
+            | "readonly"
+            | "mapfile"
+            | "readarray"
+            | "wait"
+            | "getopts"
+    );
+    takes_names && (holds_substitution(command) || sets_evaluated(program, command))
+}
+
+/// Whether a word has a subscript with a substitution in it.
+fn holds_substitution(command: &SimpleCommand) -> bool {
+    let mut words = command.words.iter().map(super::Word::text);
+    words.any(|text| text.contains('[') && (text.contains("$(") || text.contains('`')))
+}
+
+fn sets_evaluated(program: &str, command: &SimpleCommand) -> bool {
     let mut words = command.words.iter().skip(1).map(super::Word::text);
     let has_option = |letter: char| {
-        (command.words.iter().skip(1))
-            .any(|word| word.text().starts_with(['-', '+']) && word.text().contains(letter))
+        (words.clone()).any(|word| word.starts_with(['-', '+']) && word.contains(letter))
     };
     match program {
         "[[" | "[" | "test" => test_evaluates(command),
@@ -102,8 +130,7 @@ pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
             true
         }
         "mapfile" | "readarray" if has_option('C') => true,
-        "printf" | "read" | "unset" | "declare" | "typeset" | "local" | "export" | "readonly"
-        | "mapfile" | "readarray" | "wait" | "getopts" => words.any(|word| {
+        _ => words.any(|word| {
             let name = word.split_once('=').map_or(word, |(name, _)| name);
             name.contains('[')
                 || is_evaluated_variable(name)
@@ -111,6 +138,5 @@ pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
                 || name == "PATH"
                 || name.starts_with("LD_")
         }),
-        _ => false,
     }
 }

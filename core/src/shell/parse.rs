@@ -145,7 +145,7 @@ impl Parser {
             None | Some('\n' | ';' | '&' | '|' | ')') => {}
             _ => return Err(Unparsed::Syntax),
         }
-        if builtin_evaluates(&command) || evaluates_subscripts(&command) {
+        if builtin_evaluates(&command) {
             return Err(Unparsed::Unsupported(
                 "a builtin that evaluates what it is given",
             ));
@@ -439,33 +439,4 @@ fn assigned_name(word: &Word) -> Option<String> {
     let valid = (first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     valid.then(|| name.into())
-}
-
-/// Builtins that take names of variables evaluate the subscripts in them, substitutions included.
-fn evaluates_subscripts(command: &SimpleCommand) -> bool {
-    let takes_names = matches!(
-        command.program(),
-        Some(
-            "printf"
-                | "test"
-                | "["
-                | "read"
-                | "unset"
-                | "let"
-                | "declare"
-                | "typeset"
-                | "local"
-                | "export"
-                | "readonly"
-                | "mapfile"
-                | "readarray"
-                | "wait"
-                | "getopts"
-        )
-    );
-    takes_names
-        && command.words.iter().any(|word| {
-            let text = word.text();
-            text.contains('[') && (text.contains("$(") || text.contains('`')) && text.len() > 1
-        })
 }

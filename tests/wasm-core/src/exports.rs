@@ -87,13 +87,10 @@ extern "C" fn start() -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn handle() -> u32 {
     STATE.with_borrow_mut(|state| {
-        let done = match &mut state.machine {
-            Some(machine) => machine
-                .handle(&String::from_utf8_lossy(&state.input))
-                .map_err(|fault| fault.to_string()),
-            None => Err(NOT_STARTED.to_owned()),
-        };
-        state.report(done)
+        state.on_machine(|machine, input| {
+            let line = String::from_utf8_lossy(input);
+            machine.handle(&line).map_err(|fault| fault.to_string())
+        })
     })
 }
 
@@ -119,13 +116,7 @@ extern "C" fn snapshot() -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn restore() -> u32 {
     STATE.with_borrow_mut(|state| {
-        let done = match &mut state.machine {
-            Some(machine) => machine
-                .restore(&state.input)
-                .map_err(|fault| fault.to_string()),
-            None => Err(NOT_STARTED.to_owned()),
-        };
-        state.report(done)
+        state.on_machine(|machine, input| machine.restore(input).map_err(|fault| fault.to_string()))
     })
 }
 
@@ -133,14 +124,10 @@ extern "C" fn restore() -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn resume() -> u32 {
     STATE.with_borrow_mut(|state| {
-        let done = match &mut state.machine {
-            Some(machine) => {
-                machine.resume(Uuid::from_random([1; 16]), &state.input);
-                Ok(())
-            }
-            None => Err(NOT_STARTED.to_owned()),
-        };
-        state.report(done)
+        state.on_machine(|machine, input| {
+            machine.resume(Uuid::from_random([1; 16]), input);
+            Ok(())
+        })
     })
 }
 
@@ -148,14 +135,10 @@ extern "C" fn resume() -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn fork() -> u32 {
     STATE.with_borrow_mut(|state| {
-        let done = match &mut state.machine {
-            Some(machine) => {
-                machine.fork(Uuid::from_random([2; 16]));
-                Ok(())
-            }
-            None => Err(NOT_STARTED.to_owned()),
-        };
-        state.report(done)
+        state.on_machine(|machine, _| {
+            machine.fork(Uuid::from_random([2; 16]));
+            Ok(())
+        })
     })
 }
 
@@ -163,14 +146,10 @@ extern "C" fn fork() -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn callback_loop() -> u32 {
     STATE.with_borrow_mut(|state| {
-        let done = match &mut state.machine {
-            Some(machine) => {
-                machine.as_callback_loop();
-                Ok(())
-            }
-            None => Err(NOT_STARTED.to_owned()),
-        };
-        state.report(done)
+        state.on_machine(|machine, _| {
+            machine.as_callback_loop();
+            Ok(())
+        })
     })
 }
 
@@ -232,6 +211,15 @@ extern "C" fn output_length() -> u32 {
 }
 
 impl State {
+    /// Does something with the session that was started, given what is in the input buffer.
+    fn on_machine(&mut self, work: impl FnOnce(&mut Machine, &[u8]) -> Result<(), String>) -> u32 {
+        let done = match &mut self.machine {
+            Some(machine) => work(machine, &self.input),
+            None => Err(NOT_STARTED.to_owned()),
+        };
+        self.report(done)
+    }
+
     fn tell(&mut self, told: Result<String, String>) -> u32 {
         match told {
             Ok(line) => {
