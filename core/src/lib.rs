@@ -62,6 +62,6 @@ pub use id::{EffectId, Millis, Now, Seeded, SessionId, UnixMillis, Uuid};
 pub use json::RawJson;
 pub use message::Message;
 pub use session::{
-    HostError, KeptOutput, Phase, SNAPSHOT_VERSION, Session, SnapshotError, Spent, diagram,
+    Decided, HostError, KeptOutput, Phase, SNAPSHOT_VERSION, Session, SnapshotError, Spent, diagram,
 };
 pub use spec::Spec;

@@ -5,6 +5,7 @@ mod background;
 mod call;
 mod compaction;
 mod continued;
+mod decided;
 mod ending;
 mod hook;
 mod model_call;
@@ -20,7 +21,7 @@ mod thread;
 
 mod transition;
 
-use alloc::{collections::VecDeque, sync::Arc};
+use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 
 use self::{
     agents::Child,
@@ -41,6 +42,7 @@ use crate::{
 
 pub use background::KeptOutput;
 pub use continued::Spent;
+pub use decided::Decided;
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use transition::{Phase, diagram};
 
@@ -161,6 +163,13 @@ impl Session {
         Some(&child.thread.history)
     }
 
+    /// The subagents there were, those that have ended too: the number that their effects carry ([`EffectId::agent`]), and
+    /// the id by which they are resumed and asked about.
+    pub fn agents(&self) -> impl Iterator<Item = (u32, &str)> {
+        let children = self.children.iter();
+        children.map(|(number, child)| (*number, child.facts.id.as_str()))
+    }
+
     /// Whether no conversation goes on and no prompt waits. Calls in the background may be running still.
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -174,10 +183,9 @@ impl Session {
     /// # Errors
     /// [`HostError`] when the host broke the contract; the state is as before.
     pub fn handle(&mut self, now: Now, input: Input) -> Result<(), HostError> {
-        if self.awaits_resumed && !matches!(input, Input::Resumed { .. }) {
-            return Err(HostError::NotResumed);
-        }
+        self.check(&input)?;
         self.shared.now = now;
+        self.shared.decided = Vec::new();
         match input {
             Input::Prompt(prompt) => self.take_in(prompt),
             Input::Withdraw(uuid) => {
@@ -195,13 +203,7 @@ impl Session {
                 self.shared.observed.insert(seen.path.clone(), seen);
             }
             Input::Notice(notice) => self.shared.pass_on(notice),
-            Input::Occurred(occurrence) => {
-                let event = occurrence.event();
-                if !event.comes_from_outside() {
-                    return Err(HostError::NotFromOutside(event));
-                }
-                self.main.occurred(&mut self.shared, occurrence);
-            }
+            Input::Occurred(occurrence) => self.main.occurred(&mut self.shared, occurrence),
             Input::Resumed { live } => {
                 if core::mem::take(&mut self.awaits_resumed) {
                     self.resume(&live);
@@ -213,7 +215,7 @@ impl Session {
             Input::Background(tool_use_id) => self.detach(tool_use_id.as_deref()),
             Input::End => self.shared.stop_background_calls(),
             Input::Tick => self.tick(),
-            Input::Answer(id, answer) => self.answer(id, answer)?,
+            Input::Answer(id, answer) => self.answer(id, answer),
         }
         self.settle();
         self.main.suggest(&mut self.shared);
@@ -224,6 +226,24 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Whether the host may say that now.
+    fn check(&self, input: &Input) -> Result<(), HostError> {
+        match input {
+            Input::Resumed { .. } => Ok(()),
+            _ if self.awaits_resumed => Err(HostError::NotResumed),
+            Input::Occurred(occurrence) if !occurrence.event().comes_from_outside() => {
+                Err(HostError::NotFromOutside(occurrence.event()))
+            }
+            Input::Answer(id, _) if !self.shared.running.contains_key(id) => {
+                Err(HostError::UnknownEffect(*id))
+            }
+            Input::Answer(id, answer) if !fits(id.stage, answer) => {
+                Err(HostError::WrongAnswer(*id))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn tick(&mut self) {
@@ -304,13 +324,10 @@ impl Session {
         });
     }
 
-    fn answer(&mut self, id: EffectId, answer: Answer) -> Result<(), HostError> {
+    fn answer(&mut self, id: EffectId, answer: Answer) {
         let Some(running) = self.shared.running.get(&id).copied() else {
-            return Err(HostError::UnknownEffect(id));
+            return; // `check` has refused it
         };
-        if !fits(id.stage, &answer) {
-            return Err(HostError::WrongAnswer(id));
-        }
         if answer.is_last() {
             self.shared.running.remove(&id);
         }
@@ -320,7 +337,6 @@ impl Session {
         } else if let Some((thread, shared)) = self.thread_of(id) {
             thread.answer(shared, id, answer, was_cancelled);
         }
-        Ok(())
     }
 
     /// The thread of an effect, with what all of them share.

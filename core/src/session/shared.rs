@@ -5,6 +5,7 @@ use alloc::{collections::VecDeque, string::String, sync::Arc, vec::Vec};
 use super::{
     agents::AgentRequest,
     background::{Awaited, News, Tasks},
+    decided::Decided,
 };
 
 use crate::{
@@ -60,6 +61,8 @@ pub(super) struct Shared {
     pub(super) interrupt_main: bool,
     /// What subagents used and were denied since the last result.
     pub(super) unreported: Unreported,
+    /// Calls that the last input let run; of this step alone, so in no snapshot.
+    pub(super) decided: Vec<Decided>,
     pub(super) out: VecDeque<Output>,
 }
 
@@ -106,6 +109,7 @@ impl Shared {
             agent_requests: VecDeque::new(),
             interrupt_main: false,
             unreported: Unreported::default(),
+            decided: Vec::new(),
             out: VecDeque::new(),
         }
     }

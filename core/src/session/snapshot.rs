@@ -179,6 +179,8 @@ impl Session {
             agents_numbered,
             unreported,
             out,
+            // Told once, and then forgotten.
+            decided: _,
             // Handed in when it is taken up again.
             spec: _,
             now: _,

@@ -61,6 +61,22 @@ fn todo(content: &str, status: &str) -> Value {
     json!({"content": content, "status": status, "activeForm": format!("Doing {content}")})
 }
 
+/// No effect shows that such a call runs, so what is recorded of it is all there is.
+#[test]
+fn what_let_a_call_of_a_core_tool_run_is_recorded() {
+    let todos = json!({"todos": [todo("read", "pending")]});
+    let mut bench = calling(offering([CoreTool::TodoWrite]), "TodoWrite", todos);
+    let [decided] = bench.session.decided() else {
+        panic!("one call: {:?}", bench.session.decided());
+    };
+    assert_eq!(decided.tool_use_id, "t1");
+    assert_eq!(decided.tool_name, "TodoWrite");
+    assert_eq!(decided.cause, "it changes nothing outside the session");
+    assert_eq!((decided.effect.call, decided.effect.stage), (1, Stage::Run));
+    bench.reply(&Reply::text("done"));
+    assert!(bench.session.decided().is_empty(), "of the last input only");
+}
+
 #[test]
 fn tool_10_todo_write_replaces_the_list_and_tells_the_old_one_without_a_host() {
     for mode in Mode::ALL {

@@ -2,11 +2,7 @@
 
 use alloc::{format, string::String};
 
-use super::super::{
-    Shared, Thread,
-    run::{CallState, ToolCallInput},
-    thread::Chosen,
-};
+use super::super::{Shared, Thread, run::ToolCallInput, thread::Chosen};
 use crate::{
     agent::{
         TaskInput,
@@ -27,13 +23,10 @@ impl Thread {
         tool: CoreTool,
         decision: String,
     ) {
-        let call = &mut self.run.calls[index];
-        let ToolCallInput::Json(input) = call.input.clone() else {
+        let ToolCallInput::Json(input) = self.run.calls[index].input.clone() else {
             return;
         };
-        call.decision = Some(decision);
-        call.state = CallState::Running;
-        call.started = shared.now.mono;
+        self.let_run(shared, index, decision);
         if let Some(tool) = TaskTool::of(tool, &input) {
             return self.run_task_tool(shared, index, tool);
         }

@@ -36,10 +36,8 @@ impl Thread {
         }
         let in_background = wants_background(tool, input);
         let effect = Effect::CallTool(self.handed_over(shared, index, tool, input));
+        self.let_run(shared, index, decision);
         let call = &mut self.run.calls[index];
-        call.decision = Some(decision);
-        call.state = CallState::Running;
-        call.started = shared.now.mono;
         let interval = spec.progress_interval_ms.filter(|ms| *ms > 0);
         call.progress_at = interval.map(|ms| shared.now.mono.after(ms));
         let id = self.call_effect(shared, index, Stage::Run);

@@ -30,6 +30,8 @@ pub(super) struct Cut {
     shown: BTreeSet<String>,
     /// Messages of the history that were held against them.
     checked: usize,
+    /// The same of the subagents' histories: their lengths in bytes, and how many messages.
+    of_agents: BTreeMap<u32, (usize, usize)>,
 }
 
 impl Oracle for Cut {
@@ -75,24 +77,56 @@ impl Oracle for Cut {
         Ok(())
     }
 
-    fn quiet(&mut self, _view: &View<'_>, history: Option<&[Value]>) -> Check {
-        let Some(history) = history else {
-            return Ok(());
-        };
-        // All but the last stay as they are, unless the history was made shorter.
-        let from = self.checked.min(history.len());
-        self.checked = history.len().saturating_sub(1);
-        for message in &history[from..] {
-            if message["role"] != "assistant" {
+    fn quiet(&mut self, view: &View<'_>, history: Option<&[Value]>) -> Check {
+        if let Some(history) = history {
+            // All but the last stay as they are, unless the history was made shorter.
+            let from = self.checked.min(history.len());
+            self.checked = history.len().saturating_sub(1);
+            history[from..]
+                .iter()
+                .try_for_each(|message| self.was_shown(message))?;
+        }
+        // Where not everything of agents is shown, there is nothing to hold their histories against.
+        match view.spec.tasks.tool_calls_only {
+            true => Ok(()),
+            false => self.agents(view),
+        }
+    }
+}
+
+impl Cut {
+    /// The conversations of subagents, as far as they are new.
+    fn agents(&mut self, view: &View<'_>) -> Check {
+        for (number, id) in view.session.agents() {
+            let Some(history) = view.session.agent_history(id) else {
+                continue;
+            };
+            let (seen, checked) = self.of_agents.get(&number).copied().unwrap_or_default();
+            let (length, count) = (history.encoded_len(), history.message_count());
+            if length == seen {
                 continue;
             }
-            for block in message["content"].as_array().into_iter().flatten() {
-                let text = block.to_string();
-                if !self.shown.contains(&text) {
-                    return Err(Violation::CutResponse {
-                        what: format!("the history has the block {text}, which no response had"),
-                    });
-                }
+            for line in history.lines().skip(checked.min(count)) {
+                let message = crate::json::read::from_slice(&line).unwrap_or(Value::Null);
+                self.was_shown(&message)?;
+            }
+            self.of_agents
+                .insert(number, (length, count.saturating_sub(1)));
+        }
+        Ok(())
+    }
+
+    /// A message of a history: every block of a response was shown.
+    fn was_shown(&self, message: &Value) -> Check {
+        if message["role"] != "assistant" {
+            return Ok(());
+        }
+        for block in message["content"].as_array().into_iter().flatten() {
+            let text = block.to_string();
+            if !self.shown.contains(&text) {
+                return Err(Violation::CutResponse {
+                    what: format!("the history has the block {text}, which no response had"),
+                });
             }
         }
         Ok(())

@@ -1,26 +1,119 @@
 //! No tool runs without a recorded decision that names its cause.
+//!
+//! A call that the host runs goes out as an effect, and must be recorded by then. One of the core's own tools leaves no
+//! effect: what shows that it ran is a result that is no error, or an agent that is at work on it.
 
-use super::{Check, Oracle, View, Violation};
-use crate::effect::{Effect, Output};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    string::String,
+};
+
+use super::{Check, Oracle, View, Violation, message_of};
+use crate::{
+    effect::{Effect, Output},
+    id::Stage,
+    json::{RawJson, RawObject},
+    message::{Message, UserMessage},
+    output,
+    session::Decided,
+};
 
 /// The oracle of this module.
-pub(super) struct Decision;
+#[derive(Default)]
+pub(super) struct Decisions {
+    /// Calls that were let run and have no result yet, how often each id: servers have been seen to repeat them.
+    open: BTreeMap<String, usize>,
+    /// Calls that were let run.
+    all: BTreeSet<String>,
+    /// Calls by which the model hands over its answer as a value: they run nothing, so nobody decides about them.
+    handed_over: BTreeSet<String>,
+}
 
-impl Oracle for Decision {
+impl Oracle for Decisions {
     fn name(&self) -> &'static str {
         "decision"
     }
 
-    fn output(&mut self, view: &View<'_>, output: &Output) -> Check {
-        let Output::Effect(id, Effect::CallTool(call)) = output else {
-            return Ok(());
-        };
-        match view.session.decision(*id) {
-            Some(cause) if !cause.trim().is_empty() => Ok(()),
-            _ => Err(Violation::NoDecision {
-                effect: *id,
-                tool: call.name.clone(),
-            }),
+    fn decided(&mut self, _view: &View<'_>, decided: &Decided) -> Check {
+        if decided.cause.trim().is_empty() {
+            return Err(Violation::NoDecision {
+                effect: decided.effect,
+                tool: decided.tool_name.clone(),
+            });
         }
+        *self.open.entry(decided.tool_use_id.clone()).or_default() += 1;
+        self.all.insert(decided.tool_use_id.clone());
+        Ok(())
+    }
+
+    fn output(&mut self, view: &View<'_>, output: &Output) -> Check {
+        if let Output::Effect(id, Effect::CallTool(call)) = output {
+            let cause = view.session.decision(*id);
+            let is_recorded = id.stage != Stage::Run || self.all.contains(&call.tool_use_id);
+            return match cause {
+                Some(cause) if !cause.trim().is_empty() && is_recorded => Ok(()),
+                _ => Err(Violation::NoDecision {
+                    effect: *id,
+                    tool: call.name.clone(),
+                }),
+            };
+        }
+        match message_of(output) {
+            Some(Message::User(said)) => {
+                self.works(said.parent_tool_use_id.as_ref())?;
+                self.results(said)
+            }
+            Some(Message::Assistant(said)) => {
+                self.handed_over
+                    .extend(said.message.content.iter().filter_map(handing_over));
+                self.works(said.parent_tool_use_id.as_ref())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Decisions {
+    /// An agent is at work on a call.
+    fn works(&self, call: Option<&String>) -> Check {
+        match call {
+            Some(id) if !self.all.contains(id) => Err(undecided(id, "has an agent")),
+            _ => Ok(()),
+        }
+    }
+
+    fn results(&mut self, said: &UserMessage) -> Check {
+        for block in &said.message.content {
+            let block = RawObject::parse(block.get()).unwrap_or_default();
+            let Some(id) = block.get_string("tool_use_id") else {
+                continue;
+            };
+            let was_open = match self.open.get_mut(&id) {
+                Some(times) if *times > 0 => {
+                    *times -= 1;
+                    true
+                }
+                _ => false,
+            };
+            let failed = block.get("is_error").is_some_and(|it| it.get() == "true");
+            if !was_open && !failed && !self.handed_over.contains(&id) {
+                return Err(undecided(&id, "has a result"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The id of a call by which the answer is handed over, if a block is one.
+fn handing_over(block: &RawJson) -> Option<String> {
+    let block = RawObject::parse(block.get()).ok()?;
+    let is_it = block.get_string("name").as_deref() == Some(output::TOOL);
+    block.get_string("id").filter(|_| is_it)
+}
+
+fn undecided(tool_use_id: &str, what: &'static str) -> Violation {
+    Violation::Undecided {
+        tool_use_id: tool_use_id.into(),
+        what,
     }
 }

@@ -15,6 +15,8 @@ use super::{Check, Oracle, View, Violation};
 use crate::{
     effect::{Answer, Effect, Input, Output},
     id::{EffectId, Stage},
+    session::Decided,
+    spec::Spec,
     tool::ToolCall,
 };
 
@@ -62,27 +64,41 @@ impl Oracle for Deny {
         Ok(())
     }
 
+    fn decided(&mut self, view: &View<'_>, decided: &Decided) -> Check {
+        match by_name(view.spec, &decided.tool_name) {
+            None => Ok(()),
+            Some(why) => Err(denied(decided.effect, &decided.tool_name, why)),
+        }
+    }
+
     fn output(&mut self, view: &View<'_>, output: &Output) -> Check {
         let Output::Effect(id, Effect::CallTool(call)) = output else {
             return Ok(());
         };
         let none = Vec::new();
         let paths = self.resolved.get(&call_of(*id)).unwrap_or(&none);
-        let rules = &view.spec.permissions.rules.deny;
-        let by_name = rules
-            .iter()
-            .map(ToString::to_string)
-            .find(|rule| rule.trim() == call.name)
-            .map(|rule| format!("the deny rule {rule}"));
         let also = || self.also.as_ref().and_then(|also| also(call, paths));
-        match by_name.or_else(also) {
+        match by_name(view.spec, &call.name).or_else(also) {
             None => Ok(()),
-            Some(why) => Err(Violation::Denied {
-                effect: *id,
-                tool: call.name.clone(),
-                why,
-            }),
+            Some(why) => Err(denied(*id, &call.name, why)),
         }
+    }
+}
+
+/// The rule that denies a tool altogether, under the name it has or one it had.
+fn by_name(spec: &Spec, name: &str) -> Option<String> {
+    let rules = &spec.permissions.rules.deny;
+    let present = spec.tool(name).map_or(name, |tool| tool.name.as_str());
+    let is_it = |rule: &String| [name, present].contains(&rule.trim());
+    let rule = rules.iter().map(ToString::to_string).find(is_it)?;
+    Some(format!("the deny rule {rule}"))
+}
+
+fn denied(effect: EffectId, tool: &str, why: String) -> Violation {
+    Violation::Denied {
+        effect,
+        tool: tool.to_string(),
+        why,
     }
 }
 

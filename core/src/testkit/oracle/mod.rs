@@ -7,21 +7,23 @@
 //! | oracle | promise |
 //! |---|---|
 //! | `history` | the API would accept every request, and the history at any moment once its open calls are answered |
-//! | `decision` | no tool runs without a recorded decision that names its cause |
+//! | `decision` | no tool runs without a recorded decision that names its cause; nor does one of the core's own, as its result or its agent shows |
 //! | `deny` | what is denied does not run, whoever allows it |
 //! | `refusal` | what a person or a hook refused does not run, whatever others say |
-//! | `answered` | no effect outlives the result of its run, but for what goes on in the background; none runs twice at once |
+//! | `consent` | what only a person can answer does not run before a person, or a hook in their place, said yes |
+//! | `answered` | no effect outlives the result of its run, but for those of a task in the background; none runs twice at once |
 //! | `result` | every prompt is answered from `init` to exactly one `result`, and nothing is said outside |
 //! | `order` | entries are safe before what follows from them; every call gets exactly one result |
 //! | `usage` | tokens and costs of a result are the sum of its responses and of those of its agents; those by model, summaries too, are what the wire told at the price of the model |
 //! | `task` | what begins in the background ends once, and the model hears of it, with all it put out |
-//! | `cut` | nothing of a response that did not come to its end is shown as a response or kept |
+//! | `cut` | nothing of a response that did not come to its end is shown as a response or kept, in the conversation or in that of a subagent |
 //! | `restore` | a session that is put away and taken up again goes on as if nothing had been (checked by [`Sim`](super::Sim)) |
 //! | `permutation` | the order of answers changes no effect's name (checked by [`Sim::permuted`](super::Sim::permuted)) |
 //! | `contract` | what the host may not say is refused and changes nothing (checked by [`Sim`](super::Sim)) |
 //! | `progress` | a session that waits, waits for something (checked by [`Sim`](super::Sim)) |
 
 mod answered;
+mod consent;
 mod cut;
 mod decision;
 mod deny;
@@ -53,7 +55,7 @@ use crate::{
     effect::{Answer, Effect, Input, Output},
     id::EffectId,
     message::{Message, SystemMessage, TaskKind, TaskStarted},
-    session::Session,
+    session::{Decided, Session},
     spec::Spec,
 };
 
@@ -90,13 +92,19 @@ impl View<'_> {
         self.background.values().any(is_agent)
     }
 
-    /// Whether an effect belongs to what goes on in the background. Which of several agents an effect is of cannot be told
-    /// from outside: they count as in the background when one of them is.
+    /// Whether a subagent, by the number that its effects carry, is at work in the background.
+    #[must_use]
+    pub fn is_background_agent(&self, number: u32) -> bool {
+        let mut agents = self.session.agents();
+        agents.any(|(agent, id)| agent == number && self.background.contains_key(id))
+    }
+
+    /// Whether an effect belongs to what goes on in the background: to a subagent there, or as the call that is there.
     #[must_use]
     pub fn is_in_background(&self, id: EffectId) -> bool {
-        let call = self.calls.get(&id);
-        id.agent > 0 && self.has_background_agent()
-            || call.is_some_and(|call| self.task_of(call).is_some())
+        let is_task = |call: &String| self.task_of(call).is_some();
+        self.calls.get(&id).is_some_and(is_task)
+            || id.agent > 0 && self.is_background_agent(id.agent)
     }
 }
 
@@ -110,6 +118,14 @@ pub trait Oracle {
     /// # Errors
     /// The broken promise.
     fn input(&mut self, _view: &View<'_>, _input: &Input) -> Check {
+        Ok(())
+    }
+
+    /// A call was let run ([`Session::decided`]): told before what came out of it.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn decided(&mut self, _view: &View<'_>, _decided: &Decided) -> Check {
         Ok(())
     }
 
@@ -149,6 +165,8 @@ pub struct Oracles {
     background: BTreeMap<String, TaskStarted>,
     /// Length and number of messages of the history that was looked at last.
     seen: (usize, usize),
+    /// Decisions of the last input that were told.
+    decisions: usize,
 }
 
 impl fmt::Debug for Oracles {
@@ -174,9 +192,10 @@ impl Oracles {
         Self {
             oracles: vec![
                 Box::new(history::History),
-                Box::new(decision::Decision),
+                Box::new(decision::Decisions::default()),
                 Box::new(Deny::default()),
                 Box::new(refusal::Refusal::default()),
+                Box::new(consent::Consents::default()),
                 Box::new(answered::Answered::default()),
                 Box::new(result::Results::default()),
                 Box::new(order::Order::default()),
@@ -188,6 +207,7 @@ impl Oracles {
             calls: BTreeMap::new(),
             background: BTreeMap::new(),
             seen: (0, 0),
+            decisions: 0,
         }
     }
 
@@ -249,6 +269,8 @@ impl Oracles {
             calls: &self.calls,
             background: &self.background,
         };
+        let decided = session.decided();
+        tell(&mut self.oracles, &mut self.decisions, &view, decided)?;
         for oracle in &mut self.oracles {
             oracle.output(&view, output)?;
         }
@@ -291,6 +313,9 @@ impl Oracles {
             calls: &self.calls,
             background: &self.background,
         };
+        let decided = session.decided();
+        tell(&mut self.oracles, &mut self.decisions, &view, decided)?;
+        self.decisions = 0;
         for oracle in &mut self.oracles {
             oracle.quiet(&view, messages.as_deref())?;
         }
@@ -322,6 +347,22 @@ impl Oracles {
         }
         Ok(())
     }
+}
+
+/// Tells the oracles of the decisions that they have not heard of yet.
+fn tell(
+    oracles: &mut [Box<dyn Oracle>],
+    told: &mut usize,
+    view: &View<'_>,
+    decided: &[Decided],
+) -> Check {
+    for decided in decided.get(*told..).unwrap_or_default() {
+        for oracle in &mut *oracles {
+            oracle.decided(view, decided)?;
+        }
+    }
+    *told = decided.len();
+    Ok(())
 }
 
 /// Whether an output is a request to the model.

@@ -12,13 +12,14 @@ use super::{Check, Oracle, View, Violation};
 use crate::{
     effect::{Answer, Effect, Input, Output, PermissionResponse},
     hook::{HookAnswer, HookCall, HookEvent, HookKind, Opinion},
-    id::EffectId,
+    id::{EffectId, Stage},
+    session::Decided,
 };
 
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Refusal {
-    /// Hooks that run before a call.
+    /// Hooks that run before a call, or answer the question about it.
     hooks: BTreeMap<EffectId, HookCall>,
     /// Refused calls, by agent, turn and call, with who refused them.
     refused: BTreeMap<(u32, u32, u32), String>,
@@ -50,26 +51,41 @@ impl Oracle for Refusal {
         Ok(())
     }
 
+    fn decided(&mut self, _view: &View<'_>, decided: &Decided) -> Check {
+        self.runs(decided.effect, &decided.tool_name)
+    }
+
     fn output(&mut self, _view: &View<'_>, output: &Output) -> Check {
         let Output::Effect(id, effect) = output else {
             return Ok(());
         };
         match effect {
-            Effect::RunHook(call) if call.event == HookEvent::PreToolUse => {
+            Effect::RunHook(call)
+                if matches!(
+                    call.event,
+                    HookEvent::PreToolUse | HookEvent::PermissionRequest
+                ) =>
+            {
                 self.hooks.insert(*id, call.clone());
             }
-            Effect::CallTool(call) => {
-                if let Some(by) = self.refused.get(&(id.agent, id.turn, id.call)) {
-                    return Err(Violation::Refused {
-                        effect: *id,
-                        tool: call.name.clone(),
-                        by: by.clone(),
-                    });
-                }
-            }
+            // Those that ask whether another one may run are no calls of the model.
+            Effect::CallTool(call) if id.stage == Stage::Run => return self.runs(*id, &call.name),
             _ => {}
         }
         Ok(())
+    }
+}
+
+impl Refusal {
+    fn runs(&self, id: EffectId, tool: &str) -> Check {
+        match self.refused.get(&(id.agent, id.turn, id.call)) {
+            None => Ok(()),
+            Some(by) => Err(Violation::Refused {
+                effect: id,
+                tool: tool.to_string(),
+                by: by.clone(),
+            }),
+        }
     }
 }
 
@@ -90,6 +106,7 @@ fn refuses(answer: &HookAnswer, event: HookEvent, kind: HookKind) -> bool {
         HookKind::Trusted => {
             said["decision"] == "block"
                 || said["hookSpecificOutput"]["permissionDecision"] == "deny"
+                || said["hookSpecificOutput"]["decision"]["behavior"] == "deny"
         }
     }
 }

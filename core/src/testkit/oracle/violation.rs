@@ -44,6 +44,22 @@ pub enum Violation {
         /// Who refused it.
         by: String,
     },
+    /// What only a person can answer runs, and nobody was asked.
+    #[error("{effect} runs {tool} although nobody said yes to it")]
+    NoConsent {
+        /// The call.
+        effect: EffectId,
+        /// Its tool.
+        tool: String,
+    },
+    /// A result, or an agent, of a call that nothing ever let run.
+    #[error("the call {tool_use_id} {what} without a recorded decision")]
+    Undecided {
+        /// The model's id of the call.
+        tool_use_id: String,
+        /// What shows that it ran.
+        what: &'static str,
+    },
     /// An effect is issued that runs already, or ended under this name.
     #[error("{effect} names two different effects")]
     NameTwice {
@@ -184,7 +200,8 @@ impl Violation {
     pub fn oracle(&self) -> &'static str {
         match self {
             Self::History { .. } => "history",
-            Self::NoDecision { .. } => "decision",
+            Self::NoDecision { .. } | Self::Undecided { .. } => "decision",
+            Self::NoConsent { .. } => "consent",
             Self::Denied { .. } => "deny",
             Self::Refused { .. } => "refusal",
             Self::NameTwice { .. } | Self::NotRunning { .. } | Self::OutlivesResult { .. } => {

@@ -1,0 +1,45 @@
+//! Calls that were let run, with why: those of the core's own tools too, which no effect shows.
+
+use alloc::string::String;
+
+use super::{Session, Shared, Thread, run::CallState};
+use crate::id::{EffectId, Stage};
+
+/// A call that was let run ([`Session::decided`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The effect that runs it. Calls of tools that the core runs itself have its name only: no effect of it goes out.
+    pub effect: EffectId,
+    /// The model's id of the call.
+    pub tool_use_id: String,
+    /// The tool, as the model called it.
+    pub tool_name: String,
+    /// Why it may run.
+    pub cause: String,
+}
+
+impl Session {
+    /// The calls that the last input let run, in the order in which they were: for whoever keeps account of what an agent did. A call that was lost and runs once more ([`RetryClass`](crate::tool::RetryClass))
+    /// is there once more.
+    #[must_use]
+    pub fn decided(&self) -> &[Decided] {
+        &self.shared.decided
+    }
+}
+
+impl Thread {
+    /// Records why a call may run. It runs from now on.
+    pub(super) fn let_run(&mut self, shared: &mut Shared, index: usize, cause: String) {
+        let effect = self.call_effect(shared, index, Stage::Run);
+        let call = &mut self.run.calls[index];
+        shared.decided.push(Decided {
+            effect,
+            tool_use_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            cause: cause.clone(),
+        });
+        call.decision = Some(cause);
+        call.state = CallState::Running;
+        call.started = shared.now.mono;
+    }
+}
