@@ -138,7 +138,7 @@ impl Block {
                     text,
                     citations: object
                         .get("citations")
-                        .and_then(|c| c.decode::<Vec<RawJson>>().ok())
+                        .and_then(|c| c.read::<Vec<RawJson>>().ok())
                         .unwrap_or_default(),
                 },
                 None => Self::Other(raw),

@@ -358,15 +358,15 @@ impl<'de> Deserialize<'de> for PermissionResponse {
         }
         let (kind, raw) = json::tagged(deserializer, "behavior")?;
         match kind.as_str() {
-            "allow" => raw.decode().map(|allow: Allow| Self::Allow {
+            "allow" => raw.read().map(|allow: Allow| Self::Allow {
                 updated_input: allow.updated_input,
                 // The call was allowed, whatever else the answer says: what cannot be read changes nothing.
                 updated_permissions: allow
                     .updated_permissions
-                    .and_then(|updates| updates.decode().ok())
+                    .and_then(|updates| updates.read().ok())
                     .unwrap_or_default(),
             }),
-            "deny" => raw.decode().map(|deny: Deny| Self::Deny {
+            "deny" => raw.read().map(|deny: Deny| Self::Deny {
                 message: deny.message,
                 interrupt: deny.interrupt,
             }),

@@ -17,9 +17,11 @@ const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/w
 struct CallResult {
     #[serde(default)]
     content: Vec<RawJson>,
-    /// Both spellings are in use: the protocol's and that of the Python SDK's handlers.
-    #[serde(default, alias = "is_error")]
+    #[serde(default)]
     is_error: bool,
+    /// As the Python SDK's handlers spell it.
+    #[serde(default, rename = "is_error")]
+    is_error_in_python: bool,
     #[serde(default)]
     structured_content: Option<RawJson>,
 }
@@ -56,10 +58,10 @@ impl ToolResult {
     /// # Errors
     /// [`JsonError`] when it is not of that form.
     pub fn from_mcp(result: &RawJson) -> Result<Self, JsonError> {
-        let result: CallResult = result.decode()?;
+        let result: CallResult = result.read()?;
         let mut content = Vec::new();
         for block in &result.content {
-            let shown = block.decode().map(show)?;
+            let shown = block.read().map(show)?;
             content.push(shown.unwrap_or_else(|| ResultBlock::Other(block.clone())));
         }
         if content.is_empty()
@@ -70,7 +72,7 @@ impl ToolResult {
         }
         Ok(Self {
             content,
-            is_error: result.is_error,
+            is_error: result.is_error || result.is_error_in_python,
             structured: result.structured_content,
             ..Self::default()
         })

@@ -167,10 +167,10 @@ impl Prompt {
     /// # Errors
     /// [`TaskError`] if it is neither.
     pub fn from_json(json: &RawJson) -> Result<Self, TaskError> {
-        if let Ok(text) = json.decode::<String>() {
+        if let Ok(text) = json.read::<String>() {
             return Ok(Self::text(&text));
         }
-        let content: Vec<RawJson> = json.decode().unwrap_or_default();
+        let content: Vec<RawJson> = json.read().unwrap_or_default();
         if content.is_empty() || !content.iter().all(RawJson::is_object) {
             return Err(
                 TaskError::new("`prompt` must be a text or an array of content blocks")
@@ -195,7 +195,7 @@ impl ProviderForm {
         struct WithSettings {
             openai: ChatCompletions,
         }
-        if let Ok(name) = self.0.decode::<String>() {
+        if let Ok(name) = self.0.read::<String>() {
             return match name.as_str() {
                 "anthropic" => Ok(Arc::new(MessagesApi)),
                 "openai" => Ok(Arc::new(ChatCompletions::default())),
@@ -206,7 +206,7 @@ impl ProviderForm {
             };
         }
         let with: WithSettings =
-            (self.0.decode()).map_err(|error| TaskError::new(format!("`provider`: {error}")))?;
+            (self.0.read()).map_err(|error| TaskError::new(format!("`provider`: {error}")))?;
         Ok(Arc::new(with.openai))
     }
 }

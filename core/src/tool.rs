@@ -106,8 +106,9 @@ impl<'de> Deserialize<'de> for Annotations {
         #[derive(Default, Deserialize)]
         #[serde(rename_all = "camelCase", default)]
         struct Hints {
-            #[serde(alias = "read_only")]
             read_only: bool,
+            #[serde(rename = "read_only")]
+            read_only_in_snake: bool,
             read_only_hint: bool,
             destructive: bool,
             destructive_hint: bool,
@@ -118,7 +119,7 @@ impl<'de> Deserialize<'de> for Annotations {
         }
         let hints = Hints::deserialize(deserializer)?;
         Ok(Self {
-            read_only: hints.read_only || hints.read_only_hint,
+            read_only: hints.read_only || hints.read_only_in_snake || hints.read_only_hint,
             destructive: hints.destructive || hints.destructive_hint,
             idempotent: hints.idempotent || hints.idempotent_hint,
             open_world: hints.open_world || hints.open_world_hint,
@@ -304,8 +305,8 @@ impl<'de> Deserialize<'de> for ResultBlock {
         }
         let (kind, raw) = json::tagged(deserializer, "type")?;
         let known = match kind.as_str() {
-            "text" => raw.decode().ok().map(|t: Text| Self::Text { text: t.text }),
-            "image" => (raw.decode().ok()).map(|i: Image| Self::Image { source: i.source }),
+            "text" => raw.read().ok().map(|t: Text| Self::Text { text: t.text }),
+            "image" => (raw.read().ok()).map(|i: Image| Self::Image { source: i.source }),
             _ => None,
         };
         // An image behind an address, for example.

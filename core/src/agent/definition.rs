@@ -196,10 +196,10 @@ impl<'de> Deserialize<'de> for AgentMcpServer {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // What serde derives for untagged enums would take the configurations apart.
         let raw = RawJson::deserialize(deserializer)?;
-        if let Ok(name) = raw.decode() {
+        if let Ok(name) = raw.read() {
             return Ok(Self::Named(name));
         }
-        raw.decode().map(Self::Inline).map_err(|_| {
+        raw.read().map(Self::Inline).map_err(|_| {
             serde::de::Error::custom(
                 "a server of an agent is a name, or an object of names and configurations",
             )

@@ -464,31 +464,31 @@ impl<'de> Deserialize<'de> for Occurrence {
             return Err(de::Error::custom(format!("no hook event is named {name}")));
         };
         match event {
-            HookEvent::PreToolUse => raw.decode().map(Self::PreToolUse),
-            HookEvent::PostToolUse => raw.decode().map(Self::PostToolUse),
-            HookEvent::PostToolUseFailure => raw.decode().map(Self::PostToolUseFailure),
-            HookEvent::Notification => raw.decode().map(Self::Notification),
-            HookEvent::UserPromptSubmit => raw.decode().map(Self::UserPromptSubmit),
-            HookEvent::SessionStart => raw.decode().map(Self::SessionStart),
-            HookEvent::SessionEnd => raw.decode().map(Self::SessionEnd),
-            HookEvent::Stop => raw.decode().map(Self::Stop),
-            HookEvent::SubagentStart => raw.decode().map(Self::SubagentStart),
-            HookEvent::SubagentStop => raw.decode().map(Self::SubagentStop),
-            HookEvent::PreCompact => raw.decode().map(Self::PreCompact),
-            HookEvent::PermissionRequest => raw.decode().map(Self::PermissionRequest),
-            HookEvent::Setup => raw.decode().map(Self::Setup),
-            HookEvent::TeammateIdle => raw.decode().map(Self::TeammateIdle),
-            HookEvent::TaskCompleted => raw.decode().map(Self::TaskCompleted),
-            HookEvent::ConfigChange => raw.decode().map(Self::ConfigChange),
-            HookEvent::WorktreeCreate => raw.decode().map(Self::WorktreeCreate),
-            HookEvent::WorktreeRemove => raw.decode().map(Self::WorktreeRemove),
-            HookEvent::PostToolBatch => raw.decode().map(Self::PostToolBatch),
-            HookEvent::PermissionDenied => raw.decode().map(Self::PermissionDenied),
-            HookEvent::PostCompact => raw.decode().map(Self::PostCompact),
-            HookEvent::StopFailure => raw.decode().map(Self::StopFailure),
-            HookEvent::UserPromptExpansion => raw.decode().map(Self::UserPromptExpansion),
-            HookEvent::InstructionsLoaded => raw.decode().map(Self::InstructionsLoaded),
-            HookEvent::CwdChanged => raw.decode().map(Self::CwdChanged),
+            HookEvent::PreToolUse => raw.read().map(Self::PreToolUse),
+            HookEvent::PostToolUse => raw.read().map(Self::PostToolUse),
+            HookEvent::PostToolUseFailure => raw.read().map(Self::PostToolUseFailure),
+            HookEvent::Notification => raw.read().map(Self::Notification),
+            HookEvent::UserPromptSubmit => raw.read().map(Self::UserPromptSubmit),
+            HookEvent::SessionStart => raw.read().map(Self::SessionStart),
+            HookEvent::SessionEnd => raw.read().map(Self::SessionEnd),
+            HookEvent::Stop => raw.read().map(Self::Stop),
+            HookEvent::SubagentStart => raw.read().map(Self::SubagentStart),
+            HookEvent::SubagentStop => raw.read().map(Self::SubagentStop),
+            HookEvent::PreCompact => raw.read().map(Self::PreCompact),
+            HookEvent::PermissionRequest => raw.read().map(Self::PermissionRequest),
+            HookEvent::Setup => raw.read().map(Self::Setup),
+            HookEvent::TeammateIdle => raw.read().map(Self::TeammateIdle),
+            HookEvent::TaskCompleted => raw.read().map(Self::TaskCompleted),
+            HookEvent::ConfigChange => raw.read().map(Self::ConfigChange),
+            HookEvent::WorktreeCreate => raw.read().map(Self::WorktreeCreate),
+            HookEvent::WorktreeRemove => raw.read().map(Self::WorktreeRemove),
+            HookEvent::PostToolBatch => raw.read().map(Self::PostToolBatch),
+            HookEvent::PermissionDenied => raw.read().map(Self::PermissionDenied),
+            HookEvent::PostCompact => raw.read().map(Self::PostCompact),
+            HookEvent::StopFailure => raw.read().map(Self::StopFailure),
+            HookEvent::UserPromptExpansion => raw.read().map(Self::UserPromptExpansion),
+            HookEvent::InstructionsLoaded => raw.read().map(Self::InstructionsLoaded),
+            HookEvent::CwdChanged => raw.read().map(Self::CwdChanged),
         }
         .map_err(de::Error::custom)
     }
@@ -505,8 +505,8 @@ impl<'de> Deserialize<'de> for HookInput {
             permission_mode: Option<Mode>,
         }
         let raw = RawJson::deserialize(deserializer)?;
-        let common: Common = raw.decode().map_err(de::Error::custom)?;
-        let event: Occurrence = raw.decode().map_err(de::Error::custom)?;
+        let common: Common = raw.read().map_err(de::Error::custom)?;
+        let event: Occurrence = raw.read().map_err(de::Error::custom)?;
         let names_its_own = matches!(
             event.event(),
             HookEvent::SubagentStart | HookEvent::SubagentStop
@@ -516,7 +516,7 @@ impl<'de> Deserialize<'de> for HookInput {
             transcript_path: common.transcript_path,
             cwd: common.cwd,
             permission_mode: common.permission_mode,
-            agent: raw.decode().ok().filter(|_| !names_its_own),
+            agent: raw.read().ok().filter(|_| !names_its_own),
             event,
         })
     }

@@ -55,7 +55,7 @@ impl Narrowing {
         let deny_paths = match fields.raw("deny_paths") {
             None => Vec::new(),
             Some(paths) => paths
-                .decode()
+                .read()
                 .map_err(|error| fields.fault("deny_paths", error.reason))?,
         };
         let timeout_ms = fields.milliseconds("timeout_ms")?;

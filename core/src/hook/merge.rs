@@ -281,8 +281,8 @@ fn joined(one: Option<RawJson>, other: Option<RawJson>) -> Option<RawJson> {
     let (Some(first), Some(second)) = (&one, &other) else {
         return one.or(other);
     };
-    let mut all: Vec<RawJson> = first.decode().unwrap_or_default();
-    all.extend(second.decode::<Vec<RawJson>>().unwrap_or_default());
+    let mut all: Vec<RawJson> = first.read().unwrap_or_default();
+    all.extend(second.read::<Vec<RawJson>>().unwrap_or_default());
     RawJson::encode(&all).ok()
 }
 

@@ -185,7 +185,7 @@ mod tests {
     fn matcher(json: &str) -> Result<HookMatcher, String> {
         RawJson::parse(json)
             .unwrap()
-            .decode()
+            .read()
             .map_err(|error| error.reason)
     }
 

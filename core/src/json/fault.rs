@@ -45,9 +45,9 @@ impl Fault {
     pub(super) fn at(mut self, text: &str, bytes: usize, next: usize) -> Self {
         if !core::mem::replace(&mut self.0.placed, true) {
             let before = text.as_bytes().get(..bytes).unwrap_or(text.as_bytes());
-            let line = 1 + memchr::memchr_iter(b'\n', before).count();
-            let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
-            let column = column + next;
+            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+            let last = before.iter().rev().take_while(|byte| **byte != b'\n');
+            let column = last.count() + next;
             self.0.text += &format!(" at line {line} column {column}");
         }
         self
@@ -138,11 +138,12 @@ impl fmt::Display for Found<'_> {
 
 /// Whether a reason ends in a place.
 fn has_place(reason: &str) -> bool {
-    let place = reason.rsplit_once(" at line ").map(|(_, place)| place);
-    place.is_some_and(|place| {
-        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        place
-            .split_once(" column ")
-            .is_some_and(|(line, column)| number(line) && number(column))
-    })
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let mut words = reason.rsplit(' ');
+    let mut ends_in = |is: &dyn Fn(&str) -> bool| words.next().is_some_and(is);
+    ends_in(&number)
+        && ends_in(&|word| word == "column")
+        && ends_in(&number)
+        && ends_in(&|word| word == "line")
+        && ends_in(&|word| word == "at")
 }

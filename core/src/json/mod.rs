@@ -4,6 +4,7 @@
 //! blocks, structured results) travels as [`RawJson`]: the text itself, checked once to be JSON.
 //! It is never rebuilt from a tree of values, so key order, number spelling and unknown fields stay.
 
+mod decimal;
 mod fault;
 mod number;
 pub(crate) mod read;
@@ -86,7 +87,12 @@ impl RawJson {
     /// # Errors
     /// [`JsonError`] if the text is not of that shape.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
-        crate::json::read::from_str(self.get()).map_err(JsonError::from)
+        read::from_str_by_name(self.get()).map_err(JsonError::from)
+    }
+
+    /// Reads the value into a type of this crate.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
+        read::from_str(self.get()).map_err(JsonError::from)
     }
 
     /// Whether the text is a JSON object.
@@ -211,7 +217,7 @@ impl RawObject {
     /// The value of a field if it is a string.
     #[must_use]
     pub fn get_string(&self, key: &str) -> Option<String> {
-        self.get(key)?.decode().ok()
+        self.get(key)?.read().ok()
     }
 
     /// The first field that occurs a second time. Which of the two counts depends on who reads it.
@@ -285,6 +291,32 @@ impl<'de> Deserialize<'de> for RawObject {
 #[cfg(test)]
 mod tests {
     use super::RawJson;
+
+    #[test]
+    fn types_of_others_may_have_aliases() {
+        #[derive(serde::Deserialize, PartialEq, Debug)]
+        struct Theirs {
+            #[serde(alias = "a", alias = "z")]
+            first: u8,
+            kind: Kind,
+        }
+        #[derive(serde::Deserialize, PartialEq, Debug)]
+        enum Kind {
+            #[serde(alias = "b")]
+            One,
+            Two,
+        }
+        for text in [
+            r#"{"first":1,"kind":"Two"}"#,
+            r#"{"a":1,"kind":"Two"}"#,
+            r#"{"kind":"Two","z":1}"#,
+        ] {
+            let read: Theirs = RawJson::parse(text).unwrap().decode().unwrap();
+            assert_eq!((read.first, read.kind), (1, Kind::Two), "{text}");
+        }
+        let one: Kind = RawJson::parse(r#""b""#).unwrap().decode().unwrap();
+        assert_eq!(one, Kind::One);
+    }
 
     #[test]
     fn a_value_is_one_line_however_it_was_spelled() {

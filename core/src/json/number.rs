@@ -1,11 +1,10 @@
-//! Numbers with a point or an exponent, written as serde_json does, without the tables it has for that: a page would fetch a
-//! dozen kilobytes that nothing can compress, for numbers that hardly a message contains.
-//!
-//! The digits are the fewest that mean the number. Where two such texts are equally near to it, the last digit may be another
-//! than that of serde_json.
+//! Numbers with a point or an exponent, written as serde_json does. Where two texts as short are equally near to a number, the
+//! last digit may be another than that of serde_json.
 
 use alloc::string::String;
 use core::fmt::Write as _;
+
+use super::decimal;
 
 /// The longest number of digits that is written out without an exponent.
 const LONGEST_PLAIN: i32 = 16;
@@ -14,15 +13,20 @@ const MOST_ZEROS: i32 = 5;
 
 /// Appends a finite number.
 pub(super) fn write(number: f64, out: &mut String) {
-    let mut shortest = String::new();
-    // Writing to a string cannot fail, here and below.
-    let _ = write!(shortest, "{number:e}");
-    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    let digits = mantissa.trim_start_matches('-').replace('.', "");
-    if mantissa.starts_with('-') {
+    if number.is_sign_negative() {
         out.push('-');
     }
+    if number == 0.0 {
+        out.push_str("0.0");
+        return;
+    }
+    let shortest = decimal::shortest(number.abs());
+    let digits: String = (shortest.digits.iter())
+        .map(|digit| char::from(b'0' + digit))
+        .collect();
+    // Of the first digit. No number needs more places than fit.
+    let exponent = shortest.power + digits.len() as i64 - 1;
+    let exponent = i32::try_from(exponent).unwrap_or_default();
     if !(-MOST_ZEROS..LONGEST_PLAIN).contains(&exponent) {
         let (first, others) = digits.split_at(1);
         out.push_str(first);
@@ -30,6 +34,7 @@ pub(super) fn write(number: f64, out: &mut String) {
             out.push('.');
             out.push_str(others);
         }
+        // Writing to a string cannot fail.
         let _ = write!(out, "e{exponent:+}");
         return;
     }

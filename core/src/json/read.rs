@@ -5,6 +5,10 @@
 //! reads from a text, hands one type for all parts of a value to whoever reads it, and offers a structure nothing but
 //! objects. (Serde would also read it, field by field, from an array. Nobody sends such arrays.) Values, limits and
 //! words for what is wrong are those of serde_json, which the tests hold it against.
+//!
+//! Fields and variants of our own types are looked up here, in one place, and handed over as their number in the list
+//! that serde derives: comparing names is then compiled once, not for each type. That list also has the names of an
+//! `alias`, which the numbers leave out: no type of this crate has one, and types of others are read by name.
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +21,9 @@ use serde::{
     de::{
         DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
         SeqAccess, Unexpected, VariantAccess, Visitor,
-        value::{BorrowedStrDeserializer, MapAccessDeserializer, StringDeserializer},
+        value::{
+            BorrowedStrDeserializer, MapAccessDeserializer, StringDeserializer, U64Deserializer,
+        },
     },
 };
 use serde_json::{Map, Number, Value, value::RawValue};
@@ -25,10 +31,19 @@ use serde_json::{Map, Number, Value, value::RawValue};
 use self::text::{Numeral, Reader};
 use super::{RAW_VALUE, fault::Fault};
 
-/// Reads a whole text.
+/// Reads a whole text as a type of this crate.
 pub(crate) fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Fault> {
+    read::<T, BY_NUMBER>(text)
+}
+
+/// Reads a whole text as a type that may have aliases.
+pub(super) fn from_str_by_name<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Fault> {
+    read::<T, BY_NAME>(text)
+}
+
+fn read<'de, T: Deserialize<'de>, const NAMED: bool>(text: &'de str) -> Result<T, Fault> {
     let mut reader = Reader::new(text);
-    match T::deserialize(&mut reader) {
+    match T::deserialize(Typed::<NAMED>(&mut reader)) {
         Ok(value) => reader.end().map(|()| value),
         Err(error) => Err(reader.placed(error)),
     }
@@ -126,30 +141,39 @@ impl<'de> Reader<'de> {
             _ => return Err(self.no_value()),
         })
     }
+}
 
-    fn visit_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Fault> {
-        if !self.at_number() {
-            return Err(self.mismatch(&visitor));
+/// How the fields and variants of types are recognised.
+const BY_NAME: bool = true;
+const BY_NUMBER: bool = false;
+
+/// The next value, for a type.
+struct Typed<'a, 'de, const NAMED: bool>(&'a mut Reader<'de>);
+
+impl<'de, const NAMED: bool> Typed<'_, 'de, NAMED> {
+    fn visit_number<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if !self.0.at_number() {
+            return Err(self.0.mismatch(&visitor));
         }
-        match self.numeral()? {
+        match self.0.numeral()? {
             Numeral::Unsigned(number) => visitor.visit_u64(number),
             Numeral::Signed(number) => visitor.visit_i64(number),
             Numeral::Float(number) => visitor.visit_f64(number),
         }
     }
 
-    fn visit_string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Fault> {
-        if self.token() != Some(b'"') {
-            return Err(self.mismatch(&visitor));
+    fn visit_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.0.token() != Some(b'"') {
+            return Err(self.0.mismatch(&visitor));
         }
-        match self.string()? {
+        match self.0.string()? {
             Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
             Cow::Owned(text) => visitor.visit_string(text),
         }
     }
 }
 
-impl<'de> Deserializer<'de> for &mut Reader<'de> {
+impl<'de, const NAMED: bool> Deserializer<'de> for Typed<'_, 'de, NAMED> {
     type Error = Fault;
 
     scalars! {
@@ -174,29 +198,29 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.token() {
+        match self.0.token() {
             Some(b'"') => self.visit_string(visitor),
             Some(b'{') => self.deserialize_map(visitor),
             Some(b'[') => self.deserialize_seq(visitor),
             Some(b'n') => self.deserialize_unit(visitor),
             Some(b't' | b'f') => self.deserialize_bool(visitor),
             Some(b'-' | b'0'..=b'9') => self.visit_number(visitor),
-            _ => Err(self.no_value()),
+            _ => Err(self.0.no_value()),
         }
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.token() {
-            Some(b't' | b'f') => visitor.visit_bool(self.truth()?),
-            _ => Err(self.mismatch(&visitor)),
+        match self.0.token() {
+            Some(b't' | b'f') => visitor.visit_bool(self.0.truth()?),
+            _ => Err(self.0.mismatch(&visitor)),
         }
     }
 
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.token() != Some(b'n') {
-            return Err(self.mismatch(&visitor));
+        if self.0.token() != Some(b'n') {
+            return Err(self.0.mismatch(&visitor));
         }
-        self.word("null")?;
+        self.0.word("null")?;
         visitor.visit_unit()
     }
 
@@ -209,10 +233,10 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.token() != Some(b'n') {
+        if self.0.token() != Some(b'n') {
             return visitor.visit_some(self);
         }
-        self.word("null")?;
+        self.0.word("null")?;
         visitor.visit_none()
     }
 
@@ -222,16 +246,16 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         if name == RAW_VALUE {
-            let text = BorrowedStrDeserializer::new(self.raw()?);
+            let text = BorrowedStrDeserializer::new(self.0.raw()?);
             return visitor.visit_map(Raw(Some(text)));
         }
         visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let level = self.open(b'[', &visitor)?;
-        let value = visitor.visit_seq(Parts(self))?;
-        self.leave(level, b']').map(|()| value)
+        let level = self.0.open(b'[', &visitor)?;
+        let value = visitor.visit_seq(Parts::<NAMED>(&mut *self.0))?;
+        self.0.leave(level, b']').map(|()| value)
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(
@@ -252,51 +276,54 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let level = self.open(b'{', &visitor)?;
-        let value = visitor.visit_map(Parts(self))?;
-        self.leave(level, b'}').map(|()| value)
+        let level = self.0.open(b'{', &visitor)?;
+        let value = visitor.visit_map(Parts::<NAMED>(&mut *self.0))?;
+        self.0.leave(level, b'}').map(|()| value)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
-        _fields: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        self.deserialize_map(visitor)
+        if NAMED {
+            return self.deserialize_map(visitor);
+        }
+        // (Not what the type is called: who writes JSON does not know it.)
+        let level = self.0.open(b'{', &"an object")?;
+        let value = visitor.visit_map(Fields(&mut *self.0, fields))?;
+        self.0.leave(level, b'}').map(|()| value)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _name: &'static str,
-        _variants: &'static [&'static str],
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        match self.open_variant()? {
-            None => visitor.visit_enum(Variant {
-                reader: self,
-                has_content: false,
-            }),
-            Some(level) => {
-                let value = visitor.visit_enum(Variant {
-                    reader: &mut *self,
-                    has_content: true,
-                })?;
-                self.leave(level, b'}').map(|()| value)
-            }
+        let level = self.0.open_variant()?;
+        let value = visitor.visit_enum(Variant::<NAMED> {
+            reader: &mut *self.0,
+            variants,
+            has_content: level.is_some(),
+        })?;
+        match level {
+            None => Ok(value),
+            Some(level) => self.0.leave(level, b'}').map(|()| value),
         }
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        self.skip()?;
+        self.0.skip()?;
         visitor.visit_unit()
     }
 }
 
 /// What an object or array is made of.
-struct Parts<'a, 'de>(&'a mut Reader<'de>);
+struct Parts<'a, 'de, const NAMED: bool>(&'a mut Reader<'de>);
 
-impl<'de> SeqAccess<'de> for Parts<'_, 'de> {
+impl<'de, const NAMED: bool> SeqAccess<'de> for Parts<'_, 'de, NAMED> {
     type Error = Fault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
@@ -306,11 +333,11 @@ impl<'de> SeqAccess<'de> for Parts<'_, 'de> {
         if !self.0.next_element()? {
             return Ok(None);
         }
-        seed.deserialize(&mut *self.0).map(Some)
+        seed.deserialize(Typed::<NAMED>(&mut *self.0)).map(Some)
     }
 }
 
-impl<'de> MapAccess<'de> for Parts<'_, 'de> {
+impl<'de, const NAMED: bool> MapAccess<'de> for Parts<'_, 'de, NAMED> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -320,45 +347,75 @@ impl<'de> MapAccess<'de> for Parts<'_, 'de> {
         if !self.0.next_field()? {
             return Ok(None);
         }
-        seed.deserialize(&mut *self.0).map(Some)
+        seed.deserialize(Typed::<NAMED>(&mut *self.0)).map(Some)
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
-        seed.deserialize(&mut *self.0)
+        seed.deserialize(Typed::<NAMED>(&mut *self.0))
+    }
+}
+
+/// The fields of a structure, by their numbers in this list.
+struct Fields<'a, 'de>(&'a mut Reader<'de>, &'static [&'static str]);
+
+impl<'de> MapAccess<'de> for Fields<'_, 'de> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        let Some(number) = self.0.next_field_of(self.1)? else {
+            return Ok(None);
+        };
+        // A type that wants no fields but its own refuses the number of none.
+        seed.deserialize(U64Deserializer::new(number))
+            .map(Some)
+            .map_err(|_: Fault| self.0.unknown_field(self.1))
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Fault> {
+        seed.deserialize(Typed::<BY_NUMBER>(&mut *self.0))
     }
 }
 
 /// A variant by its name: a text, or an object with its content as the only field.
-struct Variant<'a, 'de> {
+struct Variant<'a, 'de, const NAMED: bool> {
     reader: &'a mut Reader<'de>,
+    variants: &'static [&'static str],
     has_content: bool,
 }
 
-impl<'a, 'de> EnumAccess<'de> for Variant<'a, 'de> {
+impl<'de, const NAMED: bool> EnumAccess<'de> for Variant<'_, 'de, NAMED> {
     type Error = Fault;
     type Variant = Self;
 
     fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), Fault> {
-        let name = seed.deserialize(&mut *self.reader)?;
-        Ok((name, self))
+        let variant = if NAMED {
+            seed.deserialize(Typed::<NAMED>(&mut *self.reader))
+        } else {
+            let number = self.reader.number_in(self.variants)?;
+            seed.deserialize(U64Deserializer::new(number))
+                .map_err(|_: Fault| self.reader.unknown_variant(self.variants))
+        };
+        Ok((variant?, self))
     }
 }
-
-impl<'a, 'de> Variant<'a, 'de> {
-    fn content(self, expected: &str) -> Result<&'a mut Reader<'de>, Fault> {
+impl<'a, 'de, const NAMED: bool> Variant<'a, 'de, NAMED> {
+    fn content(self, expected: &str) -> Result<Typed<'a, 'de, NAMED>, Fault> {
         if !self.has_content {
             return Err(Fault::invalid_type(Unexpected::UnitVariant, &expected));
         }
-        Ok(self.reader)
+        Ok(Typed(self.reader))
     }
 }
 
-impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+impl<'de, const NAMED: bool> VariantAccess<'de> for Variant<'_, 'de, NAMED> {
     type Error = Fault;
 
     fn unit_variant(self) -> Result<(), Fault> {
         match self.has_content {
-            true => Deserialize::deserialize(self.reader),
+            true => Deserialize::deserialize(Typed::<NAMED>(self.reader)),
             false => Ok(()),
         }
     }
@@ -373,10 +430,11 @@ impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
 
     fn struct_variant<V: Visitor<'de>>(
         self,
-        _fields: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        self.content("struct variant")?.deserialize_map(visitor)
+        self.content("struct variant")?
+            .deserialize_struct("", fields, visitor)
     }
 }
 

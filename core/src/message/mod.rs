@@ -73,16 +73,16 @@ impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (kind, raw) = json::tagged(deserializer, "type")?;
         match kind.as_str() {
-            "system" => raw.decode().map(Self::System),
-            "assistant" => raw.decode().map(Self::Assistant),
-            "user" => raw.decode().map(Self::User),
-            "stream_event" => raw.decode().map(Self::StreamEvent),
-            "tool_progress" => raw.decode().map(Self::ToolProgress),
-            "tool_use_summary" => raw.decode().map(Self::ToolUseSummary),
-            "rate_limit_event" => raw.decode().map(Self::RateLimitEvent),
-            "auth_status" => raw.decode().map(Self::AuthStatus),
-            "prompt_suggestion" => raw.decode().map(Self::PromptSuggestion),
-            "result" => raw.decode().map(Self::Result),
+            "system" => raw.read().map(Self::System),
+            "assistant" => raw.read().map(Self::Assistant),
+            "user" => raw.read().map(Self::User),
+            "stream_event" => raw.read().map(Self::StreamEvent),
+            "tool_progress" => raw.read().map(Self::ToolProgress),
+            "tool_use_summary" => raw.read().map(Self::ToolUseSummary),
+            "rate_limit_event" => raw.read().map(Self::RateLimitEvent),
+            "auth_status" => raw.read().map(Self::AuthStatus),
+            "prompt_suggestion" => raw.read().map(Self::PromptSuggestion),
+            "result" => raw.read().map(Self::Result),
             other => return Err(de::Error::custom(format!("no message is of type {other}"))),
         }
         .map_err(de::Error::custom)

@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for RuleEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = RawJson::deserialize(deserializer)?;
         if !raw.is_object() {
-            let rule = raw.decode().map_err(|_| {
+            let rule = raw.read().map_err(|_| {
                 de::Error::custom("a permission rule is a text, or an object with `rule`")
             })?;
             return Ok(Self {
@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for RuleEntry {
                 ..Self::default()
             });
         }
-        let form: EntryForm = raw.decode().map_err(de::Error::custom)?;
+        let form: EntryForm = raw.read().map_err(de::Error::custom)?;
         Ok(Self {
             rule: form.rule,
             matches: form.matches,

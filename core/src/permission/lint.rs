@@ -182,7 +182,7 @@ fn own_faults(rule: &Rule, behavior: Behavior) -> Vec<(Fault, String)> {
             Fault::NeverMatches,
             format!(
                 "names are no regular expressions, `*` alone stands for anything: write {}*",
-                rule.tool().trim_end_matches(".*")
+                rule.tool().trim_end_matches(['.', '*'])
             ),
         )],
         Specifier::Any => match tool_name::of_server(rule.tool()) {

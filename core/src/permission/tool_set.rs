@@ -60,9 +60,9 @@ impl<'de> Deserialize<'de> for ToolSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = RawJson::deserialize(deserializer)?;
         if !raw.is_object() {
-            return raw.decode().map(Self::Only).map_err(de::Error::custom);
+            return raw.read().map(Self::Only).map_err(de::Error::custom);
         }
-        let form: PresetForm = raw.decode().map_err(de::Error::custom)?;
+        let form: PresetForm = raw.read().map_err(de::Error::custom)?;
         if form.kind == "preset" && form.preset == PRESET {
             Ok(Self::Preset)
         } else {

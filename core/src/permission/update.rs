@@ -148,15 +148,15 @@ impl<'de> Deserialize<'de> for PermissionUpdate {
         }
         let (kind, raw) = json::tagged(deserializer, "type")?;
         match kind.as_str() {
-            "addRules" => raw.decode().map(Self::AddRules),
-            "replaceRules" => raw.decode().map(Self::ReplaceRules),
-            "removeRules" => raw.decode().map(Self::RemoveRules),
-            "setMode" => raw.decode().map(|set: SetMode| Self::SetMode {
+            "addRules" => raw.read().map(Self::AddRules),
+            "replaceRules" => raw.read().map(Self::ReplaceRules),
+            "removeRules" => raw.read().map(Self::RemoveRules),
+            "setMode" => raw.read().map(|set: SetMode| Self::SetMode {
                 mode: set.mode,
                 destination: set.destination,
             }),
-            "addDirectories" => raw.decode().map(Self::AddDirectories),
-            "removeDirectories" => raw.decode().map(Self::RemoveDirectories),
+            "addDirectories" => raw.read().map(Self::AddDirectories),
+            "removeDirectories" => raw.read().map(Self::RemoveDirectories),
             other => {
                 let problem = format!(
                     "a permission update is addRules, replaceRules, removeRules, setMode, addDirectories or removeDirectories, not {other}"

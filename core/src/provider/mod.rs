@@ -4,7 +4,7 @@
 //! another implementation, never a branch in the loop.
 
 use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
-use core::fmt::Debug;
+use core::fmt::{self, Debug};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub mod openai;
 mod whole;
 
 /// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
-pub trait Provider: Debug + Send + Sync {
+pub trait Provider: Send + Sync {
     /// How a task names it ([`Task`](crate::task::Task), `provider`). None (the default): it has no name there.
     fn task_form(&self) -> Option<RawJson> {
         None
@@ -73,6 +73,16 @@ pub trait Provider: Debug + Send + Sync {
     fn error(&self, status: u16, body: &[u8]) -> ApiError;
 }
 
+/// As a task names it. (Not by a supertrait: every implementation would carry how its fields are shown into a page.)
+impl Debug for dyn Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.task_form() {
+            Some(form) => f.write_str(form.get()),
+            None => f.write_str("a provider without a name"),
+        }
+    }
+}
+
 /// What a request says before its messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Opening<'a> {
@@ -119,8 +129,19 @@ pub struct HistoryView<'a> {
     pub breakpoints: &'a [(usize, usize)],
 }
 
+impl Debug for dyn Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.is_complete() {
+            "complete"
+        } else {
+            "incomplete"
+        };
+        write!(f, "Decoder({state})")
+    }
+}
+
 /// Decodes one response as its bytes arrive, at any boundary.
-pub trait Decoder: Debug + Send {
+pub trait Decoder: Send {
     /// Takes the next bytes.
     ///
     /// # Errors

@@ -101,7 +101,7 @@ fn text_only(block: &RawJson) -> RawJson {
 /// A result in whose content everything is text; none if it is so already.
 fn result_of_texts(block: &RawJson) -> Option<RawJson> {
     let mut object = RawObject::parse(block.get()).ok()?;
-    let parts: Vec<RawJson> = object.get("content")?.decode().ok()?;
+    let parts: Vec<RawJson> = object.get("content")?.read().ok()?;
     let texts = parts.iter().map(|part| match kind_of(part).as_deref() {
         // References to tools are the provider's own words.
         Some("text" | "tool_reference") => part.clone(),

@@ -358,9 +358,9 @@ impl Session {
 fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::Error> {
     let raw = RawJson::deserialize(deserializer)?;
     if raw.get().starts_with('[') {
-        raw.decode()
+        raw.read()
     } else {
-        let one: Result<Option<Entry>, _> = raw.decode();
+        let one: Result<Option<Entry>, _> = raw.read();
         one.map(|entry| entry.into_iter().collect())
     }
     .map_err(de::Error::custom)
@@ -369,7 +369,7 @@ fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::
 /// Whose message a line of history is, and the message.
 fn history_line(line: &str) -> Result<(u32, Message), JsonError> {
     if let Ok(line) = crate::json::read::from_str::<AgentLine>(line) {
-        return Ok((line.agent, line.message.decode()?));
+        return Ok((line.agent, line.message.read()?));
     }
     Ok((0, crate::json::read::from_str(line)?))
 }

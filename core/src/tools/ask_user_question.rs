@@ -160,7 +160,7 @@ pub(super) fn without_answers(input: RawJson) -> RawJson {
 
 /// What the schema cannot say: that questions, and the choices of each, differ from each other.
 pub(super) fn fault(input: &RawJson) -> Option<String> {
-    let input: AskUserQuestionInput = match input.decode() {
+    let input: AskUserQuestionInput = match input.read() {
         Ok(input) => input,
         Err(error) => return Some(format!("The input cannot be used: {error}")),
     };

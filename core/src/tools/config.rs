@@ -135,7 +135,7 @@ impl Setting {
 
     /// The change that a value means, and the value as it is then.
     fn change(self, value: &RawJson, seen: &Seen<'_>) -> Result<(Change, RawJson), String> {
-        let text = value.decode::<String>().ok();
+        let text = value.read::<String>().ok();
         let is_default = text.as_deref() == Some(DEFAULT);
         match self {
             Self::Model => match text.filter(|name| !name.trim().is_empty()) {
@@ -176,7 +176,7 @@ impl Setting {
 }
 
 fn thinking_of(value: &RawJson) -> Option<Thinking> {
-    if let Ok(budget) = value.decode::<u32>() {
+    if let Ok(budget) = value.read::<u32>() {
         let budget_tokens = Some(budget).filter(|tokens| *tokens > 0)?;
         return Some(Thinking::Enabled {
             budget_tokens: Some(budget_tokens),
@@ -185,7 +185,7 @@ fn thinking_of(value: &RawJson) -> Option<Thinking> {
     match value.get() {
         "true" => Some(Thinking::Adaptive),
         "false" => Some(Thinking::Disabled),
-        _ => match value.decode::<String>().ok()?.as_str() {
+        _ => match value.read::<String>().ok()?.as_str() {
             "adaptive" => Some(Thinking::Adaptive),
             "enabled" => Some(Thinking::Enabled {
                 budget_tokens: None,

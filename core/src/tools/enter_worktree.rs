@@ -64,7 +64,7 @@ impl EnterWorktreeOutput {
         if result.is_error {
             return Err(result.clone());
         }
-        let output: Option<Self> = (result.structured.as_ref()).and_then(|raw| raw.decode().ok());
+        let output: Option<Self> = (result.structured.as_ref()).and_then(|raw| raw.read().ok());
         let is_real = |path: &str| {
             let absolute = path.starts_with('/') || path.as_bytes().get(1) == Some(&b':');
             absolute && path.len() > 1 && !path.split(['/', '\\']).any(|part| part == "..")
@@ -87,7 +87,7 @@ impl EnterWorktreeOutput {
 
 /// What is wrong with the input beyond its schema: a name that would lead out of where worktrees are kept.
 pub(super) fn fault(input: &RawJson) -> Option<String> {
-    let input: EnterWorktreeInput = input.decode().ok()?;
+    let input: EnterWorktreeInput = input.read().ok()?;
     let name = input.name?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let fits = name.chars().all(plain) && !name.starts_with(['.', '_', '-']);

@@ -98,7 +98,7 @@ pub(super) fn fault(input: &RawJson, seen: &Seen<'_>) -> Option<String> {
             seen.mode.name()
         ));
     }
-    match input.decode::<ExitPlanModeInput>() {
+    match input.read::<ExitPlanModeInput>() {
         Ok(_) => None,
         Err(error) => Some(format!("The input cannot be used: {error}")),
     }

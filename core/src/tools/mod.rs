@@ -297,7 +297,7 @@ pub(crate) fn run(tool: CoreTool, input: &RawJson, seen: &Seen<'_>, notes: &mut 
 /// The input in the tool's own type. Schema and type agree, so a fault here is one of a hook or of
 /// whoever replaced the input.
 fn with_input<T: DeserializeOwned>(input: &RawJson, run: impl FnOnce(T) -> Done) -> Done {
-    match input.decode() {
+    match input.read() {
         Ok(input) => run(input),
         Err(error) => Done::failed(format!("The input cannot be used: {error}")),
     }
@@ -322,7 +322,7 @@ mod tests {
     fn every_definition_has_a_schema_of_an_object() {
         for tool in CoreTool::ALL {
             let definition = tool.definition();
-            let schema: Value = definition.input_schema.decode().unwrap();
+            let schema: Value = definition.input_schema.read().unwrap();
             assert_eq!(schema["type"], "object", "{}", definition.name);
             assert!(schema["properties"].is_object(), "{}", definition.name);
             assert_eq!(CoreTool::parse(&definition.name), Some(tool));

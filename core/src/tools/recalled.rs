@@ -53,7 +53,7 @@ impl Recalled {
         }
         match tool {
             CoreTool::TodoWrite => {
-                if let Ok(input) = input.decode::<TodoWriteInput>() {
+                if let Ok(input) = input.read::<TodoWriteInput>() {
                     self.todos = Some(input.todos);
                 }
             }

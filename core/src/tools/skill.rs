@@ -307,7 +307,7 @@ fn find<'a>(spec: &'a Spec, name: &str) -> Option<&'a Skill> {
 
 /// A skill that is not there, or not for the model.
 pub(super) fn fault(input: &RawJson, spec: &Spec) -> Option<String> {
-    let input: SkillInput = match input.decode() {
+    let input: SkillInput = match input.read() {
         Ok(input) => input,
         Err(error) => return Some(format!("The input cannot be used: {error}")),
     };

@@ -155,8 +155,8 @@ const LOADED: &str = "Loaded, and can be called from now on: ";
 
 /// The tools that a result names as found.
 pub(super) fn found_in(content: &RawJson) -> Vec<String> {
-    let Ok(blocks) = content.decode::<Vec<RawJson>>() else {
-        let text = content.decode::<String>().unwrap_or_default();
+    let Ok(blocks) = content.read::<Vec<RawJson>>() else {
+        let text = content.read::<String>().unwrap_or_default();
         return named_in(&text);
     };
     let blocks = blocks

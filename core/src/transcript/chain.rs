@@ -20,11 +20,12 @@ pub(super) struct Chain<'a> {
 impl<'a> Chain<'a> {
     pub(super) fn of(lines: &'a [Line]) -> Self {
         let ids = lines.iter().enumerate();
+        // (To collect them would bring a way to sort along, which nothing else in a page needs.)
+        let mut by_id = BTreeMap::new();
+        by_id.extend(ids.filter_map(|(at, line)| Some((line.uuid?, at))));
         Self {
             lines,
-            by_id: ids
-                .filter_map(|(at, line)| Some((line.uuid?, at)))
-                .collect(),
+            by_id,
             is_linked: lines.iter().any(|line| line.has_parent),
         }
     }
@@ -41,10 +42,10 @@ impl<'a> Chain<'a> {
             calls.extend(self.calls_of(*at));
         }
         // Results that stand on the way itself take the place of what other branches have for the same calls.
-        let answered: BTreeSet<String> = (chain.iter())
-            .filter_map(|at| self.lines[*at].message.as_ref())
-            .flat_map(|message| message.content.iter().filter_map(repair::result_of))
-            .collect();
+        let mut answered: BTreeSet<String> = BTreeSet::new();
+        for message in (chain.iter()).filter_map(|at| self.lines[*at].message.as_ref()) {
+            answered.extend(message.content.iter().filter_map(repair::result_of));
+        }
         for at in (0..self.lines.len()).filter(|at| self.belongs(*at)) {
             // Whatever hangs elsewhere belongs to a branch that was left, though ids in it may be the same.
             let hangs = self.said_before(at).is_some_and(|up| chain.contains(&up));

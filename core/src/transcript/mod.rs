@@ -230,8 +230,11 @@ impl Line {
         struct Form {
             #[serde(default)]
             uuid: Option<String>,
-            #[serde(default, rename = "parentUuid", alias = "parent")]
+            #[serde(default, rename = "parentUuid")]
             parent: Option<RawJson>,
+            /// The same as our own lines name it, likewise below.
+            #[serde(default, rename = "parent")]
+            our_parent: Option<RawJson>,
             /// Where a compaction has cut the chain, what was before it.
             #[serde(default, rename = "logicalParentUuid")]
             logical_parent: Option<String>,
@@ -242,8 +245,10 @@ impl Line {
             #[serde(default, rename = "type")]
             kind: Option<String>,
             /// Of a summary, or of the boundary before it.
-            #[serde(default, alias = "compactMetadata")]
+            #[serde(default, rename = "compactMetadata")]
             compaction: Option<RawJson>,
+            #[serde(default, rename = "compaction")]
+            our_compaction: Option<RawJson>,
             #[serde(default, rename = "permissionMode")]
             mode: Option<RawJson>,
             #[serde(default)]
@@ -251,16 +256,19 @@ impl Line {
         }
         #[derive(Deserialize)]
         struct Kept {
-            #[serde(alias = "keptMessages")]
-            kept_messages: u64,
+            #[serde(default, rename = "keptMessages")]
+            kept: Option<u64>,
+            #[serde(default, rename = "kept_messages")]
+            our_kept: Option<u64>,
         }
         let form: Form = crate::json::read::from_str(text).ok()?;
-        let kept = (form.compaction.as_ref())
-            .and_then(|raw| raw.decode::<Kept>().ok())
-            .map(|kept| kept.kept_messages);
+        let kept = (form.compaction.or(form.our_compaction))
+            .and_then(|raw| raw.read::<Kept>().ok())
+            .and_then(|kept| kept.kept.or(kept.our_kept));
         let is_message = matches!(form.kind.as_deref(), None | Some("user" | "assistant"));
         let message = form.message.filter(|_| is_message);
-        let parent: Option<String> = form.parent.as_ref().and_then(|p| p.decode().ok()?);
+        let parent = form.parent.or(form.our_parent);
+        let parent: Option<String> = parent.and_then(|parent| parent.read().ok()?);
         let parent = parent.or(form.logical_parent.filter(|_| kept.is_some()));
         Some(Self {
             uuid: form.uuid.as_deref().and_then(Uuid::parse),
@@ -270,7 +278,7 @@ impl Line {
             is_aside: form.is_sidechain || form.team.is_some(),
             kept,
             // A mode that only others know is none.
-            mode: form.mode.and_then(|mode| mode.decode().ok()),
+            mode: form.mode.and_then(|mode| mode.read().ok()),
             message: message.as_ref().and_then(Message::read),
         })
     }
@@ -285,10 +293,10 @@ impl Message {
             id: Option<String>,
             content: RawJson,
         }
-        let form: Form = raw.decode().ok()?;
-        let content = match form.content.decode::<String>() {
+        let form: Form = raw.read().ok()?;
+        let content = match form.content.read::<String>() {
             Ok(text) => alloc::vec![Block::text(&text).to_raw()],
-            Err(_) => form.content.decode().ok()?,
+            Err(_) => form.content.read().ok()?,
         };
         Some(Self {
             role: form.role,

@@ -237,9 +237,9 @@ fn text_of_result(block: &RawJson) -> Vec<RawJson> {
     let Some(content) = content else {
         return Vec::new();
     };
-    let blocks = match content.decode::<String>() {
+    let blocks = match content.read::<String>() {
         Ok(text) => alloc::vec![Block::text(&text).to_raw()],
-        Err(_) => content.decode::<Vec<RawJson>>().unwrap_or_default(),
+        Err(_) => content.read::<Vec<RawJson>>().unwrap_or_default(),
     };
     let mut kept: Vec<RawJson> = blocks
         .into_iter()

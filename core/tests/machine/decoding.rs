@@ -401,3 +401,29 @@ proptest! {
         }
     }
 }
+
+/// Types of the core are read by the numbers of their fields and variants, which leave names out that serde calls aliases: the
+/// numbers behind one would stand for other fields.
+#[test]
+fn no_type_of_the_core_has_an_alias() {
+    fn search(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                search(&path, found);
+            } else if path.extension().is_some_and(|kind| kind == "rs") {
+                let source = std::fs::read_to_string(&path).unwrap();
+                // Tests at the end of a file may have some.
+                let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+                let lines = source.lines().filter(|line| line.contains("alias = \""));
+                found.extend(lines.map(|line| format!("{}: {line}", path.display())));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    search(
+        std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")),
+        &mut found,
+    );
+    assert!(found.is_empty(), "{found:#?}");
+}

@@ -75,7 +75,7 @@ impl Fields {
     ) -> Result<Option<T>, HookOutputError> {
         let decode = |value: RawJson| {
             value
-                .decode()
+                .read()
                 .map_err(|_| self.fault(name, format!("must be {kind}")))
         };
         self.raw(name).map(decode).transpose()

@@ -236,16 +236,55 @@ fn numbers_are_what_they_are_to_serde_json() {
 
 proptest! {
     #[test]
-    fn every_number_is_to_the_bit_what_it_is_to_serde_json(
+    fn every_number_is_to_the_bit_the_one_that_is_nearest(
         text in "-?(0|[1-9][0-9]{0,24})(\\.[0-9]{1,24})?([eE][+-]?[0-9]{1,3})?",
         float in any::<f64>(),
+        mantissa in 1_u128 << 52..1 << 53,
+        shift in 0..74_u32,
     ) {
         let bits = |read: Option<f64>| read.map(f64::to_bits);
-        prop_assert_eq!(bits(from_str(&text).ok()), bits(serde_json::from_str(&text).ok()), "{}", text);
+        let exact = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite());
+        prop_assert_eq!(bits(from_str(&text).ok()), bits(exact(&text)), "{}", text);
         if float.is_finite() {
-            let text = serde_json::to_string(&float).unwrap();
-            prop_assert_eq!(bits(from_str(&text).ok()), bits(serde_json::from_str(&text).ok()), "{}", text);
+            for text in [serde_json::to_string(&float).unwrap(), format!("{float:.1080}")] {
+                prop_assert_eq!(bits(from_str(&text).ok()), bits(Some(float)), "{}", text);
+            }
         }
+        // Halfway between two numbers, and next to that.
+        let half = (2 * mantissa + 1) << shift;
+        for text in [half - 1, half, half + 1].map(|number| number.to_string()) {
+            for text in [format!("{text}.0"), format!("{text}.{:0800}1", 0), format!("0.00{text}e3"), format!("{text}000e-3")] {
+                prop_assert_eq!(bits(from_str(&text).ok()), bits(exact(&text)), "{}", text);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_smallest_and_the_largest_numbers_have_their_neighbours() {
+    for text in [
+        "2.4703282292062327208e-324",
+        "2.4703282292062327209e-324",
+        "2.2250738585072011e-308",
+        "2.2250738585072014e-308",
+        "4.9e-324",
+        "7.4e-324",
+        "1.7976931348623157e308",
+        "1.7976931348623158e308",
+        "1.7976931348623159e308",
+        "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017977587207096330286416692887910946555547851940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880.0",
+        "9007199254740993.0",
+        "9007199254740992.999999999999999999999999999999999999",
+        "0.000000000000000000000000000000000000000000000000000000001e57",
+        "1e-99999999999999999999999",
+    ] {
+        let exact: f64 = text.parse().unwrap();
+        let exact = exact.is_finite().then_some(exact.to_bits());
+        assert_eq!(
+            from_str::<f64>(text).ok().map(f64::to_bits),
+            exact,
+            "{text}"
+        );
     }
 }
 

@@ -3,9 +3,8 @@
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde::de::{Error as _, Expected, Unexpected};
-use serde_json::Number;
 
-use crate::json::fault::Fault;
+use crate::json::{decimal, fault::Fault};
 
 /// How many objects and arrays may lie within one another, the outermost included, where they are read by types: each
 /// takes some of the stack.
@@ -21,7 +20,12 @@ pub(super) struct Reader<'de> {
     opened: bool,
     /// Before the name of a field.
     named: bool,
+    /// Where the last name that was looked up begins.
+    looked_up: usize,
 }
+
+/// The number of a name that is in no list.
+const UNKNOWN: u64 = u64::MAX;
 
 /// A number as it was written: whole if it can be.
 pub(super) enum Numeral {
@@ -42,6 +46,7 @@ impl<'de> Reader<'de> {
             room: DEPTH,
             opened: false,
             named: false,
+            looked_up: 0,
         }
     }
 
@@ -180,6 +185,40 @@ impl<'de> Reader<'de> {
         self.named = more;
         self.room += u8::from(!more);
         Ok(more)
+    }
+
+    /// Goes to the next field of an object and past its name, which these numbers stand for, or out of the object.
+    pub(super) fn next_field_of(&mut self, names: &[&str]) -> Result<Option<u64>, Fault> {
+        match self.next_field()? {
+            true => self.number_in(names).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Takes a name, for its number in a list.
+    pub(super) fn number_in(&mut self, names: &[&str]) -> Result<u64, Fault> {
+        self.looked_up = self.at;
+        let name = self.string()?;
+        let number = (0..).zip(names).find(|(_, known)| **known == name);
+        Ok(number.map_or(UNKNOWN, |(number, _)| number))
+    }
+
+    #[cold]
+    pub(super) fn unknown_field(&self, names: &'static [&'static str]) -> Fault {
+        Fault::unknown_field(&self.last_name(), names)
+    }
+
+    #[cold]
+    pub(super) fn unknown_variant(&self, names: &'static [&'static str]) -> Fault {
+        Fault::unknown_variant(&self.last_name(), names)
+    }
+
+    /// The name that was looked up last, once more.
+    fn last_name(&self) -> Cow<'de, str> {
+        let mut again = Self::new(self.text);
+        again.at = self.looked_up;
+        // It was read before.
+        again.string().unwrap_or_default()
     }
 
     /// Goes to the next element of an array, or out of the array.
@@ -490,8 +529,7 @@ fn value_of(digits: &str) -> Option<Numeral> {
     if let Some(number) = digits.parse().ok().filter(|number| *number != 0) {
         return Some(Numeral::Signed(number));
     }
-    let number: Number = digits.parse().ok()?;
-    number.as_f64().map(Numeral::Float)
+    decimal::read(digits).map(Numeral::Float)
 }
 
 fn out_of_range() -> Fault {

@@ -103,7 +103,7 @@ impl Assembly {
         choice: &Choice<'_>,
         events: &mut Option<Events>,
     ) -> Result<(), WireError> {
-        if let Some(delta) = &choice.delta {
+        if let Some(delta) = choice.delta() {
             self.delta(delta, events);
         }
         match &*choice.finish_reason {

@@ -31,11 +31,20 @@ pub(super) struct Chunk<'a> {
 pub(super) struct Choice<'a> {
     #[serde(default)]
     pub(super) index: Option<u32>,
-    /// What a chunk adds; in a whole completion it is called `message`.
-    #[serde(borrow, default, alias = "message")]
-    pub(super) delta: Option<Delta<'a>>,
+    /// What a chunk adds.
+    #[serde(borrow, default)]
+    delta: Option<Delta<'a>>,
+    /// The same in a whole completion.
+    #[serde(borrow, default)]
+    message: Option<Delta<'a>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Text<'a>,
+}
+
+impl<'a> Choice<'a> {
+    pub(super) fn delta(&self) -> Option<&Delta<'a>> {
+        self.delta.as_ref().or(self.message.as_ref())
+    }
 }
 
 #[derive(Debug, Deserialize)]

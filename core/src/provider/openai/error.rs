@@ -67,7 +67,7 @@ impl Said {
         if let Ok(object) = RawObject::parse(value.get()) {
             return Some(Self::of_object(&object));
         }
-        let message = match value.decode::<String>() {
+        let message = match value.read::<String>() {
             Ok(text) => text,
             Err(_) if value.get() == "null" => return None,
             Err(_) => response::excerpt(value.get().as_bytes()),

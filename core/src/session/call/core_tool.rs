@@ -128,9 +128,9 @@ enum TaskTool {
 impl TaskTool {
     fn of(tool: CoreTool, input: &RawJson) -> Option<Result<Self, JsonError>> {
         match tool {
-            CoreTool::Task => Some(input.decode().map(Self::Start)),
-            CoreTool::TaskOutput => Some(input.decode().map(Self::Read)),
-            CoreTool::TaskStop => Some(input.decode().map(Self::Stop)),
+            CoreTool::Task => Some(input.read().map(Self::Start)),
+            CoreTool::TaskOutput => Some(input.read().map(Self::Read)),
+            CoreTool::TaskStop => Some(input.read().map(Self::Stop)),
             _ => None,
         }
     }

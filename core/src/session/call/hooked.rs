@@ -265,7 +265,7 @@ impl Thread {
                 updated_input,
                 updated_permissions,
             }) => {
-                let updates = updated_permissions.map_or(Ok(Vec::new()), |json| json.decode());
+                let updates = updated_permissions.map_or(Ok(Vec::new()), |json| json.read());
                 match updates {
                     Ok(updated_permissions) => {
                         let response = PermissionResponse::Allow {
@@ -357,10 +357,10 @@ impl CallHooks {
 
 /// What the model sees of an output that a hook put in place: text, content blocks, an MCP result, or any JSON as text.
 fn content_of(output: &RawJson) -> Vec<ResultBlock> {
-    if let Ok(text) = output.decode::<String>() {
+    if let Ok(text) = output.read::<String>() {
         return ToolResult::text(text).content;
     }
-    let blocks = |json: &RawJson| json.decode::<Vec<ResultBlock>>().ok();
+    let blocks = |json: &RawJson| json.read::<Vec<ResultBlock>>().ok();
     let inside = RawObject::parse(output.get())
         .ok()
         .and_then(|object| object.get("content").and_then(blocks));

@@ -117,7 +117,7 @@ impl Thread {
     fn isolated(&mut self, shared: &mut Shared, index: usize, result: &ToolResult) {
         let call = &self.run.calls[index];
         let input = match &call.input {
-            ToolCallInput::Json(input) => input.decode::<TaskInput>().ok(),
+            ToolCallInput::Json(input) => input.read::<TaskInput>().ok(),
             ToolCallInput::Unusable(_) => None,
         };
         match (EnterWorktreeOutput::of(result), call.agent, input) {

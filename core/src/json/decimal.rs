@@ -1,0 +1,269 @@
+//! Decimal numbers with a point or an exponent: read as the binary number that is nearest, written with the fewest
+//! digits that mean it.
+//!
+//! What serde_json and the standard library have for this brings tables of powers with it that nothing can compress. Here
+//! a number of few digits is computed, as there, in one step that is exact. For any other the steps of the first attempt
+//! may err by a little; it is put right by comparing the text, as an integer of any length, with the numbers halfway to
+//! the neighbours of the attempt. So what is read is what was written, whichever features serde_json is built with.
+
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// The largest power of ten that a number holds exactly.
+const EXACT_POWER: u32 = 22;
+/// Integers below this are held exactly.
+const EXACT_INTEGER: u64 = 1 << f64::MANTISSA_DIGITS;
+/// The digits that an integer of 64 bits has room for, whatever they are.
+const DIGITS_OF_U64: usize = 19;
+/// Halfway between two numbers no text has more digits than 767. Of those behind it counts only whether there are any.
+const DIGITS: usize = 768;
+/// With its first digit at such a place a number is too large, or zero.
+const TOO_LARGE: i64 = 310;
+const TOO_SMALL: i64 = -330;
+
+/// The number that is nearest to a text of JSON's form; none if it is too large.
+pub(super) fn read(text: &str) -> Option<f64> {
+    let (text, is_negative) = match text.strip_prefix('-') {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    let size = Decimal::parse(text).nearest()?;
+    Some(if is_negative { -size } else { size })
+}
+
+/// The fewest digits that mean a number above zero; of as many the nearest to it.
+pub(super) fn shortest(number: f64) -> Decimal {
+    let exact = Decimal::exactly(number);
+    let rounded = (1..exact.digits.len()).map(|length| exact.rounded(length));
+    let mut meant = rounded.filter(|rounded| rounded.nearest() == Some(number));
+    meant.next().unwrap_or(exact)
+}
+
+/// These digits, times a power of ten.
+pub(super) struct Decimal {
+    /// Each from 0 to 9, the first of them not 0.
+    pub(super) digits: Vec<u8>,
+    pub(super) power: i64,
+}
+
+impl Decimal {
+    fn parse(text: &str) -> Self {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut power = exponent_of(exponent);
+        power = power.saturating_sub_unsigned(fraction.len() as u64);
+        let all = whole.bytes().chain(fraction.bytes());
+        let mut digits: Vec<u8> = (all.map(|digit| digit - b'0'))
+            .skip_while(|digit| *digit == 0)
+            .collect();
+        let beyond = digits.len().saturating_sub(DIGITS);
+        if beyond > 0 {
+            let counts = digits.drain(DIGITS..).any(|digit| digit != 0);
+            power = power.saturating_add_unsigned(beyond as u64);
+            // It can be put into the last place: nothing is halfway at such a length.
+            digits.extend(counts.then_some(1));
+            power -= i64::from(counts);
+        }
+        Self { digits, power }
+    }
+
+    fn exactly(number: f64) -> Self {
+        let (mantissa, binary) = parts(number);
+        let mut natural = Natural::from(mantissa);
+        // Half is five tenths.
+        natural.times_power(if binary < 0 { 5 } else { 2 }, binary.unsigned_abs());
+        Self {
+            digits: natural.into_digits(),
+            power: binary.min(0).into(),
+        }
+    }
+
+    /// The nearest of so many digits, less zeros at the end; of two the even one.
+    fn rounded(&self, length: usize) -> Self {
+        let (kept, rest) = self.digits.split_at(length);
+        let mut digits = kept.to_vec();
+        let is_odd = digits.last().is_some_and(|digit| digit % 2 == 1);
+        let goes_up = match rest {
+            [5, rest @ ..] => is_odd || rest.iter().any(|digit| *digit != 0),
+            [first, ..] => *first > 5,
+            [] => false,
+        };
+        let mut power = self.power.saturating_add_unsigned(rest.len() as u64);
+        let gone = if goes_up { 9 } else { 0 };
+        while digits.pop_if(|digit| *digit == gone).is_some() {
+            power += 1;
+        }
+        match digits.last_mut() {
+            Some(last) if goes_up => *last += 1,
+            None => digits.push(1),
+            Some(_) => {}
+        }
+        Self { digits, power }
+    }
+
+    fn nearest(&self) -> Option<f64> {
+        let place = (self.power).saturating_add_unsigned(self.digits.len() as u64);
+        if self.digits.is_empty() || place < TOO_SMALL {
+            return Some(0.0);
+        }
+        if place > TOO_LARGE {
+            return None;
+        }
+        let (first, is_exact) = self.attempt();
+        if is_exact {
+            return Some(first);
+        }
+        let mut number = first.min(f64::MAX);
+        // The attempt is off by a few steps at most. Where the text is halfway, the neighbour with the even mantissa is meant.
+        loop {
+            let above = self.against_half_above(number);
+            let is_odd = number.to_bits() % 2 == 1;
+            if above == Ordering::Greater || (above == Ordering::Equal && is_odd) {
+                number = number.next_up();
+                if number.is_infinite() {
+                    return None;
+                }
+                continue;
+            }
+            if number == 0.0 {
+                return Some(number);
+            }
+            let below = self.against_half_above(number.next_down());
+            if below == Ordering::Less || (below == Ordering::Equal && is_odd) {
+                number = number.next_down();
+                continue;
+            }
+            return Some(number);
+        }
+    }
+
+    /// The number, or one that is not far from it, and whether it is the number.
+    fn attempt(&self) -> (f64, bool) {
+        let taken = self.digits.iter().take(DIGITS_OF_U64);
+        let integer = taken.fold(0_u64, |sum, digit| sum * 10 + u64::from(*digit));
+        let left = self.digits.len().saturating_sub(DIGITS_OF_U64);
+        // Less than `TOO_LARGE` and the digits together.
+        let power = self.power + left as i64;
+        let mut steps = u32::try_from(power.unsigned_abs()).unwrap_or(u32::MAX);
+        let is_exact = left == 0 && integer <= EXACT_INTEGER && steps <= EXACT_POWER;
+        let mut number = integer as f64;
+        while steps > 0 {
+            let step = steps.min(EXACT_POWER);
+            let factor = (0..step).fold(1.0, |factor, _| factor * 10.0);
+            number = if power < 0 {
+                number / factor
+            } else {
+                number * factor
+            };
+            steps -= step;
+        }
+        (number, is_exact)
+    }
+
+    /// How this compares with what is halfway between a number and the next.
+    fn against_half_above(&self, number: f64) -> Ordering {
+        let (mantissa, binary) = parts(number);
+        let mut half = Natural::from(2 * mantissa + 1);
+        let mut this = Natural::of_digits(&self.digits);
+        let tens = u32::try_from(self.power.unsigned_abs()).unwrap_or(u32::MAX);
+        let twos = (binary - 1).unsigned_abs();
+        if self.power < 0 {
+            half.times_power(10, tens);
+        } else {
+            this.times_power(10, tens);
+        }
+        if binary < 1 {
+            this.times_power(2, twos);
+        } else {
+            half.times_power(2, twos);
+        }
+        this.cmp(&half)
+    }
+}
+
+/// The mantissa of a number, and the power of two that it is multiplied by.
+fn parts(number: f64) -> (u64, i32) {
+    const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
+    let bits = number.to_bits();
+    let fraction = bits & ((1 << FRACTION) - 1);
+    let (mantissa, exponent) = match (bits >> FRACTION) as i32 {
+        0 => (fraction, 1),
+        exponent => (fraction | (1 << FRACTION), exponent),
+    };
+    (mantissa, exponent - 1075)
+}
+
+/// What stands behind the `e`.
+fn exponent_of(text: &str) -> i64 {
+    let is_negative = text.starts_with('-');
+    let digits = text.trim_start_matches(['+', '-']).bytes();
+    let size = digits.fold(0_i64, |sum, digit| {
+        sum.saturating_mul(10).saturating_add((digit - b'0').into())
+    });
+    if is_negative { -size } else { size }
+}
+
+/// A natural number of any size, from its lowest 32 bits up, the highest of them not zero.
+#[derive(PartialEq, Eq)]
+struct Natural(Vec<u32>);
+
+impl Natural {
+    fn from(number: u64) -> Self {
+        let mut this = Self(Vec::new());
+        this.times_plus(1, (number >> 32) as u32);
+        this.times_power(2, 32);
+        this.times_plus(1, number as u32);
+        this
+    }
+
+    fn of_digits(digits: &[u8]) -> Self {
+        let mut this = Self(Vec::new());
+        for digit in digits {
+            this.times_plus(10, u32::from(*digit));
+        }
+        this
+    }
+
+    fn times_plus(&mut self, factor: u32, addend: u32) {
+        let mut carry = u64::from(addend);
+        for part in &mut self.0 {
+            carry += u64::from(*part) * u64::from(factor);
+            *part = carry as u32;
+            carry >>= 32;
+        }
+        if carry > 0 {
+            self.0.push(carry as u32);
+        }
+    }
+
+    fn times_power(&mut self, base: u32, mut power: u32) {
+        // As many at once as fit.
+        let at_once = u32::MAX.ilog(base);
+        while power > 0 {
+            let step = power.min(at_once);
+            self.times_plus(base.pow(step), 0);
+            power -= step;
+        }
+    }
+
+    fn into_digits(mut self) -> Vec<u8> {
+        let mut digits = Vec::new();
+        while !self.0.is_empty() {
+            let mut rest = 0;
+            for part in self.0.iter_mut().rev() {
+                rest = rest << 32 | u64::from(*part);
+                *part = (rest / 10) as u32;
+                rest %= 10;
+            }
+            digits.push(rest as u8);
+            self.0.pop_if(|highest| *highest == 0);
+        }
+        digits.reverse();
+        digits
+    }
+
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_length = self.0.len().cmp(&other.0.len());
+        by_length.then_with(|| self.0.iter().rev().cmp(other.0.iter().rev()))
+    }
+}
