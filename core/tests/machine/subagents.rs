@@ -339,6 +339,32 @@ fn sub_2_an_agent_that_has_ended_can_go_on_where_it_was() {
     assert!(text_of(&read_result(&bench, "t9")).contains("no agent nobody to resume"));
 }
 
+/// It kept the choice, but did not ask that way, until it was put away and taken up again.
+#[test]
+fn sub_2_what_an_agent_chose_for_itself_ends_with_its_task() {
+    let mut spec = spec(Vec::new());
+    spec.offer([CoreTool::Config]);
+    let mut bench = Bench::new(spec.clone());
+    bench.prompt("go");
+    let first = task("t1", "general-purpose", json!({"name": "scout"}));
+    reply(&mut bench, 0, &Reply::message(&[first]));
+    let chosen = json!({"setting": "effort", "value": "low"});
+    reply(&mut bench, 1, &Reply::call("c1", "Config", chosen));
+    assert_eq!(request(&bench, 1).1["output_config"]["effort"], "low");
+    says(&mut bench, 1, "First report.");
+    let again = task("t2", "general-purpose", json!({"resume": "scout"}));
+    reply(&mut bench, 0, &Reply::message(&[again]));
+    let (asked, body) = request(&bench, 1);
+    assert!(body["output_config"]["effort"].is_null());
+
+    let snapshot = bench.session.snapshot().unwrap();
+    bench.session = Session::restore(std::sync::Arc::new(spec), &snapshot).unwrap();
+    bench.pending.retain(|(id, _)| *id != asked);
+    let live = bench.pending.iter().map(|(id, _)| *id).collect();
+    bench.input(Input::Resumed { live });
+    assert_eq!(request(&bench, 1).1, body);
+}
+
 #[test]
 fn sub_2_an_interrupt_stops_the_agents_that_are_waited_for() {
     let mut bench = Bench::new(spec(vec![tool("Write")]));

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use windlass_core::testkit::{FaultKind, Restores, SimRun};
+use windlass_core::testkit::{FaultKind, Generated, Restores, SimRun};
 
 /// What was run.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Count {
     steps: u64,
     restores: Restores,
     faults: BTreeMap<FaultKind, u64>,
+    /// In how many runs each of what worlds have beside the loop was met.
+    met: BTreeMap<&'static str, u64>,
 }
 
 impl Count {
@@ -28,6 +30,9 @@ impl Count {
         self.restores.add(run.restores);
         for (kind, times) in &run.faults {
             *self.faults.entry(*kind).or_default() += times;
+        }
+        for feature in &run.met {
+            *self.met.entry(feature).or_default() += 1;
         }
     }
 
@@ -54,6 +59,9 @@ impl Count {
         for (kind, times) in &other.faults {
             *self.faults.entry(*kind).or_default() += times;
         }
+        for (feature, times) in &other.met {
+            *self.met.entry(feature).or_default() += times;
+        }
     }
 
     /// How many runs there were.
@@ -69,6 +77,13 @@ impl Count {
             .filter(|kind| !happened(kind))
             .collect()
     }
+
+    /// What worlds have beside the loop, and no run met.
+    pub(crate) fn unmet(&self) -> Vec<&'static str> {
+        let met = |feature: &&str| self.met.contains_key(feature);
+        let all = Generated::features();
+        all.into_iter().filter(|feature| !met(feature)).collect()
+    }
 }
 
 impl fmt::Display for Count {
@@ -78,6 +93,14 @@ impl fmt::Display for Count {
             "went wrong: {}",
             (self.faults.iter())
                 .map(|(kind, times)| format!("{kind:?} {times}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        )?;
+        writeln!(
+            f,
+            "met, in so many runs: {}",
+            (self.met.iter())
+                .map(|(feature, runs)| format!("{feature} {runs}"))
                 .collect::<Vec<_>>()
                 .join(", ")
         )?;

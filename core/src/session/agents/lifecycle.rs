@@ -4,7 +4,7 @@ use alloc::{format, string::String, sync::Arc, vec::Vec};
 
 use super::{
     super::{
-        Phase, Session,
+        Chosen, Phase, Session,
         background::{Task, Work, id_of},
         run::{Call, CallState, Outcome},
     },
@@ -165,6 +165,8 @@ impl Session {
         spec.environment.cwd.clone_from(place);
         child.thread.spec = Arc::new(spec);
         child.thread.narrowing = narrowing(input);
+        // What it chose for itself was for the task before, as what it took over from its parent.
+        child.thread.chosen = Chosen::default();
         // Tools and model may be others now.
         child.thread.prefix = None;
         Ok(*number)

@@ -1,10 +1,12 @@
 //! A world in which everything is up to the dice: the spec, the messages, the answers.
 
+mod feature;
 mod hook;
 mod message;
 mod spec;
 
 use alloc::{
+    collections::BTreeSet,
     format,
     string::{String, ToString},
     sync::Arc,
@@ -12,7 +14,7 @@ use alloc::{
     vec::Vec,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::message::Manners;
 use super::{
@@ -28,7 +30,9 @@ use crate::{
     hook::HookCall,
     id::Seeded,
     json::RawJson,
-    permission::{Destination, Mode, PermissionUpdate, RuleValue},
+    permission::{
+        Behavior, Destination, DirectoryChange, Mode, PermissionUpdate, RuleChange, RuleValue,
+    },
     provider::openai::ChatCompletions,
     spec::Spec,
     testkit::{
@@ -84,6 +88,9 @@ pub struct Generated {
     /// Nothing goes into the background, when it is held against another order.
     foreground: bool,
     keeps_to_it: bool,
+    /// The dice of what the world has beside the loop.
+    of_features: Seeded,
+    met: BTreeSet<&'static str>,
 }
 
 impl Generated {
@@ -103,7 +110,15 @@ impl Generated {
             chats: of_wire.below(4) == 0,
             foreground: of_wire.below(2) == 0,
             keeps_to_it: false,
+            of_features: Seeded::new(seed_bytes(&[seed, 7])),
+            met: BTreeSet::new(),
         }
+    }
+
+    /// What worlds have beside the loop, each in a share of them: runs name what they met of it ([`SimRun::met`](super::SimRun::met)).
+    #[must_use]
+    pub fn features() -> BTreeSet<&'static str> {
+        feature::names()
     }
 }
 
@@ -115,6 +130,7 @@ impl World for Generated {
 
     fn spec(&mut self) -> Spec {
         let mut spec = spec::generate(&mut self.dice);
+        feature::add(&mut self.of_features, &mut spec);
         if self.chats {
             spec.provider = Arc::new(ChatCompletions::default());
         }
@@ -140,10 +156,12 @@ impl World for Generated {
     }
 
     fn model(&mut self, asked: Asked<'_>, request: &HttpRequest) -> Vec<Answer> {
-        message::generate(asked, request, self.manners, self.keeps_to_it)
+        let body = request.body_bytes();
+        self.met.extend(feature::shown(&body));
+        message::generate(asked, request, &body, self.manners, self.keeps_to_it)
     }
 
-    fn tool(&mut self, asked: Asked<'_>, _call: &ToolCall) -> Vec<Answer> {
+    fn tool(&mut self, asked: Asked<'_>, call: &ToolCall) -> Vec<Answer> {
         let mut answers = Vec::new();
         while !asked.plainly && answers.len() < 3 && asked.dice.below(4) == 0 {
             answers.push(match asked.dice.below(2) {
@@ -151,7 +169,11 @@ impl World for Generated {
                 _ => Answer::Output(format!("line {}\n", answers.len())),
             });
         }
-        answers.push(Answer::Tool(result(asked.dice)));
+        let is_shop = call.name.starts_with("mcp__");
+        answers.push(Answer::Tool(match is_shop && asked.dice.below(2) == 0 {
+            true => ToolResult::text(feature::FROM_THE_SHOP),
+            false => result(asked.dice),
+        }));
         answers
     }
 
@@ -163,8 +185,18 @@ impl World for Generated {
         }
     }
 
-    fn permission(&mut self, asked: Asked<'_>, _request: &PermissionRequest) -> PermissionResponse {
+    fn permission(&mut self, asked: Asked<'_>, request: &PermissionRequest) -> PermissionResponse {
         let dice = asked.dice;
+        if request.tool_name == "AskUserQuestion" && dice.below(2) == 0 {
+            return answered(request);
+        }
+        if !asked.in_any_order && dice.below(6) == 0 {
+            self.met.insert(feature::UPDATES);
+            return PermissionResponse::Allow {
+                updated_input: None,
+                updated_permissions: vec![update(dice)],
+            };
+        }
         match dice.below(10) {
             0 => PermissionResponse::deny("no"),
             1 | 5 | 6 => PermissionResponse::Allow {
@@ -215,8 +247,60 @@ impl World for Generated {
         Ok(ResolvedPath { path })
     }
 
+    fn met(&self) -> BTreeSet<&'static str> {
+        self.met.clone()
+    }
+
     fn oracles(&self) -> Oracles {
-        Oracles::new().with(Deny::also(alloc::boxed::Box::new(forbidden)))
+        Oracles::new()
+            .with(Deny::also(alloc::boxed::Box::new(forbidden)))
+            .with(feature::Closed)
+    }
+}
+
+/// A person's answers to questions.
+fn answered(request: &PermissionRequest) -> PermissionResponse {
+    let mut input: Value = request.input.decode().unwrap_or_default();
+    let first = input["questions"][0]["question"]
+        .as_str()
+        .map(ToString::to_string);
+    input["answers"] = json!({first.unwrap_or_default(): "A"});
+    PermissionResponse::Allow {
+        updated_input: RawJson::encode(&input).ok(),
+        updated_permissions: vec![],
+    }
+}
+
+/// Another state of the permissions. None of them opens what the spec denies.
+fn update(dice: &mut Seeded) -> PermissionUpdate {
+    let destination = [Destination::Session, Destination::CliArg][pick(dice, 2)];
+    let change = |tools: &[&str], behavior| RuleChange {
+        rules: tools.iter().map(|tool| RuleValue::tool(*tool)).collect(),
+        behavior,
+        destination,
+    };
+    let directories = || DirectoryChange {
+        directories: vec!["/tmp".to_string(), "lib".to_string()],
+        destination,
+    };
+    match dice.below(8) {
+        0 => PermissionUpdate::SetMode {
+            mode: Mode::AcceptEdits,
+            destination,
+        },
+        1 => PermissionUpdate::SetMode {
+            mode: Mode::Plan,
+            destination,
+        },
+        2 => PermissionUpdate::AddRules(change(&["Look"], Behavior::Deny)),
+        3 => PermissionUpdate::RemoveRules(change(&["Locked", "Look"], Behavior::Deny)),
+        4 => PermissionUpdate::ReplaceRules(change(&["Bash"], Behavior::Ask)),
+        5 => PermissionUpdate::AddDirectories(directories()),
+        6 => PermissionUpdate::RemoveDirectories(directories()),
+        _ => PermissionUpdate::AddRules(change(
+            &["Look", "Note", "Locked", "Skill"],
+            Behavior::Allow,
+        )),
     }
 }
 

@@ -137,6 +137,7 @@ impl<'a> Running<'a> {
             }));
         }
         let lines = self.session.history().lines();
+        self.out.met = self.world.met();
         self.out.restores = self.twin.restores;
         self.out.history = lines
             .map(|line| String::from_utf8_lossy(&line).into_owned())

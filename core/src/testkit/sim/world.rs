@@ -1,6 +1,6 @@
 //! What surrounds a session.
 
-use alloc::{string::String, vec, vec::Vec};
+use alloc::{collections::BTreeSet, string::String, vec, vec::Vec};
 
 use crate::{
     effect::{
@@ -81,6 +81,12 @@ pub trait World {
         Ok(ResolvedPath {
             path: normalised(cwd, &path.path),
         })
+    }
+
+    /// What the world has met of what it has beside the loop, each by a name of its own: asked at the end of a run, and counted
+    /// ([`SimRun::met`](super::SimRun::met)). By default nothing is told apart.
+    fn met(&self) -> BTreeSet<&'static str> {
+        BTreeSet::new()
     }
 
     /// The promises that are checked. By default all of the machine.

@@ -4,7 +4,7 @@ use alloc::{format, string::ToString, vec::Vec};
 
 use serde_json::{Value, json};
 
-use super::{COMMANDS, PATHS, spec::TOOLS};
+use super::{COMMANDS, PATHS, feature, spec::TOOLS};
 use crate::{
     effect::{Answer, HttpRequest},
     id::Seeded,
@@ -37,6 +37,7 @@ pub(super) enum Manners {
 pub(super) fn generate(
     asked: Asked<'_>,
     http: &HttpRequest,
+    body: &[u8],
     manners: Manners,
     foreground: bool,
 ) -> Vec<Answer> {
@@ -47,7 +48,6 @@ pub(super) fn generate(
         in_any_order,
     } = asked;
     let name = format!("{}_{}_{}", id.agent, id.turn, id.attempt);
-    let body = http.body_bytes();
     let most = match id.agent {
         0 => TALKATIVE_TURNS,
         _ => TALKATIVE_TURNS_OF_AGENTS,
@@ -55,7 +55,11 @@ pub(super) fn generate(
     let known = match in_any_order && !foreground {
         // Whether a task has ended when it is asked about depends on the order.
         true => Known::default(),
-        false => Known::read(&body),
+        false => Known::read(body),
+    };
+    let known = Known {
+        in_any_order,
+        ..known
     };
     let (mut blocks, stop_reason) = match manners {
         _ if plainly || id.turn > most => (Vec::from([done_text(&name)]), "end_turn"),
@@ -63,7 +67,7 @@ pub(super) fn generate(
         Manners::Good if in_any_order && id.agent == 0 && dice.below(2) == 0 => {
             delegate(dice, &name, &known)
         }
-        Manners::Good => work(dice, &name, &body, &known),
+        Manners::Good => work(dice, &name, body, &known),
         Manners::Bad => content(dice, &name, &known),
     };
     let written = match dice.below(3) {
@@ -81,7 +85,7 @@ pub(super) fn generate(
         let inputs = blocks.iter_mut().filter_map(|block| block.get_mut("input"));
         inputs.for_each(wait_for);
     }
-    let asked_model = request::Asked::read(&body).model.unwrap_or_default();
+    let asked_model = request::Asked::read(body).model.unwrap_or_default();
     let model = match dice.below(6) {
         0 => "claude-sonnet-4-6".to_string(),
         // Servers name themselves more exactly, or in a way of their own.
@@ -93,7 +97,7 @@ pub(super) fn generate(
         true => Wire::ChatCompletions,
         false => Wire::Messages,
     };
-    let streams = memchr::memmem::find(&body, b"\"stream\":true").is_some();
+    let streams = memchr::memmem::find(body, b"\"stream\":true").is_some();
     let message = Message {
         id: format!("msg_{name}"),
         model,
@@ -117,6 +121,7 @@ fn done_text(name: &str) -> Value {
 struct Known<'a> {
     tasks: Vec<&'a str>,
     agents: Vec<&'a str>,
+    in_any_order: bool,
 }
 
 impl<'a> Known<'a> {
@@ -133,6 +138,7 @@ impl<'a> Known<'a> {
         Self {
             tasks: named("background, as task "),
             agents: named("agent id for resume: "),
+            in_any_order: false,
         }
     }
 }
@@ -152,7 +158,9 @@ fn work(
     let is_offered = |tool: &&str| {
         memchr::memmem::find(request, format!("\"name\":\"{tool}\"").as_bytes()).is_some()
     };
-    let offered: Vec<&str> = TOOLS.into_iter().filter(is_offered).collect();
+    // Where the order matters to others, nobody leaves plan mode.
+    let fits = |tool: &&str| !known.in_any_order || *tool != "ExitPlanMode";
+    let offered: Vec<&str> = TOOLS.into_iter().filter(is_offered).filter(fits).collect();
     if dice.below(3) == 0 {
         return (Vec::from([done_text(name)]), "end_turn");
     }
@@ -160,8 +168,14 @@ fn work(
     if dice.below(3) == 0 {
         blocks.push(json!({"type": "text", "text": format!("Let me see {name}.")}));
     }
+    // What few worlds have is called the more often there.
+    let rare: Vec<&str> = (offered.iter().copied().filter(|tool| feature::has(tool))).collect();
     for index in 0..=dice.below(3) {
-        let Some(tool) = one_of(dice, &offered) else {
+        let rather = match dice.below(2) {
+            0 => one_of(dice, &rare),
+            _ => None,
+        };
+        let Some(tool) = rather.or_else(|| one_of(dice, &offered)) else {
             continue;
         };
         let input = match dice.below(3) {
@@ -243,6 +257,10 @@ pub(super) fn input(dice: &mut Seeded, foreground: bool) -> RawJson {
         input.extend(fields);
     }
     input["task_id"] = json!("unknown");
+    input["skill"] = json!(["plain", "closed"][pick(dice, 2)]);
+    input["setting"] = json!("effort");
+    input["questions"] = feature::questions("Which?".into(), "B".into())["questions"].take();
+    input["query"] = json!("shop");
     input["todos"] = json!([]);
     if foreground {
         wait_for(&mut input);
@@ -269,7 +287,7 @@ fn input_of(dice: &mut Seeded, tool: &str, known: &Known<'_>) -> Value {
         "TodoWrite" => {
             json!({"todos": [{"content": "look", "status": "pending", "activeForm": "looking"}]})
         }
-        _ => fields(dice),
+        _ => feature::input_of(dice, tool, known.in_any_order).unwrap_or_else(|| fields(dice)),
     }
 }
 
@@ -281,6 +299,8 @@ fn task(dice: &mut Seeded, known: &Known<'_>) -> Value {
         "general-purpose",
         "Explore",
         "nobody",
+        "tester",
+        "closed",
     ];
     let mut task = json!({
         "description": "look around", "prompt": "Look around.", "subagent_type": agents[pick(dice, agents.len() as u64)],

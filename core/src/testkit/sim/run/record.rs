@@ -40,6 +40,8 @@ pub struct SimRun {
     pub incidents: BTreeSet<Incident>,
     /// How often what went wrong.
     pub faults: BTreeMap<FaultKind, u64>,
+    /// What the world met of what it has beside the loop ([`World::met`](crate::testkit::World::met)).
+    pub met: BTreeSet<&'static str>,
     /// How often the session was put away and taken up again to see that nothing changes.
     pub restores: Restores,
     /// The conversation at the end, one message of the API a line.
@@ -60,6 +62,7 @@ impl SimRun {
             phases: Vec::new(),
             incidents: BTreeSet::new(),
             faults: BTreeMap::new(),
+            met: BTreeSet::new(),
             restores: Restores::default(),
             history: Vec::new(),
         }
