@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::{
     hook::{HookAnswer, HookCall, Occurrence, input::UserPromptExpansion},
     id::{EffectId, Uuid},
-    json::{self, RawJson},
+    json::{self, JsonError, RawJson},
     message::{FailedFile, Message, PersistedFile},
     permission::{self, Mode, PermissionUpdate, UpdateError},
     spec::{Effort, Thinking},
@@ -63,6 +63,16 @@ pub enum Input {
     Tick,
     /// An answer to an effect.
     Answer(EffectId, Answer),
+}
+
+impl Input {
+    /// Reads an input as it is serialised, in journals too.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the place of what is no input.
+    pub fn parse(json: &str) -> Result<Self, JsonError> {
+        crate::json::read::from_str(json).map_err(JsonError::from)
+    }
 }
 
 /// Something that happened at the host.

@@ -414,7 +414,10 @@ fn no_type_of_the_core_has_an_alias() {
             } else if path.extension().is_some_and(|kind| kind == "rs") {
                 let source = std::fs::read_to_string(&path).unwrap();
                 // Tests at the end of a file may have some.
-                let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+                let source = source
+                    .split("#[cfg(test)]\nmod tests {")
+                    .next()
+                    .unwrap_or_default();
                 let lines = source.lines().filter(|line| line.contains("alias = \""));
                 found.extend(lines.map(|line| format!("{}: {line}", path.display())));
             }

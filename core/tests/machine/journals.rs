@@ -307,3 +307,59 @@ fn write_the_golden_journal() {
     );
     std::fs::write(path, recorded()).unwrap();
 }
+
+/// Written by serde, read back by a reader of the core's own.
+#[test]
+fn every_input_is_read_as_it_was_written() {
+    let all = [
+        json!({"prompt": {"content": [{"type": "text", "text": "Go."}]}}),
+        json!({"withdraw": "0191f3a0-0000-7000-8000-000000000001"}),
+        json!("interrupt"),
+        json!({"stop_task": "a1"}),
+        json!({"background": null}),
+        json!("end"),
+        json!({"set_mode": "plan"}),
+        json!({"update_permissions": [
+            {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls:*"}], "behavior": "allow", "destination": "session"},
+            {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+        ]}),
+        json!({"set_model": MODEL}),
+        json!({"set_thinking": {"enabled": {"budget_tokens": 2048}}}),
+        json!({"set_effort": "high"}),
+        json!({"seen": {"path": "/a.txt", "digest": "sha256:00", "whole": true}}),
+        json!({"notice": {"auth_status": {"is_authenticating": false, "output": ["x"], "error": "no"}}}),
+        json!({"occurred": {"hook_event_name": "Notification", "message": "m", "notification_type": "idle"}}),
+        json!({"resumed": {"live": []}}),
+        json!("tick"),
+    ];
+    for written in all {
+        let theirs: Input = serde_json::from_value(written.clone()).expect(&written.to_string());
+        assert_eq!(
+            Input::parse(&written.to_string()).unwrap(),
+            theirs,
+            "{written}"
+        );
+        let again = serde_json::to_string(&theirs).unwrap();
+        assert_eq!(Input::parse(&again).unwrap(), theirs, "{again}");
+    }
+    let mut recorded_inputs = 0;
+    for line in recorded().lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let Some(input) = line.get("input") else {
+            continue;
+        };
+        let theirs: Input = serde_json::from_value(input.clone()).unwrap();
+        assert_eq!(Input::parse(&input.to_string()).unwrap(), theirs, "{input}");
+        recorded_inputs += 1;
+    }
+    assert!(recorded_inputs > 3, "{recorded_inputs}");
+    let unknown = Input::parse(r#"{"promt":{}}"#).unwrap_err().to_string();
+    assert!(
+        unknown.contains("unknown variant `promt`, expected one of `prompt`"),
+        "{unknown}"
+    );
+    let missing = Input::parse(r#"{"seen":{"path":"/a"}}"#)
+        .unwrap_err()
+        .to_string();
+    assert!(missing.contains("missing field `digest`"), "{missing}");
+}

@@ -9,11 +9,8 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 use windlass_core::{
-    EffectId, HostError, Input, Now, Output, Prompt, RawJson, Seeded, Session, SnapshotError, Spec,
-    Uuid,
-    effect::Answer,
+    HostError, Input, Now, Output, RawJson, Seeded, Session, SnapshotError, Spec, Uuid,
     json::JsonError,
-    permission::Mode,
     task::{Task, TaskError},
     transcript::Transcript,
 };
@@ -29,42 +26,11 @@ pub struct Line {
     pub input: Input,
 }
 
-/// A line as it is read: the inputs without which there is no conversation. The others are there for journals, which
-/// belong to the test kit; reading them would cost a page more than some of them do.
+/// A line as it is read.
 #[derive(Deserialize)]
 struct Heard {
     now: Now,
-    input: Said,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Said {
-    Prompt(Prompt),
-    Withdraw(Uuid),
-    Interrupt,
-    End,
-    SetMode(Mode),
-    SetModel(Option<String>),
-    Resumed { live: Vec<EffectId> },
-    Tick,
-    Answer(EffectId, Answer),
-}
-
-impl From<Said> for Input {
-    fn from(said: Said) -> Self {
-        match said {
-            Said::Prompt(prompt) => Self::Prompt(prompt),
-            Said::Withdraw(prompt) => Self::Withdraw(prompt),
-            Said::Interrupt => Self::Interrupt,
-            Said::End => Self::End,
-            Said::SetMode(mode) => Self::SetMode(mode),
-            Said::SetModel(model) => Self::SetModel(model),
-            Said::Resumed { live } => Self::Resumed { live },
-            Said::Tick => Self::Tick,
-            Said::Answer(effect, answer) => Self::Answer(effect, answer),
-        }
-    }
+    input: RawJson,
 }
 
 /// A session whose inputs and outputs are lines of JSON.
@@ -178,9 +144,8 @@ impl Machine {
         let line: Heard = RawJson::parse(line)
             .and_then(|line| line.decode())
             .map_err(Fault::Line)?;
-        self.session
-            .handle(line.now, line.input.into())
-            .map_err(Fault::Host)
+        let input = Input::parse(line.input.get()).map_err(Fault::Line)?;
+        self.session.handle(line.now, input).map_err(Fault::Host)
     }
 
     /// The next output as a line; none when the session waits.
