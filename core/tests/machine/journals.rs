@@ -333,7 +333,7 @@ fn every_input_is_read_as_it_was_written() {
         json!("tick"),
     ];
     for written in all {
-        let theirs: Input = serde_json::from_value(written.clone()).expect(&written.to_string());
+        let theirs: Input = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(
             Input::parse(&written.to_string()).unwrap(),
             theirs,
