@@ -83,7 +83,7 @@ fn turn_with_call(session: &mut Session, number: usize) {
     let [Output::Effect(id, Effect::CallTool(_))] = &called[..] else {
         panic!("{called:?}");
     };
-    let result = Answer::Tool(ToolResult::text(&"result ".repeat(25)));
+    let result = Answer::Tool(ToolResult::text("result ".repeat(25)));
     session
         .handle(Now::default(), Input::Answer(*id, result))
         .unwrap();
