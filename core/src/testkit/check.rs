@@ -135,6 +135,10 @@ impl Checks {
             let text = last.map(message_text).unwrap_or_default();
             self.contain("last user message", &expect.last_user_contains, &text);
         }
+        if !expect.messages_contain.is_empty() {
+            let texts: Vec<String> = messages.iter().map(message_text).collect();
+            self.contain("messages", &expect.messages_contain, &texts.join("\n"));
+        }
         for result in &expect.tool_results {
             self.result(result, last.map(blocks).unwrap_or_default());
         }

@@ -51,6 +51,10 @@ fn every_expectation_can_hold_and_can_fail() {
             json!({"last_user_contains": "Hello"}),
         ),
         (
+            json!({"messages_contain": ["Hello", "three"]}),
+            json!({"messages_contain": "four"}),
+        ),
+        (
             json!({"tool_results": [{"id": "a", "contains": "one", "is_error": false}, {"id": "b", "is_error": true}]}),
             json!({"tool_results": [{"id": "a", "contains": "two"}]}),
         ),

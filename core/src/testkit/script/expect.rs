@@ -28,6 +28,9 @@ pub struct Expect {
     /// Texts in the last user message: its text blocks and the texts of its tool results.
     #[serde(deserialize_with = "one_or_many")]
     pub last_user_contains: Vec<String>,
+    /// Texts somewhere in the messages.
+    #[serde(deserialize_with = "one_or_many")]
+    pub messages_contain: Vec<String>,
     /// Tool results in the last user message.
     pub tool_results: Vec<ExpectedResult>,
     /// Texts in the system prompt.
