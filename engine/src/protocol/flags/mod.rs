@@ -1,0 +1,149 @@
+//! The command line with which the SDKs start an engine.
+//!
+//! The Python SDK writes `--flag value`, the TypeScript SDK `--flag=value`; both forms are read for every flag, empty values
+//! too. What stands behind a flag that takes a value is its value, whatever it looks like. A flag that this version does
+//! not know is reported and passed over, so that an engine outlives the SDK it was written for.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use windlass_core::{
+    hook::input::SetupTrigger,
+    money::Usd,
+    permission::Mode,
+    spec::{Effort, Thinking, ThinkingDisplay},
+};
+
+pub use self::value::{effort, rules_of};
+
+/// What the flags say. Nothing stands for a flag that was not there.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Flags {
+    /// `--version`: say which, and end.
+    pub version: bool,
+    /// `--replay-user-messages`: each prompt is repeated when it is taken in.
+    pub replay_user_messages: bool,
+    /// `--include-partial-messages`.
+    pub include_partial_messages: bool,
+    /// `--include-hook-events`.
+    pub include_hook_events: bool,
+    /// `--model`.
+    pub model: Option<String>,
+    /// `--fallback-model`.
+    pub fallback_model: Option<String>,
+    /// `--betas`.
+    pub betas: Vec<String>,
+    /// `--effort`.
+    pub effort: Option<Effort>,
+    /// `--thinking`, `--max-thinking-tokens`.
+    pub thinking: Option<Thinking>,
+    /// `--thinking-display`.
+    pub thinking_display: Option<ThinkingDisplay>,
+    /// `--task-budget`, in tokens.
+    pub task_budget: Option<u32>,
+    /// `--permission-prompts=none`: nobody is asked, whoever could be.
+    pub asks_nobody: bool,
+    /// `--system-prompt`; an empty one is none at all.
+    pub system_prompt: Option<String>,
+    /// `--system-prompt-file`.
+    pub system_prompt_file: Option<String>,
+    /// `--append-system-prompt`.
+    pub append_system_prompt: Vec<String>,
+    /// `--append-system-prompt-file`.
+    pub append_system_prompt_file: Option<String>,
+    /// `--tools`: names; `default` for all, an empty list for none.
+    pub tools: Option<Vec<String>>,
+    /// `--allowedTools`: rules.
+    pub allowed_tools: Vec<String>,
+    /// `--disallowedTools`: rules.
+    pub disallowed_tools: Vec<String>,
+    /// `--max-turns`.
+    pub max_turns: Option<u32>,
+    /// `--max-budget-usd`.
+    pub max_budget: Option<Usd>,
+    /// `--permission-mode`.
+    pub permission_mode: Option<Mode>,
+    /// `--permission-prompt-tool`: `stdio` for the SDK itself, else the name of an MCP tool.
+    pub permission_prompt_tool: Option<String>,
+    /// `--allow-dangerously-skip-permissions`: the mode may be changed to bypassPermissions.
+    pub allow_bypass: bool,
+    /// `--dangerously-skip-permissions`: begin in that mode.
+    pub bypass: bool,
+    /// `--json-schema`.
+    pub json_schema: Option<String>,
+    /// `--agent`: the agent as which the main thread runs.
+    pub agent: Option<String>,
+    /// `--agents`: agents as a JSON object.
+    pub agents: Option<String>,
+    /// `--continue`: the newest session of the working directory goes on.
+    pub continue_session: bool,
+    /// `--resume`.
+    pub resume: Option<String>,
+    /// `--session-id`.
+    pub session_id: Option<String>,
+    /// `--fork-session`.
+    pub fork_session: bool,
+    /// `--resume-session-at`.
+    pub resume_session_at: Option<String>,
+    /// `--resume-drops-turn`.
+    pub resume_drops_turn: Option<String>,
+    /// `--no-session-persistence`.
+    pub no_session_persistence: bool,
+    /// `--session-mirror`.
+    pub session_mirror: bool,
+    /// `--init` or `--maintenance`: `Setup` hooks run before the first prompt.
+    pub setup: Option<SetupTrigger>,
+    /// `--settings`: JSON, or a file.
+    pub settings: Option<String>,
+    /// `--managed-settings`: JSON.
+    pub managed_settings: Option<String>,
+    /// `--setting-sources`: names; an empty list for none.
+    pub setting_sources: Option<Vec<String>>,
+    /// `--project-config-root`.
+    pub project_config_root: Option<String>,
+    /// `--add-dir`.
+    pub add_dirs: Vec<String>,
+    /// `--mcp-config`: JSON or files.
+    pub mcp_configs: Vec<String>,
+    /// `--strict-mcp-config`: no other MCP servers than those.
+    pub strict_mcp_config: bool,
+    /// Flags that ask for what there is none of here, without their dashes.
+    pub ignored: Vec<String>,
+    /// `--debug`, `-d`, `--debug-to-stderr`: what happens is told on standard error.
+    pub debug: bool,
+    /// The topics behind `--debug`: those that are told, and with `!` in front those that are not; none for all.
+    pub debug_topics: Vec<String>,
+    /// `--debug-file`: what happens is told there.
+    pub debug_file: Option<String>,
+    /// `--await-initialize`: nothing is set up before `initialize` has come.
+    pub await_initialize: bool,
+    /// What this version does not know, as it was written.
+    pub unknown: Vec<String>,
+}
+
+/// A command line that cannot be followed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("option '--{flag}': {problem}")]
+pub struct FlagError {
+    /// The flag.
+    pub flag: String,
+    /// What is wrong with it, and what would be right.
+    pub problem: String,
+}
+
+/// Whether these words, without the program's name, start an engine: input as a stream of JSON.
+#[must_use]
+pub fn asks_for_engine(words: &[String]) -> bool {
+    words
+        .iter()
+        .enumerate()
+        .any(|(at, word)| match word.as_str() {
+            "--input-format=stream-json" => true,
+            "--input-format" => words
+                .get(at + 1)
+                .is_some_and(|value| value == "stream-json"),
+            _ => false,
+        })
+}

@@ -1,0 +1,257 @@
+//! From words to flags.
+
+use windlass_core::{
+    hook::input::SetupTrigger,
+    money::Usd,
+    permission::Mode,
+    spec::{Thinking, ThinkingDisplay},
+};
+
+use super::{
+    FlagError, Flags,
+    value::{effort, rules_of, words_of},
+};
+
+/// What stands behind a flag.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Value,
+    /// A value, unless a flag follows.
+    MaybeValue,
+}
+
+impl Flags {
+    /// Reads the words of a command line, without the program's name.
+    ///
+    /// # Errors
+    /// [`FlagError`]: the first value that is missing or not usable.
+    pub fn parse(words: &[String]) -> Result<Self, FlagError> {
+        let mut flags = Self::default();
+        let mut words = words.iter().peekable();
+        while let Some(word) = words.next() {
+            let long = match word.as_str() {
+                "-d" => "debug",
+                word => word.strip_prefix("--").unwrap_or_default(),
+            };
+            if long.is_empty() {
+                flags.short(word);
+                continue;
+            }
+            let (name, given) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (long, None),
+            };
+            let Some(takes) = takes(name) else {
+                flags.unknown.push(word.clone());
+                // Most flags take a value; there are no words here that are none.
+                if given.is_none() {
+                    words.next_if(|next| !next.starts_with('-'));
+                }
+                continue;
+            };
+            let value = match (takes, given) {
+                (Takes::Value, None) => Some(words.next().cloned().ok_or_else(|| FlagError {
+                    flag: name.to_owned(),
+                    problem: "needs a value".to_owned(),
+                })?),
+                (Takes::MaybeValue, None) => words.next_if(|next| !next.starts_with('-')).cloned(),
+                (_, given) => given,
+            };
+            flags.set(name, value)?;
+        }
+        Ok(flags)
+    }
+
+    fn short(&mut self, word: &str) {
+        match word {
+            "-v" => self.version = true,
+            "-c" => self.continue_session = true,
+            // Said by the formats already.
+            "-p" | "" => {}
+            _ => self.unknown.push(word.to_owned()),
+        }
+    }
+
+    fn set(&mut self, name: &str, value: Option<String>) -> Result<(), FlagError> {
+        let text = value.clone().unwrap_or_default();
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        let wrong = |problem: String| FlagError {
+            flag: name.to_owned(),
+            problem,
+        };
+        let number = |text: &str| {
+            text.parse::<u32>()
+                .map_err(|_| wrong(format!("takes a whole number, not `{text}`")))
+        };
+        match name {
+            "version" => self.version = true,
+            "replay-user-messages" => self.replay_user_messages = true,
+            "include-partial-messages" => self.include_partial_messages = true,
+            "include-hook-events" => self.include_hook_events = true,
+            "model" => self.model = some(text).filter(|model| model != "default"),
+            "fallback-model" => self.fallback_model = some(text),
+            "betas" => self.betas.extend(words_of(&text)),
+            "effort" => {
+                self.effort = Some(effort(&text).ok_or_else(|| {
+                    wrong(format!("takes low, medium, high or max, not `{text}`"))
+                })?)
+            }
+            "thinking" => match text.as_str() {
+                "adaptive" => self.thinking = Some(Thinking::Adaptive),
+                "disabled" => self.thinking = Some(Thinking::Disabled),
+                "enabled" => {
+                    self.thinking = Some(Thinking::Enabled {
+                        budget_tokens: None,
+                    })
+                }
+                _ => {
+                    let problem = format!("takes adaptive, enabled or disabled, not `{text}`");
+                    return Err(wrong(problem));
+                }
+            },
+            "max-thinking-tokens" => {
+                self.thinking = Some(Thinking::from_options(self.thinking, Some(number(&text)?)));
+            }
+            "system-prompt" => self.system_prompt = Some(text),
+            "system-prompt-file" => self.system_prompt_file = some(text),
+            "append-system-prompt" => self.append_system_prompt.extend(some(text)),
+            "append-system-prompt-file" => self.append_system_prompt_file = some(text),
+            "tools" => self.tools.get_or_insert_default().extend(rules_of(&text)),
+            "allowedTools" | "allowed-tools" => self.allowed_tools.extend(rules_of(&text)),
+            "disallowedTools" | "disallowed-tools" => self.disallowed_tools.extend(rules_of(&text)),
+            "max-turns" => self.max_turns = Some(number(&text)?).filter(|turns| *turns > 0),
+            "max-budget-usd" => {
+                let amount = Usd::parse(&text);
+                self.max_budget = Some(amount.ok_or_else(|| {
+                    wrong(format!(
+                        "takes an amount in dollars like 0.25, not `{text}`"
+                    ))
+                })?);
+            }
+            "permission-mode" => {
+                self.permission_mode = Some(Mode::parse(&text).ok_or_else(|| {
+                    let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::name).collect();
+                    wrong(format!("takes {}, not `{text}`", names.join(", ")))
+                })?);
+            }
+            "permission-prompt-tool" => self.permission_prompt_tool = some(text),
+            "allow-dangerously-skip-permissions" => self.allow_bypass = true,
+            "dangerously-skip-permissions" => self.bypass = true,
+            "json-schema" => self.json_schema = some(text),
+            "agent" => self.agent = some(text),
+            "agents" => self.agents = some(text),
+            "continue" => self.continue_session = true,
+            "resume" => self.resume = some(text),
+            "session-id" => self.session_id = some(text),
+            "fork-session" => self.fork_session = true,
+            // Empty ones are handed on: what they mean is for those who resume to say.
+            "resume-session-at" => self.resume_session_at = Some(text),
+            "resume-drops-turn" => self.resume_drops_turn = Some(text),
+            "no-session-persistence" => self.no_session_persistence = true,
+            "session-mirror" => self.session_mirror = true,
+            "init" => self.setup = Some(SetupTrigger::Init),
+            "maintenance" => self.setup = Some(SetupTrigger::Maintenance),
+            "settings" => self.settings = some(text),
+            "managed-settings" => self.managed_settings = some(text),
+            "setting-sources" => self.setting_sources = Some(words_of(&text)),
+            "project-config-root" => self.project_config_root = some(text),
+            "add-dir" => self.add_dirs.extend(some(text)),
+            "mcp-config" => self.mcp_configs.extend(some(text)),
+            "strict-mcp-config" => self.strict_mcp_config = true,
+            "thinking-display" => {
+                let display = ThinkingDisplay::parse(&text);
+                self.thinking_display =
+                    Some(display.ok_or_else(|| {
+                        wrong(format!("takes summarized or omitted, not `{text}`"))
+                    })?);
+            }
+            "task-budget" => self.task_budget = Some(number(&text)?).filter(|total| *total > 0),
+            "permission-prompts" => {
+                self.asks_nobody = match text.as_str() {
+                    "host" => false,
+                    "none" => true,
+                    _ => return Err(wrong(format!("takes host or none, not `{text}`"))),
+                }
+            }
+            "plugin-dir" | "plugin-dir-no-mcp" | "channels" => self.ignored.push(name.to_owned()),
+            "debug" => {
+                self.debug = true;
+                self.debug_topics.extend(words_of(&text));
+            }
+            "debug-to-stderr" => self.debug = true,
+            "debug-file" => self.debug_file = some(text),
+            "await-initialize" => self.await_initialize = true,
+            // What has no effect here: said by being an engine, or about things there are none of.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What stands behind a flag; none for one that is not known.
+fn takes(name: &str) -> Option<Takes> {
+    Some(match name {
+        "print"
+        | "verbose"
+        | "version"
+        | "continue"
+        | "fork-session"
+        | "session-mirror"
+        | "init"
+        | "maintenance"
+        | "no-session-persistence"
+        | "strict-mcp-config"
+        | "include-partial-messages"
+        | "include-hook-events"
+        | "replay-user-messages"
+        | "await-initialize"
+        | "allow-dangerously-skip-permissions"
+        | "dangerously-skip-permissions"
+        | "managed-settings-in-initialize"
+        | "debug-to-stderr" => Takes::Nothing,
+        "debug" | "resume" => Takes::MaybeValue,
+        "input-format"
+        | "output-format"
+        | "model"
+        | "fallback-model"
+        | "betas"
+        | "effort"
+        | "thinking"
+        | "max-thinking-tokens"
+        | "thinking-display"
+        | "system-prompt"
+        | "system-prompt-file"
+        | "append-system-prompt"
+        | "append-system-prompt-file"
+        | "tools"
+        | "allowedTools"
+        | "allowed-tools"
+        | "disallowedTools"
+        | "disallowed-tools"
+        | "max-turns"
+        | "max-budget-usd"
+        | "task-budget"
+        | "permission-mode"
+        | "permission-prompt-tool"
+        | "permission-prompts"
+        | "json-schema"
+        | "agent"
+        | "agents"
+        | "session-id"
+        | "resume-session-at"
+        | "resume-drops-turn"
+        | "settings"
+        | "managed-settings"
+        | "setting-sources"
+        | "project-config-root"
+        | "channels"
+        | "add-dir"
+        | "mcp-config"
+        | "plugin-dir"
+        | "plugin-dir-no-mcp"
+        | "debug-file"
+        | "initialize-fields" => Takes::Value,
+        _ => return None,
+    })
+}

@@ -1,0 +1,44 @@
+//! Values of flags that are more than a word.
+
+use windlass_core::spec::Effort;
+
+/// The effort of a name. The level between the highest two that newer models know is the highest here.
+#[must_use]
+pub fn effort(name: &str) -> Option<Effort> {
+    match name {
+        "xhigh" => Some(Effort::Max),
+        name => Effort::parse(name),
+    }
+}
+
+/// Words, separated by commas or blanks.
+pub(super) fn words_of(text: &str) -> Vec<String> {
+    let words = text.split([',', ' ']).map(str::trim);
+    words
+        .filter(|word| !word.is_empty())
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
+/// Rules or names: separated by commas or blanks, but not inside parentheses.
+#[must_use]
+pub fn rules_of(text: &str) -> Vec<String> {
+    let mut rules = Vec::new();
+    let mut depth = 0_usize;
+    let mut rule = String::new();
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && (c == ',' || c.is_whitespace()) {
+            rules.push(std::mem::take(&mut rule));
+        } else {
+            rule.push(c);
+        }
+    }
+    rules.push(rule);
+    rules.retain(|rule| !rule.is_empty());
+    rules
+}
