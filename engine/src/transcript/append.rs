@@ -288,7 +288,8 @@ fn ends_in_the_middle(file: &mut File) -> std::io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-fn create_folder(path: &Path) -> Result<(), TranscriptError> {
+/// The folder of a file, with all above it, for nobody else to read.
+pub(super) fn create_folder(path: &Path) -> Result<(), TranscriptError> {
     let Some(folder) = path.parent() else {
         return Ok(());
     };

@@ -4,6 +4,7 @@
 //! <config dir>/projects/<key of the working directory>/<session id>.jsonl
 //! <config dir>/projects/<key>/<session id>/subagents/agent-<id>.jsonl
 //! <config dir>/projects/<key>/<session id>/subagents/agent-<id>.meta.json
+//! <config dir>/projects/<key>/<session id>/tasks/<id of the call>.output
 //! ```
 //!
 //! - [`SessionFiles`]: where the files of a session are, and which sessions there are.
@@ -11,6 +12,7 @@
 //! - [`TranscriptWriter`]: lines to files, only ever by appending whole ones.
 //! - [`SavedSession`]: files to what [`Session::resume_transcript`](windlass_core::Session::resume_transcript) takes;
 //!   forks, truncation.
+//! - [`TaskOutputs`]: what commands in the background put out.
 //!
 //! # What is safe when
 //! A line counts as written once [`TranscriptWriter::persist`] has returned: all lines of a call have then been handed to
@@ -27,6 +29,7 @@ mod git;
 mod place;
 mod resume;
 mod scribe;
+mod task_outputs;
 #[cfg(test)]
 mod tests;
 
@@ -41,6 +44,7 @@ pub use self::{
     place::{SavedAt, SessionFiles},
     resume::{ResumeError, ResumeOptions, SavedSession},
     scribe::{Facts, Scribe, ScribeLine},
+    task_outputs::TaskOutputs,
 };
 
 /// Lines that were appended to a file: what `--session-mirror` shows of them.

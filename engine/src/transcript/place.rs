@@ -66,6 +66,12 @@ impl SessionFiles {
         self.subagent(id, agent).with_extension("meta.json")
     }
 
+    /// The folder for what commands of a session put out in the background.
+    #[must_use]
+    pub fn task_outputs(&self, id: SessionId) -> PathBuf {
+        self.folder.join(id.to_string()).join("tasks")
+    }
+
     /// The transcript of a session by its id: of this working directory, or else of any other (a directory may have been
     /// moved, or be known under another path).
     ///

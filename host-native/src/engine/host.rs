@@ -33,6 +33,7 @@ use windlass_engine::{
         host_request::{HostRequest, permission_response},
     },
     settings::{SettingsPlaces, write_permission_updates},
+    transcript::TaskOutputs,
 };
 
 use super::{
@@ -56,6 +57,8 @@ pub(super) struct EngineHost {
     pub(super) keeper: Option<Arc<Keeper>>,
     /// What files were before they were changed, where that is kept.
     pub(super) checkpoints: Option<Checkpoints>,
+    /// What commands in the background put out, where a transcript is kept.
+    pub(super) task_outputs: Option<Arc<TaskOutputs>>,
     /// Which fields of which tools name those files.
     pub(super) changed_fields: ChangedFields,
     /// Where permissions that are to last are written.
@@ -149,6 +152,7 @@ impl Host for EngineHost {
         let watch = self.log.begins(Topic::Tools, || {
             format!("{} {} ({id})", call.name, call.tool_use_id)
         });
+        let named = call.tool_use_id.clone();
         let answers = async move {
             if let Err(reason) = self.keep_before(&call).await {
                 // Whoever wants to be able to go back does not go where there is no way back.
@@ -162,7 +166,15 @@ impl Host for EngineHost {
             }
         }
         .flatten_stream();
-        answers.inspect(move |answer| watch.saw(answer))
+        answers.inspect(move |answer| {
+            watch.saw(answer);
+            if let Some(outputs) = &self.task_outputs
+                && let Err(error) = outputs.answered(&named, answer)
+            {
+                self.log
+                    .note(Topic::Tools, || format!("the output of {named}: {error}"));
+            }
+        })
     }
 
     async fn probe_tool(&self, id: EffectId, probe: Probe) -> Probed {
@@ -245,7 +257,13 @@ impl Host for EngineHost {
         kept
     }
 
-    async fn message(&self, message: Message) {
+    async fn message(&self, mut message: Message) {
+        if let Some(outputs) = &self.task_outputs
+            && let Err(error) = outputs.said(&mut message)
+        {
+            self.log
+                .note(Topic::Tools, || format!("the file of a task: {error}"));
+        }
         self.note_prompt(&message).await;
         let settles = matches!(
             message,

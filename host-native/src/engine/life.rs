@@ -10,7 +10,7 @@ use windlass_core::{
         input::{InstructionsLoaded, LoadReason, MemoryType, Setup},
     },
 };
-use windlass_engine::transcript::SessionFiles;
+use windlass_engine::transcript::{SessionFiles, TaskOutputs};
 
 use super::{
     actor::{Engine, Prepared},
@@ -176,6 +176,10 @@ impl Engine {
             channel: self.channel.clone(),
             keeper: self.keeper.clone(),
             checkpoints: self.checkpoints.clone(),
+            task_outputs: self.keeper.as_ref().map(|_| {
+                let files = SessionFiles::of(&self.launch.config, &self.launch.directory());
+                Arc::new(TaskOutputs::new(&files, self.session_id))
+            }),
             changed_fields: changed_fields(&prepared.blueprint.spec.tools),
             places: prepared.blueprint.surroundings.places.clone(),
             own_tools,
@@ -248,8 +252,8 @@ impl Engine {
             mode: self.mode(),
             reason,
             limit: self.launch.last_hooks,
-            // Nobody can answer any more once the input has ended.
-            asks_sdk: !self.input_ended,
+            // Nobody can answer any more once the input has ended, or nobody reads the question.
+            asks_sdk: !self.input_ended && !self.output.gone().is_cancelled(),
         };
         session_ended(&blueprint.spec, &self.hooks(prepared), end).await;
     }

@@ -54,6 +54,8 @@ async fn tool_6_a_command_in_the_background_is_told_read_and_answered_when_it_en
         (&ended["task_id"], &ended["status"]),
         (&started["task_id"], &json!("completed"))
     );
+    let output = fs::read_to_string(ended["output_file"].as_str().unwrap()).unwrap();
+    assert_eq!(output, "begun\nover\n");
     assert_eq!(sdk.first("result").await["result"], "I see.");
     sdk.model.verify().unwrap();
 }

@@ -4,6 +4,7 @@ mod files;
 mod lines;
 mod reading;
 mod resuming;
+mod task_outputs;
 mod torn;
 
 use std::path::Path;
@@ -14,7 +15,7 @@ use windlass_core::{
     effect::{Entry, EntryOrigin},
 };
 
-use super::{Facts, Scribe, SessionFiles, TranscriptWriter};
+use super::{Facts, Scribe, SessionFiles, TaskOutputs, TranscriptWriter};
 use crate::config_dir::ConfigDir;
 
 fn id(n: u128) -> Uuid {
