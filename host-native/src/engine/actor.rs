@@ -95,6 +95,8 @@ pub(super) struct Engine {
     pub(super) input_ended: bool,
     /// The session was told that no more comes.
     pub(super) is_finishing: bool,
+    /// Hooks are told, or were, that the session ends.
+    has_told_its_end: bool,
 }
 
 impl Engine {
@@ -163,6 +165,7 @@ impl Engine {
             is_stale: false,
             input_ended: false,
             is_finishing: false,
+            has_told_its_end: false,
         };
         Ok((engine, writing))
     }
@@ -223,6 +226,7 @@ impl Engine {
                     .map(|limit| Instant::now() + limit);
             }
         }
+        self.has_told_its_end = true;
         self.session_ends("other").await;
         self.close_servers().await;
         let failed = self.output.frames().await.has_failed();
@@ -231,10 +235,18 @@ impl Engine {
         Ending::Done { failed }
     }
 
-    /// The end in the middle of whatever runs: nothing of it is left behind.
+    /// The end in the middle of whatever runs: nothing of it is left behind, and hooks hear of it as of any other.
     async fn stopped(&mut self) -> Ending {
-        if let Some(live) = self.live.take() {
+        let was_idle = self.is_session_idle();
+        if let Some(live) = &mut self.live {
             live.end().await;
+        }
+        if let Some(keeper) = self.keeper.as_ref().filter(|_| !was_idle) {
+            // What was said is written; listings also want to know where it ends. Perhaps nobody reads the mirror of it.
+            let _ = timeout(super::LAST_LINES, keeper.turn_ended(None)).await;
+        }
+        if !std::mem::replace(&mut self.has_told_its_end, true) {
+            self.session_ends("other").await;
         }
         // Servers end when their input does; those that do not are killed when this process is gone.
         let _ = timeout(super::LAST_LINES, self.close_servers()).await;

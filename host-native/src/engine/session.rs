@@ -143,7 +143,7 @@ impl Live {
     }
 
     /// Ends at once, and is over when this returns: requests are closed, processes killed.
-    pub(super) async fn end(mut self) {
+    pub(super) async fn end(&mut self) {
         self.driver.abort();
         // It was told to: how it ended says nothing.
         let _ = (&mut self.driver).await;

@@ -39,7 +39,16 @@ struct Engine {
 impl Engine {
     /// Started, asked, and so far that the command runs. `before` is what the command does first.
     fn in_mid_tool(before: &str) -> Self {
+        Self::with_last_hook(before, "cat > ended.part; mv ended.part ended.json", 60_000)
+    }
+
+    /// The same with a hook that hears of the session's end, and how many milliseconds it has for that.
+    fn with_last_hook(before: &str, hook: &str, limit: u32) -> Self {
         let windlass = Windlass::new();
+        let hook = json!([{"hooks": [{"type": "command", "command": hook}]}]);
+        let settings = json!({"hooks": {"SessionEnd": hook}}).to_string();
+        fs::create_dir(windlass.workspace.path().join(".claude")).unwrap();
+        windlass.write(".claude/settings.json", &settings);
         let begun = windlass.workspace.path().join("begun");
         // More than a pipe holds: what gets by it is read by an engine that knows which processes are to end with it.
         let command = format!(
@@ -54,6 +63,7 @@ impl Engine {
                 "CLAUDE_CONFIG_DIR",
                 windlass.workspace.path().join(".config"),
             )
+            .env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", limit.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -102,6 +112,11 @@ impl Engine {
         assert!(said("assistant", r#""name":"Bash""#), "{lines:?}");
         status.code()
     }
+
+    /// What the hook was told that hears of the session's end.
+    fn told_of_its_end(&self) -> Value {
+        serde_json::from_str(&self.windlass.file("ended.json")).unwrap()
+    }
 }
 
 /// A zombie that nobody has collected yet is as good as gone.
@@ -134,6 +149,27 @@ fn an_engine_that_is_told_to_end_leaves_nothing_behind() {
         let mut engine = Engine::in_mid_tool("");
         engine.signal(signal);
         assert_eq!(engine.is_gone(), Some(code));
+        let told = engine.told_of_its_end();
+        assert_eq!(told["hook_event_name"], "SessionEnd");
+        assert_eq!(told["reason"], "other");
+        // Where it ends is written down too, for listings.
+        let lines = transcript(engine.windlass.workspace.path());
+        let last = lines.last().unwrap();
+        assert_eq!(last["type"], "last-prompt", "{last}");
+        assert_eq!(last["lastPrompt"], "go");
+        assert_eq!(told["session_id"], last["sessionId"]);
+    }
+}
+
+#[test]
+fn a_hook_that_hears_of_the_end_cannot_keep_an_engine_from_ending() {
+    let mut engine = Engine::with_last_hook("", "echo $$ > hook; exec sleep 600", 3_000);
+    engine.signal(Signal::TERM);
+    assert_eq!(engine.is_gone(), Some(143));
+    let hook = engine.windlass.file("hook");
+    let hook = Pid::from_raw(hook.trim().parse().unwrap()).unwrap();
+    while lives(hook) {
+        std::thread::yield_now();
     }
 }
 
@@ -171,6 +207,7 @@ fn an_engine_whose_output_is_closed_ends_in_the_middle_of_a_command() {
     }
     engine.stdout = None;
     assert_eq!(engine.is_gone(), Some(141));
+    assert_eq!(engine.told_of_its_end()["reason"], "other");
 }
 
 #[test]
