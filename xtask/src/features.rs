@@ -33,6 +33,8 @@ enum State {
         test: String,
         /// In which way it is not as with the original engine.
         differs: Option<String>,
+        /// The variable without which the test is not run.
+        needs: Option<String>,
     },
     /// There is no such thing; why.
     Missing(String),
@@ -71,14 +73,24 @@ impl Features {
             for feature in self.0.iter().filter(|feature| feature.sdk == sdk) {
                 let name = &feature.name;
                 match &feature.state {
-                    State::Shown { test, .. } if !passed.contains(test.as_str()) => {
+                    State::Shown { test, needs, .. }
+                        if needs.is_none() && !passed.contains(test.as_str()) =>
+                    {
                         bail!("`{name}` is said to be shown by `{test}`, but no such test passed")
                     }
-                    State::Shown { test, differs } => {
-                        let how = match differs {
+                    State::Shown {
+                        test,
+                        differs,
+                        needs,
+                    } => {
+                        let mut how = match differs {
                             None => "works".to_owned(),
                             Some(what) => format!("differs: {what}"),
                         };
+                        // The same words wherever the table is written: it is compared.
+                        if let Some(variable) = needs {
+                            write!(how, " (tried where `${variable}` is set)")?;
+                        }
                         writeln!(text, "| {name} | {how} | `{test}` |")?;
                     }
                     State::Missing(why) => writeln!(text, "| {name} | not: {why} | |")?,
@@ -103,6 +115,7 @@ impl Feature {
             (Some(test), None) => State::Shown {
                 test: test.to_owned(),
                 differs: field("differs").map(str::to_owned),
+                needs: field("needs").map(str::to_owned),
             },
             (None, None) => {
                 bail!("`{name}` needs either a `test` that shows it or why it is `missing`")
@@ -130,6 +143,11 @@ mod tests {
         name = "query()"
         test = "sdk_2_answers"
         differs = "sooner"
+        [[feature]]
+        sdk = "typescript"
+        name = "two engines"
+        test = "sdk_2_two"
+        needs = "OTHER"
     "#;
 
     #[test]
@@ -140,6 +158,7 @@ mod tests {
             "| query() | works | `sdk_1_answers` |",
             "| voice | not: there is no microphone | |",
             "| query() | differs: sooner | `sdk_2_answers` |",
+            "| two engines | works (tried where `$OTHER` is set) | `sdk_2_two` |",
         ] {
             assert!(table.contains(row), "{table}");
         }

@@ -28,11 +28,21 @@ pub(crate) struct Feature {
     pub(crate) script: Option<String>,
     /// A published example in place of a program of ours.
     pub(crate) example: Option<Example>,
+    /// The variable of the environment without which the test is ignored.
+    pub(crate) needs: Option<String>,
     /// In which way we differ from the original engine.
     #[allow(dead_code, reason = "for the table")]
     pub(crate) differs: Option<String>,
     /// Why we do not have it. Its test, if there is one already, is ignored.
     pub(crate) missing: Option<String>,
+}
+
+impl Feature {
+    /// Why the test cannot be run here, if that is so.
+    pub(crate) fn lacks(&self) -> Option<String> {
+        let needed = self.needs.as_ref()?;
+        (std::env::var_os(needed).is_none()).then(|| format!("${needed} is not set"))
+    }
 }
 
 /// One of the examples that the Python SDK publishes.

@@ -30,6 +30,9 @@ const LIMIT: Duration = Duration::from_secs(100);
 /// Marks all processes of a run.
 const MARK: &str = "WINDLASS_SDK_TEST";
 
+/// Names the original engine, for the programs that run it beside ours.
+const ORIGINAL: &str = "WINDLASS_ORIGINAL_ENGINE";
+
 /// Everything that a program sees of the machine.
 struct World {
     /// Where everything is.
@@ -226,6 +229,9 @@ impl World {
             .env("WINDLASS_SDK_TESTS", repository("tests/sdk"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env(MARK, self.root.path());
+        if let Some(original) = std::env::var_os(ORIGINAL) {
+            command.env(ORIGINAL, original);
+        }
         Ok(())
     }
 }
