@@ -446,6 +446,8 @@ pub enum EntryOrigin {
     Engine,
     /// News of a background task.
     Task,
+    /// The word that somebody interrupted the answer ([`InterruptedAnswer`](crate::context::InterruptedAnswer)).
+    Interruption,
 }
 
 impl EntryOrigin {

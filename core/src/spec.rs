@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     agent::{Agents, ModelAliases},
     context::{
-        ClearedBy, Clearing, ContextPolicy, MemoryFile, OutputStyle, PlanReminder, SystemPrompt,
+        ClearedBy, Clearing, ContextPolicy, InterruptedAnswer, MemoryFile, OutputStyle,
+        PlanReminder, SystemPrompt,
     },
     hook::HookMatcher,
     id::SessionId,
@@ -55,6 +56,8 @@ pub struct Spec {
     pub memory: Vec<MemoryFile>,
     /// What goes with prompts in plan mode; without it the model hears of the mode when it is refused a call.
     pub plan_reminder: Option<PlanReminder>,
+    /// What stays in the conversation of an answer that is interrupted. Default: nothing of a response that was cut.
+    pub interrupted_answer: InterruptedAnswer,
     /// How the context is kept within the model's window.
     pub context: ContextPolicy,
     /// The tools. [`Spec::offer`] adds those that the core runs itself.
@@ -135,6 +138,7 @@ impl Default for Spec {
             output_style: None,
             memory: Vec::new(),
             plan_reminder: None,
+            interrupted_answer: InterruptedAnswer::default(),
             context: ContextPolicy::default(),
             tools: Vec::new(),
             tool_aliases: SortedMap::new(),

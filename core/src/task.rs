@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Agent, AgentDefinition, ModelAliases},
-    context::{ContextPolicy, MemoryFile, OutputStyle, PlanReminder, SystemPrompt},
+    context::{
+        ContextPolicy, InterruptedAnswer, MemoryFile, OutputStyle, PlanReminder, SystemPrompt,
+    },
     effect::Prompt,
     hook::HookMatcher,
     id::{SessionId, Uuid},
@@ -248,6 +250,8 @@ struct SpecForm {
     memory: Vec<MemoryFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan_reminder: Option<PlanReminder>,
+    #[serde(skip_serializing_if = "InterruptedAnswer::is_usual")]
+    interrupted_answer: InterruptedAnswer,
     context: ContextPolicy,
     tools: Vec<ToolDefinition>,
     #[serde(skip_serializing_if = "SortedMap::is_empty")]
@@ -336,6 +340,7 @@ impl SpecForm {
             output_style: self.output_style,
             memory: self.memory,
             plan_reminder: self.plan_reminder,
+            interrupted_answer: self.interrupted_answer,
             context: self.context,
             tools: self.tools,
             tool_aliases: self.tool_aliases,

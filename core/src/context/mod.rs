@@ -5,12 +5,14 @@
 //! - [`prompt`]: the system prompt, from a text or from the preset;
 //! - [`memory`]: standing instructions (CLAUDE.md), in front of every request;
 //! - [`plan`]: what goes with prompts in plan mode;
+//! - [`interruption`]: what an interrupt leaves;
 //! - [`size`]: how many tokens a conversation takes;
 //! - [`compaction`]: when the beginning is replaced by a summary, where it is cut, what is asked;
 //! - [`clearing`]: which tool results are shown no more.
 
 pub mod clearing;
 pub mod compaction;
+pub mod interruption;
 pub mod memory;
 pub mod plan;
 pub mod prompt;
@@ -21,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     clearing::{ClearedBy, Clearing},
     compaction::{Compaction, CompactionTrigger},
+    interruption::InterruptedAnswer,
     memory::{MemoryFile, MemoryScope},
     plan::PlanReminder,
     prompt::{OutputStyle, SystemPrompt},

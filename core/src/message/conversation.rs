@@ -20,6 +20,9 @@ pub struct AssistantMessage {
     /// Set when this stands for a failed response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorClass>,
+    /// An interrupt cut the response: this is what of it stays in the conversation.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub aborted: bool,
     /// This message.
     pub uuid: Uuid,
     /// The session.

@@ -159,6 +159,12 @@ pub trait Decoder: Send {
     /// # Errors
     /// [`WireError::Cut`] when the stream ended too early.
     fn finish(self: Box<Self>) -> Result<Response, WireError>;
+
+    /// What has come of a response that is given up in its middle: blocks as far as they are, the usage that was told. None (the
+    /// default) where nothing can be told before the end.
+    fn so_far(self: Box<Self>) -> Option<Response> {
+        None
+    }
 }
 
 /// A complete response.

@@ -1,8 +1,8 @@
 //! How a run ends: interrupts, what they leave behind, and the result.
 
-use alloc::{borrow::ToOwned, format, string::String, vec};
+use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
-use super::{Event, Outcome, Phase, Shared, Thread, output::given_up, run::CallState};
+use super::{Event, Line, Outcome, Phase, Shared, Thread, output::given_up, run::CallState};
 use crate::{
     content::Block,
     hook::{Occurrence, input::StopFailure},
@@ -11,6 +11,10 @@ use crate::{
     provider::{StopReason, Usage},
     tool::ToolResult,
 };
+
+/// The attempt under which is written down what comes behind the results of a response: these may have been written, and be
+/// written again once they were mended.
+const BEHIND_RESULTS: u32 = 3;
 
 impl Thread {
     /// Ends the run from wherever it is. Idle, it does nothing.
@@ -27,13 +31,17 @@ impl Thread {
             }
             return;
         }
+        let by_somebody = outcome == Outcome::Interrupted;
         self.run.outcome = Some(outcome);
         self.run.retry_at = None;
         if self.run.compacting.take().is_some() {
             self.say_compaction_over(shared, Some("interrupted"));
         }
+        if by_somebody {
+            self.keep_words(shared);
+        }
         self.incoming = None;
-        let running: vec::Vec<EffectId> = self
+        let running: Vec<EffectId> = self
             .running(shared)
             .filter(|id| !id.stage.saves())
             .collect();
@@ -90,12 +98,23 @@ impl Thread {
             };
             self.finish_call(shared, index, ToolResult::error(text));
         }
-        if self.run.calls.is_empty() {
-            self.after_save(shared);
-        } else {
-            let lines = self.collect_results();
-            self.save(shared, Stage::SaveResults, lines);
+        let in_calls = !self.run.calls.is_empty();
+        let mut lines: Vec<Line> = self.kept_words().into_iter().collect();
+        if in_calls {
+            lines.extend(self.collect_results());
         }
+        lines.extend(self.mark_interruption(shared, in_calls));
+        if lines.is_empty() {
+            return self.after_save(shared);
+        }
+        if in_calls {
+            return self.save(shared, Stage::SaveResults, lines);
+        }
+        if core::mem::take(&mut self.turn_begun) {
+            // What came of the response that was cut counts as its own.
+            self.turn = self.turn.saturating_add(1);
+        }
+        self.save_under(shared, Stage::SaveResults, BEHIND_RESULTS, lines);
     }
 
     /// The result once nothing runs that could say anything after it.
@@ -225,6 +244,7 @@ impl Thread {
             },
             parent_tool_use_id: self.parent_tool_use_id.clone(),
             error: Some(class),
+            aborted: false,
             uuid,
             session_id: shared.id,
         }));

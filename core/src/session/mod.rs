@@ -8,6 +8,7 @@ mod continued;
 mod decided;
 mod ending;
 mod hook;
+mod interrupted;
 mod model_call;
 mod output;
 mod refused;

@@ -370,6 +370,22 @@ impl Thread {
 
     /// Hands entries to the host; without a transcript they count as written.
     pub(super) fn save(&mut self, shared: &mut Shared, stage: Stage, lines: Vec<Line>) {
+        let attempt = match stage {
+            Stage::SaveSummary => self.run.summaries,
+            Stage::SaveResults if self.run.mended.is_some() => 2,
+            _ => 1,
+        };
+        self.save_under(shared, stage, attempt, lines);
+    }
+
+    /// The same under the name of this attempt.
+    pub(super) fn save_under(
+        &mut self,
+        shared: &mut Shared,
+        stage: Stage,
+        attempt: u32,
+        lines: Vec<Line>,
+    ) {
         if !self.spec.persist || self.run.transcript_broken {
             self.after_save(shared);
             return;
@@ -389,11 +405,6 @@ impl Thread {
                 compaction: line.compaction,
             });
         }
-        let attempt = match stage {
-            Stage::SaveSummary => self.run.summaries,
-            Stage::SaveResults if self.run.mended.is_some() => 2,
-            _ => 1,
-        };
         let id = self.effect_id(shared, 0, stage, attempt);
         self.perform(shared, id, Effect::Persist(self.saving.clone()));
     }
@@ -511,6 +522,14 @@ impl Line {
     pub(super) fn news(content: Vec<RawJson>) -> Self {
         Self {
             origin: EntryOrigin::Task,
+            ..Self::new(Role::User, content)
+        }
+    }
+
+    /// The word that somebody interrupted the answer.
+    pub(super) fn interruption(content: Vec<RawJson>) -> Self {
+        Self {
+            origin: EntryOrigin::Interruption,
             ..Self::new(Role::User, content)
         }
     }

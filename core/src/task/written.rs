@@ -97,6 +97,7 @@ impl SpecForm {
             output_style: spec.output_style.clone(),
             memory: spec.memory.clone(),
             plan_reminder: spec.plan_reminder.clone(),
+            interrupted_answer: spec.interrupted_answer,
             context: spec.context.clone(),
             fallback_model: spec.fallback_model.clone(),
             replay_prompts: spec.replay_prompts,

@@ -16,6 +16,7 @@ mod decoding;
 mod golden_sessions;
 mod harness;
 mod hooks;
+mod interrupted_words;
 mod journals;
 mod loop_choices;
 mod loop_failures;

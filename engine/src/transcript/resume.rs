@@ -9,7 +9,11 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use windlass_core::{RawJson, SessionId, Uuid, transcript::Transcript};
+use windlass_core::{
+    RawJson, SessionId, Uuid,
+    context::interruption::{INTERRUPTED, INTERRUPTED_IN_CALLS},
+    transcript::Transcript,
+};
 
 use super::{CostState, SessionFiles, TranscriptError, scribe::result_of};
 
@@ -321,12 +325,13 @@ fn read_head(line: &[u8], bytes: Range<usize>) -> Option<LineHead> {
             .flatten()
             .any(|block| result_of(block).is_some())
     };
+    let is_interruption = || content.is_some_and(|content| says_interrupted(content.get()));
     let is_news = form.origin.is_some_and(|o| o.kind == "task-notification");
     let kind = match form.r#type.as_str() {
         "assistant" => Kind::Response,
         "user" if is_news => Kind::News,
         "user" if has_result() => Kind::Result,
-        "user" if form.is_meta || form.is_summary => Kind::Other,
+        "user" if form.is_meta || form.is_summary || is_interruption() => Kind::Other,
         "user" => Kind::Prompt,
         _ => Kind::Other,
     };
@@ -339,4 +344,23 @@ fn read_head(line: &[u8], bytes: Range<usize>) -> Option<LineHead> {
         is_aside: form.is_sidechain || form.team.is_some(),
         response: message.and_then(|message| message.id),
     })
+}
+
+/// Whether a message says nothing but that somebody interrupted the answer.
+fn says_interrupted(content: &str) -> bool {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Content {
+        Text(String),
+        Blocks([Block; 1]),
+    }
+    #[derive(Deserialize)]
+    struct Block {
+        text: String,
+    }
+    let text = match serde_json::from_str(content) {
+        Ok(Content::Text(text) | Content::Blocks([Block { text }])) => text,
+        Err(_) => return false,
+    };
+    [INTERRUPTED, INTERRUPTED_IN_CALLS].contains(&text.trim_end())
 }

@@ -317,7 +317,12 @@ impl Scribe {
         if is_prompt && entry.agent.is_none() {
             self.last_prompt = Some(text_of(blocks));
         }
-        let is_meta = entry.origin != EntryOrigin::Conversation;
+        // That a person interrupted is part of what readers are shown.
+        let is_shown = matches!(
+            entry.origin,
+            EntryOrigin::Conversation | EntryOrigin::Interruption
+        );
+        let is_meta = !is_shown;
         let is_summary = entry.compaction.is_some();
         let line = UserLine {
             parent_uuid: parent,

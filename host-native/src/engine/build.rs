@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, sync::Arc};
 use windlass_core::{
     RawJson, Spec,
     agent::{Agent as AgentSpec, AgentDefinition},
-    context::{PlanReminder, SystemPrompt},
+    context::{InterruptedAnswer, PlanReminder, SystemPrompt},
     permission::{Mode, Rule, RuleValue, Source},
     spec::{AgentToolName, Thinking},
     tools::CoreTool,
@@ -153,6 +153,7 @@ fn drawn(
     spec.thinking_display = flags.thinking_display;
     spec.task_budget = flags.task_budget;
     spec.plan_reminder = Some(PlanReminder::default());
+    spec.interrupted_answer = InterruptedAnswer::Kept;
     spec.max_tokens = launch.max_output_tokens;
     if let Some(retries) = launch.max_retries {
         spec.retry.max_retries = retries;

@@ -227,7 +227,6 @@ impl Engine {
         }
         // The receipt first: what follows from the interrupt comes behind it.
         self.reply(id, &Reply::Success(Some(receipt))).await;
-        self.output.frames().await.interrupting();
         // A prompt that has not reached the session goes first, so that it has a result to be interrupted with.
         self.pump().await;
         self.tell(Input::Interrupt);

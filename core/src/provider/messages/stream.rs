@@ -130,18 +130,26 @@ impl Decoder for StreamDecoder {
         if !message.started || !(message.stopped || message.stop_reason.is_some()) {
             return Err(WireError::Cut);
         }
-        Ok(Response {
-            id: message.id,
-            model: message.model,
-            content: message.blocks.into_values().map(Building::finish).collect(),
-            stop_reason: message.stop_reason,
-            stop_sequence: message.stop_sequence,
-            usage: message.usage,
-        })
+        Ok(message.response())
+    }
+
+    fn so_far(self: Box<Self>) -> Option<Response> {
+        self.message.started.then(|| self.message.response())
     }
 }
 
 impl Accumulated {
+    fn response(self) -> Response {
+        Response {
+            id: self.id,
+            model: self.model,
+            content: self.blocks.into_values().map(Building::finish).collect(),
+            stop_reason: self.stop_reason,
+            stop_sequence: self.stop_sequence,
+            usage: self.usage,
+        }
+    }
+
     fn event(&mut self, data: &[u8], events: Option<&mut Vec<RawJson>>) -> Result<(), WireError> {
         let event: Event<'_> =
             crate::json::read::from_slice(data).map_err(|e| garbled_event(data, &e))?;

@@ -67,6 +67,11 @@ impl Decoder for StreamDecoder {
         }
         Err(WireError::Cut)
     }
+
+    fn so_far(self: Box<Self>) -> Option<Response> {
+        let response = self.arriving.response;
+        response.is_answered().then(|| response.finish())
+    }
 }
 
 impl Arriving {

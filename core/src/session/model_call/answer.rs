@@ -64,6 +64,7 @@ impl Thread {
             },
             parent_tool_use_id: self.parent_tool_use_id.clone(),
             error: None,
+            aborted: false,
             uuid,
             session_id: shared.id,
         };

@@ -13,6 +13,7 @@ use crate::{
     json::RawJson,
     message::{Message, StreamEvent},
     money::Usd,
+    provider::Response,
 };
 
 /// Of an error response no more is read than this.
@@ -124,6 +125,14 @@ impl Thread {
                 uuid,
                 session_id: shared.id,
             }));
+        }
+    }
+
+    /// What has come of the response that is arriving; nobody listens to the rest of it any more.
+    pub(in crate::session) fn take_incoming(&mut self) -> Option<Response> {
+        match self.incoming.take()?.body {
+            Body::Success(decoder) => decoder.so_far(),
+            Body::Awaited | Body::Error { .. } => None,
         }
     }
 

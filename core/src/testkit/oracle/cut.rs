@@ -1,4 +1,5 @@
-//! Nothing of a response that did not come to its end is shown as a response or kept.
+//! Nothing of a response that did not come to its end is shown as a response or kept, but for the texts of one that was
+//! interrupted, where the spec wants those.
 //!
 //! The oracle reads along what the server sends. A response counts as complete when its end mark has been
 //! handed in: `message_stop`, `[DONE]`, a stop or finish reason (some servers leave the mark behind it out, and
@@ -16,8 +17,10 @@ use serde_json::Value;
 
 use super::{Check, Oracle, View, Violation, message_of};
 use crate::{
+    content::Block,
     effect::{Answer, Input, Output},
     id::EffectId,
+    json::RawJson,
     message::Message,
 };
 
@@ -55,7 +58,7 @@ impl Oracle for Cut {
         Ok(())
     }
 
-    fn output(&mut self, _view: &View<'_>, output: &Output) -> Check {
+    fn output(&mut self, view: &View<'_>, output: &Output) -> Check {
         let Some(Message::Assistant(said)) = message_of(output) else {
             return Ok(());
         };
@@ -63,8 +66,14 @@ impl Oracle for Cut {
             return Ok(());
         }
         let id = said.message.id.as_str();
-        let came = |body: &Vec<u8>| memmem::find(body, id.as_bytes()).is_some() && is_whole(body);
-        if !self.arriving.values().any(came) {
+        let may_be_cut = said.aborted && view.spec.interrupted_answer.is_kept();
+        let came = |body: &Vec<u8>| {
+            memmem::find(body, id.as_bytes()).is_some() && (may_be_cut || is_whole(body))
+        };
+        let is_text =
+            |block: &RawJson| matches!(Block::from_raw(block.clone()), Block::Text { .. });
+        let is_fit = !said.aborted || may_be_cut && said.message.content.iter().all(is_text);
+        if !is_fit || !self.arriving.values().any(came) {
             return Err(Violation::CutResponse {
                 what: format!("the message {id} is shown as a response"),
             });

@@ -9,6 +9,8 @@ use alloc::{
 use super::{Check, Oracle, View, Violation};
 use crate::{
     RawJson,
+    content::Block,
+    context::interruption::{INTERRUPTED, INTERRUPTED_IN_CALLS},
     effect::{Input, Output},
     json::RawObject,
     message::{Message, ResultMessage, ResultSubtype, SystemMessage},
@@ -158,7 +160,14 @@ fn is_prompt(output: &Output) -> bool {
         return false;
     };
     let is_result = |block: &RawJson| block.get().contains("\"type\":\"tool_result\"");
-    !user.is_synthetic && !user.message.content.iter().any(is_result)
+    let is_word = |block: &RawJson| {
+        let block = Block::from_raw(block.clone());
+        [INTERRUPTED, INTERRUPTED_IN_CALLS]
+            .map(Block::text)
+            .contains(&block)
+    };
+    let is_other = |block: &RawJson| is_result(block) || is_word(block);
+    !user.is_synthetic && !user.message.content.iter().any(is_other)
 }
 
 /// Whether it is shown because everything is repeated.

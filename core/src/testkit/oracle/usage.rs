@@ -111,7 +111,8 @@ impl Oracle for Usages {
                 self.turns = 0;
                 self.run = Usage::default();
             }
-            Some(Message::Assistant(said)) if said.error.is_none() => {
+            // Of a response that was cut nobody knows what it costs.
+            Some(Message::Assistant(said)) if said.error.is_none() && !said.aborted => {
                 return self.responded(view.spec, said);
             }
             Some(Message::Result(result)) => {

@@ -7,11 +7,7 @@ use windlass_core::{
     provider::StopReason,
 };
 
-use super::{
-    Facts, Frames,
-    turn::{Accepted, Cut},
-    with,
-};
+use super::{Facts, Frames, turn::Accepted, with};
 use crate::transcript::CostState;
 
 /// The error by which a session reports that it was interrupted.
@@ -46,26 +42,13 @@ impl Frames {
                 .as_deref()
                 .is_some_and(|errors| errors == [INTERRUPTED]);
         if interrupted {
-            // Who denies a call and interrupts does so in the middle of calls.
-            let cut = turn.cut.unwrap_or(Cut::Tools);
             self.turn.stream = std::mem::take(&mut turn.stream);
-            lines.extend(self.cut_words(facts));
-            let (marker, reason) = match cut {
-                Cut::Streaming => ("[Request interrupted by user]", "aborted_streaming"),
-                Cut::Tools => (
-                    "[Request interrupted by user for tool use]",
-                    "aborted_tools",
-                ),
-            };
-            lines.push(self.stamped(json!({
-                "type": "user",
-                "message": {"role": "user", "content": [{"type": "text", "text": marker}]},
-                "parent_tool_use_id": null,
-            })));
             lines.extend(self.close_stream());
-            turn.user_frames += 1;
             ending.was_cut = true;
-            ending.terminal_reason = Some(reason);
+            ending.terminal_reason = Some(match turn.cut_in_calls {
+                true => "aborted_tools",
+                false => "aborted_streaming",
+            });
         } else if let Some(words) = turn.api_error.take() {
             // Here an answer that never came is an answer, and an error.
             result.subtype = ResultSubtype::Success;

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use windlass_core::{
     Message, RawJson, Seeded, SessionId, UnixMillis, Uuid,
     content::Block,
-    context::CompactionTrigger,
+    context::{CompactionTrigger, interruption::INTERRUPTED_IN_CALLS},
     message::{AssistantMessage, SystemMessage, UserMessage},
 };
 
@@ -224,9 +224,12 @@ impl Frames {
             self.turn.has_answered = true;
         }
         let of_agent = self.said_by(assistant.parent_tool_use_id.as_deref(), facts);
-        let mut lines = Vec::with_capacity(assistant.message.content.len());
+        let blocks = assistant.message.content.len();
+        let mut lines = Vec::with_capacity(blocks);
         for (index, block) in assistant.message.content.iter().enumerate() {
             let mut frame = assistant.clone();
+            // What came before the last block of a response that was cut had come to its end.
+            frame.aborted &= index + 1 == blocks;
             frame.uuid = block_uuid(assistant.uuid, index);
             frame.message.content = vec![block.clone()];
             if assistant.error.is_none() {
@@ -264,6 +267,7 @@ impl Frames {
         }
         if user.parent_tool_use_id.is_none() && !user.is_replay {
             self.turn.user_frames += 1;
+            self.turn.cut_in_calls |= is_text(&user, INTERRUPTED_IN_CALLS);
         }
         more.extend(self.said_by(user.parent_tool_use_id.as_deref(), facts));
         vec![with(&Message::User(user), more)]
@@ -381,6 +385,12 @@ fn tool_result(user: &UserMessage) -> Option<(String, Value)> {
         false => content,
     };
     Some((block.tool_use_id, result))
+}
+
+/// Whether a user message says this and nothing else.
+fn is_text(user: &UserMessage, text: &str) -> bool {
+    let says = |block: &RawJson| Block::from_raw(block.clone()) == Block::text(text);
+    matches!(user.message.content.as_slice(), [block] if says(block))
 }
 
 /// Makes the content of a result a list of blocks, and gives the list: what MCP servers answer is one, however short. None

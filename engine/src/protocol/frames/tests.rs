@@ -228,8 +228,12 @@ fn an_answer_that_never_came_is_a_success_that_is_an_error() {
 }
 
 #[test]
-fn an_interrupt_is_marked_and_says_what_it_met() {
+fn an_interrupt_closes_the_stream_and_says_what_it_met() {
     let interrupted = || result("error_during_execution", json!({"errors": ["interrupted"]}));
+    let marker = |text: &str| {
+        message(json!({"type": "user", "parent_tool_use_id": null,
+            "message": {"role": "user", "content": [{"type": "text", "text": text}]}}))
+    };
     // While the model answers, in the middle of a block.
     let mut streaming = frames(FrameSettings {
         partial: true,
@@ -242,26 +246,26 @@ fn an_interrupt_is_marked_and_says_what_it_met() {
         &mut streaming,
         vec![
             replay("hi"),
-            event(
-                json!({"type": "message_start", "message": {"id": "msg_1", "model": "m", "content": []}}),
-            ),
-            event(
-                json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "W"}}),
-            ),
-            event(
-                json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hole."}}),
-            ),
+            event(json!({"type": "message_start", "message": {"id": "msg_1"}})),
+            event(json!({"type": "content_block_start", "index": 0})),
             event(json!({"type": "content_block_stop", "index": 0})),
-            event(
-                json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}}),
-            ),
-            event(
-                json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "Hal"}}),
-            ),
+            event(json!({"type": "content_block_start", "index": 1})),
         ],
     );
-    streaming.interrupting();
-    let said = read(streaming.message(interrupted(), Facts::default()));
+    let mut cut = serde_json::to_value(assistant(json!([
+        {"type": "text", "text": "Whole."}, {"type": "text", "text": "Hal"}
+    ])))
+    .unwrap();
+    cut["aborted"] = true.into();
+    cut["message"]["stop_reason"] = Value::Null;
+    let mut said = Vec::new();
+    for message in [
+        message(cut),
+        marker("[Request interrupted by user]"),
+        interrupted(),
+    ] {
+        said.extend(read(streaming.message(message, Facts::default())));
+    }
     assert_eq!(
         kinds(&said),
         [
@@ -283,28 +287,29 @@ fn an_interrupt_is_marked_and_says_what_it_met() {
         events,
         ["content_block_stop", "message_delta", "message_stop"]
     );
+    // The block that had come to its end is a block like any other.
     let text = |at: usize| &said[at]["message"]["content"][0]["text"];
     assert_eq!((text(0), said[0].get("aborted")), (&json!("Whole."), None));
     assert_eq!(
         (text(1), &said[1]["aborted"]),
         (&json!("Hal"), &json!(true))
     );
-    assert_eq!(said[1]["message"]["model"], "m");
-    assert_eq!(text(2), "[Request interrupted by user]");
     let end = said.last().unwrap();
     assert_eq!(end["terminal_reason"], "aborted_streaming");
     assert_eq!(end["num_turns"], 2);
     // While a call runs.
     let mut tools = frames(FrameSettings::default());
     let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]);
-    turn(&mut tools, vec![replay("hi"), assistant(call)]);
-    tools.interrupting();
-    tools.message(tool_result("t1", true), Facts::default());
-    let said = read(tools.message(interrupted(), Facts::default()));
-    assert_eq!(
-        said[0]["message"]["content"][0]["text"],
-        "[Request interrupted by user for tool use]"
+    turn(
+        &mut tools,
+        vec![
+            replay("hi"),
+            assistant(call),
+            tool_result("t1", true),
+            marker("[Request interrupted by user for tool use]"),
+        ],
     );
+    let said = read(tools.message(interrupted(), Facts::default()));
     let end = said.last().unwrap();
     assert_eq!(end["terminal_reason"], "aborted_tools");
     assert_eq!(end["num_turns"], 3);

@@ -29,15 +29,6 @@ impl Accepted {
     }
 }
 
-/// Where an interrupt met the turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// While the model answered.
-    Streaming,
-    /// While calls were open.
-    Tools,
-}
-
 /// A turn, from its `init` to its result.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
@@ -51,15 +42,14 @@ pub(super) struct Turn {
     pub(super) user_frames: u32,
     /// Whether a response was handed on.
     pub(super) has_answered: bool,
-    /// Calls without a result.
-    pub(super) open_calls: BTreeSet<String>,
     /// What the message said that stands for a response that never came.
     pub(super) api_error: Option<String>,
     /// The prompt was the command to compact the conversation.
     pub(super) was_compacted: bool,
     /// Calls of MCP tools without a result.
     pub(super) mcp_calls: BTreeSet<String>,
-    pub(super) cut: Option<Cut>,
+    /// An interrupt met it while calls were open.
+    pub(super) cut_in_calls: bool,
     pub(super) stream: OpenStream,
 }
 
@@ -67,11 +57,8 @@ impl Turn {
     pub(super) fn assistant(&mut self, assistant: &AssistantMessage) {
         for block in &assistant.message.content {
             match Block::from_raw(block.clone()) {
-                Block::ToolUse(call) => {
-                    if call.name.starts_with("mcp__") {
-                        self.mcp_calls.insert(call.id.clone());
-                    }
-                    self.open_calls.insert(call.id);
+                Block::ToolUse(call) if call.name.starts_with("mcp__") => {
+                    self.mcp_calls.insert(call.id);
                 }
                 Block::Text { text, .. } if assistant.error.is_some() => {
                     self.api_error = Some(text)
@@ -83,15 +70,7 @@ impl Turn {
 
     /// Whether the call was one of an MCP tool.
     pub(super) fn answered(&mut self, call: &str) -> bool {
-        self.open_calls.remove(call);
         self.mcp_calls.remove(call)
-    }
-
-    pub(super) fn cut_now(&self) -> Cut {
-        match self.open_calls.is_empty() {
-            true => Cut::Streaming,
-            false => Cut::Tools,
-        }
     }
 
     /// The ids that senders gave its prompts.
@@ -104,11 +83,6 @@ impl Turn {
 }
 
 impl Frames {
-    /// An interrupt is on its way into the session: where it meets the turn is part of the result.
-    pub fn interrupting(&mut self) {
-        self.turn.cut.get_or_insert(self.turn.cut_now());
-    }
-
     /// What the lifecycle of a prompt has come to, for a sender that gave it an id.
     pub(super) fn life(&mut self, prompt: &Accepted, state: &str) -> Option<String> {
         let given = prompt.given.as_deref()?;

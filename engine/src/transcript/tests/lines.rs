@@ -97,12 +97,16 @@ fn sess_1_what_no_person_said_is_marked() {
     talk.says("p");
     talk.says("a hook's word").origin = EntryOrigin::Engine;
     talk.says("a task ended").origin = EntryOrigin::Task;
+    talk.says("[Request interrupted by user]").origin = EntryOrigin::Interruption;
     let lines = written(&talk);
     assert_eq!(lines[0].get("isMeta"), None);
     assert_eq!(lines[1]["isMeta"], true);
     assert_eq!(lines[1].get("permissionMode"), None);
     assert_eq!(lines[2]["isMeta"], true);
     assert_eq!(lines[2]["origin"], json!({"kind": "task-notification"}));
+    // Readers are shown it; it is no prompt all the same.
+    assert_eq!(lines[3].get("isMeta"), None);
+    assert_eq!(lines[3].get("permissionMode"), None);
 }
 
 #[test]

@@ -188,6 +188,20 @@ fn sess_1_prompts_and_news_that_a_turn_took_up_are_not_dropped_with_it() {
 }
 
 #[test]
+fn sess_1_that_a_turn_was_interrupted_is_dropped_with_it() {
+    for content in [
+        json!("[Request interrupted by user]"),
+        json!([{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let mut talk = talk();
+        talk.push(json!({"role": "user", "content": content}));
+        let truncated = saved(root.path(), &talk).truncated(&dropping(id(5), id(6)));
+        assert!(truncated.is_ok(), "{truncated:?}");
+    }
+}
+
+#[test]
 fn sess_1_a_fork_begins_with_a_copy_and_leaves_the_original_alone() {
     let root = tempfile::tempdir().unwrap();
     let saved = saved(root.path(), &talk()).truncated(&at(id(5))).unwrap();

@@ -5,6 +5,7 @@ use alloc::{string::ToString, vec, vec::Vec};
 use serde_json::{Value, json};
 
 use crate::{
+    context::InterruptedAnswer,
     id::Seeded,
     json::RawJson,
     money::Usd,
@@ -100,6 +101,10 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
     }
     if dice.below(2) == 0 {
         spec.hooks = super::hook::registered(dice);
+    }
+    if spec.cancel_grace_ms.is_multiple_of(3) {
+        // By a number that was thrown already: no seed means another world because of this.
+        spec.interrupted_answer = InterruptedAnswer::Kept;
     }
     spec
 }
