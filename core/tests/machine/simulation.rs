@@ -131,7 +131,7 @@ fn everything_that_goes_wrong_goes_wrong_beside_agents_too() {
         // Rare: its model is hardly ever cut off beside a call that nobody waits for.
         .filter(|it| it.scene != Scene::BackgroundCall || it.kind != IncidentKind::Cut)
         .collect();
-    let mut seeds = 40_000..46_000;
+    let mut seeds = 44_300..50_300;
     while !(all.is_subset(&happened) && faults.len() == FaultKind::ALL.len())
         && let Some(seed) = seeds.next()
     {
