@@ -40,6 +40,15 @@ pub enum Input {
     /// Change rules, directories or mode; holds from the next judged call on, all of it or (with
     /// [`Output::Refused`]) nothing. Writing settings files is the host's.
     UpdatePermissions(Vec<PermissionUpdate>),
+    /// From now on, or no longer, the tools of an MCP server are judged as in mode `default` where the mode would let them
+    /// run unasked: rules hold as ever, and what none covers is asked about (Agent SDK types,
+    /// `setMcpPermissionModeOverride`). It holds also for a server that is not there yet.
+    GuardServer {
+        /// The server.
+        server: String,
+        /// Whether it is guarded.
+        is_guarded: bool,
+    },
     /// Change the model; none returns to the one of the spec. Holds from the next request on.
     SetModel(Option<String>),
     /// Change how the model thinks; none returns to the spec. Holds from the next request on.

@@ -343,7 +343,7 @@ fn by_mode(
     line: Option<&CommandLine<'_>>,
 ) -> Decision {
     let decide = |verdict, cause| Decision { verdict, cause };
-    let mode = standing.mode();
+    let mode = standing.mode_for(&call.tool.name);
     if mode == Mode::BypassPermissions {
         return decide(Verdict::Allow, Cause::Mode(mode));
     }

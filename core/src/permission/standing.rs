@@ -24,6 +24,8 @@ pub struct Standing<'a> {
     pub own_deny: &'a [Rule],
     /// What the calling subagent may less than the session.
     pub narrowing: Option<&'a Narrowing>,
+    /// What the names of tools begin with that no mode lets run unasked ([`SessionPermissions::guarded`](super::SessionPermissions::guarded)).
+    pub guarded: &'a [String],
 }
 
 impl<'a> Standing<'a> {
@@ -39,6 +41,7 @@ impl<'a> Standing<'a> {
             left: &[],
             own_deny: &[],
             narrowing: None,
+            guarded: &[],
         }
     }
 
@@ -47,6 +50,15 @@ impl<'a> Standing<'a> {
     pub fn mode(&self) -> Mode {
         self.narrowing
             .map_or(self.mode, |narrowing| narrowing.mode_under(self.mode))
+    }
+
+    /// The mode as it decides about a tool that no rule covers.
+    pub(super) fn mode_for(&self, tool: &str) -> Mode {
+        let is_guarded = || self.guarded.iter().any(|begin| tool.starts_with(begin));
+        match self.mode() {
+            Mode::BypassPermissions if is_guarded() => Mode::Default,
+            mode => mode,
+        }
     }
 
     /// The workspace: the working directory and the additional ones.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{Behavior, Mode, Rule, RuleError, RuleValue, Rules, Source, path_pattern::lexical};
 use crate::{
+    agent::server_tool_name,
     json,
     spec::{Environment, PermissionPolicy},
 };
@@ -169,11 +170,13 @@ impl<'de> Deserialize<'de> for PermissionUpdate {
 }
 
 /// The permissions of a session: those of its spec, with the updates since. As state it is the mode and the
-/// updates; what they come to is computed again after a restore.
+/// updates, and which servers are guarded; what they come to is computed again after a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPermissions {
     mode: Mode,
     updates: Vec<PermissionUpdate>,
+    /// What the names of tools begin with that no mode lets run unasked.
+    guarded: Vec<String>,
     /// None while nothing differs from the spec.
     updated: Option<Arc<Updated>>,
 }
@@ -191,6 +194,7 @@ impl SessionPermissions {
         Self {
             mode: policy.mode,
             updates: Vec::new(),
+            guarded: Vec::new(),
             updated: None,
         }
     }
@@ -253,6 +257,28 @@ impl SessionPermissions {
     ) -> Result<(), UpdateError> {
         self.mode = allowed_mode(policy, environment, mode)?;
         Ok(())
+    }
+
+    /// The servers whose tools are judged as in mode `default` where the mode would let them run unasked: what the names of
+    /// their tools begin with.
+    #[must_use]
+    pub fn guarded(&self) -> &[String] {
+        &self.guarded
+    }
+
+    /// Guards the tools of an MCP server from now on, or no longer ([`Input::GuardServer`](crate::Input::GuardServer)).
+    pub(crate) fn guard(&mut self, server: &str, is_guarded: bool) {
+        let begin = server_tool_name(server, "");
+        self.guarded.retain(|known| *known != begin);
+        if is_guarded {
+            self.guarded.push(begin);
+        }
+    }
+
+    /// From saved state.
+    pub(crate) fn with_guarded(mut self, guarded: Vec<String>) -> Self {
+        self.guarded = guarded;
+        self
     }
 
     /// Goes back to a mode that held before: it was allowed then.

@@ -197,6 +197,9 @@ impl Session {
             Input::Interrupt => self.main.interrupt(&mut self.shared, Outcome::Interrupted),
             Input::SetMode(mode) => self.set_mode(mode),
             Input::UpdatePermissions(updates) => self.shared.update_permissions(&updates),
+            Input::GuardServer { server, is_guarded } => {
+                self.shared.permissions.guard(&server, is_guarded);
+            }
             Input::SetModel(model) => self.choose(|chosen| chosen.model = model),
             Input::SetThinking(thinking) => self.choose(|chosen| chosen.thinking = thinking),
             Input::SetEffort(effort) => self.choose(|chosen| chosen.effort = effort),

@@ -74,6 +74,8 @@ struct State {
     session_allow: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     permission_updates: Vec<PermissionUpdate>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    guarded: Vec<String>,
     observed: Vec<Observation>,
     cost: Usd,
     model_usage: SortedMap<String, ModelUsage>,
@@ -203,6 +205,7 @@ impl Session {
             mode_before_plan: *mode_before_plan,
             session_allow: Vec::new(),
             permission_updates: permissions.updates().to_vec(),
+            guarded: permissions.guarded().to_vec(),
             observed: observed.values().cloned().collect(),
             cost: *cost,
             model_usage: model_usage.clone(),
@@ -313,7 +316,9 @@ impl Session {
             SessionPermissions::restore(&spec.permissions, &spec.environment, state.mode, &updates);
         let shared = Shared {
             ids: state.ids,
-            permissions: permissions.map_err(|e| broken(last, e.to_string()))?,
+            permissions: permissions
+                .map_err(|e| broken(last, e.to_string()))?
+                .with_guarded(state.guarded),
             mode_before_plan: state.mode_before_plan,
             observed: state
                 .observed

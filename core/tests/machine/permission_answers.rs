@@ -1,8 +1,10 @@
 //! What whoever is asked learns and answers, and what comes of it.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use windlass_core::{
-    Input, Output, Spec,
+    Input, Output, Session, Spec,
     effect::{Answer, Effect, PermissionResponse},
     id::Stage,
     permission::{Mode, PermissionUpdate, RuleValue, ToolSet, UpdateError},
@@ -296,4 +298,33 @@ fn what_is_denied_unasked_is_told_where_that_is_wanted() {
         let wanted = [(&json!("a"), &json!("rule")), (&json!("b"), &json!("mode"))];
         assert_eq!(denied, if told { &wanted[..] } else { &[] });
     }
+}
+
+#[test]
+fn api_3_a_guarded_server_is_asked_about_where_the_mode_would_not_and_stays_so_in_a_snapshot() {
+    let spec = || {
+        let mut spec = asking_spec(vec![tool("mcp__calc__add"), tool("mcp__notes__read")]);
+        spec.permissions.mode = Mode::BypassPermissions;
+        spec.permissions.allow_bypass = true;
+        spec
+    };
+    let guard = |server: &str, is_guarded| Input::GuardServer {
+        server: server.into(),
+        is_guarded,
+    };
+    let mut bench = Bench::new(spec());
+    bench.input(guard("calc", true));
+    let snapshot = bench.session.snapshot().unwrap();
+    bench.session = Session::restore(Arc::new(spec()), &snapshot).unwrap();
+    bench.input(Input::Resumed { live: vec![] });
+    bench.prompt("go");
+    bench.reply(&Reply::message(&[
+        tool_use("a", "mcp__calc__add", json!({})),
+        tool_use("b", "mcp__notes__read", json!({})),
+    ]));
+    bench.decide(PermissionResponse::deny("no"));
+    bench.finish("b", "read");
+    bench.input(guard("calc", false));
+    bench.reply(&Reply::call("c", "mcp__calc__add", json!({})));
+    bench.finish("c", "3");
 }

@@ -2,8 +2,8 @@
 
 use windlass_core::{
     permission::{
-        Behavior, Cause, HookVerdict, Mode, Narrowing, Rule, Rules, SessionPermissions, Standing,
-        UpdateError, Verdict, judge,
+        Behavior, CallFacts, Cause, HookVerdict, Mode, Narrowing, Rule, Rules, SessionPermissions,
+        Standing, UpdateError, Verdict, judge,
     },
     spec::{Environment, PermissionPolicy},
 };
@@ -265,5 +265,32 @@ fn perm_4_a_program_of_a_folder_is_not_what_the_shell_does_by_itself() {
     assert_eq!(verdict("ls && true"), Verdict::Allow);
     for line in ["ls && ./true", "ls && /tmp/pwd", "ls && bin/test -e x"] {
         assert_eq!(verdict(line), Verdict::Ask, "{line}");
+    }
+}
+
+#[test]
+fn api_3_a_guarded_server_is_judged_as_if_permissions_were_not_bypassed() {
+    let environment = environment();
+    let rules = allow(&["mcp__calc__add"]);
+    let guarded = ["mcp__calc__".to_owned()];
+    for (mode, name, expected) in [
+        (Mode::BypassPermissions, "mcp__calc__mul", Verdict::Ask),
+        (Mode::BypassPermissions, "mcp__calc__add", Verdict::Allow),
+        (
+            Mode::BypassPermissions,
+            "mcp__calculus__mul",
+            Verdict::Allow,
+        ),
+        (Mode::BypassPermissions, "Bash", Verdict::Allow),
+        (Mode::Default, "mcp__calc__mul", Verdict::Ask),
+        (Mode::DontAsk, "mcp__calc__mul", Verdict::Deny),
+    ] {
+        let standing = Standing {
+            guarded: &guarded,
+            ..Standing::new(&rules, mode, &environment)
+        };
+        let tool = super::tool(name);
+        let decision = judge(&standing, CallFacts::of(&tool), None);
+        assert_eq!(decision.verdict, expected, "{mode:?} {name}");
     }
 }

@@ -38,6 +38,7 @@ impl Thread {
                 _ => &self.spec.permissions.rules.deny,
             },
             narrowing: self.narrowing.as_ref(),
+            guarded: shared.permissions.guarded(),
         }
     }
 
