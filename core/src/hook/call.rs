@@ -82,13 +82,7 @@ impl HookAnswer {
                         }
                     };
                 }
-                let context = event.takes_plain_context() && !text.is_empty();
-                let specific = context.then(|| {
-                    SpecificOutput::Context(ContextOutput {
-                        hook_event_name: event,
-                        additional_context: Some(text.to_owned()),
-                    })
-                });
+                let specific = plain(text, event);
                 match kind {
                     HookKind::Trusted => Opinion::Trusted(SyncOutput {
                         specific,
@@ -147,6 +141,24 @@ impl HookAnswer {
             Self::Output(_) | Self::Failed(_) => None,
         }
     }
+}
+
+/// What the plain text of a program means: where a worktree is, context for the model, or nothing.
+fn plain(text: &str, event: HookEvent) -> Option<SpecificOutput> {
+    if text.is_empty() {
+        return None;
+    }
+    if event == HookEvent::WorktreeCreate {
+        return Some(SpecificOutput::WorktreeCreate {
+            worktree_path: text.to_owned(),
+        });
+    }
+    event.takes_plain_context().then(|| {
+        SpecificOutput::Context(ContextOutput {
+            hook_event_name: event,
+            additional_context: Some(text.to_owned()),
+        })
+    })
 }
 
 fn read(json: &RawJson, event: HookEvent, kind: HookKind) -> Opinion {

@@ -132,10 +132,10 @@ impl HookEvent {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
     }
 
-    /// Whether a hook may refuse what is about to happen: a call, or a prompt.
+    /// Whether a hook may refuse what is about to happen: a call, a prompt, or a worktree.
     #[must_use]
     pub fn can_be_refused(self) -> bool {
-        self.judges_calls() || self.looks_at_prompts()
+        self.judges_calls() || self.looks_at_prompts() || self == Self::WorktreeCreate
     }
 
     /// Whether it comes before a prompt enters the conversation.
@@ -162,7 +162,8 @@ impl HookEvent {
         )
     }
 
-    /// Whether the host reports it ([`Input::Occurred`](crate::Input::Occurred)); the session knows of the others itself.
+    /// Whether the host reports it ([`Input::Occurred`](crate::Input::Occurred)); the session knows of the others itself, and of
+    /// the worktrees that it asks for ([`EnterWorktree`](crate::tools::enter_worktree)): a host reports those that are made besides.
     #[must_use]
     pub fn comes_from_outside(self) -> bool {
         matches!(

@@ -179,6 +179,10 @@ impl Judgement {
             Some(SpecificOutput::PermissionDenied { retry: Some(true) }) => {
                 return widens("hookSpecificOutput.retry", "let a call be tried again");
             }
+            Some(SpecificOutput::WorktreeCreate { .. }) => {
+                let place = "hookSpecificOutput.worktreePath";
+                return widens(place, "choose where the work goes on");
+            }
             Some(
                 SpecificOutput::PostToolUse { .. }
                 | SpecificOutput::PermissionDenied { .. }

@@ -44,6 +44,8 @@ pub struct Merged {
     pub system_messages: Vec<String>,
     /// What the model sees in place of a tool's output: the last one given.
     pub updated_output: Option<RawJson>,
+    /// Where a hook has made the worktree that was needed: the last one given.
+    pub worktree_path: Option<String>,
     /// What is taken from a call.
     pub narrowing: Narrowing,
     /// A call that was denied may be tried again.
@@ -152,6 +154,9 @@ impl Merged {
                 updated_output: Some(output),
                 ..
             } => self.updated_output = Some(output.clone()),
+            SpecificOutput::WorktreeCreate { worktree_path } => {
+                self.worktree_path = Some(worktree_path.clone());
+            }
             SpecificOutput::PermissionDenied { retry } => self.retry |= *retry == Some(true),
             _ => {}
         }

@@ -119,6 +119,12 @@ pub enum SpecificOutput {
         #[serde(skip_serializing_if = "Option::is_none")]
         retry: Option<bool>,
     },
+    /// When a worktree is needed.
+    #[serde(rename_all = "camelCase")]
+    WorktreeCreate {
+        /// Where the hook has made it: an absolute path. None is made besides.
+        worktree_path: String,
+    },
     /// Text for the model, of the events that say nothing else.
     #[serde(untagged)]
     Context(ContextOutput),
@@ -245,6 +251,16 @@ impl HookOutput {
         })
     }
 
+    /// When a worktree is needed: it is there, at this absolute path.
+    pub fn worktree(path: impl Into<String>) -> Self {
+        Self::Done(SyncOutput {
+            specific: Some(SpecificOutput::WorktreeCreate {
+                worktree_path: path.into(),
+            }),
+            ..SyncOutput::default()
+        })
+    }
+
     /// Not to be waited for; whoever runs it may stop it after so many milliseconds.
     #[must_use]
     pub fn run_on(timeout_ms: Option<u64>) -> Self {
@@ -362,6 +378,13 @@ impl SpecificOutput {
                 let retry = fields.boolean("retry")?;
                 Ok(Self::PermissionDenied { retry })
             }
+            HookEvent::WorktreeCreate => {
+                fields.only(&["hookEventName", "worktreePath"])?;
+                let worktree_path = fields.text("worktreePath")?.ok_or_else(|| {
+                    fields.fault("worktreePath", "is missing: where the worktree is")
+                })?;
+                Ok(Self::WorktreeCreate { worktree_path })
+            }
             // Kept out of the words of a refusal; the prompt is not repeated in ours.
             HookEvent::UserPromptExpansion => {
                 fields.only(&[
@@ -399,7 +422,9 @@ impl SpecificOutput {
                 additional_context, ..
             } => additional_context.as_deref(),
             Self::Context(context) => context.additional_context.as_deref(),
-            Self::PermissionRequest { .. } | Self::PermissionDenied { .. } => None,
+            Self::PermissionRequest { .. }
+            | Self::PermissionDenied { .. }
+            | Self::WorktreeCreate { .. } => None,
         }
     }
 }
@@ -472,6 +497,10 @@ mod tests {
             (
                 E::PermissionRequest,
                 r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"m","interrupt":true}}}"#.into(),
+            ),
+            (
+                E::WorktreeCreate,
+                r#"{"hookSpecificOutput":{"hookEventName":"WorktreeCreate","worktreePath":"/wt/f"}}"#.into(),
             ),
         ]
         .into_iter()
@@ -554,6 +583,11 @@ mod tests {
                 E::PermissionRequest,
                 specific(E::PermissionRequest, r#""x":1"#),
                 "hookSpecificOutput.x",
+            ),
+            (
+                E::WorktreeCreate,
+                specific(E::WorktreeCreate, r#""worktreePath":null"#),
+                "hookSpecificOutput.worktreePath",
             ),
             (
                 E::PermissionRequest,

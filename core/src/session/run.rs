@@ -208,6 +208,8 @@ pub(super) enum CallState {
     /// Hooks look whether they can answer the question.
     Requesting,
     Asking,
+    /// Hooks that make worktrees are asked for the one that it needs.
+    Preparing,
     Running,
     /// Hooks look at its result.
     Reviewing,

@@ -6,6 +6,9 @@
 //! files below the working directory mean the new tree then; rules that deny or ask mean both.
 //!
 //! A task with `isolation: "worktree"` begins with the same call, for the agent alone.
+//!
+//! Hooks of `WorktreeCreate` are asked before the call goes out (Agent SDK types, `WorktreeCreateHookSpecificOutput`). One that
+//! gives a path has made the worktree; one that blocks has it not made; where none does either, the host makes it.
 
 use alloc::{format, string::String};
 
@@ -33,6 +36,10 @@ pub struct EnterWorktreeInput {
     /// The worktree's name; the host makes one up without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Where a `WorktreeCreate` hook has made it: the host makes none then and says whether it can be worked in. Only the
+    /// session says so; what a model writes here is dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }
 
 /// The structured output, made by the host.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     Input, Session, Spec,
     effect::{Answer, Effect},
-    hook::{HookEvent, HookMatcher},
+    hook::{FailurePolicy, HookAnswer, HookEvent, HookKind, HookMatcher, HookOutput},
     id::Stage,
     permission::Mode,
     tool::{Access, ToolCall, ToolDefinition, ToolResult},
@@ -252,15 +252,50 @@ fn tool_16_a_session_put_away_or_forked_is_where_it_was() {
     }
 }
 
-/// A task in a worktree of its own, and the call that makes that.
-fn isolated() -> (Bench, ToolCall) {
-    let mut bench = Bench::new(spec());
+/// A bench whose model sends an agent to work in a worktree of its own.
+fn isolating(spec: Spec) -> Bench {
+    let mut bench = Bench::new(spec);
     bench.prompt("go");
     let task = json!({"description": "d", "prompt": "Look.", "subagent_type": "general-purpose", "isolation": "worktree"});
     bench.reply(&Reply::call("t", "Task", task));
+    bench
+}
+
+/// A task in a worktree of its own, and the call that makes that.
+fn isolated() -> (Bench, ToolCall) {
+    let bench = isolating(spec());
     let (_, call) = bench.call("t");
     (bench, call)
 }
+
+/// Sessions in which a hook hears of worktrees that are needed.
+fn hooked() -> Spec {
+    let mut spec = spec();
+    spec.hooks = vec![HookMatcher::new(
+        HookEvent::WorktreeCreate,
+        ["maker".to_owned()],
+    )];
+    spec
+}
+
+/// What the hook is told.
+fn told(bench: &Bench) -> Value {
+    let (_, Effect::RunHook(hook)) = bench.of(CREATE) else {
+        panic!("no hook");
+    };
+    hook.input.decode().unwrap()
+}
+
+fn hook_says(bench: &mut Bench, answer: HookAnswer) {
+    let (id, _) = bench.of(CREATE);
+    bench.answer(id, Answer::Hook(answer));
+}
+
+fn says(output: &HookOutput) -> HookAnswer {
+    HookAnswer::Output(output.to_json())
+}
+
+const CREATE: Stage = Stage::Hook(HookEvent::WorktreeCreate, 1);
 
 /// What the agent of this number is asked for next.
 fn agent_reply(bench: &mut Bench, reply: &Reply) {
@@ -340,4 +375,131 @@ fn tool_25_without_a_worktree_an_isolated_agent_is_not_started() {
     bench.answer(id, Answer::Tool(made(TREE)));
     agent_reply(&mut bench, &Reply::text("The report."));
     assert!(last_result(&bench).contains("The report."));
+}
+
+#[test]
+fn hook_17_a_worktree_that_is_needed_is_told_by_its_name_before_it_is_made() {
+    let mut bench = Bench::new(hooked());
+    bench.prompt("go");
+    // What only the session may say is dropped.
+    let input = json!({"name": "fix", "path": "/etc"});
+    bench.reply(&Reply::call("w", "EnterWorktree", input));
+    assert!(bench.calls().is_empty(), "the hook comes first");
+    let told = told(&bench);
+    assert_eq!(told["hook_event_name"], "WorktreeCreate");
+    assert_eq!(told["name"], "fix");
+    assert_eq!(told["cwd"], "/work");
+    hook_says(&mut bench, says(&HookOutput::default()));
+    let (id, call) = bench.call("w");
+    assert_eq!(call.input.get(), r#"{"name":"fix"}"#);
+    assert!(bench.session.decision(id).is_some());
+    bench.answer(id, Answer::Tool(made(TREE)));
+    bench.reply(&Reply::call("b", "Bash", json!({"command": "ls"})));
+    assert_eq!(bench.call("b").1.grant.cwd, TREE);
+
+    // One without a name is made up before hooks are told of it, and the host has the same.
+    let mut bench = Bench::new(hooked());
+    bench.prompt("go");
+    bench.reply(&Reply::call("w", "EnterWorktree", json!({})));
+    let name = self::told(&bench)["name"].clone();
+    assert!(name.as_str().unwrap().starts_with("work-"), "{name}");
+    hook_says(&mut bench, says(&HookOutput::default()));
+    let input = bench.call("w").1.input;
+    assert_eq!(input.decode::<Value>().unwrap(), json!({ "name": name }));
+}
+
+#[test]
+fn hook_17_a_hook_that_has_made_the_worktree_says_where_and_the_host_only_goes_there() {
+    let printed = HookAnswer::Exited {
+        code: Some(0),
+        stdout: format!("{TREE}\n"),
+        stderr: String::new(),
+    };
+    for answer in [says(&HookOutput::worktree(TREE)), printed] {
+        let mut bench = Bench::new(hooked());
+        bench.prompt("go");
+        bench.reply(&Reply::call("w", "EnterWorktree", json!({"name": "fix"})));
+        // Put away while the hook runs, it is asked again and the call goes on.
+        let snapshot = bench.session.snapshot().unwrap();
+        bench.session = Session::restore(Arc::new(hooked()), &snapshot).unwrap();
+        bench.pending.clear();
+        bench.input(Input::Resumed { live: vec![] });
+        hook_says(&mut bench, answer);
+        let (id, call) = bench.call("w");
+        let expected = json!({"name": "fix", "path": TREE});
+        assert_eq!(call.input.decode::<Value>().unwrap(), expected);
+        bench.answer(id, Answer::Tool(made(TREE)));
+        bench.reply(&Reply::call("b", "Bash", json!({"command": "ls"})));
+        assert_eq!(bench.call("b").1.grant.cwd, TREE);
+    }
+}
+
+#[test]
+fn hook_17_the_worktree_of_an_agent_is_told_made_or_refused_by_hooks_too() {
+    let mut bench = isolating(hooked());
+    let name = told(&bench)["name"].clone();
+    assert!(name.as_str().unwrap().starts_with("agent-a"), "{name}");
+    hook_says(&mut bench, says(&HookOutput::worktree(TREE)));
+    let (id, call) = bench.call("t");
+    let expected = json!({"name": name, "path": TREE});
+    assert_eq!(call.input.decode::<Value>().unwrap(), expected);
+    bench.answer(id, Answer::Tool(made(TREE)));
+    agent_reply(
+        &mut bench,
+        &Reply::call("i", "Bash", json!({"command": "ls"})),
+    );
+    assert_eq!(bench.call("i").1.grant.cwd, TREE);
+
+    let mut bench = isolating(hooked());
+    hook_says(&mut bench, says(&HookOutput::block("not on a Sunday")));
+    assert!(bench.calls().is_empty());
+    let text = last_result(&bench);
+    assert!(
+        text.contains("not started") && text.contains("not on a Sunday"),
+        "{text}"
+    );
+}
+
+#[test]
+fn hook_17_a_worktree_that_is_refused_or_fails_to_be_made_is_as_the_policy_says() {
+    let failed = || HookAnswer::Failed("trap".into());
+    for (answer, policy, is_made) in [
+        (says(&HookOutput::block("no")), None, false),
+        (failed(), Some(FailurePolicy::Block), false),
+        (failed(), None, true),
+        (says(&HookOutput::stop("enough")), None, false),
+    ] {
+        let mut spec = hooked();
+        spec.hooks[0].on_failure = policy;
+        let mut bench = Bench::new(spec);
+        bench.prompt("go");
+        bench.reply(&Reply::call("w", "EnterWorktree", json!({"name": "fix"})));
+        hook_says(&mut bench, answer.clone());
+        assert_eq!(!bench.calls().is_empty(), is_made, "{answer:?}");
+        if !is_made {
+            let said = bench.lines_of("user").pop().unwrap();
+            assert_eq!(said["message"]["content"][0]["is_error"], true);
+        }
+    }
+    // A third party may only refuse.
+    let mut spec = hooked();
+    spec.hooks[0].kind = HookKind::Narrowing;
+    let mut bench = Bench::new(spec);
+    bench.prompt("go");
+    bench.reply(&Reply::call("w", "EnterWorktree", json!({"name": "fix"})));
+    hook_says(&mut bench, says(&HookOutput::worktree("/elsewhere")));
+    let input = bench.call("w").1.input;
+    assert_eq!(input.get(), r#"{"name":"fix"}"#);
+
+    // An interrupt while the hook runs ends in a history that goes on.
+    let mut bench = Bench::new(hooked());
+    bench.prompt("go");
+    bench.reply(&Reply::call("w", "EnterWorktree", json!({"name": "fix"})));
+    bench.interrupt();
+    let (id, _) = bench.of(CREATE);
+    bench.answer(id, Answer::Cancelled);
+    assert!(bench.session.is_idle());
+    bench.prompt("go on");
+    bench.says("fine");
+    assert!(!bench.result().is_error);
 }

@@ -59,7 +59,7 @@ impl Thread {
         self.wait_for_hooks(shared, index, occurrence, CallState::Requesting)
     }
 
-    fn wait_for_hooks(
+    pub(super) fn wait_for_hooks(
         &mut self,
         shared: &mut Shared,
         index: usize,
@@ -182,6 +182,9 @@ impl Thread {
             (CallState::Vetting, HookEvent::PreToolUse) => self.vetted(shared, index, merged),
             (CallState::Requesting, HookEvent::PermissionRequest) => {
                 self.requested(shared, index, merged);
+            }
+            (CallState::Preparing, HookEvent::WorktreeCreate) => {
+                self.worktree_prepared(shared, index, merged);
             }
             (CallState::Reviewing, _) => self.reviewed(shared, index, event, merged),
             _ => {}
@@ -330,6 +333,17 @@ pub(in crate::session) struct CallHooks {
     pub(in crate::session) context: Vec<RawJson>,
     /// The result that is being looked at.
     pub(in crate::session) result: Option<ToolResult>,
+    /// The worktree it needs, once hooks have been asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) worktree: Option<HookedWorktree>,
+}
+
+/// A worktree that hooks were asked for.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub(in crate::session) struct HookedWorktree {
+    pub(super) name: String,
+    /// Where a hook has made it.
+    pub(super) path: Option<String>,
 }
 
 /// What hooks want of a judgement.

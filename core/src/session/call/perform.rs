@@ -2,9 +2,12 @@
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
-use super::super::{
-    Shared, Thread,
-    run::{Call, CallState, ToolCallInput},
+use super::{
+    super::{
+        Shared, Thread,
+        run::{Call, CallState, ToolCallInput},
+    },
+    worktree::worktree_input,
 };
 use crate::{
     effect::{Effect, Probe},
@@ -25,15 +28,21 @@ impl Thread {
         decision: String,
     ) {
         let spec = self.spec.clone();
-        let call = &self.run.calls[index];
-        let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
-            return;
-        };
-        // The host makes a worktree; what follows from it is the session's matter.
-        let by_host = tool.core.is_none_or(|core| core == CoreTool::EnterWorktree);
-        if let Some(core) = tool.core.filter(|_| !by_host) {
+        let tool = spec.tool(&self.run.calls[index].name);
+        let core = tool.and_then(|tool| tool.core);
+        // The host makes a worktree, or a hook does; what follows from it is the session's matter.
+        let is_worktree = core == Some(CoreTool::EnterWorktree);
+        if let Some(core) = core.filter(|_| !is_worktree) {
             return self.run_in_core(shared, index, core, decision);
         }
+        if is_worktree && self.ask_hooks_for_worktree(shared, index, None) {
+            self.run.calls[index].decision = Some(decision);
+            return;
+        }
+        let call = &self.run.calls[index];
+        let (Some(tool), ToolCallInput::Json(input)) = (tool, &call.input) else {
+            return;
+        };
         let in_background = wants_background(tool, input);
         let effect = Effect::CallTool(self.handed_over(shared, index, tool, input));
         self.let_run(shared, index, decision);
@@ -83,10 +92,14 @@ impl Thread {
                 .cloned()
                 .collect()
         };
+        let input = match tool.core {
+            Some(CoreTool::EnterWorktree) => worktree_input(call, None),
+            _ => input.clone(),
+        };
         ToolCall {
             tool_use_id: call.id.clone(),
             name: call.name.clone(),
-            input: input.clone(),
+            input,
             grant,
             observed,
             timeout_ms: shorter(tool.timeout_ms, narrowing.timeout_ms),

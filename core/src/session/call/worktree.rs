@@ -1,18 +1,29 @@
 //! Calls that move the work into a git worktree: the host makes it, the session goes there.
 
-use alloc::{borrow::ToOwned, format, string::String, sync::Arc};
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+    sync::Arc,
+};
 
-use super::super::{
-    Shared, Thread,
-    agents::AgentRequest,
-    background::id_of,
-    run::{CallState, ToolCallInput},
+use super::{
+    super::{
+        Shared, Thread,
+        agents::AgentRequest,
+        background::id_of,
+        run::{Call, CallState, ToolCallInput},
+    },
+    hooked::HookedWorktree,
 };
 use crate::{
     agent::TaskInput,
     effect::Effect,
-    hook::{Occurrence, input::CwdChanged},
-    id::Stage,
+    hook::{
+        HookEvent, Merged, Occurrence,
+        input::{CwdChanged, WorktreeCreate},
+    },
+    id::{Stage, Uuid},
     json::RawJson,
     permission::Mode,
     tool::{FsGrant, ToolCall, ToolResult},
@@ -77,6 +88,54 @@ impl Thread {
         }
     }
 
+    /// Asks the hooks that make worktrees for the one that a call needs; false if there are none, or they have been asked.
+    /// Without a name it has the one of its input, or one is made up.
+    pub(super) fn ask_hooks_for_worktree(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        name: Option<String>,
+    ) -> bool {
+        let event = HookEvent::WorktreeCreate;
+        let is_known = self.run.calls[index].hooks.worktree.is_some();
+        if is_known || self.spec.hooks.iter().all(|hook| hook.event != event) {
+            return false;
+        }
+        let call = &mut self.run.calls[index];
+        let name = name
+            .or_else(|| asked_name(call))
+            .unwrap_or_else(|| made_up(shared.ids.uuid()));
+        call.hooks.worktree = Some(HookedWorktree {
+            name: name.clone(),
+            path: None,
+        });
+        let occurrence = Occurrence::WorktreeCreate(WorktreeCreate { name });
+        self.wait_for_hooks(shared, index, occurrence, CallState::Preparing)
+    }
+
+    /// The hooks were asked for a worktree: it is there, is refused, or is to be made by the host.
+    pub(super) fn worktree_prepared(&mut self, shared: &mut Shared, index: usize, merged: Merged) {
+        if self.run.hook_stop.is_some() {
+            return self.refuse_after_stop(shared, index);
+        }
+        let call = &mut self.run.calls[index];
+        if let Some(reason) = merged.block {
+            let text = format!("No worktree was made, for a hook refused it: {reason}");
+            let refused = ToolResult::error(text);
+            return self.ran(shared, index, refused);
+        }
+        if let Some(worktree) = &mut call.hooks.worktree {
+            worktree.path = merged.worktree_path;
+        }
+        match call.agent {
+            Some(number) => self.isolate(shared, index, number),
+            None => {
+                let decision = call.decision.clone().unwrap_or_default();
+                self.run_call(shared, index, decision);
+            }
+        }
+    }
+
     /// Asks the host for a worktree in which an agent shall work.
     pub(in crate::session) fn isolate(&mut self, shared: &mut Shared, index: usize, number: u32) {
         let can = self
@@ -93,14 +152,15 @@ impl Thread {
             return self.review(shared, index, ToolResult::error(text));
         }
         let name = format!("agent-{}", id_of('a', shared.id, [number, 0, 0]));
-        let input = EnterWorktreeInput { name: Some(name) };
+        if self.ask_hooks_for_worktree(shared, index, Some(name.clone())) {
+            return;
+        }
         let call = &mut self.run.calls[index];
         call.state = CallState::Running;
         let effect = Effect::CallTool(ToolCall {
             tool_use_id: call.id.clone(),
             name: CoreTool::EnterWorktree.name().to_owned(),
-            // A string: encoding cannot fail.
-            input: RawJson::encode(&input).unwrap_or_else(|_| RawJson::empty_object()),
+            input: worktree_input(call, Some(name)),
             grant: FsGrant {
                 cwd: self.spec.environment.cwd.clone(),
                 ..FsGrant::default()
@@ -139,4 +199,32 @@ impl Thread {
             }
         }
     }
+}
+
+/// What the host is told of the worktree that a call needs: its name, and where a hook has made it. Without a name it has
+/// the one that hooks were told, or that of the call's input.
+pub(super) fn worktree_input(call: &Call, name: Option<String>) -> RawJson {
+    let hooked = call.hooks.worktree.as_ref();
+    let input = EnterWorktreeInput {
+        name: name
+            .or_else(|| hooked.map(|worktree| worktree.name.clone()))
+            .or_else(|| asked_name(call)),
+        path: hooked.and_then(|worktree| worktree.path.clone()),
+    };
+    // Strings: encoding cannot fail.
+    RawJson::encode(&input).unwrap_or_else(|_| RawJson::empty_object())
+}
+
+/// The name that the model gave.
+fn asked_name(call: &Call) -> Option<String> {
+    match &call.input {
+        ToolCallInput::Json(input) => input.decode::<EnterWorktreeInput>().ok()?.name,
+        ToolCallInput::Unusable(_) => None,
+    }
+}
+
+/// A name for a worktree that was given none.
+fn made_up(id: Uuid) -> String {
+    let id = id.to_string();
+    format!("work-{}", id.get(..8).unwrap_or(&id))
 }

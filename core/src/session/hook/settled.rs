@@ -30,6 +30,10 @@ impl Thread {
             return;
         }
         match round.event() {
+            // Those that the host reports belong to no call.
+            HookEvent::WorktreeCreate if round.call > 0 => {
+                self.call_hooks_settled(shared, round, merged);
+            }
             HookEvent::PreToolUse
             | HookEvent::PermissionRequest
             | HookEvent::PostToolUse
