@@ -19,7 +19,7 @@ use futures_util::{
     stream::{self, BoxStream, StreamExt},
 };
 use windlass_core::{
-    EffectId, Host, Message, Millis, Now,
+    EffectId, Host, HostError, Input, Machine, Message, Millis, Now,
     effect::{
         Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
         ResolvePath, ResolvedPath,
@@ -33,7 +33,7 @@ use windlass_core::{
 use self::clock::Clock;
 pub(crate) use self::tools::panic_text;
 pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
-use crate::worktree::GitWorktrees;
+use crate::worktree::{self, GitWorktrees};
 
 /// How long a call of an embedder's tool may take that says nothing about it: ten minutes, as long as the
 /// longest Bash command.
@@ -73,10 +73,27 @@ impl NativeHost {
         }
     }
 
-    /// Takes away what was made for the session and is of no use behind its end: worktrees of agents in which nothing was
-    /// changed. To be called when the session has ended.
-    pub async fn session_ended(&self) {
-        self.worktrees.remove_unchanged().await;
+    /// Takes away what was made for a session and is of no use behind its end: worktrees of agents in which nothing was
+    /// changed. To be called when the session has nothing left to do; its hooks of `WorktreeRemove` run on this host before.
+    ///
+    /// # Errors
+    /// [`HostError`] as [`drive`](windlass_core::drive): then everything stays.
+    pub async fn session_ended(&self, session: &mut impl Machine) -> Result<(), HostError> {
+        let going = self.worktrees.to_remove().await;
+        if going.is_empty() {
+            return Ok(());
+        }
+        let told = going.iter().map(|made| Input::Occurred(made.occurrence()));
+        windlass_core::drive(session, self, stream::iter(told)).await?;
+        worktree::remove(going).await;
+        Ok(())
+    }
+
+    /// Remembers the worktrees it makes here, for longer than it lives.
+    #[must_use]
+    pub(crate) fn with_worktrees(mut self, worktrees: GitWorktrees) -> Self {
+        self.worktrees = worktrees;
+        self
     }
 
     /// The tools, by the name the model calls them by.

@@ -75,8 +75,8 @@ mod worktree;
 
 pub use agent::{
     AbortHandle, Agent, AgentBuilder, BuildError, BypassNotAllowed, ControlError, HookContext,
-    IntoHookAnswer, IntoToolResult, Json, McpServer, NoInput, Run, RunError, Session, Tool,
-    ToolContext, UserInput,
+    IntoHookAnswer, IntoToolResult, Json, McpServer, NoInput, NotFromOutside, Run, RunError,
+    Session, Tool, ToolContext, UserInput,
 };
 pub use host::{NativeHost, Transport};
 pub use windlass_core as core;

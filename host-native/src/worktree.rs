@@ -1,12 +1,13 @@
 //! Git worktrees, made by the git of the machine: where the session or an agent of its own goes to work.
 //!
 //! They stand below `.claude/worktrees` of the repository, each on a branch of its own that begins where the work left. Those of
-//! agents go with the session if nothing was changed in them; all others stay, with what was done there.
+//! agents go with the session if nothing was changed in them; all others stay, with what was done there. Those that hooks have
+//! made are theirs: when the session ends, hooks are told of the agents' and do with them what they think right.
 
 use std::{
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -15,6 +16,7 @@ use tokio::{process::Command, time::timeout};
 use windlass_core::{
     EffectId,
     effect::Answer,
+    hook::{Occurrence, input::WorktreeRemove},
     host::CancelSignal,
     tool::{ToolCall, ToolResult},
     tools::enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput},
@@ -46,12 +48,19 @@ pub(crate) struct GitWorktrees {
     of_agents: Arc<Mutex<Vec<Made>>>,
 }
 
-/// A worktree that was made.
+/// A worktree that was made for an agent.
 #[derive(Debug)]
-struct Made {
-    repository: PathBuf,
+pub(crate) struct Made {
     path: PathBuf,
-    branch: String,
+    /// What git knows of it; none where a hook has made it.
+    git: Option<Branch>,
+}
+
+/// The branch that was made with a worktree.
+#[derive(Debug)]
+struct Branch {
+    repository: PathBuf,
+    name: String,
     /// The commit that it began with.
     begin: String,
 }
@@ -100,6 +109,9 @@ impl GitWorktrees {
     async fn enter(&self, call: &ToolCall) -> Result<EnterWorktreeOutput, WorktreeError> {
         let input: EnterWorktreeInput =
             (call.input.decode()).map_err(|error| WorktreeError::Input(error.to_string()))?;
+        if let Some(path) = &input.path {
+            return self.enter_given(path, input.name.as_deref()).await;
+        }
         let here = Path::new(&call.grant.cwd);
         let repository = repository(here).await?;
         let name = input.name.unwrap_or_else(|| {
@@ -128,18 +140,14 @@ impl GitWorktrees {
         git(&repository, &arguments).await?;
         let path = real(&path)?;
         if name.starts_with(OF_AGENTS) && is_new {
-            let made = Made {
-                repository,
+            self.remember(Made {
                 path: path.clone(),
-                branch: branch.clone(),
-                begin,
-            };
-            // A panic while it is held leaves a list that is whole.
-            let mut of_agents = self
-                .of_agents
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            of_agents.push(made);
+                git: Some(Branch {
+                    repository,
+                    name: branch.clone(),
+                    begin,
+                }),
+            });
         }
         let at = path.display();
         Ok(EnterWorktreeOutput {
@@ -149,27 +157,95 @@ impl GitWorktrees {
         })
     }
 
-    /// Takes away the worktrees of agents in which nothing was changed, with their branches.
-    pub(crate) async fn remove_unchanged(&self) {
-        let of_agents = {
-            let mut of_agents = self
-                .of_agents
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *of_agents)
+    /// Goes where a hook says that it has made one.
+    async fn enter_given(
+        &self,
+        path: &str,
+        name: Option<&str>,
+    ) -> Result<EnterWorktreeOutput, WorktreeError> {
+        let given = Path::new(path);
+        let unusable = |reason: &str| WorktreeError::Unusable {
+            path: given.to_path_buf(),
+            reason: reason.to_owned(),
         };
+        if !given.is_absolute() {
+            return Err(unusable("a hook gave it, and it is no absolute path"));
+        }
+        let path = real(given)?;
+        if !path.is_dir() {
+            return Err(unusable("it is not a directory"));
+        }
+        if name.is_some_and(|name| name.starts_with(OF_AGENTS)) {
+            self.remember(Made {
+                path: path.clone(),
+                git: None,
+            });
+        }
+        // It may be no worktree of git at all.
+        let branch = git(&path, &["branch", "--show-current"]).await.ok();
+        let at = path.display();
+        Ok(EnterWorktreeOutput {
+            message: format!("The work goes on in the worktree {at}, which a hook has made."),
+            worktree_path: at.to_string(),
+            worktree_branch: branch.filter(|branch| !branch.is_empty()),
+        })
+    }
+
+    fn of_agents(&self) -> MutexGuard<'_, Vec<Made>> {
+        // A panic while it is held leaves a list that is whole.
+        self.of_agents
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, made: Made) {
+        self.of_agents().push(made);
+    }
+
+    /// The worktrees of agents that are to go, and are forgotten with this: those in which nothing was changed, and those
+    /// that hooks have made. Who takes them tells hooks of each and calls [`remove`].
+    pub(crate) async fn to_remove(&self) -> Vec<Made> {
+        let of_agents = std::mem::take(&mut *self.of_agents());
+        let mut going = Vec::new();
         for made in of_agents {
-            let head = git(&made.path, &["rev-parse", "HEAD"]).await;
-            if head.is_ok_and(|head| head == made.begin) {
-                let place = made.path.to_string_lossy();
-                // Git refuses where files were changed or added; then it stays.
-                if git(&made.repository, &["worktree", "remove", &place])
-                    .await
-                    .is_ok()
-                {
-                    let _ = git(&made.repository, &["branch", "--quiet", "-D", &made.branch]).await;
+            let is_unchanged = match &made.git {
+                None => made.path.exists(),
+                Some(branch) => {
+                    let head = git(&made.path, &["rev-parse", "HEAD"]).await;
+                    let changes = git(&made.path, &["status", "--porcelain"]).await;
+                    head.is_ok_and(|head| head == branch.begin)
+                        && changes.is_ok_and(|changes| changes.is_empty())
                 }
+            };
+            if is_unchanged {
+                going.push(made);
             }
+        }
+        going
+    }
+}
+
+impl Made {
+    /// What hooks are told before it goes.
+    pub(crate) fn occurrence(&self) -> Occurrence {
+        Occurrence::WorktreeRemove(WorktreeRemove {
+            worktree_path: self.path.display().to_string(),
+        })
+    }
+}
+
+/// Takes away worktrees, with their branches. What hooks have made is left to hooks.
+pub(crate) async fn remove(going: Vec<Made>) {
+    for Made { path, git: branch } in going {
+        let Some(branch) = branch else { continue };
+        let place = path.to_string_lossy();
+        // Git refuses where files were changed or added meanwhile; then it stays.
+        if git(&branch.repository, &["worktree", "remove", &place])
+            .await
+            .is_ok()
+        {
+            let delete = ["branch", "--quiet", "-D", &branch.name];
+            let _ = git(&branch.repository, &delete).await;
         }
     }
 }

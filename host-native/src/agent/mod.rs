@@ -53,7 +53,7 @@ pub use self::{
     mcp_server::McpServer,
     output::{IntoToolResult, Json},
     run::{AbortHandle, ControlError, Run, RunError},
-    session::{BypassNotAllowed, Session},
+    session::{BypassNotAllowed, NotFromOutside, Session},
     tool::{NoInput, Tool},
 };
 use crate::host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport};

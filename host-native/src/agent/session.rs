@@ -13,7 +13,12 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
-use windlass_core::{Input, Machine, Prompt, SessionId, permission::Mode, testkit::Recorder};
+use windlass_core::{
+    Input, Machine, Prompt, SessionId,
+    hook::{HookEvent, Occurrence},
+    permission::Mode,
+    testkit::Recorder,
+};
 
 use super::{
     AbortHandle, Agent, MESSAGES_AHEAD, Run, RunError,
@@ -194,6 +199,21 @@ impl Session {
         self.queue.steer(prompt.into()).is_none()
     }
 
+    /// Tells hooks of something that happens outside of the conversation: what only the embedding program can know of, such as
+    /// `TeammateIdle` and `TaskCompleted` of programs that have teams and task lists, `Notification`, `ConfigChange`. What hooks
+    /// add for the model goes with the next message.
+    ///
+    /// # Errors
+    /// [`NotFromOutside`] for an event that the session knows of by itself.
+    pub fn occurred(&self, occurrence: Occurrence) -> Result<(), NotFromOutside> {
+        let event = occurrence.event();
+        if !event.comes_from_outside() {
+            return Err(NotFromOutside(event));
+        }
+        self.send(Input::Occurred(occurrence));
+        Ok(())
+    }
+
     /// Stops a background task, by its id: a command or an agent. `task_notification` says when it has ended.
     pub fn stop_task(&self, task_id: impl Into<String>) {
         self.send(Input::StopTask(task_id.into()));
@@ -232,6 +252,13 @@ impl fmt::Debug for Session {
 )]
 pub struct BypassNotAllowed;
 
+/// The session runs the hooks of this event by itself, when it happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the session runs the hooks of {} by itself: report only what happens outside (`HookEvent::comes_from_outside`)", .0.name()
+)]
+pub struct NotFromOutside(pub HookEvent);
+
 /// Turns a machine until nobody can say anything to it any more.
 async fn turn<M: Machine>(
     mut machine: M,
@@ -240,9 +267,12 @@ async fn turn<M: Machine>(
     open: OpenQueue,
 ) {
     let inputs = stream::poll_fn(move |cx| arriving.poll_recv(cx));
-    let driving = windlass_core::drive(&mut machine, &host, inputs);
-    match AssertUnwindSafe(driving).catch_unwind().await {
-        Ok(Ok(())) => host.session_ended().await,
+    let ended = async {
+        windlass_core::drive(&mut machine, &host, inputs).await?;
+        host.session_ended(&mut machine).await
+    };
+    match AssertUnwindSafe(ended).catch_unwind().await {
+        Ok(Ok(())) => {}
         Ok(Err(error)) => open.0.close(RunError::Host(error)),
         Err(panic) => open.0.close(RunError::Panicked {
             text: panic_text(&*panic),

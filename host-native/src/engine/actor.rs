@@ -1,7 +1,7 @@
 //! The engine's one task: everything that happens passes through here, one thing after another.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -12,7 +12,7 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use windlass_core::{Input, RawJson, SessionId, Uuid};
+use windlass_core::{Input, SessionId, Uuid};
 use windlass_engine::protocol::{
     frames::{FrameSettings, Frames},
     inbound::Inbound,
@@ -22,7 +22,7 @@ use windlass_engine::protocol::{
 
 use super::{
     Ending, Event,
-    agent_servers::{AgentServers, Trusted},
+    agent_servers::AgentServers,
     build::{Blueprint, StartError, blueprint},
     channel::ControlChannel,
     checkpoints::Checkpoints,
@@ -30,21 +30,18 @@ use super::{
     keeping::{Keeper, TakenUp},
     launch::Launch,
     output::Output,
+    preparing::Prepared,
     prompts::Waiting,
-    server_requests::WaitingReply,
-    servers::{Servers, read_config},
+    servers::Servers,
     session::Live,
 };
-use crate::agent::{fresh_uuid, random_seed};
+use crate::{
+    agent::{fresh_uuid, random_seed},
+    worktree::GitWorktrees,
+};
 
 /// How long a session is left alone that is about to be quiet.
 const A_MOMENT: Duration = Duration::from_millis(2);
-
-/// What is known once it is known what sessions are made of.
-pub(super) struct Prepared {
-    pub(super) blueprint: Blueprint,
-    pub(super) initialize: Initialize,
-}
 
 /// The engine. Its parts are spread over the files that deal with them.
 pub(super) struct Engine {
@@ -61,6 +58,8 @@ pub(super) struct Engine {
     pub(super) servers: Servers,
     /// Those that agents have for themselves.
     pub(super) agent_servers: AgentServers,
+    /// Those of git that were made for agents.
+    pub(super) worktrees: GitWorktrees,
     /// Why no session may begin: what was brought along to judge calls cannot be used.
     pub(super) refused: Option<String>,
     pub(super) log: DebugLog,
@@ -150,6 +149,7 @@ impl Engine {
             checkpoints: None,
             servers,
             agent_servers,
+            worktrees: GitWorktrees::default(),
             refused: None,
             log,
             live: None,
@@ -287,40 +287,8 @@ impl Engine {
                     live.send(Input::Occurred(*occurrence));
                 }
             }
-            Event::Connected(connected, reply) => {
-                let name = connected.name().to_owned();
-                let agent = connected.agent().map(str::to_owned);
-                let outcome = match self.servers_of(agent.as_deref()) {
-                    Some(servers) => servers.connected(connected),
-                    None => Ok(()),
-                };
-                self.log.note(Topic::Mcp, || {
-                    // Why not is for `mcp_status`: the words are the server's.
-                    let how = if outcome.is_ok() {
-                        "is connected"
-                    } else {
-                        "did not connect"
-                    };
-                    format!("a server {how}")
-                });
-                if let (Some(agent), Err(reason)) = (&agent, &outcome) {
-                    anstream::eprintln!(
-                        "windlass: the agent {agent} goes without its MCP server {name}: {reason}"
-                    );
-                }
-                self.listen(agent.as_deref(), &name);
-                self.made_of_changed();
-                if let Some(reply) = reply {
-                    self.connected(reply, outcome).await;
-                }
-            }
-            Event::Relisted(relisted) => {
-                let agent = relisted.agent().map(str::to_owned);
-                if let Some(servers) = self.servers_of(agent.as_deref()) {
-                    servers.relisted(relisted);
-                }
-                self.made_of_changed();
-            }
+            Event::Connected(connected, reply) => self.server_connected(connected, reply).await,
+            Event::Relisted(relisted) => self.server_relisted(relisted),
             Event::Ended { fault } => {
                 self.live = None;
                 self.has_ended = true;
@@ -348,147 +316,10 @@ impl Engine {
         self.output.frame(&reply.to_frame(id)).await;
     }
 
-    /// Makes what sessions are made of, if it is not made yet. False when it cannot be.
-    pub(super) async fn prepare(&mut self, initialize: Initialize) -> Result<(), String> {
-        if self.prepared.is_some() {
-            return Ok(());
-        }
-        let decides = initialize.settings.is_some()
-            || initialize.managed_settings.is_some()
-            || initialize.disallowed_tools.is_some();
-        let base = match self.base.take() {
-            Some(base) if !decides => Ok(base),
-            _ => blueprint(&self.launch, &initialize),
-        };
-        let completed = base.and_then(|mut blueprint| {
-            blueprint.complete(&self.launch, &initialize)?;
-            Ok(blueprint)
-        });
-        let blueprint = completed.map_err(|error| error.to_string())?;
-        self.log.note(Topic::Engine, || {
-            let spec = &blueprint.spec;
-            let mode = spec.permissions.mode.name();
-            format!(
-                "session {}, model {}, mode {mode}, {} tools, {} hooks",
-                self.session_id,
-                spec.model,
-                spec.tools.len(),
-                spec.hooks.len()
-            )
-        });
-        {
-            let mut frames = self.output.frames().await;
-            frames.belongs_to(self.session_id);
-            if let Some(TakenUp { saved, .. }) = &self.taken_up {
-                frames.counting_on(&saved.cost_state());
-            }
-        }
-        for warning in &blueprint.warnings {
-            self.warn(warning);
-        }
-        let surroundings = &blueprint.surroundings;
-        self.servers.set_variables(surroundings.settings.env());
-        let of_project = match self.launch.flags.strict_mcp_config {
-            true => BTreeMap::new(),
-            false => surroundings.project_servers().unwrap_or_else(|problem| {
-                self.warn(&problem);
-                BTreeMap::new()
-            }),
-        };
-        let mut configs: BTreeMap<String, RawJson> = BTreeMap::new();
-        for text in &self.launch.flags.mcp_configs {
-            match read_config(text) {
-                Ok(more) => configs.extend(more),
-                Err(problem) => self.warn(&problem),
-            }
-        }
-        configs.extend(
-            initialize
-                .mcp_servers
-                .iter()
-                .flatten()
-                .map(|(name, config)| (name.clone(), config.clone())),
-        );
-        for (name, config) in of_project {
-            self.servers.add_of_project(&name, config);
-        }
-        // Who names a server means this one, whatever the project's file says.
-        for (name, config) in configs {
-            self.servers.add(&name, config, false);
-        }
-        for name in initialize.sdk_mcp_servers.iter().flatten() {
-            self.servers.add_sdk(name);
-        }
-        self.prepared = Some(Prepared {
-            blueprint,
-            initialize,
-        });
-        for name in self.servers.names() {
-            self.connect(None, &name, None);
-        }
-        self.connect_agents_servers();
-        Ok(())
-    }
-
-    /// The servers that agents have for themselves are those of the agents there are now.
-    pub(super) fn connect_agents_servers(&mut self) {
-        let Some(prepared) = &self.prepared else {
-            return;
-        };
-        let blueprint = &prepared.blueprint;
-        let trusted = match self.launch.flags.strict_mcp_config {
-            true => Trusted::Given,
-            false => Trusted::All,
-        };
-        let variables = blueprint.surroundings.settings.env();
-        let agents = &blueprint.spec.agents;
-        for (agent, name) in self.agent_servers.exchange(agents, trusted, &variables) {
-            self.connect(Some(&agent), &name, None);
-        }
-    }
-
-    /// The servers of an agent, or those of the session.
-    fn servers_of(&mut self, agent: Option<&str>) -> Option<&mut Servers> {
-        match agent {
-            None => Some(&mut self.servers),
-            Some(agent) => self.agent_servers.of(agent),
-        }
-    }
-
     /// Something a person should know who looks for it.
     pub(super) fn warn(&self, warning: &str) {
         anstream::eprintln!("windlass: {warning}");
         self.log.note(Topic::Engine, || warning.to_owned());
-    }
-
-    /// Connects to a server, of an agent or of the session; what comes of it comes back as an event.
-    pub(super) fn connect(&mut self, agent: Option<&str>, name: &str, reply: Option<WaitingReply>) {
-        let servers = self.servers_of(agent);
-        let Some(connecting) = servers.and_then(|servers| servers.connect(name)) else {
-            return;
-        };
-        self.log.note(Topic::Mcp, || format!("connects to {name}"));
-        let events = self.events.clone();
-        tokio::spawn(async move {
-            let connected = connecting.await;
-            // The engine has ended meanwhile.
-            let _ = events.send(Event::Connected(connected, reply));
-        });
-    }
-
-    /// Hears of changes of a server's tools from now on, where it is a program.
-    fn listen(&mut self, agent: Option<&str>, name: &str) {
-        #[cfg(unix)]
-        {
-            let events = self.events.clone();
-            // The engine has ended meanwhile.
-            let tell = move |relisted| drop(events.send(Event::Relisted(relisted)));
-            if let Some(servers) = self.servers_of(agent) {
-                servers.listen(name, tell);
-            }
-        }
-        #[cfg(not(unix))]
-        let _ = (agent, name);
     }
 
     /// What sessions are made of has changed, be it only the tools of servers: the one that runs learns of it when it is quiet.

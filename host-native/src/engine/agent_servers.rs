@@ -1,7 +1,9 @@
 //! The MCP servers that agents have for themselves: those that stand with their configuration in an agent's `mcpServers`.
 //!
-//! They are connected when the session's are and end when these do. Their tools are offered to their agent alone; two agents
-//! may each have a server of one name.
+//! They are connected when the session's are and end when these do: what tools an agent has is part of what it is told, and that
+//! stands before the first of its calls, as it does for the session. Their tools are offered to their agent alone; two agents
+//! may each have a server of one name. What an SDK asks of a server by its name is meant for the session's own, or, where the
+//! session has none, for those of all agents that have one.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -78,9 +80,25 @@ impl AgentServers {
         new
     }
 
+    /// The servers of an agent that has some, to look at.
+    pub(super) fn get(&self, agent: &str) -> Option<&Servers> {
+        self.all.get(agent)
+    }
+
     /// The servers of an agent that has some.
     pub(super) fn of(&mut self, agent: &str) -> Option<&mut Servers> {
         self.all.get_mut(agent)
+    }
+
+    /// The agents that have a server of this name.
+    pub(super) fn owners(&self, name: &str) -> Vec<String> {
+        let owners = self.all.iter().filter(|(_, servers)| servers.has(name));
+        owners.map(|(agent, _)| agent.clone()).collect()
+    }
+
+    /// The servers of each agent.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Servers> {
+        self.all.values()
     }
 
     /// Whether one has not answered yet.

@@ -8,6 +8,10 @@ use std::{collections::BTreeMap, fs};
 use serde_json::{Map, Value, json};
 use windlass_core::{
     Input, RawJson,
+    hook::{
+        Occurrence, concerned,
+        input::{ConfigChange, ConfigSource},
+    },
     permission::{
         Behavior, Destination, DirectoryChange, PermissionSettings, PermissionUpdate, Rule,
         RuleChange, RuleError, RuleValue,
@@ -23,10 +27,7 @@ use windlass_engine::{
     settings::write_settings,
 };
 
-use super::{
-    actor::{Engine, Prepared},
-    surroundings::resolved,
-};
+use super::{actor::Engine, host::config_changed, preparing::Prepared, surroundings::resolved};
 use crate::files::digest_of;
 
 /// The settings that have an effect on a session that runs.
@@ -207,17 +208,39 @@ impl Engine {
             let text = "nothing was written: this session does not read that file (its setting sources leave it out)";
             return Err(ReplyError::new(text));
         }
-        write_settings(&surroundings.places, destination, settings)
+        let places = &surroundings.places;
+        write_settings(places, destination, settings)
             .map_err(|error| ReplyError::new(error.to_string()))?;
+        let changed = places
+            .file(destination)
+            .map(|path| config_changed(places, &path));
+        if let Some(changed) = changed {
+            self.occurred(changed);
+        }
         match file {
             SettingsFile::LocalSettings => self.reread(),
             SettingsFile::UserSettings => Ok(()),
         }
     }
 
+    /// Tells the hooks that want to hear of it, now or when the session begins.
+    fn occurred(&mut self, occurrence: Occurrence) {
+        let hooks = self.prepared.as_ref().map(|it| &it.blueprint.spec.hooks);
+        if hooks.is_some_and(|hooks| !concerned(hooks, &occurrence).is_empty()) {
+            self.tell(Input::Occurred(occurrence));
+        }
+    }
+
     pub(super) async fn reload_skills(&mut self) -> Reply {
+        let before = self.skills();
         if let Err(error) = self.reread() {
             return error.into();
+        }
+        if self.skills() != before {
+            self.occurred(Occurrence::ConfigChange(ConfigChange {
+                source: ConfigSource::Skills,
+                file_path: None,
+            }));
         }
         self.say_commands().await;
         Reply::with(json!({"skills": self.skills()}))

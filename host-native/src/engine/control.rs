@@ -20,7 +20,6 @@ use super::{
     actor::Engine,
     checkpoints,
     listings::{read_file, suggestions},
-    server_requests::WaitingReply,
     surroundings::resolved,
 };
 
@@ -52,17 +51,11 @@ impl Engine {
             Request::McpToggle {
                 server,
                 enabled: true,
-            } => match self.servers.check(&server) {
-                Ok(()) => return self.connect(None, &server, Some(WaitingReply::Server(id))),
+            } => match self.enable(&id, &server) {
+                Ok(()) => return,
                 Err(error) => error.into(),
             },
-            Request::McpToggle { server, .. } => match self.servers.disable(&server) {
-                Ok(()) => {
-                    self.made_of_changed();
-                    Reply::done()
-                }
-                Err(error) => error.into(),
-            },
+            Request::McpToggle { server, .. } => done(self.disable(&server)),
             Request::McpSetServers(servers) => match self.set_servers(&id, &servers) {
                 Some(reply) => reply,
                 None => return,

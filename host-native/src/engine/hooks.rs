@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use windlass_core::{
     EffectId, RawJson, SessionId, Spec,
     effect::Answer,
-    hook::{HookAnswer, HookCall, HookInput, Occurrence, concerned, input::SessionEnd},
+    hook::{HookAnswer, HookCall, HookInput, Occurrence, concerned},
     host::CancelSignal,
     id::Stage,
     permission::Mode,
@@ -127,59 +127,58 @@ fn failed(event: &str, reason: &str) -> HookAnswer {
     }
 }
 
-/// Tells those that want to hear of it that a session has ended: commands always, callbacks while they can answer.
-pub(super) async fn session_ended(spec: &Spec, hooks: &SessionHooks, end: End) {
-    let occurrence = Occurrence::SessionEnd(SessionEnd {
-        reason: end.reason.to_owned(),
-    });
-    let input = HookInput {
-        session_id: end.session,
-        transcript_path: spec.environment.transcript_of(end.session),
-        cwd: spec.environment.cwd.clone(),
-        permission_mode: Some(end.mode),
-        agent: None,
-        event: occurrence.clone(),
-    };
-    let Ok(input) = RawJson::encode(&input) else {
-        return; // texts under names, which always can be encoded
-    };
-    let mut running = JoinSet::new();
-    for (number, (matcher, name)) in (1..).zip(concerned(&spec.hooks, &occurrence)) {
-        if !end.asks_sdk && !hooks.commands.contains_key(name) {
-            continue;
-        }
-        let id = EffectId {
-            session: end.session,
-            agent: 0,
-            turn: 0,
-            call: 0,
-            stage: Stage::Hook(occurrence.event(), number),
-            attempt: 1,
-        };
-        let call = HookCall {
-            hook: name.to_owned(),
-            event: occurrence.event(),
-            input: input.clone(),
-            tool_use_id: None,
-            timeout_ms: matcher.timeout_ms,
-            kind: matcher.kind,
-        };
-        let mut answers = hooks.run(id, call, CancelSignal::new());
-        running.spawn(async move { while answers.next().await.is_some() {} });
-    }
-    let ended = async { while running.join_next().await.is_some() {} };
-    // Those that are not done by then are killed with the set.
-    let _ = tokio::time::timeout(end.limit, ended).await;
-}
-
-/// A session that has ended.
+/// A session that is over, or about to be: there is no loop any more that runs hooks.
 pub(super) struct End {
     pub(super) session: SessionId,
     pub(super) mode: Mode,
-    /// Why, as hooks are told.
-    pub(super) reason: &'static str,
-    /// How long they may take.
-    pub(super) limit: Duration,
     /// Whether the SDK can still answer.
     pub(super) asks_sdk: bool,
+}
+
+impl End {
+    /// Tells those that want to hear of it: commands always, callbacks while they can answer. Each has the time that it was
+    /// registered with; what is running when this is dropped is killed.
+    pub(super) async fn tell(&self, occurrence: Occurrence, spec: &Spec, hooks: &SessionHooks) {
+        let input = HookInput {
+            session_id: self.session,
+            transcript_path: spec.environment.transcript_of(self.session),
+            cwd: spec.environment.cwd.clone(),
+            permission_mode: Some(self.mode),
+            agent: None,
+            event: occurrence.clone(),
+        };
+        let Ok(input) = RawJson::encode(&input) else {
+            return; // texts under names, which always can be encoded
+        };
+        let mut running = JoinSet::new();
+        for (number, (matcher, name)) in (1..).zip(concerned(&spec.hooks, &occurrence)) {
+            if !self.asks_sdk && !hooks.commands.contains_key(name) {
+                continue;
+            }
+            let id = EffectId {
+                session: self.session,
+                agent: 0,
+                turn: 0,
+                call: 0,
+                stage: Stage::Hook(occurrence.event(), number),
+                attempt: 1,
+            };
+            let call = HookCall {
+                hook: name.to_owned(),
+                event: occurrence.event(),
+                input: input.clone(),
+                tool_use_id: None,
+                timeout_ms: matcher.timeout_ms,
+                kind: matcher.kind,
+            };
+            let limit = Duration::from_millis(matcher.timeout_ms);
+            let mut answers = hooks.run(id, call, CancelSignal::new());
+            running.spawn(async move {
+                let told = async { while answers.next().await.is_some() {} };
+                // What it says changes nothing, and its silence does not, either.
+                let _ = tokio::time::timeout(limit, told).await;
+            });
+        }
+        while running.join_next().await.is_some() {}
+    }
 }

@@ -302,7 +302,7 @@ impl Host for EngineHost {
 }
 
 /// What hooks are told of a settings file that was written.
-fn config_changed(places: &SettingsPlaces, file: &Path) -> Occurrence {
+pub(super) fn config_changed(places: &SettingsPlaces, file: &Path) -> Occurrence {
     let is = |destination| places.file(destination).is_some_and(|path| path == file);
     let source = if is(Destination::UserSettings) {
         ConfigSource::UserSettings

@@ -7,22 +7,26 @@ use windlass_core::{
     context::{MemoryFile, MemoryScope},
     hook::{
         Occurrence, concerned,
-        input::{InstructionsLoaded, LoadReason, MemoryType, Setup},
+        input::{InstructionsLoaded, LoadReason, MemoryType, SessionEnd, Setup},
     },
 };
 use windlass_engine::transcript::{SessionFiles, TaskOutputs};
 
 use super::{
-    actor::{Engine, Prepared},
+    actor::Engine,
     agent_servers::{ToolRunners, may_replace},
     build::{Blueprint, with_servers},
     checkpoints::{Checkpoints, changed_fields},
-    hooks::{CallbackHooks, End, SessionHooks, commands, session_ended},
+    hooks::{CallbackHooks, End, SessionHooks, commands},
     host::EngineHost,
     keeping::{Keeper, TakenUp, taken_up},
+    preparing::Prepared,
     session::Live,
 };
-use crate::agent::{fresh_uuid, random_seed};
+use crate::{
+    agent::{fresh_uuid, random_seed},
+    worktree,
+};
 
 impl Engine {
     /// Finds the session that is to go on, if one is.
@@ -145,6 +149,7 @@ impl Engine {
         let prepared = self.prepared.as_ref()?;
         // Its messages are taken by the host around it.
         let (native, _) = prepared.blueprint.agent.host();
+        let native = native.with_worktrees(self.worktrees.clone());
         let mut own_tools: ToolRunners = self
             .servers
             .tools()
@@ -246,16 +251,38 @@ impl Engine {
         let Some(prepared) = self.prepared.as_ref().filter(|_| has_begun) else {
             return;
         };
-        let blueprint = &prepared.blueprint;
-        let end = End {
+        let hooks = self.hooks(prepared);
+        let ended = Occurrence::SessionEnd(SessionEnd {
+            reason: reason.to_owned(),
+        });
+        let end = self.end();
+        let told = end.tell(ended, &prepared.blueprint.spec, &hooks);
+        // Those that are not done by then are killed.
+        let _ = tokio::time::timeout(self.launch.last_hooks, told).await;
+    }
+
+    /// Takes away the worktrees that nobody needs any more, and tells hooks of each before.
+    pub(super) async fn remove_worktrees(&self) {
+        let Some(prepared) = &self.prepared else {
+            return;
+        };
+        let hooks = self.hooks(prepared);
+        let end = self.end();
+        let going = self.worktrees.to_remove().await;
+        for made in &going {
+            end.tell(made.occurrence(), &prepared.blueprint.spec, &hooks)
+                .await;
+        }
+        worktree::remove(going).await;
+    }
+
+    fn end(&self) -> End {
+        End {
             session: self.session_id,
             mode: self.mode(),
-            reason,
-            limit: self.launch.last_hooks,
             // Nobody can answer any more once the input has ended, or nobody reads the question.
             asks_sdk: !self.input_ended && !self.output.gone().is_cancelled(),
-        };
-        session_ended(&blueprint.spec, &self.hooks(prepared), end).await;
+        }
     }
 
     /// The conversation begins anew, under a new id.

@@ -93,20 +93,6 @@ impl Engine {
         }})
     }
 
-    pub(super) fn hooks_listing(&self) -> Value {
-        let matchers = self.prepared.iter().flat_map(|it| &it.blueprint.spec.hooks);
-        let hooks: Vec<Value> = matchers
-            .map(|matcher| {
-                json!({"event": matcher.event.name(), "matcher": matcher.matcher.to_string(), "hooks": matcher.hooks})
-            })
-            .collect();
-        let events: Vec<Value> = windlass_core::hook::HookEvent::ALL
-            .into_iter()
-            .map(|event| json!({"name": event.name()}))
-            .collect();
-        json!({"events": [], "hooks": hooks, "eventCatalog": events})
-    }
-
     /// The skills, as commands are listed.
     pub(super) fn skills(&self) -> Vec<Value> {
         let skills = self

@@ -1,24 +1,29 @@
 //! What an SDK asks about MCP servers.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use serde_json::{Value, json};
-use windlass_core::{
-    Input, RawJson,
-    agent::server_tool_name,
-    message::McpServer,
-    permission::{Behavior, Destination, PermissionUpdate, RuleChange, RuleValue},
-};
+use windlass_core::{Input, RawJson, message::McpServer};
 use windlass_engine::protocol::reply::{Reply, ReplyError};
 
-use super::actor::Engine;
+use super::{actor::Engine, servers::not_found};
 
-/// A reply that waits for a server.
+/// A reply that waits for servers, each of which holds it: it goes out with the last of them.
 pub(super) enum WaitingReply {
-    /// It is the whole reply.
-    Server(String),
-    /// One of several servers, each of which holds this: the reply goes out with the last of them.
-    Several(Arc<ExchangedServers>),
+    /// They are connected, or one of them is not.
+    Connected(Arc<ConnectedServers>),
+    /// What was exchanged, and why some cannot be reached.
+    Exchanged(Arc<ExchangedServers>),
+}
+
+/// Servers of one name.
+pub(super) struct ConnectedServers {
+    request: String,
+    /// Why some did not answer.
+    failures: Mutex<Vec<String>>,
 }
 
 /// Servers in the place of those that were there.
@@ -42,15 +47,51 @@ impl Engine {
         json!({"mcpServers": servers.collect::<Vec<_>>()})
     }
 
+    /// Whose a server of this name is: the session's, else each agent's that has one.
+    fn owners(&self, name: &str) -> Result<Vec<Option<String>>, ReplyError> {
+        if self.servers.has(name) {
+            return Ok(vec![None]);
+        }
+        let agents = self.agent_servers.owners(name);
+        match agents.is_empty() {
+            true => Err(not_found(name)),
+            false => Ok(agents.into_iter().map(Some).collect()),
+        }
+    }
+
+    /// Connects anew; the reply follows when it is known what came of it.
     pub(super) fn reconnect(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
-        self.servers.check(name)?;
         if self.servers.is_sdk(name) {
             let text = format!(
                 "{name} lives in the process of the SDK: there is no connection to make anew"
             );
             return Err(ReplyError::new(text));
         }
-        self.connect(None, name, Some(WaitingReply::Server(id.to_owned())));
+        self.enable(id, name)
+    }
+
+    /// Takes a server in again; the reply follows when it is known what came of it.
+    pub(super) fn enable(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
+        let owners = self.owners(name)?;
+        let reply = Arc::new(ConnectedServers {
+            request: id.to_owned(),
+            failures: Mutex::default(),
+        });
+        for owner in owners {
+            let reply = WaitingReply::Connected(Arc::clone(&reply));
+            self.connect(owner.as_deref(), name, Some(reply));
+        }
+        Ok(())
+    }
+
+    /// Leaves a server out for now.
+    pub(super) fn disable(&mut self, name: &str) -> Result<(), ReplyError> {
+        for owner in self.owners(name)? {
+            if let Some(servers) = self.servers_of(owner.as_deref()) {
+                servers.disable(name)?;
+            }
+        }
+        self.made_of_changed();
         Ok(())
     }
 
@@ -76,7 +117,7 @@ impl Engine {
             self.connect(
                 None,
                 name,
-                Some(WaitingReply::Several(Arc::clone(&exchanged))),
+                Some(WaitingReply::Exchanged(Arc::clone(&exchanged))),
             );
         }
         None
@@ -85,12 +126,28 @@ impl Engine {
     /// A server has answered for which a reply waits.
     pub(super) async fn connected(&mut self, reply: WaitingReply, outcome: Result<(), String>) {
         match reply {
-            WaitingReply::Server(id) => {
-                let reply = outcome
-                    .map_or_else(|reason| ReplyError::new(reason).into(), |()| Reply::done());
-                self.reply(&id, &reply).await;
+            WaitingReply::Connected(servers) => {
+                if let Err(reason) = outcome {
+                    // A panic while it is held leaves a list that is whole.
+                    let failures = servers.failures.lock();
+                    let mut failures = failures.unwrap_or_else(PoisonError::into_inner);
+                    if !failures.contains(&reason) {
+                        failures.push(reason);
+                    }
+                }
+                // Others still hold it: they are waited for.
+                let Some(ConnectedServers { request, failures }) = Arc::into_inner(servers) else {
+                    return;
+                };
+                let failures = failures.into_inner();
+                let failures = failures.unwrap_or_else(PoisonError::into_inner);
+                let reply = match failures.as_slice() {
+                    [] => Reply::done(),
+                    failures => ReplyError::new(failures.join("; ")).into(),
+                };
+                self.reply(&request, &reply).await;
             }
-            WaitingReply::Several(exchanged) => {
+            WaitingReply::Exchanged(exchanged) => {
                 // Others still hold it: they are waited for.
                 let Some(exchanged) = Arc::into_inner(exchanged) else {
                     return;
@@ -117,8 +174,8 @@ impl Engine {
             #[serde(default)]
             method: String,
         }
-        if let Err(error) = self.servers.check(name) {
-            return error.into();
+        if !self.servers.has(name) {
+            return not_found(name).into();
         }
         let method = message.decode::<Notification>().map(|it| it.method);
         if method.is_ok_and(|method| method == "notifications/tools/list_changed") {
@@ -127,22 +184,15 @@ impl Engine {
         Reply::done()
     }
 
-    /// From now on, or no longer, somebody is asked about each call of a server's tools, whatever the mode and whatever
-    /// rules allow. It holds for the session, also for a server that is not there yet.
-    pub(super) fn set_server_mode(&mut self, name: &str, asks: bool) -> Reply {
-        let all = server_tool_name(name, "*");
-        let change = RuleChange {
-            rules: vec![RuleValue::tool(all)],
-            behavior: Behavior::Ask,
-            destination: Destination::Session,
-        };
-        let update = match asks {
-            true => PermissionUpdate::AddRules(change),
-            false => PermissionUpdate::RemoveRules(change),
-        };
-        self.tell(Input::UpdatePermissions(vec![update]));
-        match self.servers.check(name) {
-            Ok(()) => Reply::with(json!({})),
+    /// From now on, or no longer, no mode lets the tools of a server run unasked; rules hold as ever. It holds for the session,
+    /// also for a server that is not there yet.
+    pub(super) fn set_server_mode(&mut self, name: &str, is_guarded: bool) -> Reply {
+        self.tell(Input::GuardServer {
+            server: name.to_owned(),
+            is_guarded,
+        });
+        match self.owners(name) {
+            Ok(_) => Reply::with(json!({})),
             Err(error) => Reply::with(json!({"warning": error.text})),
         }
     }
@@ -156,7 +206,10 @@ impl Engine {
         arguments: &RawJson,
         timeout_ms: Option<u32>,
     ) -> Result<(), ReplyError> {
-        let (connection, name) = self.servers.connection_of_tool(tool)?;
+        let mut servers = std::iter::once(&self.servers).chain(self.agent_servers.all());
+        let (connection, name) = servers
+            .find_map(|servers| servers.connection_of_tool(tool))
+            .ok_or_else(|| ReplyError::new(format!("no MCP server has a tool {tool}")))??;
         let arguments = arguments.decode().map_err(|error| {
             ReplyError::coded("invalid_request", format!("mcp_call: arguments: {error}"))
         })?;
@@ -180,7 +233,14 @@ impl Engine {
             let text = format!("{uri} is not read: only resources that begin with ui:// are");
             return Err(ReplyError::new(text));
         }
-        let connection = self.servers.connection(server)?;
+        let owners = self.owners(server)?;
+        let servers = match owners.first() {
+            Some(Some(agent)) => self.agent_servers.get(agent),
+            _ => Some(&self.servers),
+        };
+        let connection = servers
+            .ok_or_else(|| not_found(server))?
+            .connection(server)?;
         let uri = uri.to_owned();
         self.reply_later(id, async move { connection.read_resource(&uri).await });
         Ok(())

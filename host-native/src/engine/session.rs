@@ -113,10 +113,7 @@ impl Live {
             let inputs = stream::poll_fn(move |cx| arriving.poll_recv(cx));
             let driving = windlass_core::drive(&mut machine, &host, inputs);
             let fault = match AssertUnwindSafe(driving).catch_unwind().await {
-                Ok(Ok(())) => {
-                    host.native.session_ended().await;
-                    None
-                }
+                Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(panic) => Some(panic_text(&*panic)),
             };

@@ -276,3 +276,53 @@ async fn sub_1_agents_that_are_read_anew_bring_and_take_their_servers() {
     assert!(gone.is_ok(), "a server that no agent has any more ends");
     sdk.model.verify().unwrap();
 }
+
+#[tokio::test]
+async fn mcp_2_requests_of_the_sdk_reach_the_server_of_an_agent() {
+    let look = || {
+        calls(
+            "Agent",
+            json!({"description": "look", "prompt": "Look it up.", "subagent_type": "keeper"}),
+        )
+    };
+    let script = json!([
+        look(),
+        without(says("It is away.")),
+        says("A pity."),
+        look(),
+        with(says("It is back.")),
+        says("Good."),
+    ]);
+    let mut sdk = Sdk::start(&[], script);
+    sdk.initialize(json!({"agents": {"keeper": keeper("of the keeper")}}))
+        .await;
+    let whoami = json!({"subtype": "mcp_call", "tool": "mcp__notes__whoami"});
+    let read =
+        json!({"subtype": "mcp_call", "tool": "mcp__notes__read", "arguments": {"name": "x"}});
+    // It is called once it has answered.
+    let reconnect = json!({"subtype": "mcp_reconnect", "serverName": "notes"});
+    assert_eq!(sdk.request(reconnect.clone()).await["subtype"], "success");
+    let answer = sdk.request(read).await;
+    let content = &answer["response"]["content"];
+    assert_eq!(content[0]["text"], "of the keeper (x)", "{answer}");
+    let pid = async |sdk: &mut Sdk| {
+        let answer = sdk.request(whoami.clone()).await;
+        let pid = answer["response"]["content"][0]["text"].as_str();
+        pid.unwrap_or_else(|| panic!("{answer}")).to_owned()
+    };
+    let before = pid(&mut sdk).await;
+    assert_eq!(sdk.request(reconnect).await["subtype"], "success");
+    assert_ne!(pid(&mut sdk).await, before, "it was started anew");
+
+    let toggle =
+        |enabled: bool| json!({"subtype": "mcp_toggle", "serverName": "notes", "enabled": enabled});
+    assert_eq!(sdk.request(toggle(false)).await["subtype"], "success");
+    let status = sdk.request(json!({"subtype": "mcp_status"})).await;
+    assert_eq!(status["response"]["mcpServers"][0]["status"], "disabled");
+    sdk.prompt("go").await;
+    assert_eq!(sdk.first("result").await["result"], "A pity.");
+    assert_eq!(sdk.request(toggle(true)).await["subtype"], "success");
+    sdk.prompt("and now?").await;
+    assert_eq!(sdk.first("result").await["result"], "Good.");
+    sdk.model.verify().unwrap();
+}

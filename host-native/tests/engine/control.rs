@@ -1,8 +1,19 @@
 //! Control requests: every one has a reply, during a turn too.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
-use crate::support::{Sdk, calls, kinds, says};
+use crate::support::{Sdk, calls, kinds, result_text, says};
+
+/// A program that is a server.
+const NOTES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/sdk/servers/notes.py");
+
+/// The flag for such a program.
+fn notes() -> String {
+    json!({"mcpServers": {"notes": {"command": "python3", "args": [NOTES], "env": {"NOTE": "here"}}}})
+        .to_string()
+}
 
 /// A response that begins and never ends.
 fn hangs() -> Value {
@@ -299,4 +310,187 @@ async fn conf_6_requests_say_on_whose_behalf_they_are_made() {
     let agent = &agent.unwrap().1;
     assert!(agent.starts_with("windlass/"), "{agent}");
     assert!(agent.ends_with(" (cli, client-app/tests)"), "{agent}");
+}
+
+#[tokio::test]
+async fn api_9_a_tool_of_a_server_is_called_by_the_sdk_itself() {
+    let mut sdk = Sdk::start(&["--mcp-config", &notes()], json!([]));
+    sdk.initialize(json!({})).await;
+    let reconnect = json!({"subtype": "mcp_reconnect", "serverName": "notes"});
+    assert_eq!(sdk.request(reconnect).await["subtype"], "success");
+    // No rule allows it, and nobody is asked: it is not the model that calls.
+    let call =
+        json!({"subtype": "mcp_call", "tool": "mcp__notes__read", "arguments": {"name": "x"}});
+    let reply = sdk.request(call).await;
+    assert_eq!(
+        reply["response"]["content"][0]["text"], "here (x)",
+        "{reply}"
+    );
+}
+
+#[tokio::test]
+async fn api_3_a_guarded_server_is_asked_about_where_permissions_are_bypassed_and_no_rule_allows() {
+    let read = || calls("mcp__notes__read", json!({"name": "x"}));
+    let whoami = || calls("mcp__notes__whoami", json!({}));
+    let config = notes();
+    let flags = [
+        "--mcp-config",
+        &config,
+        "--permission-mode=bypassPermissions",
+        "--allow-dangerously-skip-permissions",
+        "--permission-prompt-tool=stdio",
+        "--allowedTools=mcp__notes__whoami",
+    ];
+    let script = json!([read(), whoami(), says("Guarded."), read(), says("Free.")]);
+    let variables = [("IS_SANDBOX", "1")];
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let mut sdk = Sdk::start_with(&variables, folder, &flags, script);
+    sdk.initialize(json!({})).await;
+    let guard = |mode: Value| json!({"subtype": "set_mcp_permission_mode_override", "serverName": "notes", "mode": mode});
+    let reply = sdk.request(guard("default".into())).await;
+    assert_eq!(reply["response"], json!({}));
+    sdk.prompt("go").await;
+    let asked = sdk.first("control_request can_use_tool").await;
+    assert_eq!(asked["request"]["tool_name"], "mcp__notes__read");
+    sdk.answer(&asked, json!({"behavior": "deny", "message": "no"}))
+        .await;
+    // A rule that allows still does.
+    let frames = sdk.until("result").await;
+    assert!(!kinds(&frames).contains(&"control_request can_use_tool".to_owned()));
+    assert_eq!(frames.last().unwrap()["result"], "Guarded.");
+    sdk.request(guard(Value::Null)).await;
+    sdk.prompt("again").await;
+    let frames = sdk.until("result").await;
+    assert!(!kinds(&frames).contains(&"control_request can_use_tool".to_owned()));
+    let answer = frames.iter().find(|frame| frame["type"] == "user").unwrap();
+    assert_eq!(result_text(answer), "here (x)");
+    sdk.model.verify().unwrap();
+}
+
+#[tokio::test]
+async fn a_folder_below_the_working_directory_becomes_one_by_itself() {
+    let mut sdk = Sdk::start(&[], json!([]));
+    let part = sdk.folder.path().canonicalize().unwrap().join("part");
+    fs::create_dir(&part).unwrap();
+    sdk.initialize(json!({})).await;
+    let register = json!({"subtype": "register_repo_root", "directory": "part"});
+    let reply = sdk.request(register.clone()).await;
+    assert_eq!(reply["subtype"], "success", "{reply}");
+    let listed = sdk
+        .request(json!({"subtype": "list_permission_rules"}))
+        .await;
+    assert_eq!(
+        listed["response"]["state"]["workspaceDirectories"],
+        json!([{"path": part, "source": "session"}])
+    );
+    let again = sdk.request(register).await;
+    assert!(again["error"].as_str().unwrap().contains("already"));
+}
+
+#[tokio::test]
+async fn api_11_the_end_of_what_a_command_in_the_background_has_put_out_can_be_read() {
+    // More than is given: only the end of it comes.
+    let command = "yes line | head -n 4000; echo last; touch out; sleep 1000000";
+    let run = calls(
+        "Bash",
+        json!({"command": command, "run_in_background": true}),
+    );
+    let wait = calls(
+        "Bash",
+        json!({"command": "while ! test -e out; do sleep 0.01; done"}),
+    );
+    let script = json!([run, wait, says("It runs.")]);
+    let mut sdk = Sdk::start(&["--allowedTools", "Bash"], script);
+    sdk.initialize(json!({})).await;
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    let started = frames
+        .iter()
+        .find(|frame| frame["subtype"] == "task_started")
+        .unwrap();
+    let read = json!({"subtype": "get_task_output", "task_id": started["task_id"]});
+    // What was written reaches the engine by itself: nothing says when.
+    let reply = loop {
+        let reply = sdk.request(read.clone()).await;
+        let output = reply["response"]["output"].as_str().unwrap();
+        if output.ends_with("last\n") {
+            break reply;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(reply["response"]["total_bytes"], 4000 * 5 + 5);
+    assert_eq!(reply["response"]["truncated"], true);
+    assert_eq!(
+        reply["response"]["output"].as_str().unwrap().len(),
+        8 * 1024
+    );
+    let stop = json!({"subtype": "stop_task", "task_id": started["task_id"]});
+    assert_eq!(sdk.request(stop).await["subtype"], "success");
+}
+
+#[tokio::test]
+async fn hook_1_the_hooks_there_are_can_be_listed_with_their_sources_and_what_keeps_them() {
+    let listing = async |flags: &[&str]| {
+        let mut sdk = Sdk::start(flags, json!([]));
+        let callback = json!({"PreToolUse": [{"matcher": "Read|Bash", "hookCallbackIds": ["hook_0"], "timeout": 5}]});
+        sdk.initialize(json!({ "hooks": callback })).await;
+        let reply = sdk.request(json!({"subtype": "get_hooks_listing"})).await;
+        reply["response"].clone()
+    };
+    let hook = |more: Value| {
+        let mut hook = json!({"type": "command", "command": "echo hi"});
+        hook.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        hook
+    };
+    let hooks = json!({"PreToolUse": [{"matcher": "Edit", "hooks": [hook(json!({"timeout": 2.5}))]}],
+        "Stop": [{"hooks": [hook(json!({"async": true}))]}]});
+    let settings = json!({ "hooks": hooks }).to_string();
+    let listed = listing(&["--settings", &settings]).await;
+    assert_eq!(
+        listed["hooks"],
+        json!([
+            {"event": "PreToolUse", "matcher": "Edit", "source": "flagSettings", "sourceLabel": "options", "type": "command",
+             "displayText": "echo hi", "commandText": "echo hi", "contentLabel": "Command", "timeout": 2.5},
+            {"event": "PreToolUse", "matcher": "Read|Bash", "source": "sessionHook",
+             "sourceLabel": "the program that uses the SDK", "type": "callback", "displayText": "hook_0",
+             "commandText": "hook_0", "contentLabel": "Callback", "timeout": 5},
+            {"event": "Stop", "matcher": "", "source": "flagSettings", "sourceLabel": "options", "type": "command",
+             "displayText": "echo hi", "commandText": "echo hi", "contentLabel": "Command", "timeout": 60,
+             "runsInBackground": true},
+        ])
+    );
+    let events = listed["events"].as_array().unwrap();
+    let counted: Vec<_> = events
+        .iter()
+        .map(|event| {
+            (
+                event["name"].clone(),
+                event["supportsMatcher"].clone(),
+                event["hookCount"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        counted,
+        [
+            (json!("PreToolUse"), json!(true), json!(2)),
+            (json!("Stop"), json!(false), json!(1))
+        ]
+    );
+    assert!(events.iter().all(|event| event["summary"].is_string()));
+    assert!(listed["eventCatalog"].as_array().unwrap().len() > 20);
+    assert_eq!(
+        listed["policy"],
+        json!({"disabledByPolicy": false, "managedOnly": false, "pluginOnly": false, "allDisabled": false,
+            "policyHookCount": 0})
+    );
+
+    let managed = json!({"disableAllHooks": true, "hooks": hooks}).to_string();
+    let listed = listing(&["--managed-settings", &managed]).await;
+    assert_eq!(listed["policy"]["disabledByPolicy"], true);
+    assert_eq!(listed["policy"]["allDisabled"], true);
+    assert_eq!(listed["policy"]["policyHookCount"], 2);
+    assert_eq!(listed["hooks"][0]["disabled"], true);
 }

@@ -122,3 +122,45 @@ async fn hook_10_a_deferred_call_is_in_the_result_that_says_so() {
     );
     assert!(!sdk.folder.path().join("made.txt").exists());
 }
+
+#[tokio::test]
+async fn hook_17_settings_and_skills_that_the_sdk_changes_are_told() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let root = folder.path().canonicalize().unwrap();
+    let mut sdk = Sdk::start_in(folder, &[], json!([says("Hello.")]));
+    sdk.initialize(registered(&["ConfigChange"])).await;
+    sdk.prompt("go").await;
+    sdk.first("result").await;
+    let nothing = json!({});
+    let style = json!({"subtype": "update_settings", "source": "localSettings", "settings": {"outputStyle": "terse"}});
+    assert_eq!(sdk.request(style).await["subtype"], "success");
+    let asked = sdk.first("control_request hook_callback").await;
+    sdk.answer(&asked, nothing.clone()).await;
+    let told = &asked["request"]["input"];
+    assert_eq!(told["source"], "local_settings");
+    let file = root.join(".claude/settings.local.json");
+    assert_eq!(told["file_path"], file.display().to_string());
+
+    let effort = json!({"subtype": "update_settings", "source": "userSettings", "settings": {"effortLevel": "low"}});
+    assert_eq!(sdk.request(effort).await["subtype"], "success");
+    let asked = sdk.first("control_request hook_callback").await;
+    sdk.answer(&asked, nothing.clone()).await;
+    assert_eq!(asked["request"]["input"]["source"], "user_settings");
+
+    let skill = root.join(".claude/skills/knots");
+    fs::create_dir_all(&skill).unwrap();
+    let text = "---\nname: knots\ndescription: About knots\n---\nTie it.\n";
+    fs::write(skill.join("SKILL.md"), text).unwrap();
+    let reload = json!({"subtype": "reload_skills"});
+    assert_eq!(sdk.request(reload.clone()).await["subtype"], "success");
+    let asked = sdk.first("control_request hook_callback").await;
+    sdk.answer(&asked, nothing).await;
+    assert_eq!(asked["request"]["input"]["source"], "skills");
+    // What has not changed is not told.
+    sdk.request(reload).await;
+    let (rest, _) = sdk.close().await;
+    let told = rest
+        .iter()
+        .filter(|frame| kind_of(frame) == "control_request hook_callback");
+    assert_eq!(told.count(), 0);
+}

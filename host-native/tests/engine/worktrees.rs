@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command, sync::Arc};
 
 use serde_json::{Value, json};
 
-use crate::support::{Sdk, calls, result_text, says};
+use crate::support::{Sdk, calls, kind_of, result_text, says};
 
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
@@ -122,4 +122,96 @@ async fn tool_28_without_a_repository_there_is_no_worktree_and_the_model_is_told
     sdk.prompt("go").await;
     let text = result_text(&sdk.first("user").await);
     assert!(text.contains("No worktree was made"), "{text}");
+}
+
+#[tokio::test]
+async fn hook_17_a_callback_that_makes_the_worktree_says_where_the_work_goes_on() {
+    let folder = repository();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let made = elsewhere.path().canonicalize().unwrap();
+    let enter = calls("EnterWorktree", json!({"name": "try"}));
+    let pwd = calls("Bash", json!({"command": "pwd"}));
+    let mut sdk = Sdk::start_in(folder.clone(), &FLAGS, json!([enter, pwd, says("Done.")]));
+    sdk.initialize(json!({"hooks": {"WorktreeCreate": [{"hookCallbackIds": ["maker"]}]}}))
+        .await;
+    sdk.prompt("go").await;
+    let asked = sdk.first("control_request hook_callback").await;
+    assert_eq!(asked["request"]["input"]["name"], "try");
+    let output = json!({"hookEventName": "WorktreeCreate", "worktreePath": made});
+    sdk.answer(&asked, json!({"hookSpecificOutput": output}))
+        .await;
+    let frames = sdk.until("result").await;
+    let mut results = frames.iter().filter(|frame| kind_of(frame) == "user");
+    let entered = results.next().unwrap();
+    assert_eq!(
+        entered["tool_use_result"]["worktreePath"],
+        made.display().to_string()
+    );
+    let printed = result_text(results.next().unwrap());
+    assert!(printed.contains(&made.display().to_string()), "{printed}");
+    assert!(!folder.path().join(".claude/worktrees").exists());
+
+    // A place where there is nothing moves nobody.
+    let enter = calls("EnterWorktree", json!({"name": "try"}));
+    let mut sdk = Sdk::start_in(folder.clone(), &FLAGS, json!([enter, says("A pity.")]));
+    sdk.initialize(json!({"hooks": {"WorktreeCreate": [{"hookCallbackIds": ["maker"]}]}}))
+        .await;
+    sdk.prompt("go").await;
+    let asked = sdk.first("control_request hook_callback").await;
+    let output = json!({"hookEventName": "WorktreeCreate", "worktreePath": made.join("nowhere")});
+    sdk.answer(&asked, json!({"hookSpecificOutput": output}))
+        .await;
+    let refused = sdk.first("user").await;
+    assert_eq!(refused["message"]["content"][0]["is_error"], true);
+    assert!(result_text(&refused).contains("nowhere"), "{refused}");
+}
+
+/// A session in a repository with these hooks in its settings, whose agent worked in a worktree of its own.
+async fn isolated_under(hooks: Value) -> Arc<tempfile::TempDir> {
+    let folder = repository();
+    let settings = json!({ "hooks": hooks }).to_string();
+    let task = calls(
+        "Task",
+        json!({"description": "try", "prompt": "try it", "subagent_type": "general-purpose",
+            "isolation": "worktree"}),
+    );
+    let exchanges = json!([task, writes("new.txt"), says("tried"), says("done")]);
+    let flags = [&FLAGS[..], &["--settings", &settings]].concat();
+    let mut sdk = Sdk::start_in(folder.clone(), &flags, exchanges);
+    sdk.prompt("go").await;
+    assert_eq!(sdk.first("result").await["result"], "done");
+    sdk.close().await;
+    folder
+}
+
+fn command(command: &str) -> Value {
+    json!([{"hooks": [{"type": "command", "command": command}]}])
+}
+
+#[tokio::test]
+async fn hook_17_commands_make_the_worktree_of_an_agent_and_take_it_away_again() {
+    // What stands there was changed: only the hook knows whether it is wanted.
+    let hooks = json!({
+        "WorktreeCreate": command("mkdir \"$CLAUDE_PROJECT_DIR/tree\" && echo \"$CLAUDE_PROJECT_DIR/tree\""),
+        "WorktreeRemove": command("cd \"$CLAUDE_PROJECT_DIR\" && cat > removed.json && mv tree/new.txt . && rmdir tree"),
+    });
+    let folder = isolated_under(hooks).await;
+    let root = folder.path().canonicalize().unwrap();
+    let told: Value =
+        serde_json::from_str(&fs::read_to_string(root.join("removed.json")).unwrap()).unwrap();
+    assert_eq!(told["hook_event_name"], "WorktreeRemove");
+    assert_eq!(
+        told["worktree_path"],
+        root.join("tree").display().to_string()
+    );
+    assert!(root.join("new.txt").exists() && !root.join("tree").exists());
+    assert!(!root.join(".claude/worktrees").exists());
+}
+
+#[tokio::test]
+async fn hook_17_what_stays_is_not_told_as_removed() {
+    let hooks = json!({"WorktreeRemove": command("cat > \"$CLAUDE_PROJECT_DIR/removed.json\"")});
+    let folder = isolated_under(hooks).await;
+    assert!(!folder.path().join("removed.json").exists());
+    assert!(folder.path().join(".claude/worktrees").exists());
 }

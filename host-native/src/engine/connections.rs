@@ -1,0 +1,109 @@
+//! The connections of MCP servers: made, heard of, listened to.
+
+use super::{
+    Event,
+    actor::Engine,
+    agent_servers::Trusted,
+    debug_log::Topic,
+    server_requests::WaitingReply,
+    servers::{Connected, Relisted, Servers},
+};
+
+impl Engine {
+    /// The servers that agents have for themselves are those of the agents there are now.
+    pub(super) fn connect_agents_servers(&mut self) {
+        let Some(prepared) = &self.prepared else {
+            return;
+        };
+        let blueprint = &prepared.blueprint;
+        let trusted = match self.launch.flags.strict_mcp_config {
+            true => Trusted::Given,
+            false => Trusted::All,
+        };
+        let variables = blueprint.surroundings.settings.env();
+        let agents = &blueprint.spec.agents;
+        for (agent, name) in self.agent_servers.exchange(agents, trusted, &variables) {
+            self.connect(Some(&agent), &name, None);
+        }
+    }
+
+    /// The servers of an agent, or those of the session.
+    pub(super) fn servers_of(&mut self, agent: Option<&str>) -> Option<&mut Servers> {
+        match agent {
+            None => Some(&mut self.servers),
+            Some(agent) => self.agent_servers.of(agent),
+        }
+    }
+
+    /// Connects to a server, of an agent or of the session; what comes of it comes back as an event.
+    pub(super) fn connect(&mut self, agent: Option<&str>, name: &str, reply: Option<WaitingReply>) {
+        let servers = self.servers_of(agent);
+        let Some(connecting) = servers.and_then(|servers| servers.connect(name)) else {
+            return;
+        };
+        self.log.note(Topic::Mcp, || format!("connects to {name}"));
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            let connected = connecting.await;
+            // The engine has ended meanwhile.
+            let _ = events.send(Event::Connected(connected, reply));
+        });
+    }
+
+    /// Hears of changes of a server's tools from now on, where it is a program.
+    fn listen(&mut self, agent: Option<&str>, name: &str) {
+        #[cfg(unix)]
+        {
+            let events = self.events.clone();
+            // The engine has ended meanwhile.
+            let tell = move |relisted| drop(events.send(Event::Relisted(relisted)));
+            if let Some(servers) = self.servers_of(agent) {
+                servers.listen(name, tell);
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = (agent, name);
+    }
+
+    /// A server has answered, or will not.
+    pub(super) async fn server_connected(
+        &mut self,
+        connected: Connected,
+        reply: Option<WaitingReply>,
+    ) {
+        let name = connected.name().to_owned();
+        let agent = connected.agent().map(str::to_owned);
+        let outcome = match self.servers_of(agent.as_deref()) {
+            Some(servers) => servers.connected(connected),
+            None => Ok(()),
+        };
+        self.log.note(Topic::Mcp, || {
+            // Why not is for `mcp_status`: the words are the server's.
+            let how = if outcome.is_ok() {
+                "is connected"
+            } else {
+                "did not connect"
+            };
+            format!("a server {how}")
+        });
+        if let (Some(agent), Err(reason)) = (&agent, &outcome) {
+            anstream::eprintln!(
+                "windlass: the agent {agent} goes without its MCP server {name}: {reason}"
+            );
+        }
+        self.listen(agent.as_deref(), &name);
+        self.made_of_changed();
+        if let Some(reply) = reply {
+            self.connected(reply, outcome).await;
+        }
+    }
+
+    /// The tools of a server have changed.
+    pub(super) fn server_relisted(&mut self, relisted: Relisted) {
+        let agent = relisted.agent().map(str::to_owned);
+        if let Some(servers) = self.servers_of(agent.as_deref()) {
+            servers.relisted(relisted);
+        }
+        self.made_of_changed();
+    }
+}

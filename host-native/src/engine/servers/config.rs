@@ -1,0 +1,40 @@
+//! Which servers a configuration names.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use serde::Deserialize;
+use windlass_core::RawJson;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConfigFile {
+    #[serde(default)]
+    mcp_servers: BTreeMap<String, RawJson>,
+}
+
+/// The servers of a project's own file; none where there is no such file.
+pub(in crate::engine) fn read_project_config(
+    path: &Path,
+) -> Result<BTreeMap<String, RawJson>, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let json = match fs::read_to_string(path) {
+        Ok(json) => json,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) => return Err(wrong(&error)),
+    };
+    let file: ConfigFile = serde_json::from_str(&json).map_err(|error| wrong(&error))?;
+    Ok(file.mcp_servers)
+}
+
+/// The servers that a configuration names: JSON, or a file of it.
+pub(in crate::engine) fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, String> {
+    let json = match text.trim_start().starts_with('{') {
+        true => text.to_owned(),
+        false => {
+            fs::read_to_string(text).map_err(|error| format!("--mcp-config `{text}`: {error}"))?
+        }
+    };
+    let file: ConfigFile =
+        serde_json::from_str(&json).map_err(|error| format!("--mcp-config: {error}"))?;
+    Ok(file.mcp_servers)
+}
