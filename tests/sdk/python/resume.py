@@ -4,8 +4,8 @@ import uuid
 
 import anyio
 
-from claude_agent_sdk import AssistantMessage, ResultError
-from engine import ask, of_type, result, succeeded
+from claude_agent_sdk import AssistantMessage, ProcessError, ResultError, get_session_messages
+from engine import WORK, ask, of_type, result, succeeded
 
 
 async def main():
@@ -34,6 +34,21 @@ async def main():
         raise AssertionError(messages)
     except ResultError as error:
         assert nobody in str(error.errors), error.data
+
+    # A cut that would drop more than the turn that was meant is refused.
+    messages = await ask("Remember plum.")
+    kept = succeeded(messages, "Plum it is.").session_id
+    anchor = of_type(messages, AssistantMessage)[-1].uuid
+    succeeded(await ask("And pear.", resume=kept), "Pear, too.")
+    said = get_session_messages(kept, directory=str(WORK))
+    first, second = (m.uuid for m in said if m.type == "user")
+    cut = {"resume": kept, "resume_session_at": anchor, "fork_session": True}
+    try:
+        messages = await ask("Which word?", resume_drops_turn=first, **cut)
+        raise AssertionError(messages)
+    except ProcessError as error:
+        assert "Resume rejected by --resume-drops-turn" in str(error), error
+    succeeded(await ask("Which word?", resume_drops_turn=second, **cut), "Only plum.")
 
     # Without a transcript there is nothing to resume.
     unkept = await ask("Forget this.", extra_args={"no-session-persistence": None})

@@ -10,6 +10,23 @@ from claude_agent_sdk import (
 from engine import WORK, ask, succeeded
 
 
+class Counted(InMemorySessionStore):
+    """How often it was written to."""
+
+    appended = 0
+
+    async def append(self, key, entries):
+        self.appended += 1
+        return await super().append(key, entries)
+
+
+class Stuck(InMemorySessionStore):
+    """It never has anything to show."""
+
+    async def load(self, key):
+        await anyio.sleep_forever()
+
+
 async def main():
     store = InMemorySessionStore()
     first = succeeded(await ask("Remember apple.", session_store=store), "Apple it is.")
@@ -22,6 +39,19 @@ async def main():
     assert end.session_id == first.session_id
     messages = await get_session_messages_from_store(store, first.session_id, directory=here)
     assert [m.type for m in messages] == ["user", "assistant"] * 2, messages
+
+    # Line by line, or all of a turn at once.
+    batched, eager = Counted(), Counted()
+    succeeded(await ask("Hello.", session_store=batched), "Hello.")
+    succeeded(await ask("Hello.", session_store=eager, session_store_flush="eager"), "Hello.")
+    assert eager.appended > batched.appended > 0, (eager.appended, batched.appended)
+
+    try:
+        given = {"session_store": Stuck(), "resume": first.session_id, "load_timeout_ms": 50}
+        messages = await ask("Which word?", **given)
+        raise AssertionError(messages)
+    except RuntimeError:
+        pass
 
 
 anyio.run(main)

@@ -4,7 +4,8 @@ import json
 
 import anyio
 
-from engine import WORK, ask, results, succeeded
+from claude_agent_sdk import HookEventMessage
+from engine import WORK, ask, of_type, results, succeeded
 
 
 def command(line: str) -> dict:
@@ -27,13 +28,21 @@ async def main():
     (WORK / "secret.txt").write_text("hidden\n")
     (WORK / "poem.txt").write_text("Roses are red.\n")
 
-    messages = await ask("Read them.", setting_sources=["project"])
+    given = {"setting_sources": ["project"], "include_hook_events": True}
+    messages = await ask("Read them.", **given)
     succeeded(messages, "Goodbye.")
+    told = [(m.subtype, m.data["hook_event"]) for m in of_type(messages, HookEventMessage)]
+    assert ("hook_started", "PreToolUse") in told and ("hook_response", "Stop") in told, told
     assert "Not that file." in str(results(messages)["toolu_1_1"].content)
     assert (WORK / "was-read").exists()
 
     messages = await ask("Read it.", setting_sources=[])
     succeeded(messages, "Freely read.")
+
+    # Where nobody wants to know, hooks run without a word.
+    messages = await ask("Read another.", setting_sources=["project"])
+    assert not of_type(messages, HookEventMessage), messages
+    assert "Not that file." in str(results(messages)["toolu_7_1"].content)
 
 
 anyio.run(main)

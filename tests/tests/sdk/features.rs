@@ -20,6 +20,9 @@ pub(crate) struct Feature {
     /// What users call it.
     #[allow(dead_code, reason = "for the table, which `cargo xtask` writes")]
     pub(crate) name: String,
+    /// The fields of the SDK's options that it is about.
+    #[serde(default)]
+    pub(crate) options: Vec<String>,
     /// The test that shows it; begins with a parity id.
     pub(crate) test: Option<String>,
     /// The program that the test runs, by its name without extension. Without one, the test is somebody else's.

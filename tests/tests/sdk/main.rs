@@ -10,6 +10,8 @@ mod features;
 #[cfg(target_os = "linux")]
 mod leftovers;
 #[cfg(target_os = "linux")]
+mod options;
+#[cfg(target_os = "linux")]
 mod run;
 
 #[cfg(target_os = "linux")]
@@ -31,7 +33,7 @@ fn main() -> std::process::ExitCode {
             .filter(|row| row.test.as_deref() == Some(name));
         named.any(|row| row.missing.is_some())
     };
-    let own: [(&str, Work); 3] = [
+    let own: [(&str, Work); 5] = [
         (
             "sdk_1_the_lines_of_the_documentation_run_as_printed",
             || run::documentation(Sdk::Python),
@@ -44,6 +46,12 @@ fn main() -> std::process::ExitCode {
             "sdk_2_the_programs_fit_the_types_that_the_sdk_publishes",
             run::type_check,
         ),
+        ("sdk_1_every_option_of_the_sdk_is_in_the_list", || {
+            options::are_all_told(Sdk::Python)
+        }),
+        ("sdk_2_every_option_of_the_sdk_is_in_the_list", || {
+            options::are_all_told(Sdk::TypeScript)
+        }),
     ];
     let own = own.map(|(name, work)| Trial::test(name, work).with_ignored_flag(is_missing(name)));
     let programs = features.iter().filter_map(|feature| {
