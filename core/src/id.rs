@@ -203,6 +203,8 @@ pub enum Stage {
     Run,
     /// The question what became of a call that was lost.
     Probe,
+    /// The tools that an agent brings along, asked for as it starts.
+    Equip,
     /// The request for a summary of the conversation.
     Summary,
     /// Transcript entries of the user's prompt.
@@ -235,6 +237,7 @@ impl Stage {
             Self::Ask => "ask",
             Self::Run => "run",
             Self::Probe => "probe",
+            Self::Equip => "equip",
             Self::SavePrompt => "save-prompt",
             Self::SaveResponse => "save-response",
             Self::SaveResults => "save-results",

@@ -56,6 +56,7 @@ pub(super) fn agents() -> impl Iterator<Item = Agent> {
             source: AgentSource::BuiltIn,
             definition: AgentDefinition::new(description, prompt),
             own_tools: Vec::new(),
+            brings_tools: false,
             reads_only,
         })
 }

@@ -362,7 +362,7 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
         Answer::Resolved(_) => stage == Stage::Resolve,
         // A tool may be the one who is asked.
         Answer::Progress(_) | Answer::Output(_) | Answer::Tool(_) => {
-            matches!(stage, Stage::Run | Stage::Ask)
+            matches!(stage, Stage::Run | Stage::Ask | Stage::Equip)
         }
         Answer::Probed(_) => stage == Stage::Probe,
         Answer::Permission(_) => stage == Stage::Ask,

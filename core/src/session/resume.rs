@@ -68,7 +68,7 @@ impl Thread {
                 }
             }
             Stage::Hook(..) => self.hook_lost(shared, id),
-            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe => {
+            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Equip => {
                 let index = id.call.saturating_sub(1) as usize;
                 let known = id.turn == self.turn && index < self.run.calls.len();
                 if known && self.run.calls[index].state != CallState::Done {

@@ -13,6 +13,7 @@ use crate::{
     message::{ApiMessage, DeferredToolUse, ErrorClass, PermissionDenial},
     permission::PathFact,
     provider::{StopReason, Usage},
+    tool::ToolDefinition,
 };
 
 /// The answer to one prompt, under way.
@@ -170,6 +171,9 @@ pub(super) struct Call {
     /// The number of the agent that the call starts, if it starts one.
     #[serde(default)]
     pub(super) agent: Option<u32>,
+    /// The tools that this agent brings along, once the host has said which: until it starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) own_tools: Option<Vec<ToolDefinition>>,
     /// An agent is working on the answer.
     #[serde(default)]
     pub(super) agent_runs: bool,
@@ -238,6 +242,7 @@ impl Call {
             answer_uuid: None,
             structured: None,
             agent: None,
+            own_tools: None,
             agent_runs: false,
             waits_for_task: None,
         }

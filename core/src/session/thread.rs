@@ -175,7 +175,7 @@ impl Thread {
             Stage::Model | Stage::Summary | Stage::Suggestion => {
                 self.model_answer(shared, id, answer)
             }
-            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe => {
+            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Equip => {
                 self.call_answer(shared, id, answer, was_cancelled);
             }
             Stage::Hook(..) => self.hook_answer(shared, id, answer, was_cancelled),

@@ -14,7 +14,7 @@ use crate::{
     agent::TaskInput,
     effect::Prompt,
     message::{TaskEnd, TaskUsage},
-    tool::ToolResult,
+    tool::{ToolDefinition, ToolResult},
 };
 
 impl Session {
@@ -69,7 +69,9 @@ impl Session {
             input,
             worktree,
         } = request;
-        let number = match self.find_or_make(number, &input) {
+        let mut calls = self.main.run.calls.iter_mut();
+        let own_tools = calls.nth(index).and_then(|call| call.own_tools.take());
+        let number = match self.find_or_make(number, &input, own_tools) {
             Ok(number) => number,
             Err(text) => {
                 self.main
@@ -114,7 +116,12 @@ impl Session {
     }
 
     /// The number of the agent to start: a new one, or that of the one to resume.
-    fn find_or_make(&mut self, number: u32, input: &TaskInput) -> Result<u32, String> {
+    fn find_or_make(
+        &mut self,
+        number: u32,
+        input: &TaskInput,
+        own_tools: Option<Vec<ToolDefinition>>,
+    ) -> Result<u32, String> {
         if let Some(name) = &input.resume {
             return self.find_to_resume(name, input);
         }
@@ -132,7 +139,11 @@ impl Session {
             ));
         };
         let id = id_of('a', self.shared.id, [number, 0, 0]);
-        let child = Child::new(&self.main, number, id, agent.clone(), input.clone());
+        let mut agent = agent.clone();
+        if let Some(tools) = own_tools {
+            agent.own_tools = tools;
+        }
+        let child = Child::new(&self.main, number, id, agent, input.clone());
         self.children.insert(number, child);
         Ok(number)
     }

@@ -3,6 +3,7 @@
 //! An agent's number is given when the response that calls for it arrives, so it does not depend on the order in
 //! which agents end. A thread stays when its agent has ended: it can be resumed.
 
+mod equipping;
 mod lifecycle;
 mod report;
 
@@ -78,7 +79,11 @@ pub(super) struct Ended {
 impl Thread {
     /// Task: the session starts the agent, since it is a thread beside this one.
     pub(super) fn start_agent(&mut self, shared: &mut Shared, index: usize, input: TaskInput) {
-        match self.run.calls[index].agent {
+        let number = self.run.calls[index].agent;
+        if number.is_some() && self.equip(shared, index, &input) {
+            return;
+        }
+        match number {
             // An agent that goes on stays where it is.
             Some(number) if input.isolation.is_some() && input.resume.is_none() => {
                 self.isolate(shared, index, number);

@@ -65,7 +65,12 @@ impl Thread {
         }
     }
 
-    pub(super) fn call_effect(&self, shared: &Shared, index: usize, stage: Stage) -> EffectId {
+    pub(in crate::session) fn call_effect(
+        &self,
+        shared: &Shared,
+        index: usize,
+        stage: Stage,
+    ) -> EffectId {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         self.effect_id(shared, number, stage, self.run.calls[index].attempt)
     }
@@ -96,7 +101,7 @@ impl Thread {
         let last = answer.is_last();
         match answer {
             // The tool that is asked for permission: its progress is not that of the call.
-            Answer::Progress(_) if id.stage == Stage::Ask => {}
+            Answer::Progress(_) if matches!(id.stage, Stage::Ask | Stage::Equip) => {}
             Answer::Progress(_) => self.say_progress(shared, index),
             Answer::Tool(_) if id.stage == Stage::Ask && was_cancelled => {}
             Answer::Tool(result) if id.stage == Stage::Ask => {
@@ -104,6 +109,9 @@ impl Thread {
             }
             // Whoever waits for a call reads its result.
             Answer::Output(_) => {}
+            Answer::Tool(result) if id.stage == Stage::Equip => {
+                self.equipped(shared, index, &result);
+            }
             Answer::Tool(result) => self.ran(shared, index, result),
             // Even if nobody wants to wait for it any more: it did happen.
             Answer::Probed(Probed::Done(result)) => self.ran(shared, index, result),

@@ -1,10 +1,14 @@
 //! What an agent is told: its own, and what it has from its parent.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use windlass_core::{
-    Input,
+    Input, RawJson, Session, Spec,
     context::{MemoryFile, MemoryScope, SystemPrompt},
-    effect::Effect,
+    effect::{Answer, Effect},
+    id::Stage,
+    tool::{ToolDefinition, ToolResult},
     tools::skill::Skill,
 };
 
@@ -171,4 +175,85 @@ fn loop_17_an_agents_requests_begin_alike() {
         .matches("cache_control")
         .count();
     assert_eq!(marks, 2, "the end of the request before and of this one");
+}
+
+/// A session with an agent that brings tools along.
+fn bringing() -> Spec {
+    let mut spec = spec(vec![reads("Look")]);
+    let definition = json!({"description": "d", "prompt": "P.", "tools": ["Look"]});
+    defined(&mut spec, &definition);
+    let mut own = spec.agents.get("own").unwrap().clone();
+    own.brings_tools = true;
+    spec.agents.add(own);
+    spec
+}
+
+/// A call starts that agent.
+fn started() -> Bench {
+    let mut bench = Bench::new(bringing());
+    bench.prompt("go");
+    let call = task("t1", "own", json!({}));
+    reply(&mut bench, 0, &Reply::message(&[call]));
+    bench
+}
+
+fn ready(tools: &[ToolDefinition]) -> Answer {
+    Answer::Tool(ToolResult {
+        structured: Some(RawJson::encode(&tools).unwrap()),
+        ..ToolResult::text("ready")
+    })
+}
+
+#[test]
+fn sub_1_the_tools_that_an_agent_brings_along_are_asked_for_as_it_starts() {
+    let mut bench = started();
+    let (id, effect) = bench.of(Stage::Equip);
+    let Effect::CallTool(call) = effect else {
+        panic!("{effect:?}");
+    };
+    assert_eq!(call.name, "Task");
+    let input: serde_json::Value = call.input.decode().unwrap();
+    assert_eq!(input["subagent_type"], "own");
+    // Put away while it is asked, it is asked again.
+    let snapshot = bench.session.snapshot().unwrap();
+    bench.session = Session::restore(Arc::new(bringing()), &snapshot).unwrap();
+    bench.pending.clear();
+    bench.input(Input::Resumed { live: vec![] });
+    assert_ne!(bench.of(Stage::Equip).0, id, "another attempt");
+    let (id, _) = bench.of(Stage::Equip);
+    bench.answer(id, ready(&[tool("mcp__notes__read")]));
+    let (_, body) = request(&bench, 1);
+    assert_eq!(names(&body), ["Look", "mcp__notes__read"]);
+    reply(&mut bench, 1, &Reply::text("It is there."));
+    assert_eq!(text_of(&read_result(&bench, "t1")), "It is there.");
+
+    // The next one is asked for anew: they may be others by then.
+    reply(
+        &mut bench,
+        0,
+        &Reply::message(&[task("t2", "own", json!({}))]),
+    );
+    let (id, _) = bench.of(Stage::Equip);
+    bench.answer(id, ready(&[]));
+    assert_eq!(names(&request(&bench, 2).1), ["Look"]);
+}
+
+#[test]
+fn sub_1_an_agent_whose_tools_are_not_to_be_had_does_not_start() {
+    let mut bench = started();
+    let (id, _) = bench.of(Stage::Equip);
+    bench.answer(id, Answer::Tool(ToolResult::error("there is no room")));
+    let result = read_result(&bench, "t1");
+    assert_eq!(result["is_error"], true);
+    assert!(text_of(&result).contains("there is no room"), "{result}");
+
+    // An interrupt while it is made ready ends in a history that goes on.
+    let mut bench = started();
+    bench.interrupt();
+    let (id, _) = bench.of(Stage::Equip);
+    bench.answer(id, Answer::Cancelled);
+    assert!(bench.session.is_idle());
+    bench.prompt("go on");
+    bench.says("fine");
+    assert!(!bench.result().is_error);
 }

@@ -1,0 +1,66 @@
+//! Agents that bring tools along: as one starts, the host makes them ready and says which there are.
+
+use alloc::{format, string::ToString, vec::Vec};
+
+use super::super::{Shared, Thread, run::CallState};
+use crate::{
+    agent::TaskInput,
+    effect::Effect,
+    id::Stage,
+    tool::{FsGrant, ToolCall, ToolDefinition, ToolResult},
+    tools::CoreTool,
+};
+
+impl Thread {
+    /// Asks the host for the tools that an agent brings along; false where it brings none, or they are known. One that goes
+    /// on has them already.
+    pub(super) fn equip(&mut self, shared: &mut Shared, index: usize, input: &TaskInput) -> bool {
+        let agent = self.spec.agents.get(&input.subagent_type);
+        let brings = agent.is_some_and(|agent| agent.brings_tools);
+        let call = &mut self.run.calls[index];
+        if !brings || input.resume.is_some() || call.own_tools.is_some() {
+            return false;
+        }
+        call.state = CallState::Running;
+        let effect = Effect::CallTool(ToolCall {
+            tool_use_id: call.id.clone(),
+            name: CoreTool::Task.name().to_string(),
+            input: call.input_or_empty(),
+            grant: FsGrant {
+                cwd: self.spec.environment.cwd.clone(),
+                ..FsGrant::default()
+            },
+            observed: Vec::new(),
+            timeout_ms: None,
+            agent: None,
+        });
+        let id = self.call_effect(shared, index, Stage::Equip);
+        self.perform(shared, id, effect);
+        true
+    }
+
+    /// The tools that an agent brings along are there, or there are none.
+    pub(in crate::session) fn equipped(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        result: &ToolResult,
+    ) {
+        let call = &mut self.run.calls[index];
+        let input = call.input_or_empty().decode::<TaskInput>();
+        let tools = match &result.structured {
+            Some(tools) if !result.is_error => tools.decode::<Vec<ToolDefinition>>(),
+            _ => Ok(Vec::new()),
+        };
+        let problem = match (input, tools) {
+            _ if result.is_error => result.joined_text(),
+            (Ok(input), Ok(tools)) => {
+                call.own_tools = Some(tools);
+                return self.start_agent(shared, index, input);
+            }
+            (Err(error), _) | (_, Err(error)) => error.to_string(),
+        };
+        let text = format!("The agent was not started, for it lacks its tools: {problem}");
+        self.review(shared, index, ToolResult::error(text));
+    }
+}
