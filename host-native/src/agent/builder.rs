@@ -263,7 +263,8 @@ impl AgentBuilder {
     }
 
     /// Adds an agent that Task can start, beside those built in; one of the same name takes its place. Task itself is offered
-    /// by [`core_tools`](Self::core_tools).
+    /// by [`core_tools`](Self::core_tools). Servers that its `mcp_servers` bring along with their configuration are started by the
+    /// engine of the SDKs alone: here, name one of [`mcp_server`](Self::mcp_server).
     pub fn subagent(mut self, name: impl Into<String>, definition: AgentDefinition) -> Self {
         self.agents.push((name.into(), definition));
         self

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{
     io::AsyncWrite,
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ use windlass_engine::protocol::{
 
 use super::{
     Ending, Event,
-    agent_servers::AgentServers,
+    agent_servers::{AgentServers, OwnTools},
     build::{Blueprint, StartError, blueprint},
     channel::ControlChannel,
     checkpoints::Checkpoints,
@@ -58,6 +58,8 @@ pub(super) struct Engine {
     pub(super) servers: Servers,
     /// Those that agents have for themselves.
     pub(super) agent_servers: AgentServers,
+    /// Agents that start when their servers have answered, and who is told then.
+    pub(super) equipping: Vec<(String, oneshot::Sender<OwnTools>)>,
     /// Those of git that were made for agents.
     pub(super) worktrees: GitWorktrees,
     /// Why no session may begin: what was brought along to judge calls cannot be used.
@@ -149,6 +151,7 @@ impl Engine {
             checkpoints: None,
             servers,
             agent_servers,
+            equipping: Vec::new(),
             worktrees: GitWorktrees::default(),
             refused: None,
             log,
@@ -289,6 +292,7 @@ impl Engine {
             }
             Event::Connected(connected, reply) => self.server_connected(connected, reply).await,
             Event::Relisted(relisted) => self.server_relisted(relisted),
+            Event::AgentStarts(agent, reply) => self.agent_starts(agent, reply),
             Event::Ended { fault } => {
                 self.live = None;
                 self.has_ended = true;
@@ -329,6 +333,7 @@ impl Engine {
 
     /// Does what can be done now.
     async fn go_on(&mut self) {
+        self.equip_agents();
         self.renew_if_stale().await;
         if !self.before.is_empty() {
             // What came while servers were waited for is told once they have answered, prompt or no prompt: whoever

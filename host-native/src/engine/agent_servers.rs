@@ -1,7 +1,7 @@
 //! The MCP servers that agents have for themselves: those that stand with their configuration in an agent's `mcpServers`.
 //!
-//! They are connected when the session's are and end when these do: what tools an agent has is part of what it is told, and that
-//! stands before the first of its calls, as it does for the session. Their tools are offered to their agent alone; two agents
+//! They start when their agent first does, and end with the session: the core asks for the tools that an agent brings along
+//! (`Agent::brings_tools`), and the agent begins when its servers have answered. Their tools are offered to it alone; two agents
 //! may each have a server of one name. What an SDK asks of a server by its name is meant for the session's own, or, where the
 //! session has none, for those of all agents that have one.
 
@@ -24,6 +24,9 @@ use crate::host::RunTool;
 
 /// Tools, by the names the model calls them by.
 pub(super) type ToolRunners = BTreeMap<String, Arc<dyn RunTool>>;
+
+/// Definitions and what runs them, by the names the model calls them by.
+pub(super) type OwnTools = BTreeMap<String, (ToolDefinition, Arc<dyn RunTool>)>;
 
 /// Whose servers are connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,14 +53,13 @@ impl AgentServers {
         }
     }
 
-    /// From now on these agents' servers are there: those that stay as they were go on, others end. The agents and names
-    /// of those to connect.
+    /// From now on these agents' servers are there: those that stay as they were go on, others end, new ones wait for their agent.
     pub(super) fn exchange(
         &mut self,
         agents: &Agents,
         trusted: Trusted,
         variables: &BTreeMap<&str, &str>,
-    ) -> Vec<(String, String)> {
+    ) {
         let mut wanted: BTreeMap<String, BTreeMap<String, RawJson>> = agents
             .iter()
             .filter(|agent| trusted == Trusted::All || agent.source == AgentSource::Option)
@@ -68,16 +70,13 @@ impl AgentServers {
         for agent in self.all.keys() {
             wanted.entry(agent.clone()).or_default();
         }
-        let mut new = Vec::new();
         for (agent, configs) in wanted {
             let (channel, cwd) = (&self.channel, &self.cwd);
             let servers = (self.all.entry(agent.clone()))
                 .or_insert_with(|| Servers::of_agent(&agent, channel.clone(), cwd.clone()));
             servers.set_variables(variables.clone());
-            let (added, _) = servers.replace_dynamic(&configs);
-            new.extend(added.into_iter().map(|name| (agent.clone(), name)));
+            servers.replace_dynamic(&configs);
         }
-        new
     }
 
     /// The servers of an agent that has some, to look at.
@@ -97,6 +96,7 @@ impl AgentServers {
     }
 
     /// The servers of each agent.
+    #[cfg(unix)]
     pub(super) fn all(&self) -> impl Iterator<Item = &Servers> {
         self.all.values()
     }
@@ -106,27 +106,21 @@ impl AgentServers {
         self.all.values().any(Servers::are_pending)
     }
 
-    /// A spec whose agents have the tools of their servers, its main thread included where it runs as one of them.
+    /// A spec in which agents with servers bring tools along, and whose main thread has those of the agent it runs as.
     pub(super) fn offer(&self, spec: &mut Spec) {
-        for name in self.all.keys() {
-            let tools = self.tools(name);
-            let Some(mut agent) = spec.agents.get(name).cloned().filter(|_| !tools.is_empty())
-            else {
-                continue;
-            };
-            agent.own_tools = tools.into_values().map(|(tool, _)| tool).collect();
+        for (name, _) in self.all.iter().filter(|(_, servers)| !servers.is_empty()) {
+            if let Some(mut agent) = spec.agents.get(name).cloned() {
+                agent.brings_tools = true;
+                spec.agents.add(agent);
+            }
             if spec.agent.as_ref() == Some(name) {
-                let asked = spec.permissions.prompt_tool.as_deref();
-                for tool in agent
-                    .own_tools
-                    .iter()
-                    .filter(|it| may_replace(asked, &it.name))
-                {
+                let asked = spec.permissions.prompt_tool.clone();
+                let tools = self.tools(name).into_values().map(|(tool, _)| tool);
+                for tool in tools.filter(|it| may_replace(asked.as_deref(), &it.name)) {
                     spec.tools.retain(|known| known.name != tool.name);
-                    spec.tools.push(tool.clone());
+                    spec.tools.push(tool);
                 }
             }
-            spec.agents.add(agent);
         }
     }
 
@@ -140,8 +134,8 @@ impl AgentServers {
         self.all.keys().map(runners).collect()
     }
 
-    /// Of two tools of one name the first counts.
-    fn tools(&self, agent: &str) -> BTreeMap<String, (ToolDefinition, Arc<dyn RunTool>)> {
+    /// The tools of an agent's servers, as far as these have answered. Of two of one name the first counts.
+    pub(super) fn tools(&self, agent: &str) -> OwnTools {
         let mut tools = BTreeMap::new();
         for (definition, runner) in self.all.get(agent).into_iter().flat_map(Servers::tools) {
             if let Entry::Vacant(free) = tools.entry(definition.name.clone()) {

@@ -1,9 +1,11 @@
 //! The connections of MCP servers: made, heard of, listened to.
 
+use tokio::sync::oneshot;
+
 use super::{
     Event,
     actor::Engine,
-    agent_servers::Trusted,
+    agent_servers::{OwnTools, Trusted},
     debug_log::Topic,
     server_requests::WaitingReply,
     servers::{Connected, Relisted, Servers},
@@ -21,9 +23,39 @@ impl Engine {
             false => Trusted::All,
         };
         let variables = blueprint.surroundings.settings.env();
-        let agents = &blueprint.spec.agents;
-        for (agent, name) in self.agent_servers.exchange(agents, trusted, &variables) {
-            self.connect(Some(&agent), &name, None);
+        let spec = &blueprint.spec;
+        self.agent_servers
+            .exchange(&spec.agents, trusted, &variables);
+        // The main thread begins with the session.
+        if let Some(agent) = spec.agent.clone() {
+            self.start_servers_of(&agent);
+        }
+    }
+
+    /// Connects to the servers of an agent to which nobody has yet.
+    fn start_servers_of(&mut self, agent: &str) {
+        let servers = self.agent_servers.get(agent);
+        for name in servers.map(Servers::not_started).unwrap_or_default() {
+            self.connect(Some(agent), &name, None);
+        }
+    }
+
+    /// An agent starts: it gets the tools of its servers once these have answered.
+    pub(super) fn agent_starts(&mut self, agent: String, reply: oneshot::Sender<OwnTools>) {
+        self.start_servers_of(&agent);
+        self.equipping.push((agent, reply));
+    }
+
+    /// Hands tools to the agents that wait for no server any more.
+    pub(super) fn equip_agents(&mut self) {
+        for (agent, reply) in std::mem::take(&mut self.equipping) {
+            let servers = self.agent_servers.get(&agent);
+            if servers.is_some_and(Servers::are_pending) {
+                self.equipping.push((agent, reply));
+                continue;
+            }
+            // Who was interrupted waits no more.
+            let _ = reply.send(self.agent_servers.tools(&agent));
         }
     }
 

@@ -5,15 +5,16 @@ use std::{
     future::Future,
     path::Path,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU16, Ordering},
     },
 };
 
 use futures_util::{FutureExt, Stream, StreamExt, stream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use windlass_core::{
-    EffectId, Host, Message, Millis, Now,
+    EffectId, Host, Message, Millis, Now, RawJson,
+    agent::TaskInput,
     effect::{
         Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
         ResolvePath, ResolvedPath,
@@ -23,6 +24,7 @@ use windlass_core::{
         input::{ConfigChange, ConfigSource},
     },
     host::CancelSignal,
+    id::Stage,
     message::SystemMessage,
     permission::Destination,
     tool::{ToolCall, ToolResult},
@@ -67,7 +69,7 @@ pub(super) struct EngineHost {
     /// the settings.
     pub(super) own_tools: ToolRunners,
     /// Those that only one agent has, by agent.
-    pub(super) agents_tools: BTreeMap<String, ToolRunners>,
+    pub(super) agents_tools: Mutex<BTreeMap<String, ToolRunners>>,
     /// Callbacks of the SDK, and commands of settings.
     pub(super) hooks: SessionHooks,
     pub(super) events: mpsc::UnboundedSender<Event>,
@@ -78,11 +80,45 @@ pub(super) struct EngineHost {
 
 impl EngineHost {
     /// What runs a call, if this engine does itself: a tool of the agent's own before one of the session's.
-    fn runner(&self, call: &ToolCall) -> Option<&Arc<dyn RunTool>> {
-        let agent = call.agent.as_ref();
-        agent
-            .and_then(|agent| self.agents_tools.get(agent)?.get(&call.name))
-            .or_else(|| self.own_tools.get(&call.name))
+    fn runner(&self, call: &ToolCall) -> Option<Arc<dyn RunTool>> {
+        let of_agent = call
+            .agent
+            .as_ref()
+            .and_then(|agent| self.agents_tools().get(agent)?.get(&call.name).cloned());
+        of_agent.or_else(|| self.own_tools.get(&call.name).cloned())
+    }
+
+    fn agents_tools(&self) -> MutexGuard<'_, BTreeMap<String, ToolRunners>> {
+        // A panic while it is held leaves a map that is whole.
+        self.agents_tools
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the tools ready that an agent brings along, and says which there are.
+    async fn equip(&self, call: &ToolCall, cancel: CancelSignal) -> Answer {
+        let agent = match call.input.decode::<TaskInput>() {
+            Ok(task) => task.subagent_type,
+            Err(error) => return Answer::Tool(ToolResult::error(error.to_string())),
+        };
+        let (reply, tools) = oneshot::channel();
+        // The engine has ended: nobody answers.
+        let _ = self.events.send(Event::AgentStarts(agent.clone(), reply));
+        let tools = tokio::select! {
+            tools = tools => tools.unwrap_or_default(),
+            () = cancel.cancelled() => return Answer::Cancelled,
+        };
+        let mut definitions = Vec::new();
+        let mut runners = ToolRunners::new();
+        for (name, (definition, runner)) in tools {
+            definitions.push(definition);
+            runners.insert(name, runner);
+        }
+        self.agents_tools().insert(agent, runners);
+        Answer::Tool(ToolResult {
+            structured: RawJson::encode(&definitions).ok(),
+            ..ToolResult::text(format!("{} tools are ready.", definitions.len()))
+        })
     }
 
     /// Keeps what a call is about to change.
@@ -154,6 +190,9 @@ impl Host for EngineHost {
         });
         let named = call.tool_use_id.clone();
         let answers = async move {
+            if id.stage == Stage::Equip {
+                return stream::iter([self.equip(&call, cancel).await]).boxed();
+            }
             if let Err(reason) = self.keep_before(&call).await {
                 // Whoever wants to be able to go back does not go where there is no way back.
                 let text = format!("Nothing was changed, because {reason}.");

@@ -1,6 +1,6 @@
 //! The life of a session: found or begun, kept, renewed when its tools have changed, ended.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use windlass_core::{
     Input, SessionId,
@@ -188,7 +188,7 @@ impl Engine {
             changed_fields: changed_fields(&prepared.blueprint.spec.tools),
             places: prepared.blueprint.surroundings.places.clone(),
             own_tools,
-            agents_tools,
+            agents_tools: Mutex::new(agents_tools),
             hooks,
             events: self.events.clone(),
             log: self.log.clone(),

@@ -42,7 +42,7 @@ use std::time::Duration;
 
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -80,6 +80,8 @@ enum Event {
     Connected(Connected, Option<server_requests::WaitingReply>),
     /// A server's tools have changed.
     Relisted(Relisted),
+    /// An agent starts that may have servers of its own: whoever waits is told its tools.
+    AgentStarts(String, oneshot::Sender<agent_servers::OwnTools>),
     /// Something of which hooks are told.
     Occurred(Box<Occurrence>),
     /// The session has ended; why, if it should not have.

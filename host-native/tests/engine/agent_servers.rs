@@ -90,12 +90,15 @@ async fn sub_1_an_agent_of_a_file_has_the_server_that_stands_in_it_and_nobody_el
         panic!("{told:?}");
     };
     assert_eq!(note, "filed (x)");
+    // It starts with its agent, not with the session.
     assert_eq!(
         servers(&frames),
-        json!([{"name": "notes", "status": "connected"}])
+        json!([{"name": "notes", "status": "pending"}])
     );
     let status = sdk.request(json!({"subtype": "mcp_status"})).await;
-    assert_eq!(status["response"]["mcpServers"][0]["agent"], "keeper");
+    let server = &status["response"]["mcpServers"][0];
+    assert_eq!(server["agent"], "keeper");
+    assert_eq!(server["status"], "connected");
     sdk.model.verify().unwrap();
     assert!(is_there(pid));
     let pid = pid.clone();
@@ -191,10 +194,6 @@ async fn sub_1_an_agents_server_that_cannot_be_reached_is_told_and_the_session_g
     sdk.initialize(json!({"agents": {"keeper": agent}})).await;
     sdk.prompt("go").await;
     let frames = sdk.until("result").await;
-    assert_eq!(
-        servers(&frames),
-        json!([{"name": "notes", "status": "failed"}])
-    );
     assert_eq!(frames.last().unwrap()["result"], "A pity.");
     let status = sdk.request(json!({"subtype": "mcp_status"})).await;
     let server = &status["response"]["mcpServers"][0];
@@ -275,6 +274,20 @@ async fn sub_1_agents_that_are_read_anew_bring_and_take_their_servers() {
     let gone = tokio::time::timeout(std::time::Duration::from_secs(60), gone).await;
     assert!(gone.is_ok(), "a server that no agent has any more ends");
     sdk.model.verify().unwrap();
+}
+
+#[tokio::test]
+async fn sub_1_the_servers_of_an_agent_that_nobody_starts_do_not_run() {
+    let mark = "touch started; exec cat";
+    let agent = json!({"description": "d", "prompt": "p",
+        "mcpServers": [{"notes": {"command": "sh", "args": ["-c", mark]}}]});
+    let mut sdk = Sdk::start(&[], json!([says("Alone.")]));
+    sdk.initialize(json!({"agents": {"keeper": agent}})).await;
+    sdk.prompt("go").await;
+    assert_eq!(sdk.first("result").await["result"], "Alone.");
+    let status = sdk.request(json!({"subtype": "mcp_status"})).await;
+    assert_eq!(status["response"]["mcpServers"][0]["status"], "pending");
+    assert!(!sdk.folder.path().join("started").exists());
 }
 
 #[tokio::test]

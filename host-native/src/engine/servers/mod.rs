@@ -143,6 +143,19 @@ impl Servers {
         self.all.contains_key(name)
     }
 
+    /// The names of those to which nobody has connected yet.
+    pub(in crate::engine) fn not_started(&self) -> Vec<String> {
+        let all = self.all.iter();
+        all.filter(|(_, server)| server.status == Status::NotStarted)
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// Whether there are none.
+    pub(in crate::engine) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// The names of all servers.
     pub(in crate::engine) fn names(&self) -> Vec<String> {
         self.all.keys().cloned().collect()

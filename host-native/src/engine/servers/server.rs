@@ -33,6 +33,8 @@ pub(super) struct Server {
 /// How a server is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Status {
+    /// Nobody has connected to it yet.
+    NotStarted,
     /// It has not answered yet.
     Pending,
     Connected,
@@ -59,7 +61,7 @@ impl Server {
         Self {
             way,
             config,
-            status: Status::Pending,
+            status: Status::NotStarted,
             offer: Offer::default(),
             #[cfg(unix)]
             connection: None,
@@ -142,7 +144,7 @@ impl Server {
 impl Status {
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Pending => "pending",
+            Self::NotStarted | Self::Pending => "pending",
             Self::Connected => "connected",
             Self::Failed(_) => "failed",
             Self::Disabled => "disabled",
