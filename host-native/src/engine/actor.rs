@@ -229,6 +229,7 @@ impl Engine {
                     .map(|limit| Instant::now() + limit);
             }
         }
+        self.remove_worktrees().await;
         self.has_told_its_end = true;
         self.session_ends("other").await;
         self.close_servers().await;

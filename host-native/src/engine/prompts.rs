@@ -175,6 +175,7 @@ impl Engine {
     async fn run_command(&mut self, command: LocalCommand, uuid: Uuid) {
         let text = match command {
             LocalCommand::Clear => {
+                self.remove_worktrees().await;
                 self.session_ends("clear").await;
                 let new = self.begin_anew();
                 self.output.say(|frames| frames.reset(new, uuid)).await;

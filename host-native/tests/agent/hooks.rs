@@ -230,7 +230,7 @@ async fn hook_17_closures_hear_of_the_worktree_of_an_agent_and_of_its_end() {
         });
     }
     let session = builder.build().unwrap().session();
-    messages(&mut session.query("go")).await;
+    messages(&mut session.prompt("go")).await;
     model.verify();
     session.close().await;
     let heard = heard.lock().unwrap();

@@ -314,7 +314,7 @@ async fn conf_6_requests_say_on_whose_behalf_they_are_made() {
 
 #[tokio::test]
 async fn api_9_a_tool_of_a_server_is_called_by_the_sdk_itself() {
-    let mut sdk = Sdk::start(&["--mcp-config", &notes()], json!([]));
+    let mut sdk = Sdk::start(&["--mcp-config", &notes()], json!([says("Unasked.")]));
     sdk.initialize(json!({})).await;
     let reconnect = json!({"subtype": "mcp_reconnect", "serverName": "notes"});
     assert_eq!(sdk.request(reconnect).await["subtype"], "success");
@@ -369,7 +369,7 @@ async fn api_3_a_guarded_server_is_asked_about_where_permissions_are_bypassed_an
 
 #[tokio::test]
 async fn a_folder_below_the_working_directory_becomes_one_by_itself() {
-    let mut sdk = Sdk::start(&[], json!([]));
+    let mut sdk = Sdk::start(&[], json!([says("Unasked.")]));
     let part = sdk.folder.path().canonicalize().unwrap().join("part");
     fs::create_dir(&part).unwrap();
     sdk.initialize(json!({})).await;
@@ -431,7 +431,7 @@ async fn api_11_the_end_of_what_a_command_in_the_background_has_put_out_can_be_r
 #[tokio::test]
 async fn hook_1_the_hooks_there_are_can_be_listed_with_their_sources_and_what_keeps_them() {
     let listing = async |flags: &[&str]| {
-        let mut sdk = Sdk::start(flags, json!([]));
+        let mut sdk = Sdk::start(flags, json!([says("Unasked.")]));
         let callback = json!({"PreToolUse": [{"matcher": "Read|Bash", "hookCallbackIds": ["hook_0"], "timeout": 5}]});
         sdk.initialize(json!({ "hooks": callback })).await;
         let reply = sdk.request(json!({"subtype": "get_hooks_listing"})).await;

@@ -53,8 +53,11 @@ async def as_nobody():
     engine = world / "bin/engine"
     engine.write_bytes(Path(ENGINE).read_bytes())
     engine.chmod(0o755)
+    theirs = world / "theirs"
+    theirs.mkdir()
+    theirs.chmod(0o777)
     given = {"user": "nobody", "cli_path": engine, "allowed_tools": ["Bash"]}
-    messages = await ask("Who am I?", **given)
+    messages = await ask("Who am I?", env={"CLAUDE_CONFIG_DIR": str(theirs)}, **given)
     succeeded(messages, "Nobody.")
     (who,) = blocks(messages, ToolResultBlock)
     assert "nobody" in said_by(who), who

@@ -71,7 +71,7 @@ fn of_python() -> Result<BTreeSet<String>, Failed> {
 /// The fields of `Options`, as the types of the installed package have them.
 fn of_typescript() -> Result<BTreeSet<String>, Failed> {
     let types = "node/node_modules/@anthropic-ai/claude-agent-sdk/sdk.d.ts";
-    let text = fs::read_to_string(artefacts::sdks().join(types))?;
+    let text = fs::read_to_string(artefacts::sdks().join(types))?.replace("\r\n", "\n");
     let fields = (text.split_once("export declare type Options = {\n"))
         .and_then(|(_, behind)| behind.split_once("\n};"))
         .map(|(fields, _)| fields)
