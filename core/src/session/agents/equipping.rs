@@ -47,9 +47,9 @@ impl Thread {
         result: &ToolResult,
     ) {
         let call = &mut self.run.calls[index];
-        let input = call.input_or_empty().decode::<TaskInput>();
+        let input = call.input_or_empty().read::<TaskInput>();
         let tools = match &result.structured {
-            Some(tools) if !result.is_error => tools.decode::<Vec<ToolDefinition>>(),
+            Some(tools) if !result.is_error => tools.read::<Vec<ToolDefinition>>(),
             _ => Ok(Vec::new()),
         };
         let problem = match (input, tools) {

@@ -218,7 +218,7 @@ pub(super) fn worktree_input(call: &Call, name: Option<String>) -> RawJson {
 /// The name that the model gave.
 fn asked_name(call: &Call) -> Option<String> {
     match &call.input {
-        ToolCallInput::Json(input) => input.decode::<EnterWorktreeInput>().ok()?.name,
+        ToolCallInput::Json(input) => input.read::<EnterWorktreeInput>().ok()?.name,
         ToolCallInput::Unusable(_) => None,
     }
 }
