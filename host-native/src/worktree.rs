@@ -19,16 +19,13 @@ use windlass_core::{
     hook::{Occurrence, input::WorktreeRemove},
     host::CancelSignal,
     tool::{ToolCall, ToolResult},
-    tools::enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput},
+    tools::enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput, OF_AGENTS},
 };
 
 use crate::{agent::fresh_uuid, host::RunTool};
 
 /// Where they stand in a repository.
 const FOLDER: &str = ".claude/worktrees";
-
-/// What the core calls those that it makes for agents begin with.
-const OF_AGENTS: &str = "agent-";
 
 /// How long git may take. A checkout of a large repository is measured in tens of seconds.
 const LIMIT: Duration = Duration::from_secs(600);

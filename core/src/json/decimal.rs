@@ -31,7 +31,8 @@ pub(super) fn read(text: &str) -> Option<f64> {
     Some(if is_negative { -size } else { size })
 }
 
-/// The fewest digits that mean a number above zero; of as many the nearest to it.
+/// The fewest digits that mean a number above zero; of as many the nearest to it. (At some powers of two, where the next
+/// number below is half as far away as that above, one digit less would do, but for one that is not the nearest.)
 pub(super) fn shortest(number: f64) -> Decimal {
     let exact = Decimal::exactly(number);
     let rounded = (1..exact.digits.len()).map(|length| exact.rounded(length));

@@ -56,7 +56,7 @@ impl<'a> Standing<'a> {
     pub(super) fn mode_for(&self, tool: &str) -> Mode {
         let is_guarded = || self.guarded.iter().any(|begin| tool.starts_with(begin));
         match self.mode() {
-            Mode::BypassPermissions if is_guarded() => Mode::Default,
+            Mode::BypassPermissions | Mode::AcceptEdits if is_guarded() => Mode::Default,
             mode => mode,
         }
     }

@@ -81,7 +81,11 @@ impl Thread {
     fn make_good_call(&mut self, shared: &mut Shared, id: EffectId, index: usize) {
         if !matches!(id.stage, Stage::Run | Stage::Probe) {
             self.run.calls[index].attempt += 1;
-            return self.begin(shared, index);
+            // What was let run and waited for its tools is not judged again.
+            return match id.stage {
+                Stage::Equip => self.run_under_its_name(shared, index),
+                _ => self.begin(shared, index),
+            };
         }
         let name = &self.run.calls[index].name;
         match self.spec.tool(name).map(|tool| tool.retry) {

@@ -19,6 +19,9 @@ use crate::{
     tool::{ResultBlock, ToolResult},
 };
 
+/// What the names of worktrees that are made for agents begin with. They go with their agents, so no other may have such a name.
+pub const OF_AGENTS: &str = "agent-";
+
 pub(super) const DESCRIPTION: &str = "Makes a git worktree of the repository in the working directory and moves the work there: from then on, relative paths and \
 commands mean the new tree, and what stood in the old one is untouched. Use it only when the person asks to work in a worktree. \
 Without `name` one is made up.";
@@ -96,6 +99,11 @@ impl EnterWorktreeOutput {
 pub(super) fn fault(input: &RawJson) -> Option<String> {
     let input: EnterWorktreeInput = input.read().ok()?;
     let name = input.name?;
+    if name.starts_with(OF_AGENTS) {
+        return Some(format!(
+            "The name {name} cannot be given: worktrees that begin with `{OF_AGENTS}` are made for agents and taken away with them."
+        ));
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let fits = name.chars().all(plain) && !name.starts_with(['.', '_', '-']);
     (!fits).then(|| {

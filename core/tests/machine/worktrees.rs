@@ -503,3 +503,31 @@ fn hook_17_a_worktree_that_is_refused_or_fails_to_be_made_is_as_the_policy_says(
     bench.says("fine");
     assert!(!bench.result().is_error);
 }
+
+#[test]
+fn sub_5_a_worktree_that_comes_after_an_interrupt_starts_no_agent() {
+    let mut bench = isolating(spec());
+    let (id, _) = bench.of(Stage::Run);
+    bench.interrupt();
+    bench.answer(id, Answer::Tool(made(TREE)));
+    assert!(bench.session.is_idle());
+    assert_eq!(bench.session.agents().count(), 0, "no agent began");
+    bench.prompt("go on");
+    bench.says("fine");
+    assert!(!bench.result().is_error);
+}
+
+/// What is made for agents goes with them.
+#[test]
+fn tool_28_no_worktree_of_the_session_is_named_like_those_of_agents() {
+    let mut bench = Bench::new(spec());
+    bench.prompt("go");
+    bench.reply(&Reply::call(
+        "w",
+        "EnterWorktree",
+        json!({"name": "agent-x"}),
+    ));
+    assert!(bench.pending.iter().all(|(id, _)| id.stage != Stage::Run));
+    let said = last_result(&bench);
+    assert!(said.contains("are made for agents"), "{said}");
+}

@@ -69,8 +69,10 @@ impl Session {
             input,
             worktree,
         } = request;
-        let mut calls = self.main.run.calls.iter_mut();
-        let own_tools = calls.nth(index).and_then(|call| call.own_tools.take());
+        let Some(call) = self.main.run.calls.get_mut(index) else {
+            return; // of a round that is over
+        };
+        let own_tools = call.own_tools.take();
         let number = match self.find_or_make(number, &input, own_tools) {
             Ok(number) => number,
             Err(text) => {

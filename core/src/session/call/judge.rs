@@ -115,7 +115,8 @@ impl Thread {
         };
         let effect = match &policy.prompt_tool {
             None => Effect::AskPermission(request),
-            Some(name) => match spec.tool(name) {
+            // It is the session's, whatever tools an agent was given.
+            Some(name) => match shared.spec.tool(name) {
                 Some(tool) => Effect::CallTool(prompt_call(tool, &spec, &request)),
                 None => {
                     let text = format!(

@@ -103,7 +103,8 @@ impl Thread {
             // The tool that is asked for permission: its progress is not that of the call.
             Answer::Progress(_) if matches!(id.stage, Stage::Ask | Stage::Equip) => {}
             Answer::Progress(_) => self.say_progress(shared, index),
-            Answer::Tool(_) if id.stage == Stage::Ask && was_cancelled => {}
+            // The run is ending: neither an answer for a person nor an agent's tools start anything now.
+            Answer::Tool(_) if was_cancelled && matches!(id.stage, Stage::Ask | Stage::Equip) => {}
             Answer::Tool(result) if id.stage == Stage::Ask => {
                 self.prompt_answered(shared, index, &result);
             }

@@ -9,7 +9,7 @@ use alloc::{
 
 use super::{
     super::{
-        Shared, Thread,
+        Phase, Shared, Thread,
         agents::AgentRequest,
         background::id_of,
         run::{Call, CallState, ToolCallInput},
@@ -29,7 +29,7 @@ use crate::{
     tool::{FsGrant, ToolCall, ToolResult},
     tools::{
         CoreTool,
-        enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput},
+        enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput, OF_AGENTS},
     },
 };
 
@@ -151,7 +151,7 @@ impl Thread {
             let text = "No worktree is made in plan mode. Start the agent without isolation.";
             return self.review(shared, index, ToolResult::error(text));
         }
-        let name = format!("agent-{}", id_of('a', shared.id, [number, 0, 0]));
+        let name = format!("{OF_AGENTS}{}", id_of('a', shared.id, [number, 0, 0]));
         if self.ask_hooks_for_worktree(shared, index, Some(name.clone())) {
             return;
         }
@@ -175,6 +175,9 @@ impl Thread {
 
     /// The worktree of an agent is there, or there is none.
     fn isolated(&mut self, shared: &mut Shared, index: usize, result: &ToolResult) {
+        if self.phase == Phase::Stopping {
+            return; // nothing is started any more; the call is answered as the run ends
+        }
         let call = &self.run.calls[index];
         let input = match &call.input {
             ToolCallInput::Json(input) => input.read::<TaskInput>().ok(),

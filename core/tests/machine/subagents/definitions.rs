@@ -8,6 +8,7 @@ use windlass_core::{
     context::{MemoryFile, MemoryScope, SystemPrompt},
     effect::{Answer, Effect},
     id::Stage,
+    permission::{Mode, Rule},
     tool::{ToolDefinition, ToolResult},
     tools::skill::Skill,
 };
@@ -256,4 +257,65 @@ fn sub_1_an_agent_whose_tools_are_not_to_be_had_does_not_start() {
     bench.prompt("go on");
     bench.says("fine");
     assert!(!bench.result().is_error);
+}
+
+#[test]
+fn sub_1_an_agent_whose_tools_come_after_an_interrupt_does_not_start() {
+    for in_background in [false, true] {
+        let mut bench = Bench::new(bringing());
+        bench.prompt("go");
+        let call = task("t1", "own", json!({"run_in_background": in_background}));
+        // Another call keeps the run from its end.
+        let look = json!({"type": "tool_use", "id": "l1", "name": "Look", "input": {}});
+        reply(&mut bench, 0, &Reply::message(&[call, look]));
+        let (id, _) = bench.of(Stage::Equip);
+        let (running, _) = bench.of(Stage::Run);
+        bench.interrupt();
+        bench.answer(id, ready(&[tool("mcp__notes__read")]));
+        assert!(bench.session.agents().count() == 0, "no agent began");
+        bench.answer(running, Answer::Cancelled);
+        assert!(bench.session.is_idle());
+        bench.prompt("go on");
+        bench.says("fine");
+        assert!(!bench.result().is_error);
+    }
+    // Alone, its answer is the last that the run has waited for.
+    let mut bench = started();
+    bench.interrupt();
+    let (id, _) = bench.of(Stage::Equip);
+    bench.answer(id, ready(&[]));
+    assert!(bench.session.is_idle());
+    assert!(bench.session.agents().count() == 0, "no agent began");
+    bench.prompt("go on");
+    bench.says("fine");
+    assert!(!bench.result().is_error);
+}
+
+#[test]
+fn perm_14_an_agent_with_tools_of_its_own_is_asked_about_by_the_sessions_tool() {
+    let mut spec = spec(vec![tool("Note"), tool("mcp__people__ask")]);
+    spec.permissions.mode = Mode::Default;
+    spec.permissions.rules.allow = vec![Rule::parse("Task").unwrap()];
+    spec.permissions.prompt_tool = Some("mcp__people__ask".into());
+    let definition = json!({"description": "d", "prompt": "P.", "tools": ["Note"]});
+    defined(&mut spec, &definition);
+    let mut bench = Bench::new(spec);
+    bench.prompt("go");
+    reply(
+        &mut bench,
+        0,
+        &Reply::message(&[task("t1", "own", json!({}))]),
+    );
+    assert_eq!(names(&request(&bench, 1).1), ["Note"]);
+    reply(&mut bench, 1, &Reply::call("n1", "Note", json!({})));
+    let (id, effect) = bench.of(Stage::Ask);
+    let Effect::CallTool(call) = effect else {
+        panic!("{effect:?}");
+    };
+    assert_eq!((call.name.as_str(), id.agent), ("mcp__people__ask", 1));
+    bench.answer(
+        id,
+        Answer::Tool(ToolResult::text(r#"{"behavior":"allow"}"#)),
+    );
+    bench.finish("n1", "noted");
 }
