@@ -1,10 +1,16 @@
 //! Sessions that go on from a conversation: resumed from its transcript, forked from another session.
 
-use alloc::{string::String, sync::Arc, vec::Vec};
+use alloc::{
+    string::{String, ToString},
+    sync::Arc,
+    vec,
+    vec::Vec,
+};
 
-use super::Session;
+use super::{Session, thread::Chosen};
 use crate::{
     content::Block,
+    effect::Input,
     history::Role,
     id::{SessionId, Uuid},
     json::RawJson,
@@ -97,6 +103,40 @@ impl Session {
         fork.main.left.clone_from(&self.main.left);
         fork.recalls(notes);
         (fork, repairs)
+    }
+
+    /// What a session that begins without a conversation has to be told so that this one's permissions and choices hold there
+    /// too, as when a person clears the conversation: rules, directories and guarded servers, the mode, whether or not it was
+    /// changed, and the model, thinking and effort that were chosen. All of them are inputs that a new session takes.
+    #[must_use]
+    pub fn carried_over(&self) -> Vec<Input> {
+        let shared = &self.shared;
+        let permissions = &shared.permissions;
+        // One by one: one that does not apply where it is told takes no other with it.
+        let updates = permissions.updates().iter();
+        let mut told: Vec<Input> = updates
+            .map(|update| Input::UpdatePermissions(vec![update.clone()]))
+            .collect();
+        let guarded = permissions.guarded().iter();
+        told.extend(guarded.filter_map(|begin| {
+            let server = begin.strip_prefix("mcp__")?.strip_suffix("__")?;
+            Some(Input::GuardServer {
+                server: server.to_string(),
+                is_guarded: true,
+            })
+        }));
+        // Leaving plan mode goes back to where it was entered.
+        let modes = shared.mode_before_plan.into_iter().chain([self.mode()]);
+        told.extend(modes.map(Input::SetMode));
+        let Chosen {
+            model,
+            thinking,
+            effort,
+        } = &self.main.chosen;
+        told.extend(model.clone().map(|model| Input::SetModel(Some(model))));
+        told.extend(thinking.map(|thinking| Input::SetThinking(Some(thinking))));
+        told.extend(effort.map(|effort| Input::SetEffort(Some(effort))));
+        told
     }
 
     /// Takes over what the core tools kept, but for tools that the provider would not show the model any more.

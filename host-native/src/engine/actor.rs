@@ -336,12 +336,12 @@ impl Engine {
     async fn go_on(&mut self) {
         self.equip_agents();
         self.renew_if_stale().await;
+        self.pump().await;
         if !self.before.is_empty() {
             // What came while servers were waited for is told once they have answered, prompt or no prompt: whoever
-            // asked for another mode waits to hear of it.
+            // asked for another mode waits to hear of it. What holds beyond a `/clear` is told at once.
             self.session();
         }
-        self.pump().await;
         if self.owes_nothing().await {
             self.output.say(Frames::idle).await;
         }

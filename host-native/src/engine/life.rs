@@ -21,7 +21,7 @@ use super::{
     host::EngineHost,
     keeping::{Keeper, TakenUp, taken_up},
     preparing::Prepared,
-    session::Live,
+    session::{Live, outlives_a_conversation},
 };
 use crate::{
     agent::{fresh_uuid, random_seed},
@@ -285,12 +285,23 @@ impl Engine {
         }
     }
 
-    /// The conversation begins anew, under a new id.
+    /// The conversation begins anew, under a new id. Nothing else does: the mode, the rules and guards and the model that hold
+    /// by now hold from its first prompt on.
     pub(super) fn begin_anew(&mut self) -> SessionId {
-        self.live = None;
-        self.before.clear();
-        self.chosen_model = None;
-        self.has_commands_model = false;
+        self.before.retain(outlives_a_conversation);
+        if let Some(old) = self.live.take() {
+            self.before.extend(old.session.left());
+            // A session that would be in this mode anyway begins with its first prompt, not before.
+            let of_spec = self
+                .prepared
+                .as_ref()
+                .map(|it| it.blueprint.spec.permissions.mode);
+            if let [Input::SetMode(mode)] = self.before.as_slice()
+                && Some(*mode) == of_spec
+            {
+                self.before.clear();
+            }
+        }
         self.session_id = fresh_uuid();
         self.taken_up = None;
         if let Err(problem) = self.keep() {

@@ -61,6 +61,31 @@ impl SharedSession {
         said.is_left = true;
         Ok((new, std::mem::take(&mut said.unheard)))
     }
+
+    /// What was chosen for the conversation that ends, for the one that begins in its place: permissions, model, thinking and
+    /// effort, also what it was told of them and did not hear. The session hears no more.
+    pub(super) fn left(&self) -> Vec<Input> {
+        let old = self.look();
+        let mut carried = old.carried_over();
+        let mut said = self.said();
+        said.is_left = true;
+        carried.extend(said.unheard.drain(..).filter(outlives_a_conversation));
+        carried
+    }
+}
+
+/// Whether an input is about more than the conversation in which it comes.
+pub(super) fn outlives_a_conversation(input: &Input) -> bool {
+    matches!(
+        input,
+        Input::SetMode(_)
+            | Input::UpdatePermissions(_)
+            | Input::GuardServer { .. }
+            | Input::SetModel(_)
+            | Input::SetThinking(_)
+            | Input::SetEffort(_)
+            | Input::Occurred(_)
+    )
 }
 
 impl Machine for SharedSession {
