@@ -293,7 +293,11 @@ fn update(dice: &mut Seeded) -> PermissionUpdate {
             destination,
         },
         2 => PermissionUpdate::AddRules(change(&["Look"], Behavior::Deny)),
-        3 => PermissionUpdate::RemoveRules(change(&["Locked", "Look"], Behavior::Deny)),
+        // Those of the session: the spec's come from options, and a person may take these away.
+        3 => PermissionUpdate::RemoveRules(RuleChange {
+            destination: Destination::Session,
+            ..change(&["Locked", "Look"], Behavior::Deny)
+        }),
         4 => PermissionUpdate::ReplaceRules(change(&["Bash"], Behavior::Ask)),
         5 => PermissionUpdate::AddDirectories(directories()),
         6 => PermissionUpdate::RemoveDirectories(directories()),
