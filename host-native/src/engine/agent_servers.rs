@@ -101,11 +101,6 @@ impl AgentServers {
         self.all.values()
     }
 
-    /// Whether one has not answered yet.
-    pub(super) fn are_pending(&self) -> bool {
-        self.all.values().any(Servers::are_pending)
-    }
-
     /// A spec in which agents with servers bring tools along, and whose main thread has those of the agent it runs as.
     pub(super) fn offer(&self, spec: &mut Spec) {
         for (name, _) in self.all.iter().filter(|(_, servers)| !servers.is_empty()) {

@@ -21,6 +21,7 @@ use super::{
     host::EngineHost,
     keeping::{Keeper, TakenUp, taken_up},
     preparing::Prepared,
+    servers::Servers,
     session::{Live, outlives_a_conversation},
 };
 use crate::{
@@ -140,9 +141,12 @@ impl Engine {
         Some(with_servers(spec, &self.servers, &self.agent_servers))
     }
 
-    /// Whether a server, of the session or of an agent, has not answered yet.
+    /// Whether a server of the main thread has not answered yet: one of the session, or of the agent that it runs as. Those of
+    /// other agents are their agents' to wait for.
     fn servers_are_pending(&self) -> bool {
-        self.servers.are_pending() || self.agent_servers.are_pending()
+        let agent = (self.prepared.as_ref()).and_then(|it| it.blueprint.spec.agent.as_deref());
+        let agents_own = agent.and_then(|agent| self.agent_servers.get(agent));
+        self.servers.are_pending() || agents_own.is_some_and(Servers::are_pending)
     }
 
     fn start(&self, session: windlass_core::Session) -> Option<Live> {
@@ -261,7 +265,8 @@ impl Engine {
         let _ = tokio::time::timeout(self.launch.last_hooks, told).await;
     }
 
-    /// Takes away the worktrees that nobody needs any more, and tells hooks of each before.
+    /// Takes away the worktrees that nobody needs any more, and tells hooks of each before. Nothing else is heard meanwhile, what
+    /// a hook may ask for included: hooks have as long as at the session's end, all of them together.
     pub(super) async fn remove_worktrees(&self) {
         let Some(prepared) = &self.prepared else {
             return;
@@ -269,10 +274,11 @@ impl Engine {
         let hooks = self.hooks(prepared);
         let end = self.end();
         let going = self.worktrees.to_remove().await;
-        for made in &going {
-            end.tell(made.occurrence(), &prepared.blueprint.spec, &hooks)
-                .await;
-        }
+        let spec = &prepared.blueprint.spec;
+        let telling = (going.iter()).map(|made| end.tell(made.occurrence(), spec, &hooks));
+        let told = futures_util::future::join_all(telling);
+        // Those that are not done by then are killed.
+        let _ = tokio::time::timeout(self.launch.last_hooks, told).await;
         worktree::remove(going).await;
     }
 

@@ -233,14 +233,17 @@ impl Engine {
             let text = format!("{uri} is not read: only resources that begin with ui:// are");
             return Err(ReplyError::new(text));
         }
-        let owners = self.owners(server)?;
-        let servers = match owners.first() {
-            Some(Some(agent)) => self.agent_servers.get(agent),
-            _ => Some(&self.servers),
-        };
-        let connection = servers
-            .ok_or_else(|| not_found(server))?
-            .connection(server)?;
+        // Of the agents that have a server of this name some may never have started: one that runs answers.
+        let mut refusal = not_found(server);
+        let connection = self.owners(server)?.into_iter().find_map(|owner| {
+            let servers = match &owner {
+                Some(agent) => self.agent_servers.get(agent)?,
+                None => &self.servers,
+            };
+            let connection = servers.connection(server);
+            connection.map_err(|error| refusal = error).ok()
+        });
+        let connection = connection.ok_or(refusal)?;
         let uri = uri.to_owned();
         self.reply_later(id, async move { connection.read_resource(&uri).await });
         Ok(())

@@ -339,3 +339,22 @@ async fn mcp_2_requests_of_the_sdk_reach_the_server_of_an_agent() {
     assert_eq!(sdk.first("result").await["result"], "Good.");
     sdk.model.verify().unwrap();
 }
+
+#[tokio::test]
+async fn mcp_2_a_resource_is_read_from_the_agent_whose_server_runs() {
+    let script = json!([starts("other"), with(says("Noted.")), says("One.")]);
+    let mut sdk = Sdk::start(&[], script);
+    // The first of them never starts.
+    let agents = json!({"keeper": keeper("of the keeper"), "other": keeper("of the other")});
+    sdk.initialize(json!({ "agents": agents })).await;
+    let read = json!({"subtype": "mcp_read_resource", "serverName": "notes", "uri": "ui://x"});
+    let refused = sdk.request(read.clone()).await;
+    let reason = refused["error"].as_str().unwrap();
+    assert!(reason.contains("not connected"), "{reason}");
+    sdk.prompt("go").await;
+    sdk.first("result").await;
+    let answer = sdk.request(read).await;
+    // It was asked; that what it says is no resource is its own affair.
+    assert_eq!(answer["error"], "Unexpected response type");
+    sdk.model.verify().unwrap();
+}

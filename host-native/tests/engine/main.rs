@@ -7,6 +7,7 @@ mod agents;
 mod background;
 mod bad_input;
 mod checkpoints;
+mod clearing;
 mod command_hooks;
 mod control;
 mod debugging;

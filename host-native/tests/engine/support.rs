@@ -69,7 +69,12 @@ impl Sdk {
         words.extend(["--system-prompt".to_owned(), String::new()]);
         words.extend(flags.iter().map(ToString::to_string));
         let config = folder.path().join(".config").display().to_string();
+        let given = |name: &str| {
+            let given = variables.iter().find(|(given, _)| *given == name);
+            given.map(|(_, value)| (*value).to_owned())
+        };
         let mut launch = Launch::read(&words, |name| match name {
+            name if given(name).is_some() => given(name),
             "CLAUDE_CONFIG_DIR" => Some(config.clone()),
             "ANTHROPIC_BASE_URL" => Some(url.clone()),
             "ANTHROPIC_API_KEY" => Some("sk-test".to_owned()),
@@ -77,10 +82,7 @@ impl Sdk {
             "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS" => Some("60000".to_owned()),
             "CLAUDE_CODE_MAX_RETRIES" => Some("0".to_owned()),
             "CLAUDE_AGENT_SDK_CLIENT_APP" => Some("tests".to_owned()),
-            name => {
-                let given = variables.iter().find(|(given, _)| *given == name);
-                given.map(|(_, value)| (*value).to_owned())
-            }
+            _ => None,
         })
         .unwrap();
         launch.cwd = Some(folder.path().to_path_buf());
