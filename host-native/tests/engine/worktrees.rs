@@ -215,3 +215,38 @@ async fn hook_17_what_stays_is_not_told_as_removed() {
     assert!(!folder.path().join("removed.json").exists());
     assert!(folder.path().join(".claude/worktrees").exists());
 }
+
+#[tokio::test]
+async fn hook_17_a_callback_that_hears_of_a_worktree_and_says_nothing_holds_nothing_up() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let start = calls(
+        "Task",
+        json!({"description": "try", "prompt": "try it", "subagent_type": "general-purpose",
+            "isolation": "worktree"}),
+    );
+    let script = json!([start, says("Tried."), says("One."), says("Two.")]);
+    let variables = [("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "1")];
+    let mut sdk = Sdk::start_with(&variables, repository(), &FLAGS, script);
+    let hooks = json!({
+        "WorktreeCreate": [{"hookCallbackIds": ["maker"]}],
+        "WorktreeRemove": [{"hookCallbackIds": ["remover"], "timeout": 600}],
+    });
+    sdk.initialize(json!({ "hooks": hooks })).await;
+    sdk.prompt("one").await;
+    let asked = sdk.first("control_request hook_callback").await;
+    assert_eq!(
+        asked["request"]["input"]["hook_event_name"],
+        "WorktreeCreate"
+    );
+    let made = elsewhere.path().canonicalize().unwrap();
+    let output = json!({"hookEventName": "WorktreeCreate", "worktreePath": made});
+    sdk.answer(&asked, json!({"hookSpecificOutput": output}))
+        .await;
+    assert_eq!(sdk.first("result").await["result"], "One.");
+    // Nobody ever answers the other one.
+    sdk.prompt("/clear").await;
+    assert_eq!(sdk.first("result").await["local_command"], "clear");
+    sdk.prompt("two").await;
+    assert_eq!(sdk.first("result").await["result"], "Two.");
+    sdk.model.verify().unwrap();
+}
