@@ -14,19 +14,14 @@ pub(crate) fn available() -> bool {
     Path::new("/usr/bin/apt-get").is_file() && is_debian() && is_root()
 }
 
-/// Installs packages. Only when the package lists at hand do not do are they fetched anew.
+/// Installs packages, or brings those that are there up to date. The package lists are fetched first: old ones name old versions.
 pub(crate) fn install(workspace: &Workspace, packages: &[&str]) -> Result<()> {
-    let install = || {
-        process::run(
-            apt(workspace)
-                .args(["install", "--yes", "--quiet=2", "--no-install-recommends"])
-                .args(packages),
-        )
-    };
-    install().or_else(|_| {
-        process::run(apt(workspace).args(["update", "--quiet=2"]))?;
-        install()
-    })
+    process::run(apt(workspace).args(["update", "--quiet=2"]))?;
+    process::run(
+        apt(workspace)
+            .args(["install", "--yes", "--quiet=2", "--no-install-recommends"])
+            .args(packages),
+    )
 }
 
 fn apt(workspace: &Workspace) -> Command {

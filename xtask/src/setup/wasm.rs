@@ -102,6 +102,7 @@ fn debian_is_ready(workspace: &Workspace) -> bool {
                 .any(|line| line.split_whitespace().next() == Some(DEBIAN_TOOLCHAIN))
         });
     linked
+        && compiler_is_recent(workspace)
         && standard_library_is_fresh(workspace)
         && linker_path(workspace).is_ok_and(|path| path.exists())
 }
@@ -110,11 +111,19 @@ fn debian_is_ready(workspace: &Workspace) -> bool {
 /// the packaged source, borrows rustup's linker, and makes the result known to rustup.
 fn set_up_debian(workspace: &Workspace) -> Result<()> {
     let source = Path::new(DEBIAN_RUSTLIB).join("src/rust/library");
-    if !(Path::new(DEBIAN_RUSTC).is_file() && Path::new(DEBIAN_CARGO).is_file() && source.is_dir())
-    {
+    let is_installed = Path::new(DEBIAN_RUSTC).is_file()
+        && Path::new(DEBIAN_CARGO).is_file()
+        && source.is_dir();
+    if !(is_installed && compiler_is_recent(workspace)) {
         progress::step("install Debian's rustc-web", || {
             apt::install(workspace, &["rustc-web", "cargo-web", "rust-web-src"])
         })?;
+    }
+    if !compiler_is_recent(workspace) {
+        bail!(
+            "Debian's newest rustc-web is older than Rust {}, which this workspace needs: run `rustup target add {TARGET}`, or set {NAME_VARIABLE} to a toolchain that has the target",
+            env!("CARGO_PKG_RUST_VERSION")
+        );
     }
     borrow_linker(workspace)?;
     if !standard_library_is_fresh(workspace) {
@@ -243,6 +252,22 @@ fn standard_library_is_fresh(workspace: &Workspace) -> bool {
         (Ok(built_for), Ok(version)) => built_for == version,
         _ => false,
     }
+}
+
+/// Whether Debian's compiler is one that this workspace can be built with. An old release of Debian, or old package lists, gave
+/// one that is not.
+fn compiler_is_recent(workspace: &Workspace) -> bool {
+    let release = |version: &str| -> Option<(u32, u32)> {
+        let mut numbers = version.split('.').map(str::parse::<u32>);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    };
+    let version = debian_version(workspace).ok();
+    let found = version
+        .iter()
+        .flat_map(|text| text.lines())
+        .find_map(|line| line.strip_prefix("release: "))
+        .and_then(release);
+    found >= release(env!("CARGO_PKG_RUST_VERSION")) && found.is_some()
 }
 
 fn debian_version(workspace: &Workspace) -> Result<String> {
