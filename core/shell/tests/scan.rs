@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use windlass_core::shell::{Direction, SimpleCommand, Unparsed, commands};
+use windlass_shell::{Direction, SimpleCommand, Unparsed, scan as commands};
 
 fn show(command: &SimpleCommand) -> String {
     let mut out: Vec<String> = command

@@ -2,53 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{
-    Unparsed,
-    evaluated::{is_numeric, is_plain_expansion},
-};
-
-/// A word after quote removal.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Word {
-    text: String,
-    computed: bool,
-    quoted: bool,
-}
-
-impl Word {
-    /// Words that nobody can know beforehand.
-    pub(super) fn unknown() -> Self {
-        Self {
-            computed: true,
-            ..Self::default()
-        }
-    }
-
-    /// A word without anything special.
-    pub(super) fn plain(text: &str) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
-    }
-
-    /// The text; of what is computed only the part that is written out.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether the text is all there is: no expansion, substitution or pattern.
-    #[must_use]
-    pub fn is_literal(&self) -> bool {
-        !self.computed
-    }
-
-    /// Whether any part was quoted: such a word is never a keyword.
-    pub(super) fn is_quoted(&self) -> bool {
-        self.quoted
-    }
-}
+use super::evaluated::{is_numeric, is_plain_expansion};
+use crate::{CommandWord, Unparsed};
 
 /// Reads words from a line.
 #[derive(Debug)]
@@ -118,8 +73,8 @@ impl Scanner {
     }
 
     /// The next word; none where no word stands.
-    pub(super) fn word(&mut self) -> Result<Option<Word>, Unparsed> {
-        let mut word = Word::default();
+    pub(super) fn word(&mut self) -> Result<Option<CommandWord>, Unparsed> {
+        let mut word = CommandWord::default();
         let start = self.at;
         while let Some(c) = self.peek() {
             // Process substitution is a word of its own making: it names a file and runs a command.
@@ -144,7 +99,7 @@ impl Scanner {
     }
 
     /// Takes the piece of a word that begins with `c`, already taken.
-    fn piece(&mut self, c: char, word: &mut Word) -> Result<(), Unparsed> {
+    fn piece(&mut self, c: char, word: &mut CommandWord) -> Result<(), Unparsed> {
         match c {
             '\\' => match self.next() {
                 Some('\n') => {}
@@ -183,7 +138,7 @@ impl Scanner {
         Ok(())
     }
 
-    fn single_quoted(&mut self, word: &mut Word) -> Result<(), Unparsed> {
+    fn single_quoted(&mut self, word: &mut CommandWord) -> Result<(), Unparsed> {
         loop {
             match self.next() {
                 Some('\'') => return Ok(()),
@@ -193,7 +148,7 @@ impl Scanner {
         }
     }
 
-    fn double_quoted(&mut self, word: &mut Word) -> Result<(), Unparsed> {
+    fn double_quoted(&mut self, word: &mut CommandWord) -> Result<(), Unparsed> {
         loop {
             match self.next() {
                 Some('"') => return Ok(()),
@@ -216,7 +171,7 @@ impl Scanner {
     }
 
     /// What follows a dollar sign, already taken; inside of quotes an apostrophe means itself.
-    fn dollar(&mut self, word: &mut Word, in_quotes: bool) -> Result<(), Unparsed> {
+    fn dollar(&mut self, word: &mut CommandWord, in_quotes: bool) -> Result<(), Unparsed> {
         match self.peek() {
             Some('(') => {
                 self.at += 1;
@@ -273,7 +228,7 @@ impl Scanner {
     }
 
     /// `$'…'` with its escapes, the opening taken.
-    fn escaped_string(&mut self, word: &mut Word) -> Result<(), Unparsed> {
+    fn escaped_string(&mut self, word: &mut CommandWord) -> Result<(), Unparsed> {
         loop {
             match self.next() {
                 Some('\'') => return Ok(()),
@@ -320,7 +275,7 @@ impl Scanner {
         }
     }
 
-    fn backquoted(&mut self, word: &mut Word) -> Result<(), Unparsed> {
+    fn backquoted(&mut self, word: &mut CommandWord) -> Result<(), Unparsed> {
         word.computed = true;
         let mut inner = String::new();
         loop {
@@ -347,7 +302,7 @@ impl Scanner {
     /// arithmetic, `${…}`, the body of a here-document.
     pub(super) fn substitutions_of(&mut self, text: &str) -> Result<(), Unparsed> {
         let mut inner = Scanner::new(text);
-        let mut ignored = Word::default();
+        let mut ignored = CommandWord::default();
         while let Some(c) = inner.next() {
             match c {
                 '\\' => {
@@ -376,7 +331,7 @@ impl Scanner {
         let start = self.at;
         let mut depth = 1_u32;
         while let Some(c) = self.next() {
-            let mut ignored = Word::default();
+            let mut ignored = CommandWord::default();
             match c {
                 '\\' => {
                     self.next();

@@ -2,7 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{SimpleCommand, Unparsed, parse::collect, word::Word};
+use super::parse::collect;
+use crate::{CommandWord, SimpleCommand, Unparsed, runs};
 
 /// Adds what a wrapper would run and says whether it is one. The wrapper itself is added by the caller.
 pub(super) fn unwrap(
@@ -30,7 +31,7 @@ pub(super) fn unwrap(
         "xargs" => {
             // What it reads becomes further words, or a part of those that are there.
             let mut arguments = with_replaced(arguments);
-            arguments.push(Word::unknown());
+            arguments.push(CommandWord::unknown());
             wrapper.runs(&arguments, &XARGS_VALUES, 0, found)
         }
         "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, depth, found),
@@ -46,52 +47,26 @@ pub(super) fn unwrap(
             collect(&line, depth, found)?;
             Ok(true)
         }
-        "sudo" | "doas" | "su" | "runuser" => Err(Unparsed::Unsupported("another user's rights")),
-        "source" | "." => Err(Unparsed::Unsupported("a sourced file")),
-        "alias" | "at" | "batch" | "busybox" | "bwrap" | "chroot" | "chrt" | "entr" | "expect"
-        | "fakeroot" | "firejail" | "flock" | "gdb" | "ionice" | "ltrace" | "nsenter"
-        | "parallel" | "pkexec" | "proot" | "rlwrap" | "runcon" | "screen" | "script"
-        | "setpriv" | "ssh" | "strace" | "systemd-run" | "taskset" | "tmux" | "toybox" | "trap"
-        | "unbuffer" | "unshare" | "watch" => {
-            Err(Unparsed::Unsupported("a program that runs others"))
-        }
         "find" | "fd" | "fdfind" => {
             for (start, end) in executed(arguments) {
-                let words: Vec<Word> = arguments[start..end].iter().map(placeholder).collect();
+                let words: Vec<CommandWord> = arguments[start..end].iter().map(placeholder).collect();
                 wrapper.runs(&words, &[], 0, found)?;
             }
             Ok(false)
         }
-        _ => Ok(false),
+        name => match runs::is_unfollowed(name) {
+            Some(why) => Err(Unparsed::Unsupported(why)),
+            None => Ok(false),
+        },
     }
 }
 
-/// Whether a program's purpose is to run what its arguments name.
-#[must_use]
-pub fn runs_others(program: &str) -> bool {
-    matches!(
-        program,
-        "command"
-            | "builtin"
-            | "nohup"
-            | "setsid"
-            | "exec"
-            | "time"
-            | "nice"
-            | "stdbuf"
-            | "timeout"
-            | "env"
-            | "xargs"
-            | "eval"
-    )
-}
-
-fn is_assignment(word: &Word) -> bool {
+fn is_assignment(word: &CommandWord) -> bool {
     word.is_literal() && !word.text().starts_with('-') && word.text().contains('=')
 }
 
 /// Where the commands stand that a search is told to run on what it finds.
-fn executed(arguments: &[Word]) -> Vec<(usize, usize)> {
+fn executed(arguments: &[CommandWord]) -> Vec<(usize, usize)> {
     const RUNS: [&str; 8] = [
         "-exec",
         "-execdir",
@@ -124,21 +99,21 @@ fn executed(arguments: &[Word]) -> Vec<(usize, usize)> {
 }
 
 /// A word in which a name found later stands for `{}`.
-fn placeholder(word: &Word) -> Word {
+fn placeholder(word: &CommandWord) -> CommandWord {
     if word.text().contains('{') {
-        Word::unknown()
+        CommandWord::unknown()
     } else {
         word.clone()
     }
 }
 
 /// The arguments of `xargs` with everything unknown that holds its replacement text.
-fn with_replaced(arguments: &[Word]) -> Vec<Word> {
+fn with_replaced(arguments: &[CommandWord]) -> Vec<CommandWord> {
     let mut replaced: Option<String> = None;
     for (at, word) in arguments.iter().enumerate() {
         let text = word.text();
         let value = match text {
-            "-I" | "-J" => arguments.get(at + 1).map(Word::text),
+            "-I" | "-J" => arguments.get(at + 1).map(CommandWord::text),
             "-i" | "--replace" => Some("{}"),
             _ => ["--replace=", "-I", "-J", "-i"]
                 .iter()
@@ -149,9 +124,9 @@ fn with_replaced(arguments: &[Word]) -> Vec<Word> {
     let Some(replaced) = replaced.filter(|text| !text.is_empty()) else {
         return arguments.to_vec();
     };
-    let unknown = |word: &Word| {
+    let unknown = |word: &CommandWord| {
         if word.text().contains(&replaced) && !word.text().starts_with('-') {
-            Word::unknown()
+            CommandWord::unknown()
         } else {
             word.clone()
         }
@@ -171,7 +146,7 @@ impl Wrapper<'_> {
     /// Adds the command behind options (some of which take a value), assignments and so many operands.
     fn runs(
         &self,
-        arguments: &[Word],
+        arguments: &[CommandWord],
         with_value: &[&str],
         operands: usize,
         found: &mut Vec<SimpleCommand>,
@@ -205,6 +180,7 @@ impl Wrapper<'_> {
             words: words.to_vec(),
             redirections: self.command.redirections.clone(),
             wraps: false,
+            folder: self.command.folder.clone(),
         };
         let depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
         inner.wraps = unwrap(&inner, depth, found)?;
@@ -213,7 +189,7 @@ impl Wrapper<'_> {
     }
 }
 
-fn skip_options<'a>(arguments: &'a [Word], with_value: &[&str]) -> Result<&'a [Word], Unparsed> {
+fn skip_options<'a>(arguments: &'a [CommandWord], with_value: &[&str]) -> Result<&'a [CommandWord], Unparsed> {
     let mut rest = arguments;
     while let [first, tail @ ..] = rest {
         if !first.is_literal() {
@@ -248,7 +224,7 @@ fn is_plain_option(option: &str, with_value: &[&str]) -> bool {
 }
 
 /// `sh -c TEXT`: the text is a command line; a script file or standard input is unknown.
-fn shell(arguments: &[Word], depth: u32, found: &mut Vec<SimpleCommand>) -> Result<bool, Unparsed> {
+fn shell(arguments: &[CommandWord], depth: u32, found: &mut Vec<SimpleCommand>) -> Result<bool, Unparsed> {
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         if !argument.is_literal() {
@@ -282,7 +258,7 @@ mod tests {
         let found = super::super::commands("timeout -k 5 10 npm test").unwrap();
         let lines: Vec<Vec<&str>> = found
             .iter()
-            .map(|c| c.words.iter().map(Word::text).collect())
+            .map(|c| c.words.iter().map(CommandWord::text).collect())
             .collect();
         assert_eq!(
             lines,

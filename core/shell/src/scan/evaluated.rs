@@ -2,7 +2,7 @@
 //! variable for an expression, and an expression may hold a subscript with a substitution. A text that seems to be data
 //! is a command there (`x='a[$(id)]'; echo $((x))`), so nothing that looks at variables this way is followed.
 
-use super::SimpleCommand;
+use crate::SimpleCommand;
 
 /// Assigning to these runs or evaluates what they are given, at once or with the next command.
 const EVALUATED: [&str; 12] = [
@@ -111,12 +111,12 @@ pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
 
 /// Whether a word has a subscript with a substitution in it.
 fn holds_substitution(command: &SimpleCommand) -> bool {
-    let mut words = command.words.iter().map(super::Word::text);
+    let mut words = command.words.iter().map(crate::CommandWord::text);
     words.any(|text| text.contains('[') && (text.contains("$(") || text.contains('`')))
 }
 
 fn sets_evaluated(program: &str, command: &SimpleCommand) -> bool {
-    let mut words = command.words.iter().skip(1).map(super::Word::text);
+    let mut words = command.words.iter().skip(1).map(crate::CommandWord::text);
     let has_option = |letter: char| {
         (words.clone()).any(|word| word.starts_with(['-', '+']) && word.contains(letter))
     };

@@ -3,11 +3,11 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    Direction, Redirection, SimpleCommand, Unparsed,
     evaluated::{builtin_evaluates, is_evaluated_variable, is_numeric, test_evaluates},
     unwrap::unwrap,
-    word::{Scanner, Word},
+    word::Scanner,
 };
+use crate::{CommandWord, Direction, FileRedirection, SimpleCommand, Unparsed};
 
 /// Substitutions in substitutions; nobody writes more.
 const DEPTH: u32 = 16;
@@ -166,7 +166,7 @@ impl Parser {
     }
 
     /// Whether the word is a keyword of a compound command.
-    fn keyword(&mut self, word: &Word) -> Result<bool, Unparsed> {
+    fn keyword(&mut self, word: &CommandWord) -> Result<bool, Unparsed> {
         if word.is_quoted() {
             return Ok(false);
         }
@@ -271,7 +271,7 @@ impl Parser {
     }
 
     /// `[[ … ]]`, its opening word taken: a command of its own, whose words are what is compared.
-    fn conditional(&mut self, opening: Word) -> Result<(), Unparsed> {
+    fn conditional(&mut self, opening: CommandWord) -> Result<(), Unparsed> {
         let mut test = SimpleCommand {
             words: alloc::vec![opening],
             ..SimpleCommand::default()
@@ -312,7 +312,7 @@ impl Parser {
             return Err(Unparsed::Unsupported("arithmetic with variables"));
         }
         self.found.push(SimpleCommand {
-            words: alloc::vec![Word::plain("(("), Word::unknown()],
+            words: alloc::vec![CommandWord::plain("(("), CommandWord::unknown()],
             ..SimpleCommand::default()
         });
         self.redirections_after_compound()
@@ -387,7 +387,7 @@ impl Parser {
                 Some(_) => Direction::Out,
                 None => Direction::In,
             };
-            command.redirections.push(Redirection { direction, target });
+            command.redirections.push(FileRedirection { direction, target });
         }
         Ok(())
     }
@@ -432,7 +432,7 @@ impl Parser {
 }
 
 /// The name of `NAME=value`; a program's name has no such form.
-fn assigned_name(word: &Word) -> Option<String> {
+fn assigned_name(word: &CommandWord) -> Option<String> {
     let (name, _) = word.text().split_once('=')?;
     let name = name.strip_suffix('+').unwrap_or(name);
     let first = name.chars().next()?;
