@@ -520,6 +520,10 @@ pub struct Environment {
     pub is_root: bool,
     /// Further directories that belong to the workspace: absolute, links resolved.
     pub additional_directories: Vec<String>,
+    /// Directories of the program itself, its configuration and caches: absolute, links resolved. They are never changed
+    /// without a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_directories: Vec<String>,
     /// The operating system, in words the model understands; empty when not told.
     pub platform: String,
     /// Whether the working directory lies in a git repository; none when not told.

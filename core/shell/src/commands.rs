@@ -3,7 +3,8 @@
 use alloc::{string::String, vec::Vec};
 
 use crate::{
-    AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target, Word, runs,
+    AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
+    Word, runs,
 };
 
 /// One program that would be started, or one builtin that would run.
@@ -332,15 +333,24 @@ impl Walk {
     fn inner(&self, simple: &Simple, at: usize, end: usize) -> SimpleCommand {
         let mut assignments: Vec<String> =
             simple.assignments.iter().map(|a| a.name.clone()).collect();
-        let mut words: Vec<CommandWord> = simple.words[at..end].iter().map(CommandWord::from).collect();
+        let mut words: Vec<CommandWord> = simple.words[at..end]
+            .iter()
+            .map(CommandWord::from)
+            .collect();
         for outer in outer_commands(simple, at) {
             let between = &simple.words[outer..at];
             match simple.words[outer].as_literal().map(runs::base_name) {
                 Some("env") => {
-                    let names = between.iter().skip(1).filter_map(|word| match word.parts.first() {
-                        Some(Part::Literal(text)) if !text.starts_with('-') => text.split_once('='),
-                        _ => None,
-                    });
+                    let names =
+                        between
+                            .iter()
+                            .skip(1)
+                            .filter_map(|word| match word.parts.first() {
+                                Some(Part::Literal(text)) if !text.starts_with('-') => {
+                                    text.split_once('=')
+                                }
+                                _ => None,
+                            });
                     assignments.extend(names.map(|(name, _)| name.into()));
                 }
                 Some("find" | "fd" | "fdfind") => hide(&mut words, "{"),
@@ -402,7 +412,9 @@ fn wraps(simple: &Simple, start: usize) -> bool {
 fn entered(command: &SimpleCommand) -> Option<String> {
     match command.words.as_slice() {
         [_, folder]
-            if folder.is_literal() && !folder.text().is_empty() && !folder.text().starts_with('-') =>
+            if folder.is_literal()
+                && !folder.text().is_empty()
+                && !folder.text().starts_with('-') =>
         {
             Some(folder.text().into())
         }
@@ -413,7 +425,9 @@ fn entered(command: &SimpleCommand) -> Option<String> {
 /// Whether the folder may be another one behind a script.
 fn moves(script: &Script) -> bool {
     let in_command = |command: &Command| match command {
-        Command::Simple(simple) => simple.program().is_some_and(|name| runs::base_name(name) == "cd"),
+        Command::Simple(simple) => simple
+            .program()
+            .is_some_and(|name| runs::base_name(name) == "cd"),
         Command::Compound { body, .. } => match body {
             Compound::Group(script) => moves(script),
             Compound::Subshell(_) => false,
@@ -422,7 +436,8 @@ fn moves(script: &Script) -> bool {
                 condition, body, ..
             } => moves(condition) || moves(body),
             Compound::If { arms, otherwise } => {
-                arms.iter().any(|(condition, body)| moves(condition) || moves(body))
+                arms.iter()
+                    .any(|(condition, body)| moves(condition) || moves(body))
                     || otherwise.as_ref().is_some_and(moves)
             }
         },

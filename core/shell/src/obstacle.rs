@@ -3,9 +3,7 @@
 //! Rules may let a line pass only if every reader agrees what it does, and a host can do it without a shell. What is found
 //! here is known to rules that deny, and needs a person's word to run.
 
-use crate::{
-    Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word,
-};
+use crate::{Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word};
 
 /// Why a line runs only if it was approved as a whole; none if its tree can be run.
 pub(crate) fn of(script: &Script) -> Option<&'static str> {
@@ -33,7 +31,9 @@ fn of_command(command: &Command) -> Option<&'static str> {
 fn of_compound(body: &Compound) -> Option<&'static str> {
     match body {
         Compound::Group(script) | Compound::Subshell(script) => of(script),
-        Compound::For { words, body, .. } => words.iter().find_map(of_substitutions).or_else(|| of(body)),
+        Compound::For { words, body, .. } => {
+            words.iter().find_map(of_substitutions).or_else(|| of(body))
+        }
         Compound::If { arms, otherwise } => arms
             .iter()
             .find_map(|(condition, body)| of(condition).or_else(|| of(body)))
@@ -74,7 +74,9 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
 /// Whether an expansion stands in an option, where it could name others: `-$x`, but not `--file=$x`.
 fn is_computed_option(word: &Word) -> bool {
     match word.parts.as_slice() {
-        [Part::Literal(first), _, ..] => first.starts_with('-') && !(first.starts_with("--") && first.contains('=')),
+        [Part::Literal(first), _, ..] => {
+            first.starts_with('-') && !(first.starts_with("--") && first.contains('='))
+        }
         _ => false,
     }
 }
@@ -110,9 +112,12 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
             Some(format) if literal(format) && is_plain_format(format.text()) => None,
             _ => Some("a format of `printf`"),
         },
-        "exit" => (!(arguments.is_empty() || matches!(arguments, [code] if literal(code) && is_status(code.text()))))
-            .then_some("`exit` with something computed"),
-        "break" | "continue" => (!arguments.is_empty()).then_some("`break` or `continue` with a number"),
+        "exit" => (!(arguments.is_empty()
+            || matches!(arguments, [code] if literal(code) && is_status(code.text()))))
+        .then_some("`exit` with something computed"),
+        "break" | "continue" => {
+            (!arguments.is_empty()).then_some("`break` or `continue` with a number")
+        }
         "test" | "[" => {
             let is_clear = simple.words.iter().all(is_one_field)
                 && !is_unclear_test(arguments, program == "[");
@@ -141,11 +146,57 @@ fn is_status(text: &str) -> bool {
 fn is_shell_builtin(name: &str) -> bool {
     matches!(
         name,
-        "alias" | "bg" | "bind" | "break" | "builtin" | "caller" | "compgen" | "complete" | "compopt" | "continue"
-            | "declare" | "dirs" | "disown" | "enable" | "eval" | "exec" | "exit" | "export" | "fc" | "fg" | "getopts"
-            | "hash" | "help" | "history" | "jobs" | "kill" | "let" | "local" | "logout" | "mapfile" | "popd" | "pushd"
-            | "read" | "readarray" | "readonly" | "return" | "set" | "shift" | "shopt" | "source" | "." | "suspend"
-            | "times" | "trap" | "type" | "typeset" | "ulimit" | "umask" | "unalias" | "unset" | "wait"
+        "alias"
+            | "bg"
+            | "bind"
+            | "break"
+            | "builtin"
+            | "caller"
+            | "compgen"
+            | "complete"
+            | "compopt"
+            | "continue"
+            | "declare"
+            | "dirs"
+            | "disown"
+            | "enable"
+            | "eval"
+            | "exec"
+            | "exit"
+            | "export"
+            | "fc"
+            | "fg"
+            | "getopts"
+            | "hash"
+            | "help"
+            | "history"
+            | "jobs"
+            | "kill"
+            | "let"
+            | "local"
+            | "logout"
+            | "mapfile"
+            | "popd"
+            | "pushd"
+            | "read"
+            | "readarray"
+            | "readonly"
+            | "return"
+            | "set"
+            | "shift"
+            | "shopt"
+            | "source"
+            | "."
+            | "suspend"
+            | "times"
+            | "trap"
+            | "type"
+            | "typeset"
+            | "ulimit"
+            | "umask"
+            | "unalias"
+            | "unset"
+            | "wait"
     )
 }
 
@@ -163,13 +214,27 @@ fn is_plain_format(format: &str) -> bool {
     while let Some(c) = chars.next() {
         match c {
             '%' => {
-                while chars.next_if(|c| matches!(c, '-' | '+' | ' ' | '0' | '#' | '.') || c.is_ascii_digit()).is_some() {}
-                if !matches!(chars.next(), Some('s' | 'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' | 'b' | '%')) {
+                while chars
+                    .next_if(|c| {
+                        matches!(c, '-' | '+' | ' ' | '0' | '#' | '.') || c.is_ascii_digit()
+                    })
+                    .is_some()
+                {}
+                if !matches!(
+                    chars.next(),
+                    Some('s' | 'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' | 'b' | '%')
+                ) {
                     return false;
                 }
             }
             '\\' => {
-                if !matches!(chars.next(), Some('n' | 't' | '\\' | 'r' | 'a' | 'b' | 'f' | 'v' | '"' | '0'..='7' | 'x' | 'e')) {
+                if !matches!(
+                    chars.next(),
+                    Some(
+                        'n' | 't' | '\\' | 'r' | 'a' | 'b' | 'f' | 'v' | '"' | '0'
+                            ..='7' | 'x' | 'e'
+                    )
+                ) {
                     return false;
                 }
             }
@@ -181,8 +246,8 @@ fn is_plain_format(format: &str) -> bool {
 
 /// Operators with one operand.
 const UNARY: [&str; 21] = [
-    "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-L", "-n", "-p", "-r", "-s", "-S", "-t", "-u", "-w", "-x", "-z",
-    "-O", "-G",
+    "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-L", "-n", "-p", "-r", "-s", "-S", "-t", "-u",
+    "-w", "-x", "-z", "-O", "-G",
 ];
 
 /// Operators with two.
@@ -200,7 +265,9 @@ fn is_unclear_test(arguments: &[CommandWord], bracket: bool) -> bool {
         _ if bracket => return true,
         _ => arguments,
     };
-    let is = |word: &CommandWord, operators: &[&str]| word.is_literal() && operators.contains(&word.text());
+    let is = |word: &CommandWord, operators: &[&str]| {
+        word.is_literal() && operators.contains(&word.text())
+    };
     let arguments = match arguments {
         [not, rest @ ..] if is(not, &["!"]) && !rest.is_empty() => rest,
         all => all,
@@ -218,6 +285,17 @@ fn is_unclear_test(arguments: &[CommandWord], bracket: bool) -> bool {
 pub fn is_builtin(name: &str) -> bool {
     matches!(
         name,
-        ":" | "true" | "false" | "echo" | "printf" | "pwd" | "cd" | "test" | "[" | "exit" | "break" | "continue" | "command"
+        ":" | "true"
+            | "false"
+            | "echo"
+            | "printf"
+            | "pwd"
+            | "cd"
+            | "test"
+            | "["
+            | "exit"
+            | "break"
+            | "continue"
+            | "command"
     )
 }

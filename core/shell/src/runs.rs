@@ -35,7 +35,18 @@ pub(crate) fn base_name(program: &str) -> &str {
 pub fn runs_others(program: &str) -> bool {
     matches!(
         program,
-        "command" | "builtin" | "nohup" | "setsid" | "exec" | "time" | "nice" | "stdbuf" | "timeout" | "env" | "xargs" | "eval"
+        "command"
+            | "builtin"
+            | "nohup"
+            | "setsid"
+            | "exec"
+            | "time"
+            | "nice"
+            | "stdbuf"
+            | "timeout"
+            | "env"
+            | "xargs"
+            | "eval"
     )
 }
 
@@ -45,15 +56,21 @@ pub(crate) fn is_unfollowed(program: &str) -> Option<&'static str> {
         "sudo" | "doas" | "su" | "runuser" | "sg" | "newgrp" => "another user's rights",
         "source" | "." => "a sourced file",
         "eval" | "exec" | "builtin" | "alias" | "trap" => "a builtin that runs what it is given",
-        "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "rbash" | "posh" | "yash" | "ash" => "another shell",
-        "at" | "batch" | "busybox" | "bwrap" | "choom" | "chpst" | "chroot" | "chrt" | "cpulimit" | "daemonize"
-        | "dbus-run-session" | "entr" | "expect" | "fakeroot" | "faketime" | "firejail" | "flock" | "gdb"
-        | "i386" | "i486" | "i586" | "i686" | "ionice" | "ld.so" | "linux32" | "linux64" | "ltrace" | "nsenter"
-        | "numactl" | "parallel" | "perf" | "pkexec" | "prlimit" | "proot" | "rlwrap" | "runcon" | "rust-parallel"
-        | "schedtool" | "screen" | "script" | "setarch" | "setpriv" | "softlimit" | "ssh" | "start-stop-daemon"
-        | "strace" | "systemd-run" | "taskset" | "tmux" | "toybox" | "tsocks" | "torsocks" | "uname26"
-        | "unbuffer" | "unshare" | "valgrind" | "watch" | "x86_64" | "xvfb-run" => "a program that runs others",
-        name if name.starts_with("ld-linux") || name.starts_with("ld-musl") => "a program that runs others",
+        "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "rbash" | "posh" | "yash" | "ash" => {
+            "another shell"
+        }
+        "at" | "batch" | "busybox" | "bwrap" | "choom" | "chpst" | "chroot" | "chrt"
+        | "cpulimit" | "daemonize" | "dbus-run-session" | "entr" | "expect" | "fakeroot"
+        | "faketime" | "firejail" | "flock" | "gdb" | "i386" | "i486" | "i586" | "i686"
+        | "ionice" | "ld.so" | "linux32" | "linux64" | "ltrace" | "nsenter" | "numactl"
+        | "parallel" | "perf" | "pkexec" | "prlimit" | "proot" | "rlwrap" | "runcon"
+        | "rust-parallel" | "schedtool" | "screen" | "script" | "setarch" | "setpriv"
+        | "softlimit" | "ssh" | "start-stop-daemon" | "strace" | "systemd-run" | "taskset"
+        | "tmux" | "toybox" | "tsocks" | "torsocks" | "uname26" | "unbuffer" | "unshare"
+        | "valgrind" | "watch" | "x86_64" | "xvfb-run" => "a program that runs others",
+        name if name.starts_with("ld-linux") || name.starts_with("ld-musl") => {
+            "a program that runs others"
+        }
         _ => return None,
     })
 }
@@ -222,7 +239,9 @@ impl Search<'_> {
                 Ok(())
             }
             (Some("-c"), None) if end == start + 3 => Err(Unparsed::ComputedProgram),
-            _ => Err(Unparsed::Unsupported("a shell that is given anything but `-c LINE`")),
+            _ => Err(Unparsed::Unsupported(
+                "a shell that is given anything but `-c LINE`",
+            )),
         }
     }
 
@@ -238,7 +257,8 @@ impl Search<'_> {
             }
             // A `+` ends it only behind the place for the names.
             let ends = |i: &usize| {
-                self.text(*i) == Some(";") || self.text(*i) == Some("+") && self.text(*i - 1) == Some("{}")
+                self.text(*i) == Some(";")
+                    || self.text(*i) == Some("+") && self.text(*i - 1) == Some("{}")
             };
             let last = (first..end).find(ends);
             let last = last.ok_or(Unparsed::Unsupported("`-exec` without its end"))?;
@@ -259,7 +279,10 @@ impl Search<'_> {
                     return self.found_command(at + 1, end, depth);
                 }
                 _ if option.starts_with("--exec") => return Err(OPTION),
-                _ if option.starts_with('-') && !option.starts_with("--") && option.contains(['x', 'X']) => {
+                _ if option.starts_with('-')
+                    && !option.starts_with("--")
+                    && option.contains(['x', 'X']) =>
+                {
                     return Err(OPTION);
                 }
                 _ => {}
@@ -270,7 +293,9 @@ impl Search<'_> {
 
     /// A command that a search runs on what it finds: its program must not be one of these names.
     fn found_command(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
-        let is_placed = self.text(start).is_some_and(|name| name.contains(['{', '}']));
+        let is_placed = self
+            .text(start)
+            .is_some_and(|name| name.contains(['{', '}']));
         if start >= end || is_placed {
             return Err(Unparsed::ComputedProgram);
         }
@@ -280,9 +305,9 @@ impl Search<'_> {
             Runs::Program { at, .. } | Runs::Script { at, .. } => *at as usize >= start,
         });
         let placed = known.into_iter().any(|runs| match runs {
-            Runs::Program { at, .. } | Runs::Script { at, .. } => {
-                self.text(*at as usize).is_some_and(|text| text.contains("{}"))
-            }
+            Runs::Program { at, .. } | Runs::Script { at, .. } => self
+                .text(*at as usize)
+                .is_some_and(|text| text.contains("{}")),
         });
         match placed {
             true => Err(Unparsed::ComputedProgram),
@@ -333,7 +358,19 @@ impl Options {
     const NICE: Self = Self {
         plain: &[],
         valued: &["-n", "--adjustment"],
-        attached: &["-n", "--adjustment=", "-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"],
+        attached: &[
+            "-n",
+            "--adjustment=",
+            "-1",
+            "-2",
+            "-3",
+            "-4",
+            "-5",
+            "-6",
+            "-7",
+            "-8",
+            "-9",
+        ],
     };
     const STDBUF: Self = Self {
         plain: &[],
@@ -351,9 +388,31 @@ impl Options {
         attached: &["-u", "--unset="],
     };
     const XARGS: Self = Self {
-        plain: &["-0", "--null", "-r", "--no-run-if-empty", "-t", "--verbose", "-x", "--exit"],
+        plain: &[
+            "-0",
+            "--null",
+            "-r",
+            "--no-run-if-empty",
+            "-t",
+            "--verbose",
+            "-x",
+            "--exit",
+        ],
         valued: &["-I", "-n", "-P", "-L", "-d", "-s", "-E"],
-        attached: &["-I", "-n", "-P", "-L", "-d", "-s", "-E", "--max-args=", "--max-procs=", "--max-lines=", "--delimiter=", "--max-chars="],
+        attached: &[
+            "-I",
+            "-n",
+            "-P",
+            "-L",
+            "-d",
+            "-s",
+            "-E",
+            "--max-args=",
+            "--max-procs=",
+            "--max-lines=",
+            "--delimiter=",
+            "--max-chars=",
+        ],
     };
 
     fn is_attached(&self, option: &str) -> bool {
@@ -361,7 +420,9 @@ impl Options {
         match self.attached.iter().find(fits) {
             // A value of `nice -5` or `xargs -n1` holds no further options: digits only where a number is meant.
             Some(begin) if begin.starts_with("--") => true,
-            Some(_) => option[2..].bytes().all(|b| b.is_ascii_alphanumeric() || b"{}%@_.,:+=\\/".contains(&b)),
+            Some(_) => option[2..]
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"{}%@_.,:+=\\/".contains(&b)),
             None => false,
         }
     }

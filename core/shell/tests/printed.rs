@@ -70,7 +70,10 @@ fn run(shell: &[&str], line: &str, folder: &Path) -> (String, Option<i32>) {
         .current_dir(folder)
         .output()
         .unwrap();
-    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        output.status.code(),
+    )
 }
 
 #[test]
@@ -80,7 +83,10 @@ fn what_is_printed_does_what_the_line_does() {
         let read = match read(line) {
             Ok(read) if read.obstacle.is_none() => read,
             other => {
-                wrong.push(format!("{line}\n  is not read: {:?}", other.map(|line| line.obstacle)));
+                wrong.push(format!(
+                    "{line}\n  is not read: {:?}",
+                    other.map(|line| line.obstacle)
+                ));
                 continue;
             }
         };
@@ -90,7 +96,9 @@ fn what_is_printed_does_what_the_line_does() {
             let got = run(shell, &printed, &folder("printed"));
             let same = got == wanted || line.contains("*") && got.0.replace("./", "") == wanted.0;
             if !same {
-                wrong.push(format!("{line}\n  {shell:?}: {got:?}\n  wanted {wanted:?}\n{printed}"));
+                wrong.push(format!(
+                    "{line}\n  {shell:?}: {got:?}\n  wanted {wanted:?}\n{printed}"
+                ));
             }
         }
     }

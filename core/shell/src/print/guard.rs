@@ -81,7 +81,11 @@ impl Printer<'_> {
                 self.push("\n");
             }
             // Unquoted, every piece begins a word, and a pattern becomes names that nobody has seen.
-            let refused = if guard.quoted { "(-*)" } else { "(-*|*[[:space:]]-*|*[*?[]*)" };
+            let refused = if guard.quoted {
+                "(-*)"
+            } else {
+                "(-*|*[[:space:]]-*|*[*?[]*)"
+            };
             self.push(&format!(
                 "case \"${{{}-}}\" in\n{refused} 'command' 'printf' '%s\\n' 'a word that was expanded begins with -' >&2\n'exit' 126;;\nesac\n",
                 guard.variable

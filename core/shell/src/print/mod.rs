@@ -19,11 +19,13 @@ use self::{
     quote::{escaped_body, quoted},
 };
 use crate::{
-    AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target, Word,
+    AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
+    Word,
 };
 
 /// What a shell may have been given a function for, and must not have. Posix mode finds `unset` before any function.
-const HEADER: &str = "POSIXLY_CORRECT=1\n'unset' -f unset command printf exit\n'unset' POSIXLY_CORRECT\n";
+const HEADER: &str =
+    "POSIXLY_CORRECT=1\n'unset' -f unset command printf exit\n'unset' POSIXLY_CORRECT\n";
 
 /// The tree as text for bash or dash. `program` gives the path by which a program is to be started; where it gives none, the shell
 /// looks for it by its name.
@@ -179,7 +181,9 @@ impl Printer<'_> {
     }
 
     fn program(&mut self, name: &str) {
-        let path = (!crate::obstacle::is_builtin(name)).then(|| (self.program)(name)).flatten();
+        let path = (!crate::obstacle::is_builtin(name))
+            .then(|| (self.program)(name))
+            .flatten();
         self.push("'command' ");
         self.push(&quoted(path.as_deref().unwrap_or(name)));
     }
@@ -317,7 +321,10 @@ impl Printer<'_> {
 
 /// Builtins to which words that begin with `-` are nothing but words.
 fn says_only(simple: &Simple) -> bool {
-    matches!(simple.program(), Some("echo" | "test" | "[" | ":" | "true" | "false" | "printf"))
+    matches!(
+        simple.program(),
+        Some("echo" | "test" | "[" | ":" | "true" | "false" | "printf")
+    )
 }
 
 /// A line that does not stand in the body.

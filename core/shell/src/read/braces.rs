@@ -35,7 +35,9 @@ fn may_expand(atoms: &[Atom]) -> bool {
     };
     let behind = &atoms[open + 1..];
     let has_list = behind.iter().any(|atom| is(atom, ','));
-    let has_range = behind.windows(2).any(|pair| is(&pair[0], '.') && is(&pair[1], '.'));
+    let has_range = behind
+        .windows(2)
+        .any(|pair| is(&pair[0], '.') && is(&pair[1], '.'));
     has_list || has_range
 }
 
@@ -128,9 +130,12 @@ fn range(atoms: &[Atom]) -> Result<Option<(Vec<Vec<Atom>>, &[Atom])>, Unparsed> 
     } else {
         (to..=from).rev().collect()
     };
-    let words = numbers
-        .into_iter()
-        .map(|number| alloc::format!("{number}").chars().map(Atom::Plain).collect());
+    let words = numbers.into_iter().map(|number| {
+        alloc::format!("{number}")
+            .chars()
+            .map(Atom::Plain)
+            .collect()
+    });
     Ok(Some((words.collect(), &atoms[length + 1..])))
 }
 

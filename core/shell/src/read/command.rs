@@ -30,7 +30,10 @@ impl Reader<'_> {
                 self.words_into(&mut command.words)?;
             }
         }
-        if command.words.is_empty() && command.assignments.is_empty() && command.redirections.is_empty() {
+        if command.words.is_empty()
+            && command.assignments.is_empty()
+            && command.redirections.is_empty()
+        {
             return Err(Unparsed::Syntax);
         }
         command.runs = runs::of(&command.words, self.levels)?;
@@ -70,14 +73,17 @@ fn assignment(atoms: &[Atom]) -> Result<Option<(alloc::string::String, Word)>, U
         return Ok(None);
     }
     let behind = &atoms[name.len()..];
-    match (behind.first().and_then(plain), behind.get(1).and_then(plain)) {
+    match (
+        behind.first().and_then(plain),
+        behind.get(1).and_then(plain),
+    ) {
         (Some('='), _) => {
             let value = super::word::unsplit(&behind[1..])?;
             Ok(Some((name, value)))
         }
-        (Some('+'), Some('=')) | (Some('['), _) => {
-            Err(Unparsed::Unsupported("an assignment that adds, or to an element"))
-        }
+        (Some('+'), Some('=')) | (Some('['), _) => Err(Unparsed::Unsupported(
+            "an assignment that adds, or to an element",
+        )),
         _ => Ok(None),
     }
 }

@@ -95,7 +95,10 @@ enum End {
 
 /// What ends a word.
 fn ends_word(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
+    matches!(
+        c,
+        ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'
+    )
 }
 
 impl<'a> Reader<'a> {
@@ -289,8 +292,12 @@ impl<'a> Reader<'a> {
                 "time" if !timed => {
                     timed = true;
                     let behind = self.rest()["time".len()..].trim_start_matches([' ', '\t']);
-                    if behind.is_empty() || behind.starts_with(['-', '\n', ';', '&', '|', ')', '<', '>', '#', '\\']) {
-                        return Err(Unparsed::Unsupported("`time` without a command, or with options"));
+                    if behind.is_empty()
+                        || behind.starts_with(['-', '\n', ';', '&', '|', ')', '<', '>', '#', '\\'])
+                    {
+                        return Err(Unparsed::Unsupported(
+                            "`time` without a command, or with options",
+                        ));
                     }
                 }
                 "!" | "time" => return Err(Unparsed::Unsupported("`!` or `time` twice")),

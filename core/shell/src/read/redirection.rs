@@ -16,13 +16,13 @@ impl<'a> Reader<'a> {
             let append = self.take(">");
             let path = self.file()?;
             let to = Target::Write { path, append };
-            into.extend([(1, to), (2, Target::Duplicate(1))].map(|(descriptor, to)| {
-                Redirection {
+            into.extend(
+                [(1, to), (2, Target::Duplicate(1))].map(|(descriptor, to)| Redirection {
                     line,
                     descriptor,
                     to,
-                }
-            }));
+                }),
+            );
             return Ok(true);
         }
         let Some(sign @ ('<' | '>')) = rest[digits..].chars().next() else {
@@ -85,7 +85,11 @@ impl<'a> Reader<'a> {
         let target = match word.as_bytes() {
             b"-" => Target::Close,
             [digit @ b'0'..=b'9'] => Target::Duplicate(digit - b'0'),
-            _ => return Err(Unparsed::Unsupported("a duplicate of a computed descriptor")),
+            _ => {
+                return Err(Unparsed::Unsupported(
+                    "a duplicate of a computed descriptor",
+                ));
+            }
         };
         self.at += word.len();
         Ok(target)
@@ -102,8 +106,13 @@ impl<'a> Reader<'a> {
         };
         let path = path.ok_or(Unparsed::Unsupported("a redirection to a computed file"))?;
         // Some readers open a socket, or a descriptor.
-        if ["/dev/tcp", "/dev/udp", "/dev/fd"].iter().any(|begin| path.starts_with(begin)) {
-            return Err(Unparsed::Unsupported("a redirection to a device of the shell"));
+        if ["/dev/tcp", "/dev/udp", "/dev/fd"]
+            .iter()
+            .any(|begin| path.starts_with(begin))
+        {
+            return Err(Unparsed::Unsupported(
+                "a redirection to a device of the shell",
+            ));
         }
         Ok(path.into())
     }
@@ -131,17 +140,21 @@ impl<'a> Reader<'a> {
         if is_literal {
             return Ok(Target::Text(Word::literal(body)));
         }
-        self.deeper(|reader| expanded_body(&body, reader.levels, line)).map(Target::Text)
+        self.deeper(|reader| expanded_body(&body, reader.levels, line))
+            .map(Target::Text)
     }
 
     /// The text that ends a here-document, and whether it was quoted, which makes the body literal.
     fn here_document_end(&mut self) -> Result<(&'a str, bool), Unparsed> {
-        const UNCLEAR: Unparsed = Unparsed::Unsupported("the end of a here-document that is no plain name");
+        const UNCLEAR: Unparsed =
+            Unparsed::Unsupported("the end of a here-document that is no plain name");
         let text = self.text;
         let rest = &text[self.at..];
         let word = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
         let quoted = |quote: char| word.strip_prefix(quote)?.strip_suffix(quote);
-        let inner = quoted('\'').or_else(|| quoted('"')).or_else(|| word.strip_prefix('\\'));
+        let inner = quoted('\'')
+            .or_else(|| quoted('"'))
+            .or_else(|| word.strip_prefix('\\'));
         let end = inner.unwrap_or(word);
         let is_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
         if end.is_empty() || !end.bytes().all(is_name) {
@@ -152,7 +165,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The lines up to the end, and the number of the first.
-    fn here_document_body(&mut self, end: &str, strip_tabs: bool) -> Result<(String, u32), Unparsed> {
+    fn here_document_body(
+        &mut self,
+        end: &str,
+        strip_tabs: bool,
+    ) -> Result<(String, u32), Unparsed> {
         let (line_end, start, before) = match &self.bodies {
             Some(bodies) if bodies.substitutions == self.substitutions => {
                 (bodies.line_end, bodies.resume_at, bodies.lines)

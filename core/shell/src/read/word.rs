@@ -128,7 +128,8 @@ fn refuse_tilde_in_assignment(atoms: &[Atom]) -> Result<(), Unparsed> {
 
 /// Behind the bracket that closes a bracket expression; none if nothing closes it, which makes it text.
 fn bracket_end(atoms: &[Atom], start: usize) -> Result<Option<usize>, Unparsed> {
-    const UNCLEAR: Unparsed = Unparsed::Unsupported("a bracket expression with quotes or expansions");
+    const UNCLEAR: Unparsed =
+        Unparsed::Unsupported("a bracket expression with quotes or expansions");
     let plain = |at: usize| match atoms.get(at) {
         Some(Atom::Plain(c)) => Ok(Some(*c)),
         Some(_) => Err(UNCLEAR),
@@ -203,7 +204,9 @@ impl Reader<'_> {
                 '\\' => match self.peek() {
                     None => return Err(Unparsed::Unclosed),
                     Some('\n') => {
-                        return Err(Unparsed::Unsupported("a line joined in the middle of a word"));
+                        return Err(Unparsed::Unsupported(
+                            "a line joined in the middle of a word",
+                        ));
                     }
                     Some(c) => {
                         self.next();
@@ -374,7 +377,11 @@ impl Reader<'_> {
     }
 
     /// `` `…` ``, its opening taken.
-    pub(super) fn backquoted(&mut self, atoms: &mut Vec<Atom>, in_quotes: bool) -> Result<(), Unparsed> {
+    pub(super) fn backquoted(
+        &mut self,
+        atoms: &mut Vec<Atom>,
+        in_quotes: bool,
+    ) -> Result<(), Unparsed> {
         let rest = self.rest();
         let text = &rest[..rest.find('`').ok_or(Unparsed::Unclosed)?];
         if text.contains('\\') || in_quotes && text.contains('"') {
@@ -392,7 +399,9 @@ impl Reader<'_> {
 
     pub(super) fn count_lines(&mut self, text: &str) {
         let lines = text.bytes().filter(|b| *b == b'\n').count();
-        self.line = self.line.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+        self.line = self
+            .line
+            .saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
     }
 }
 

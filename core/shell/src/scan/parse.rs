@@ -387,7 +387,9 @@ impl Parser {
                 Some(_) => Direction::Out,
                 None => Direction::In,
             };
-            command.redirections.push(FileRedirection { direction, target });
+            command
+                .redirections
+                .push(FileRedirection { direction, target });
         }
         Ok(())
     }

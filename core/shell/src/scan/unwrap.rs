@@ -49,7 +49,8 @@ pub(super) fn unwrap(
         }
         "find" | "fd" | "fdfind" => {
             for (start, end) in executed(arguments) {
-                let words: Vec<CommandWord> = arguments[start..end].iter().map(placeholder).collect();
+                let words: Vec<CommandWord> =
+                    arguments[start..end].iter().map(placeholder).collect();
                 wrapper.runs(&words, &[], 0, found)?;
             }
             Ok(false)
@@ -189,7 +190,10 @@ impl Wrapper<'_> {
     }
 }
 
-fn skip_options<'a>(arguments: &'a [CommandWord], with_value: &[&str]) -> Result<&'a [CommandWord], Unparsed> {
+fn skip_options<'a>(
+    arguments: &'a [CommandWord],
+    with_value: &[&str],
+) -> Result<&'a [CommandWord], Unparsed> {
     let mut rest = arguments;
     while let [first, tail @ ..] = rest {
         if !first.is_literal() {
@@ -224,7 +228,11 @@ fn is_plain_option(option: &str, with_value: &[&str]) -> bool {
 }
 
 /// `sh -c TEXT`: the text is a command line; a script file or standard input is unknown.
-fn shell(arguments: &[CommandWord], depth: u32, found: &mut Vec<SimpleCommand>) -> Result<bool, Unparsed> {
+fn shell(
+    arguments: &[CommandWord],
+    depth: u32,
+    found: &mut Vec<SimpleCommand>,
+) -> Result<bool, Unparsed> {
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         if !argument.is_literal() {
