@@ -6,6 +6,7 @@
 mod background;
 mod capture;
 mod exit;
+pub mod plan;
 pub(crate) mod process;
 
 use std::{ffi::OsString, time::Duration};
