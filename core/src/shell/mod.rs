@@ -7,6 +7,7 @@
 //! Follows the POSIX shell grammar (IEEE 1003.1, chapter 2) with the extensions of bash that
 //! occur in practice: `|&`, `&>`, `<<<`, process substitution, `$'…'`.
 
+mod budget;
 mod evaluated;
 mod parse;
 mod unwrap;
@@ -95,4 +96,7 @@ pub enum Unparsed {
     /// Nested deeper than anybody writes.
     #[error("it is nested too deep")]
     TooDeep,
+    /// Longer than a line that can be run.
+    #[error("it is longer than 128 KiB")]
+    TooLong,
 }

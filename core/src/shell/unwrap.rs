@@ -2,19 +2,24 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{SimpleCommand, Unparsed, parse::collect, word::Word};
+use super::{SimpleCommand, Unparsed, budget::Budget, parse::collect, word::Word};
 
 /// Adds what a wrapper would run and says whether it is one. The wrapper itself is added by the caller.
 pub(super) fn unwrap(
     command: &SimpleCommand,
     depth: u32,
+    budget: &Budget,
     found: &mut Vec<SimpleCommand>,
 ) -> Result<bool, Unparsed> {
     let Some(program) = command.program() else {
         return Ok(false);
     };
     let arguments = &command.words[1..];
-    let wrapper = Wrapper { command, depth };
+    let wrapper = Wrapper {
+        command,
+        depth,
+        budget,
+    };
     match program {
         // Asks where a program is, and starts none.
         "command" if matches!(arguments.first(), Some(w) if matches!(w.text(), "-v" | "-V")) => {
@@ -33,7 +38,7 @@ pub(super) fn unwrap(
             arguments.push(Word::unknown());
             wrapper.runs(&arguments, &XARGS_VALUES, 0, found)
         }
-        "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, depth, found),
+        "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, depth, budget, found),
         "eval" => {
             let mut line = String::new();
             for word in arguments {
@@ -43,7 +48,7 @@ pub(super) fn unwrap(
                 line.push_str(word.text());
                 line.push(' ');
             }
-            collect(&line, depth, found)?;
+            collect(&line, depth, budget, found)?;
             Ok(true)
         }
         "sudo" | "doas" | "su" | "runuser" => Err(Unparsed::Unsupported("another user's rights")),
@@ -165,6 +170,7 @@ const XARGS_VALUES: [&str; 9] = ["-I", "-J", "-n", "-P", "-L", "-d", "-a", "-s",
 struct Wrapper<'a> {
     command: &'a SimpleCommand,
     depth: u32,
+    budget: &'a Budget,
 }
 
 impl Wrapper<'_> {
@@ -190,6 +196,9 @@ impl Wrapper<'_> {
         if !program.is_literal() {
             return Err(Unparsed::ComputedProgram);
         }
+        // All that is copied below; what stands before the program too, so that nothing is copied for nothing.
+        let outer = self.command.assignments.len() + self.command.redirections.len();
+        self.budget.spend(outer + arguments.len())?;
         let names = behind_options[..assignments]
             .iter()
             .filter_map(|w| w.text().split('=').next())
@@ -207,7 +216,7 @@ impl Wrapper<'_> {
             wraps: false,
         };
         let depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
-        inner.wraps = unwrap(&inner, depth, found)?;
+        inner.wraps = unwrap(&inner, depth, self.budget, found)?;
         found.push(inner);
         Ok(true)
     }
@@ -248,7 +257,12 @@ fn is_plain_option(option: &str, with_value: &[&str]) -> bool {
 }
 
 /// `sh -c TEXT`: the text is a command line; a script file or standard input is unknown.
-fn shell(arguments: &[Word], depth: u32, found: &mut Vec<SimpleCommand>) -> Result<bool, Unparsed> {
+fn shell(
+    arguments: &[Word],
+    depth: u32,
+    budget: &Budget,
+    found: &mut Vec<SimpleCommand>,
+) -> Result<bool, Unparsed> {
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         if !argument.is_literal() {
@@ -260,7 +274,7 @@ fn shell(arguments: &[Word], depth: u32, found: &mut Vec<SimpleCommand>) -> Resu
                 if !text.is_literal() {
                     return Err(Unparsed::ComputedProgram);
                 }
-                collect(text.text(), depth, found)?;
+                collect(text.text(), depth, budget, found)?;
                 return Ok(true);
             }
             "--version" | "--help" => return Ok(false),
