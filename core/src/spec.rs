@@ -109,6 +109,8 @@ pub struct Spec {
     pub limits: Limits,
     /// What to do when a model call fails.
     pub retry: RetryPolicy,
+    /// How long a model server may take, and how much it may send.
+    pub response: ResponseLimits,
     /// What may run.
     pub permissions: PermissionPolicy,
     /// The form of the answer; none leaves it to the model.
@@ -163,6 +165,7 @@ impl Default for Spec {
             progress_interval_ms: Some(10_000),
             limits: Limits::default(),
             retry: RetryPolicy::default(),
+            response: ResponseLimits::default(),
             permissions: PermissionPolicy::default(),
             output: None,
             hooks: Vec::new(),
@@ -477,6 +480,43 @@ impl Default for RetryPolicy {
             only_rate_limits: false,
             honour_retry_after: true,
             retries_before_fallback: 3,
+        }
+    }
+}
+
+/// How long a model server may take over a response, and how much it may send. What is over a limit of time counts as a failed
+/// call that may succeed later ([`RetryPolicy`]); what is too large does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResponseLimits {
+    /// Milliseconds in which something of the response must come: its head, then piece after piece of its content. Signs of
+    /// life without content (`ping`, comments, white space, empty deltas) are none. 0 is no limit.
+    pub idle_ms: u64,
+    /// Milliseconds from the request to the end of the response. 0 is no limit.
+    pub total_ms: u64,
+    /// Bytes of the whole response. 0 is no limit.
+    pub max_bytes: u64,
+}
+
+impl ResponseLimits {
+    /// No limits: a response may take as long, and be as long, as it likes.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            idle_ms: 0,
+            total_ms: 0,
+            max_bytes: 0,
+        }
+    }
+}
+
+impl Default for ResponseLimits {
+    /// Five minutes without content, two hours in all, 64 MiB.
+    fn default() -> Self {
+        Self {
+            idle_ms: 5 * 60_000,
+            total_ms: 2 * 60 * 60_000,
+            max_bytes: 64 << 20,
         }
     }
 }

@@ -87,6 +87,6 @@ pub enum Unparsed {
     #[error("it is nested too deep")]
     TooDeep,
     /// Longer than anybody writes.
-    #[error("it is too long")]
+    #[error("it is longer than 128 KiB")]
     TooLong,
 }

@@ -13,8 +13,8 @@ use alloc::vec::Vec;
 
 use crate::{AndOr, Command, Junction, Pipeline, Redirection, Script, Target, Unparsed};
 
-/// Bytes of a line; nobody writes more, and here-documents of this length belong in a file.
-const MOST_BYTES: usize = 256 << 10;
+/// Bytes of a line. Linux hands no longer text to a program as one argument, so no shell could be given more.
+const MOST_BYTES: usize = 128 << 10;
 
 /// Compound commands and substitutions inside one another.
 const MOST_LEVELS: u32 = 24;

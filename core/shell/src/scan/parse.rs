@@ -3,14 +3,12 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
+    budget::{Budget, DEPTH},
     evaluated::{builtin_evaluates, is_evaluated_variable, is_numeric, test_evaluates},
     unwrap::unwrap,
     word::Scanner,
 };
 use crate::{CommandWord, Direction, FileRedirection, SimpleCommand, Unparsed};
-
-/// Substitutions in substitutions; nobody writes more.
-const DEPTH: u32 = 16;
 
 /// Every simple command that a line could run, in the order of the text: all parts of lists and
 /// pipelines, all branches of compound commands, what substitutions run, and what wrappers such as
@@ -20,13 +18,14 @@ const DEPTH: u32 = 16;
 /// [`Unparsed`]: treat it as a command that nothing is known about.
 pub fn commands(line: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
     let mut found = Vec::new();
-    collect(line, DEPTH, &mut found)?;
+    collect(line, DEPTH, &Budget::of(line)?, &mut found)?;
     Ok(found)
 }
 
 pub(super) fn collect(
     line: &str,
     depth: u32,
+    budget: &Budget,
     found: &mut Vec<SimpleCommand>,
 ) -> Result<(), Unparsed> {
     let depth = depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
@@ -34,24 +33,24 @@ pub(super) fn collect(
         return Err(Unparsed::Syntax);
     }
     let mut parser = Parser {
-        scanner: Scanner::new(line),
+        scanner: Scanner::new(line, depth, budget)?,
         heredocs: Vec::new(),
         brackets: Vec::new(),
         found: Vec::new(),
     };
     parser.lines()?;
     for mut command in parser.found {
-        command.wraps = unwrap(&command, depth, found)?;
+        command.wraps = unwrap(&command, depth, budget, found)?;
         found.push(command);
     }
     for inner in parser.scanner.nested {
-        collect(&inner, depth, found)?;
+        collect(&inner, depth, budget, found)?;
     }
     Ok(())
 }
 
-struct Parser {
-    scanner: Scanner,
+struct Parser<'a> {
+    scanner: Scanner<'a>,
     /// Here-documents whose bodies begin on the next line.
     heredocs: Vec<Heredoc>,
     /// Compound commands that are open: the word or sign that closes each.
@@ -65,7 +64,7 @@ struct Heredoc {
     expands: bool,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn lines(&mut self) -> Result<(), Unparsed> {
         loop {
             self.scanner.skip_blanks();

@@ -2,20 +2,25 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::parse::collect;
+use super::{budget::Budget, parse::collect};
 use crate::{CommandWord, SimpleCommand, Unparsed, runs};
 
 /// Adds what a wrapper would run and says whether it is one. The wrapper itself is added by the caller.
 pub(super) fn unwrap(
     command: &SimpleCommand,
     depth: u32,
+    budget: &Budget,
     found: &mut Vec<SimpleCommand>,
 ) -> Result<bool, Unparsed> {
     let Some(program) = command.program() else {
         return Ok(false);
     };
     let arguments = &command.words[1..];
-    let wrapper = Wrapper { command, depth };
+    let wrapper = Wrapper {
+        command,
+        depth,
+        budget,
+    };
     match program {
         // Asks where a program is, and starts none.
         "command" if matches!(arguments.first(), Some(w) if matches!(w.text(), "-v" | "-V")) => {
@@ -34,7 +39,7 @@ pub(super) fn unwrap(
             arguments.push(CommandWord::unknown());
             wrapper.runs(&arguments, &XARGS_VALUES, 0, found)
         }
-        "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, depth, found),
+        "sh" | "bash" | "dash" | "zsh" | "ksh" => shell(arguments, depth, budget, found),
         "eval" => {
             let mut line = String::new();
             for word in arguments {
@@ -44,7 +49,7 @@ pub(super) fn unwrap(
                 line.push_str(word.text());
                 line.push(' ');
             }
-            collect(&line, depth, found)?;
+            collect(&line, depth, budget, found)?;
             Ok(true)
         }
         "find" | "fd" | "fdfind" => {
@@ -141,6 +146,7 @@ const XARGS_VALUES: [&str; 9] = ["-I", "-J", "-n", "-P", "-L", "-d", "-a", "-s",
 struct Wrapper<'a> {
     command: &'a SimpleCommand,
     depth: u32,
+    budget: &'a Budget,
 }
 
 impl Wrapper<'_> {
@@ -166,6 +172,9 @@ impl Wrapper<'_> {
         if !program.is_literal() {
             return Err(Unparsed::ComputedProgram);
         }
+        // All that is copied below; what stands before the program too, so that nothing is copied for nothing.
+        let outer = self.command.assignments.len() + self.command.redirections.len();
+        self.budget.spend(outer + arguments.len())?;
         let names = behind_options[..assignments]
             .iter()
             .filter_map(|w| w.text().split('=').next())
@@ -184,7 +193,7 @@ impl Wrapper<'_> {
             folder: self.command.folder.clone(),
         };
         let depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
-        inner.wraps = unwrap(&inner, depth, found)?;
+        inner.wraps = unwrap(&inner, depth, self.budget, found)?;
         found.push(inner);
         Ok(true)
     }
@@ -231,6 +240,7 @@ fn is_plain_option(option: &str, with_value: &[&str]) -> bool {
 fn shell(
     arguments: &[CommandWord],
     depth: u32,
+    budget: &Budget,
     found: &mut Vec<SimpleCommand>,
 ) -> Result<bool, Unparsed> {
     let mut arguments = arguments.iter();
@@ -244,7 +254,7 @@ fn shell(
                 if !text.is_literal() {
                     return Err(Unparsed::ComputedProgram);
                 }
-                collect(text.text(), depth, found)?;
+                collect(text.text(), depth, budget, found)?;
                 return Ok(true);
             }
             "--version" | "--help" => return Ok(false),

@@ -2,16 +2,22 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::evaluated::{is_numeric, is_plain_expansion};
+use super::{
+    budget::Budget,
+    evaluated::{is_numeric, is_plain_expansion},
+};
 use crate::{CommandWord, Unparsed};
 
 /// Reads words from a line.
 #[derive(Debug)]
-pub(super) struct Scanner {
+pub(super) struct Scanner<'a> {
     chars: Vec<char>,
     at: usize,
     /// Command lines found inside words: each would be run.
     pub(super) nested: Vec<String>,
+    /// How much deeper expansions may lie in one another: each takes some of the stack.
+    depth: u32,
+    budget: &'a Budget,
 }
 
 /// What may stand unquoted in a word's text without starting something else.
@@ -22,13 +28,16 @@ fn ends_word(c: char) -> bool {
     )
 }
 
-impl Scanner {
-    pub(super) fn new(line: &str) -> Self {
-        Self {
+impl<'a> Scanner<'a> {
+    pub(super) fn new(line: &str, depth: u32, budget: &'a Budget) -> Result<Self, Unparsed> {
+        budget.spend(line.len())?;
+        Ok(Self {
             chars: line.chars().collect(),
             at: 0,
             nested: Vec::new(),
-        }
+            depth,
+            budget,
+        })
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -170,8 +179,16 @@ impl Scanner {
         }
     }
 
-    /// What follows a dollar sign, already taken; inside of quotes an apostrophe means itself.
+    /// What follows a dollar sign, already taken; inside of quotes an apostrophe means itself. Whatever calls itself here
+    /// comes by this way.
     fn dollar(&mut self, word: &mut CommandWord, in_quotes: bool) -> Result<(), Unparsed> {
+        self.depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
+        self.expansion(word, in_quotes)?;
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn expansion(&mut self, word: &mut CommandWord, in_quotes: bool) -> Result<(), Unparsed> {
         match self.peek() {
             Some('(') => {
                 self.at += 1;
@@ -301,7 +318,7 @@ impl Scanner {
     /// Collects the command lines substituted inside a text that is otherwise not words:
     /// arithmetic, `${…}`, the body of a here-document.
     pub(super) fn substitutions_of(&mut self, text: &str) -> Result<(), Unparsed> {
-        let mut inner = Scanner::new(text);
+        let mut inner = Scanner::new(text, self.depth, self.budget)?;
         let mut ignored = CommandWord::default();
         while let Some(c) = inner.next() {
             match c {
@@ -350,6 +367,7 @@ impl Scanner {
                 c if c == close => {
                     depth -= 1;
                     if depth == 0 {
+                        self.budget.spend(self.at - start)?;
                         let inner: String = self.chars[start..self.at - 1].iter().collect();
                         let has_case = inner
                             .split(|c: char| !c.is_ascii_alphanumeric())
