@@ -6,6 +6,9 @@
 mod background;
 mod capture;
 mod exit;
+#[cfg(unix)]
+mod judged;
+#[cfg(unix)]
 pub mod plan;
 pub(crate) mod process;
 
@@ -16,7 +19,7 @@ use serde_json::json;
 use windlass_core::{
     host::CancelSignal,
     json::RawJson,
-    tool::{Annotations, ToolCall, ToolDefinition, ToolResult},
+    tool::{Annotations, ApprovedCommand, CommandPlan, ToolCall, ToolDefinition, ToolResult},
 };
 
 pub(crate) use self::exit::Exit;
@@ -169,21 +172,65 @@ impl Bash {
             true => background::time_limit(call.timeout_ms),
             false => Some(time_limit(input.timeout, call.timeout_ms)),
         };
-        let job = Job {
-            shell: &self.shell,
-            command: &input.command,
-            directory: &call.grant.cwd,
-            hidden: &self.hidden,
-            variables: &self.variables,
-            input: None,
+        match &call.command {
+            None => ToolResult::error(
+                "The call of Bash says nothing about what of its command was approved, so nothing was run.",
+            ),
+            Some(ApprovedCommand::AsWritten) => {
+                let job = Job {
+                    shell: &self.shell,
+                    command: &input.command,
+                    directory: &call.grant.cwd,
+                    hidden: &self.hidden,
+                    variables: &self.variables,
+                    input: None,
+                    max_stdout: MAX_STDOUT,
+                    time,
+                    listeners,
+                };
+                match job.run(cancel).await {
+                    Ok(finished) => result(&input.command, &finished, time),
+                    Err(error) => ToolResult::error(error.to_string()),
+                }
+            }
+            Some(ApprovedCommand::Plan(plan)) => {
+                match self.run_plan(plan, time, listeners, cancel).await {
+                    Ok(finished) => result(&input.command, &finished, time),
+                    Err(error) => ToolResult::error(error),
+                }
+            }
+        }
+    }
+
+    /// Runs what was judged; the text that it was read from is not looked at.
+    #[cfg(unix)]
+    async fn run_plan(
+        &self,
+        plan: &CommandPlan,
+        time: Option<Duration>,
+        listeners: Listeners,
+        cancel: CancelSignal,
+    ) -> Result<Finished, String> {
+        let inherited = std::env::vars_os().filter(|(name, _)| !self.hidden.contains(name));
+        let job = judged::JudgedJob {
+            plan,
+            environment: inherited.chain(self.variables.iter().cloned()).collect(),
             max_stdout: MAX_STDOUT,
             time,
             listeners,
         };
-        match job.run(cancel).await {
-            Ok(finished) => result(&input.command, &finished, time),
-            Err(error) => ToolResult::error(error.to_string()),
-        }
+        job.run(cancel).await.map_err(|error| error.to_string())
+    }
+
+    #[cfg(not(unix))]
+    async fn run_plan(
+        &self,
+        _: &CommandPlan,
+        _: Option<Duration>,
+        _: Listeners,
+        _: CancelSignal,
+    ) -> Result<Finished, String> {
+        Err("There is no Bash on this system.".to_owned())
     }
 }
 

@@ -146,11 +146,13 @@ impl Control {
     /// Waits for a program to end.
     pub(super) fn wait(&self, mut running: Running) -> Ending {
         // Only looked at: until the list says otherwise its number must stay its own.
-        let status = pid(running.id).map(|pid| loop {
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            match waitid(WaitId::Pid(pid), options) {
-                Err(Errno::INTR) => {}
-                other => break other,
+        let status = pid(running.id).map(|pid| {
+            loop {
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                match waitid(WaitId::Pid(pid), options) {
+                    Err(Errno::INTR) => {}
+                    other => break other,
+                }
             }
         });
         let mut processes = self.processes();
@@ -188,7 +190,9 @@ impl Control {
     }
 
     fn processes(&self) -> MutexGuard<'_, Processes> {
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.processes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

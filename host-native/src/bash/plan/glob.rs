@@ -104,5 +104,10 @@ fn as_bytes(name: &[u8]) -> Vec<u32> {
 
 /// Links that lead nowhere are there too.
 fn is_there(path: &[u8], directory: BorrowedFd<'_>) -> bool {
-    statat(directory, OsStr::from_bytes(path), AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    statat(
+        directory,
+        OsStr::from_bytes(path),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )
+    .is_ok()
 }

@@ -55,7 +55,8 @@ pub(super) fn planned(
     let real = if written == NOTHING {
         NOTHING
     } else {
-        let planned = |file: &&super::PlannedFile| file.access == access && written == &*file.written;
+        let planned =
+            |file: &&super::PlannedFile| file.access == access && written == &*file.written;
         let file = surroundings.files.iter().find(planned);
         &file.ok_or(OpenError::NotPlanned)?.real
     };

@@ -26,7 +26,10 @@ pub(super) fn has_special(text: &[u8]) -> bool {
 /// Adds a text that stands for itself.
 pub(super) fn escape(text: &[u8], to: &mut Vec<u8>) {
     for byte in text {
-        if matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\' | b'-' | b'!' | b'^' | b':' | b'.' | b'=') {
+        if matches!(
+            byte,
+            b'*' | b'?' | b'[' | b']' | b'\\' | b'-' | b'!' | b'^' | b':' | b'.' | b'='
+        ) {
             to.push(b'\\');
         }
         to.push(*byte);

@@ -77,8 +77,10 @@ impl<'p> Shell<'p> {
         command.arg0(&name).args(&arguments);
         command.env_clear().envs(variables.exported());
         let started = match self.start_here(&mut command) {
-            Err(NotStarted::Failed(error)) if is(&error, Errno::NOEXEC)
-                && is_script(&self.directory.join(path.as_os_str())) => {
+            Err(NotStarted::Failed(error))
+                if is(&error, Errno::NOEXEC)
+                    && is_script(&self.directory.join(path.as_os_str())) =>
+            {
                 // Bash reads such a file itself.
                 variables.one_level_up();
                 let bash = self.surroundings.session.find(OsStr::new("bash"));
@@ -192,14 +194,21 @@ impl<'p> Shell<'p> {
         let found = std::fs::metadata(seen);
         let is_directory = found.as_ref().is_ok_and(std::fs::Metadata::is_dir);
         let (text, status) = if self.voice.is_dash() {
-            let status = if is(error, Errno::NOENT) { NOT_FOUND } else { NOT_EXECUTED };
+            let status = if is(error, Errno::NOENT) {
+                NOT_FOUND
+            } else {
+                NOT_EXECUTED
+            };
             let text = match status {
                 NOT_FOUND => "not found".to_owned(),
                 _ => reason(error),
             };
             (text, status)
         } else if is(error, Errno::NOENT) && found.is_ok() {
-            ("cannot execute: required file not found".to_owned(), NOT_FOUND)
+            (
+                "cannot execute: required file not found".to_owned(),
+                NOT_FOUND,
+            )
         } else if is(error, Errno::NOENT) {
             (reason(error), NOT_FOUND)
         } else if is_directory {
@@ -222,7 +231,8 @@ fn is(error: &io::Error, errno: Errno) -> bool {
 /// Whether bash would read a file that the system cannot execute: it has no NUL in its first line.
 fn is_script(path: &OsStr) -> bool {
     let mut beginning = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(BEGINNING as u64).read_to_end(&mut beginning));
+    let read =
+        File::open(path).and_then(|file| file.take(BEGINNING as u64).read_to_end(&mut beginning));
     let first = beginning.split(|b| *b == b'\n').next().unwrap_or_default();
     read.is_ok() && !first.contains(&0)
 }

@@ -165,10 +165,7 @@ impl<'p> Shell<'p> {
     }
 
     /// Runs something in a copy of this shell.
-    pub(super) fn subshell(
-        &self,
-        run: impl FnOnce(&mut Self) -> Outcome,
-    ) -> Result<Ending, Leave> {
+    pub(super) fn subshell(&self, run: impl FnOnce(&mut Self) -> Outcome) -> Result<Ending, Leave> {
         let mut copy = self.clone();
         copy.loops = 0;
         let outcome = run(&mut copy);

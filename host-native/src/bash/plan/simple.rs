@@ -53,7 +53,10 @@ pub(super) fn kind(simple: &Simple) -> Kind<'_> {
     if simple.words.is_empty() {
         return Kind::Nothing;
     }
-    let name = simple.words.get(program_word(simple)).and_then(Word::as_literal);
+    let name = simple
+        .words
+        .get(program_word(simple))
+        .and_then(Word::as_literal);
     if let Some(builtin) = name.and_then(Builtin::named) {
         return Kind::Builtin(builtin);
     }
@@ -194,7 +197,11 @@ impl<'p> Shell<'p> {
 
     /// Runs the line of `bash -c LINE` as the process would that bash starts for it.
     fn inner_shell(&mut self, script: &'p Script, call: &Call<'p>, is_last: bool) -> Outcome {
-        let name = call.simple.words.get(call.program).and_then(Word::as_literal);
+        let name = call
+            .simple
+            .words
+            .get(call.program)
+            .and_then(Word::as_literal);
         let name = name.unwrap_or_default();
         let session = self.surroundings.session;
         // Bash starts a program of this name; without one the line fails as any other.

@@ -67,10 +67,7 @@ pub(super) fn write_all(to: impl AsFd, mut bytes: &[u8], control: &Control) -> R
 pub(super) fn wait(on: impl AsFd, what: PollFlags, control: &Control) -> Result<(), Broken> {
     loop {
         let stopped = control.stopped();
-        let mut both = [
-            PollFd::new(&on, what),
-            PollFd::new(&stopped, PollFlags::IN),
-        ];
+        let mut both = [PollFd::new(&on, what), PollFd::new(&stopped, PollFlags::IN)];
         match poll(&mut both, None) {
             Ok(_) if !both[1].revents().is_empty() => return Err(Broken::Stopped),
             Ok(_) if !both[0].revents().is_empty() => return Ok(()),

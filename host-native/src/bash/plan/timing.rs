@@ -39,7 +39,12 @@ impl Timer {
 
 fn shown(time: Duration) -> String {
     let seconds = time.as_secs();
-    format!("{}m{}.{:03}s", seconds / 60, seconds % 60, time.subsec_millis())
+    format!(
+        "{}m{}.{:03}s",
+        seconds / 60,
+        seconds % 60,
+        time.subsec_millis()
+    )
 }
 
 /// What a program that has ended, and was not waited for yet, has used with all whom it started and waited for.

@@ -54,12 +54,17 @@ impl Variables {
     }
 
     pub(super) fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
-        self.0.get(name.as_ref()).map(|known| known.value.as_os_str())
+        self.0
+            .get(name.as_ref())
+            .map(|known| known.value.as_os_str())
     }
 
     /// Sets a variable; one that programs get, they go on getting.
     pub(super) fn set(&mut self, name: &str, value: OsString) {
-        Arc::make_mut(&mut self.0).entry(name.into()).or_default().value = value;
+        Arc::make_mut(&mut self.0)
+            .entry(name.into())
+            .or_default()
+            .value = value;
     }
 
     /// Sets a variable that programs get.
@@ -90,7 +95,9 @@ impl Variables {
 
     fn level(&self) -> i64 {
         let level = self.get("SHLVL").and_then(OsStr::to_str);
-        level.and_then(|level| level.trim().parse().ok()).unwrap_or(0)
+        level
+            .and_then(|level| level.trim().parse().ok())
+            .unwrap_or(0)
     }
 
     fn one_level_deeper(&mut self) {

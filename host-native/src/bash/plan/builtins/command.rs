@@ -13,8 +13,8 @@ use crate::bash::plan::{
 
 /// Reserved words, which a shell reads before anything else.
 const RESERVED: [&str; 22] = [
-    "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
-    "in", "select", "then", "time", "until", "while",
+    "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "in", "select", "then", "time", "until", "while",
 ];
 
 impl Shell<'_> {

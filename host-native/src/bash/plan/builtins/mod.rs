@@ -84,7 +84,10 @@ impl Builtin {
 /// Whether the operands of a builtin are among those that it knows here; what is wrong, otherwise.
 pub(super) fn check(builtin: Builtin, operands: &[Word]) -> Result<(), String> {
     let option = |known: &[&str]| {
-        let first = operands.first().and_then(Word::as_literal).unwrap_or_default();
+        let first = operands
+            .first()
+            .and_then(Word::as_literal)
+            .unwrap_or_default();
         match first.len() > 1 && first.starts_with('-') && !known.contains(&first) {
             true => Err(format!("`{first}`")),
             false => Ok(()),

@@ -40,6 +40,10 @@ pub(super) fn read(text: &[u8]) -> Read {
     }
     Read {
         value: if is_negative { -value } else { value },
-        length: if digits.is_empty() { 0 } else { at + skip + digits.len() },
+        length: if digits.is_empty() {
+            0
+        } else {
+            at + skip + digits.len()
+        },
     }
 }

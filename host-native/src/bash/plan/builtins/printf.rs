@@ -99,7 +99,9 @@ impl Conversion {
             let begin = *at;
             let mut value = 0_usize;
             while byte(*at).is_ascii_digit() {
-                value = value.saturating_mul(10).saturating_add(usize::from(byte(*at) - b'0'));
+                value = value
+                    .saturating_mul(10)
+                    .saturating_add(usize::from(byte(*at) - b'0'));
                 *at += 1;
             }
             (*at > begin).then_some(Amount::Given(value.min(MAX_WIDTH)))
@@ -142,7 +144,10 @@ impl Shell<'_> {
         };
         let Some((format, operands)) = operands.split_first() else {
             let text = match self.voice.is_dash() {
-                true => format!("{}: {line}: printf: usage: printf format [arg ...]\n", self.voice.name),
+                true => format!(
+                    "{}: {line}: printf: usage: printf format [arg ...]\n",
+                    self.voice.name
+                ),
                 false => "printf: usage: printf [-v var] format [arguments]\n".to_owned(),
             };
             self.say(text.as_bytes());
@@ -280,9 +285,14 @@ impl Printing<'_> {
     fn number(&mut self) -> i128 {
         let text = self.operand().to_vec();
         if let [b'\'' | b'"', character @ ..] = text.as_slice() {
-            let first = std::str::from_utf8(character).ok().and_then(|c| c.chars().next());
+            let first = std::str::from_utf8(character)
+                .ok()
+                .and_then(|c| c.chars().next());
             let byte = character.first().copied().map(i128::from);
-            return first.map(|c| i128::from(u32::from(c))).or(byte).unwrap_or(0);
+            return first
+                .map(|c| i128::from(u32::from(c)))
+                .or(byte)
+                .unwrap_or(0);
         }
         let read = number::read(&text);
         if read.length != text.len() {

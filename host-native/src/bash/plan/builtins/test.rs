@@ -267,7 +267,12 @@ impl<'a> Condition<'a, '_> {
     }
 
     fn stat_as(&self, path: &[u8], flags: AtFlags) -> Option<Stat> {
-        statat(self.shell.directory.handle(), OsStr::from_bytes(path), flags).ok()
+        statat(
+            self.shell.directory.handle(),
+            OsStr::from_bytes(path),
+            flags,
+        )
+        .ok()
     }
 
     fn may(&self, path: &[u8], what: Access) -> bool {
@@ -297,7 +302,8 @@ const NO_NUMBER: &str = ": integer expression expected";
 
 fn is_binary(text: &[u8]) -> bool {
     let operators: [&[u8]; 14] = [
-        b"=", b"==", b"!=", b"<", b">", b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge", b"-nt", b"-ot", b"-ef",
+        b"=", b"==", b"!=", b"<", b">", b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge", b"-nt",
+        b"-ot", b"-ef",
     ];
     operators.contains(&text)
 }
