@@ -196,7 +196,10 @@ impl Printer<'_> {
             self.push(" ");
             match (run, word.as_literal()) {
                 (Some(Runs::Program { .. }), Some(name)) => {
-                    let path = (self.program)(name);
+                    // `command echo` is the builtin, `nice echo` the program.
+                    let behind_command = simple.words[number - 1].as_literal() == Some("command");
+                    let is_builtin = behind_command && crate::obstacle::is_builtin(name);
+                    let path = (!is_builtin).then(|| (self.program)(name)).flatten();
                     self.push(&quoted(path.as_deref().unwrap_or(name)));
                 }
                 (Some(Runs::Script { script, .. }), _) => {

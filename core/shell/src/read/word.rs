@@ -411,9 +411,23 @@ fn push_substitution(atoms: &mut Vec<Atom>, script: Script, quoted: bool) -> Res
         None if script.lists.is_empty() => {
             return Err(Unparsed::Unsupported("an empty substitution"));
         }
+        None if is_file_alone(&script) => {
+            return Err(Unparsed::Unsupported("`$(<file)`, which only bash knows"));
+        }
         None => atoms.push(Atom::Part(Part::Substitution { script, quoted })),
     }
     Ok(())
+}
+
+/// Whether all that stands in a substitution is a redirection.
+fn is_file_alone(script: &Script) -> bool {
+    match script.lists.as_slice() {
+        [list] if list.rest.is_empty() => match list.first.commands.as_slice() {
+            [Command::Simple(command)] => command.words.is_empty() && command.assignments.is_empty(),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// `"$(cat <<'E' … E)"` is a way to write a text: no program need be started to know it.
