@@ -381,20 +381,28 @@ fn card_3_a_pattern_through_a_link_closes_the_real_place_too() {
 }
 
 #[test]
-fn card_3_a_root_granted_through_a_link_is_judged_by_both_its_names() {
+fn card_3_a_root_that_leads_through_a_link_is_not_what_was_judged() {
     let ground = Ground::new();
     ground.link("w", "spelled");
-    ground.put("w/a", "a");
-    ground.put("w/b", "b");
-    let deny = [("spelled/a", Access::Read), ("w/b", Access::Read)];
-    let mut reach = ground.reach(&[("spelled", Access::Write)], &deny);
-    let shown: Vec<_> = reach.roots().map(|r| r.path).collect();
-    assert_eq!(shown, [ground.text("spelled")]);
-    assert_eq!(read(&mut reach, "ok").unwrap(), "inside");
-    for path in ["a", "b"] {
-        assert_eq!(read(&mut reach, path), Err(FsError::NotFound), "{path}");
+    ground.link("../outside", "w/way");
+    ground.link("../outside/secret", "w/file");
+    for root in ["spelled", "spelled/ok", "w/way", "w/way/secret", "w/file"] {
+        let mut reach = ground.reach(&[(root, Access::Write)], &[]);
+        assert_eq!(reach.roots().len(), 0, "{root}");
+        let told: Vec<_> = reach.refusals().iter().map(|r| r.reason).collect();
+        let reason = "a link stands on the way that was not there when it was judged";
+        assert_eq!(told, [reason], "{root}");
     }
-    assert_eq!(names(&mut reach, "").unwrap(), ["ok", "sub"]);
+}
+
+#[test]
+fn card_3_a_root_is_granted_however_its_slashes_are_written() {
+    let ground = Ground::new();
+    for root in ["w/", "w//", "./w", "w/."] {
+        let mut reach = ground.reach(&[(root, Access::Write)], &[]);
+        assert_eq!(read(&mut reach, "ok").unwrap(), "inside", "{root}");
+        write(&mut reach, "sub/deep").unwrap();
+    }
 }
 
 #[test]
@@ -621,4 +629,30 @@ fn card_3_paths_are_made_absolute_and_real_before_they_are_judged() {
         assert_eq!(error.path, path);
     }
     assert!(resolve("relative", "x").is_err());
+}
+
+#[test]
+fn card_3_a_path_that_cannot_exist_is_refused_before_it_is_followed() {
+    let ground = Ground::new();
+    let cwd = ground.text("w");
+    let told = |path: &str| resolve(&cwd, path).unwrap_err().to_string();
+    let components = told(&"a/".repeat(500_000));
+    assert!(
+        components.ends_with("cannot be resolved: it is longer than 4096 bytes"),
+        "{components}"
+    );
+    assert!(components.len() < 1000, "the message does not repeat it");
+    let name = told(&"x".repeat(256));
+    assert!(
+        name.ends_with("a name in it is longer than 255 bytes"),
+        "{name}"
+    );
+    // As long as a path can be, and nothing of it there: a few questions to the disk, not one for each component.
+    let missing = "a/".repeat(1900);
+    let expected = format!("{cwd}/{}", missing.trim_end_matches('/'));
+    assert_eq!(resolve(&cwd, &missing).unwrap(), expected);
+    // A link may make it longer than that.
+    ground.link("b/".repeat(1500), "w/long");
+    let longer = told(&format!("long/{}", "a/".repeat(1500)));
+    assert!(longer.contains("a path of more than 4096 bytes"), "{longer}");
 }

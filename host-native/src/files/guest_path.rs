@@ -1,10 +1,6 @@
 //! Paths as components write them: relative to a directory, separated by `/`.
 
-use super::FsError;
-
-/// Bytes of a path and of one component, as Linux limits them; longer ones cannot exist.
-const MAX_PATH: usize = 4096;
-const MAX_NAME: usize = 255;
+use super::{FsError, MAX_NAME, MAX_PATH};
 
 /// A checked relative path: no root, no `..`, no NUL.
 #[derive(Debug, PartialEq, Eq)]

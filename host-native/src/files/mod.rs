@@ -12,6 +12,7 @@
 //! path, and nothing can be swapped between the check and the use.
 
 mod error;
+mod exact;
 mod grant;
 mod guest_path;
 mod reach;
@@ -36,6 +37,10 @@ pub const PAGE_ENTRIES: usize = 1000;
 
 /// Entries of a directory that can be listed at all; larger ones are refused.
 pub const MAX_ENTRIES: usize = 200_000;
+
+/// Bytes of a path and of one name in it, as Linux limits them; longer ones cannot exist.
+const MAX_PATH: usize = 4096;
+const MAX_NAME: usize = 255;
 
 /// Links followed while walking one path, as the Linux kernel counts them.
 const MAX_LINKS: usize = 40;
