@@ -22,7 +22,7 @@ use windlass_core::tool::{Access, DenyPattern, FsGrant, GrantRoot};
 const SECRET: &str = "SECRET";
 
 /// Accesses in the test command, all swaps together.
-const ROUNDS: usize = 20_000;
+const ROUNDS: usize = 10_000;
 
 /// What the other thread does again and again, in a workspace `w` with a folder `race/d` and a file `race/d/f`.
 #[derive(Debug, Clone, Copy)]
@@ -56,10 +56,22 @@ const SWAPS: [Swap; 7] = [
 /// Where the links lead.
 const PLACES: [&str; 2] = ["outside", "w/closed"];
 
+/// What is there, for links that take the place of the file, of its folder, of the one above and of the root.
+const CLOSED: [&str; 6] = [
+    "outside/f",
+    "outside/d/f",
+    "outside/race/d/f",
+    "w/closed/f",
+    "w/closed/d/f",
+    "w/closed/race/d/f",
+];
+
 /// What is tried at `race/d/f`.
 #[derive(Debug, Clone, Copy)]
 enum Try {
     Read,
+    /// The same where a rule allows this file, and the workspace is elsewhere.
+    ReadByRule,
     Write,
     Edit,
     Create,
@@ -68,8 +80,9 @@ enum Try {
     Remove,
 }
 
-const TRIES: [Try; 7] = [
+const TRIES: [Try; 8] = [
     Try::Read,
+    Try::ReadByRule,
     Try::Write,
     Try::Edit,
     Try::Create,
@@ -96,11 +109,13 @@ impl Arena {
             swap,
             place,
         };
-        for folder in ["w/race/d", "w/race/e", "w/closed/d", "outside/d"] {
+        for folder in ["w/race/d", "w/race/e"] {
             fs::create_dir_all(arena.path(folder)).unwrap();
         }
-        for file in ["outside/f", "outside/d/f", "w/closed/f", "w/closed/d/f"] {
-            fs::write(arena.path(file), SECRET).unwrap();
+        for file in CLOSED {
+            let path = arena.path(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, SECRET).unwrap();
         }
         let target = arena.path(place);
         symlink(&target, arena.path("w/race/link")).unwrap();
@@ -160,6 +175,8 @@ impl Arena {
         };
         while !stop.load(Ordering::Relaxed) {
             swap();
+            // The kernel looks a path up anew as long as something is renamed meanwhile: without a pause nothing is ever tried.
+            std::thread::yield_now();
         }
     }
 
@@ -191,7 +208,11 @@ impl Arena {
     /// Whether something got through that was not judged.
     fn access(&self, attempt: Try) -> bool {
         match attempt {
-            Try::Read => self.read("race/d/f"),
+            Try::Read => self.read(self.judged("race/d/f", Access::Read)),
+            Try::ReadByRule => self.read(self.judged("race/d/f", Access::Read).map(|mut grant| {
+                grant.roots[0].path = self.text("w/race/d/f");
+                grant
+            })),
             Try::Write => self.write("race/d/f"),
             Try::Edit => self.edit("race/d/f"),
             Try::Create => self.write("race/d/new/f"),
@@ -202,7 +223,10 @@ impl Arena {
     }
 
     fn reach(&self, path: &str, access: Access) -> Option<(Reach, usize, String)> {
-        let grant = self.judged(path, access)?;
+        self.reach_with(path, self.judged(path, access)?)
+    }
+
+    fn reach_with(&self, path: &str, grant: FsGrant) -> Option<(Reach, usize, String)> {
         let mut reach = self.files.reach(&grant).unwrap();
         let absolute = self.text(&format!("w/{path}"));
         // As components do it: the innermost tree.
@@ -216,8 +240,9 @@ impl Arena {
         Some((reach, tree, below))
     }
 
-    fn read(&self, path: &str) -> bool {
-        let Some((mut reach, tree, below)) = self.reach(path, Access::Read) else {
+    fn read(&self, grant: Option<FsGrant>) -> bool {
+        let reach = grant.and_then(|grant| self.reach_with("race/d/f", grant));
+        let Some((mut reach, tree, below)) = reach else {
             return false;
         };
         let read = reach.read(tree, &below, 0, 1 << 10);
@@ -281,7 +306,7 @@ impl Arena {
     /// Whether anything was written or removed where links lead; mended, so that the next access is counted by itself.
     fn is_changed(&self) -> bool {
         let mut changed = false;
-        for file in ["outside/f", "outside/d/f", "w/closed/f", "w/closed/d/f"] {
+        for file in CLOSED {
             // While the root is exchanged, what lies in it cannot be looked at; it is looked at in the end.
             if file.starts_with("w/") && matches!(self.swap, Swap::ExchangeRoot) {
                 continue;
