@@ -647,12 +647,110 @@ fn card_3_a_path_that_cannot_exist_is_refused_before_it_is_followed() {
         name.ends_with("a name in it is longer than 255 bytes"),
         "{name}"
     );
-    // As long as a path can be, and nothing of it there: a few questions to the disk, not one for each component.
-    let missing = "a/".repeat(1900);
+    let names = told(&"a/".repeat(257));
+    assert!(names.ends_with("it has more than 256 names"), "{names}");
+    let missing = "a/".repeat(256);
     let expected = format!("{cwd}/{}", missing.trim_end_matches('/'));
     assert_eq!(resolve(&cwd, &missing).unwrap(), expected);
     // A link may make it longer than that.
-    ground.link("b/".repeat(1500), "w/long");
-    let longer = told(&format!("long/{}", "a/".repeat(1500)));
-    assert!(longer.contains("a path of more than 4096 bytes"), "{longer}");
+    ground.link("b/".repeat(1990), "w/long");
+    let longer = told(&format!("long/{}", "c".repeat(255)));
+    assert!(
+        longer.contains("a path of more than 4096 bytes"),
+        "{longer}"
+    );
+}
+
+#[test]
+fn card_3_links_make_no_way_deeper_than_a_path_may_be() {
+    let ground = Ground::new();
+    let down = format!("{}ok", "x/".repeat(200));
+    ground.put(&format!("w/{down}"), "deep");
+    ground.link(format!("{}more", "x/".repeat(200)), "w/a");
+    ground.put(&format!("w/{}more/{down}", "x/".repeat(200)), "deeper");
+    let mut reach = ground.writable();
+    assert_eq!(read(&mut reach, &down).unwrap(), "deep");
+    assert_eq!(
+        read(&mut reach, &format!("a/{down}")),
+        Err(FsError::NotFound)
+    );
+    let told: Vec<_> = reach.refusals().iter().map(|r| r.reason).collect();
+    assert_eq!(told, ["it lies too deep"]);
+}
+
+#[test]
+fn card_3_a_closed_file_is_closed_under_its_other_names() {
+    let ground = Ground::new();
+    ground.put("w/.env", "KEY=1");
+    ground.put("w/secrets/deep/key", "KEY=2");
+    ground.put("w/sub/server.pem", "KEY=3");
+    ground.put("w/pnpm", "code");
+    for (closed, name) in [
+        (".env", "sub/env"),
+        ("secrets/deep/key", "key"),
+        ("sub/server.pem", "cert"),
+        ("../outside/secret", "secret"),
+        ("pnpm", "sub/pnpm"),
+    ] {
+        let closed = ground.path("w").join(closed);
+        fs::hard_link(closed, ground.path("w").join(name)).unwrap();
+    }
+    let rules = [
+        ("w/.env", Access::Read),
+        ("w/secrets/**", Access::Read),
+        ("w/**/*.pem", Access::Read),
+        ("outside", Access::Read),
+        ("w/pnpm", Access::Write),
+    ];
+    let mut reach = ground.reach(&[("w", Access::Write)], &rules);
+    for path in ["sub/env", "key", "cert", "secret"] {
+        assert_eq!(read(&mut reach, path), Err(FsError::NotFound), "{path}");
+        let told = reach.refusals().last().unwrap();
+        assert_eq!(
+            (told.path.as_str(), told.reason),
+            (
+                ground.text(&format!("w/{path}")).as_str(),
+                "a deny rule closes the file under another name"
+            )
+        );
+        // Writing replaces the name: what was closed stays as it is.
+        write(&mut reach, path).unwrap();
+        assert_eq!(read(&mut reach, path).unwrap(), "EVIL");
+    }
+    assert_eq!(read(&mut reach, "sub/pnpm").unwrap(), "code");
+    write(&mut reach, "sub/pnpm").unwrap();
+    assert_eq!(ground.content("w/pnpm"), "code");
+    assert_eq!(ground.content("w/.env"), "KEY=1");
+    assert_eq!(ground.content("outside/secret"), "SECRET");
+}
+
+#[test]
+fn card_3_files_with_several_names_are_read_while_nothing_is_closed_there() {
+    let ground = Ground::new();
+    fs::hard_link(ground.path("w/ok"), ground.path("w/same")).unwrap();
+    fs::hard_link(ground.path("outside/secret"), ground.path("w/shared")).unwrap();
+    for rules in [&[][..], &[("w/.env", Access::Read)]] {
+        let mut reach = ground.reach(&[("w", Access::Read)], rules);
+        assert_eq!(read(&mut reach, "same").unwrap(), "inside");
+        assert_eq!(read(&mut reach, "shared").unwrap(), "SECRET");
+    }
+}
+
+#[test]
+fn card_3_a_link_in_a_rule_closes_every_place_it_led_to() {
+    let ground = Ground::new();
+    ground.put("w/one/key", "1");
+    ground.put("w/two/key", "2");
+    ground.link("one", "w/current");
+    let files = Files::default();
+    let grant = ground.grant(&[("w", Access::Read)], &[("w/current/**", Access::Read)]);
+    let mut before = files.reach(&grant).unwrap();
+    assert_eq!(read(&mut before, "one/key"), Err(FsError::NotFound));
+    assert_eq!(read(&mut before, "two/key").unwrap(), "2");
+    fs::remove_file(ground.path("w/current")).unwrap();
+    ground.link("two", "w/current");
+    let mut after = files.reach(&grant).unwrap();
+    for path in ["one/key", "two/key", "current/key"] {
+        assert_eq!(read(&mut after, path), Err(FsError::NotFound), "{path}");
+    }
 }

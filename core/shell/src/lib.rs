@@ -7,5 +7,6 @@ extern crate alloc;
 mod tree;
 
 pub use tree::{
-    AndOr, Assignment, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target, Word,
+    AndOr, Assignment, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script,
+    Simple, Target, Word,
 };

@@ -15,6 +15,7 @@ mod error;
 mod exact;
 mod grant;
 mod guest_path;
+mod other_names;
 mod reach;
 mod resolve;
 mod tree;
@@ -41,6 +42,9 @@ pub const MAX_ENTRIES: usize = 200_000;
 /// Bytes of a path and of one name in it, as Linux limits them; longer ones cannot exist.
 const MAX_PATH: usize = 4096;
 const MAX_NAME: usize = 255;
+
+/// Names in one path. Each folder on the way is held open, and a process can hold about a thousand.
+const MAX_DEPTH: usize = 256;
 
 /// Links followed while walking one path, as the Linux kernel counts them.
 const MAX_LINKS: usize = 40;

@@ -1,16 +1,19 @@
 //! What one call may touch, and the questions a component asks of it.
 
 use std::{
+    cell::OnceCell,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use cap_std::fs::File;
 use windlass_core::tool::Access;
 
 use super::{
     FsError,
     exact::{Deepest, deepest_directory},
     grant::{Grant, is_within, slashed},
+    other_names::{ClosedFiles, Identity},
     tree::Tree,
 };
 
@@ -108,6 +111,7 @@ impl Reach {
             scope: Scope {
                 grant,
                 areas: Vec::new(),
+                closed_files: OnceCell::new(),
                 refusals: Vec::new(),
             },
             trees: Vec::new(),
@@ -192,6 +196,8 @@ fn tidied(path: &str) -> String {
 pub(super) struct Scope {
     pub(super) grant: Arc<Grant>,
     areas: Vec<Area>,
+    /// Looked for when the first file with several names is read.
+    closed_files: OnceCell<ClosedFiles>,
     refusals: Vec<Refusal>,
 }
 
@@ -239,6 +245,25 @@ impl Scope {
     /// Whether a name may show in a listing: the same judgement without a record.
     pub(super) fn shows(&self, path: &str) -> bool {
         self.grant.denied(path) != Some(Access::Read) && self.granted(path).is_some()
+    }
+
+    /// Holds an opened file against the rules by what it is: one of its other names may be closed.
+    pub(super) fn check_other_names(&mut self, path: &str, file: &File) -> Result<(), FsError> {
+        if self.grant.beginnings_of_closed().next().is_none() {
+            return Ok(());
+        }
+        let Some(file) = Identity::of_several_names(&file.metadata()?) else {
+            return Ok(());
+        };
+        let closed = self.closed_files.get_or_init(|| {
+            let granted: Vec<&str> = self.areas.iter().map(|area| area.path.as_str()).collect();
+            ClosedFiles::find(&self.grant, &granted)
+        });
+        if closed.has(file) {
+            self.refuse(path, "a deny rule closes the file under another name");
+            return Err(FsError::NotFound);
+        }
+        Ok(())
     }
 
     /// What the areas give at a path, before deny patterns.

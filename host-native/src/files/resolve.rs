@@ -5,7 +5,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::{MAX_LINKS, MAX_NAME, MAX_PATH, grant::slashed};
+use super::{MAX_DEPTH, MAX_LINKS, MAX_NAME, MAX_PATH, grant::slashed};
 
 /// Characters of a path that a message repeats.
 const SHOWN: usize = 200;
@@ -37,6 +37,9 @@ pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
         return Err(fault(format!(
             "a name in it is longer than {MAX_NAME} bytes"
         )));
+    }
+    if path.split('/').filter(|name| !name.is_empty()).count() > MAX_DEPTH {
+        return Err(fault(format!("it has more than {MAX_DEPTH} names")));
     }
     let joined = Path::new(cwd).join(path);
     if !joined.is_absolute() {

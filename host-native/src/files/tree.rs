@@ -77,7 +77,9 @@ impl Reach {
             file
         } else {
             let parsed = GuestPath::parse(path)?;
-            tree.at(scope, &parsed, false, open_for_reading)?
+            let file = tree.at(scope, &parsed, false, open_for_reading)?;
+            scope.check_other_names(&tree.base.child_path(path), &file)?;
+            file
         };
         if offset > 0 {
             file.seek(SeekFrom::Start(offset))?;

@@ -6,7 +6,7 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
 use super::{
-    FsError, MAX_LINKS,
+    FsError, MAX_DEPTH, MAX_LINKS,
     grant::is_within,
     guest_path::GuestPath,
     reach::{Permit, Scope},
@@ -21,6 +21,8 @@ pub(super) struct Node {
     /// A deny pattern forbids writing here and below.
     pub(super) frozen: bool,
     parent: Option<Arc<Node>>,
+    /// Folders between it and the base.
+    depth: usize,
 }
 
 impl Node {
@@ -30,6 +32,7 @@ impl Node {
             path,
             frozen,
             parent: None,
+            depth: 0,
         })
     }
 
@@ -133,6 +136,11 @@ impl Walk {
                     permit,
                 }));
             }
+            // Links can make a way longer than the path was.
+            if self.node.depth == MAX_DEPTH {
+                ground.scope.refuse(&path, "it lies too deep");
+                return Err(FsError::NotFound);
+            }
             match self.enter(&name, permit) {
                 Ok(dir) => {
                     self.node = Arc::new(Node {
@@ -140,6 +148,7 @@ impl Walk {
                         path,
                         frozen: permit.frozen,
                         parent: Some(Arc::clone(&self.node)),
+                        depth: self.node.depth + 1,
                     });
                 }
                 Err(_) if self.node.has_link(&name) => self.follow(ground, &name)?,
