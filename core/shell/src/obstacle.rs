@@ -3,7 +3,10 @@
 //! Rules may let a line pass only if every reader agrees what it does, and a host can do it without a shell. What is found
 //! here is known to rules that deny, and needs a person's word to run.
 
-use crate::{Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word};
+use crate::{
+    Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word, names,
+    takes_number,
+};
 
 /// Why a line runs only if it was approved as a whole; none if its tree can be run.
 pub(crate) fn of(script: &Script) -> Option<&'static str> {
@@ -52,8 +55,8 @@ fn of_substitutions(word: &Word) -> Option<&'static str> {
 }
 
 fn of_simple(simple: &Simple) -> Option<&'static str> {
-    if !simple.assignments.is_empty() {
-        return Some("a variable that is set");
+    if let Some(why) = of_assignments(simple) {
+        return Some(why);
     }
     let texts = simple.redirections.iter().filter_map(|r| match &r.to {
         Target::Text(text) => Some(text),
@@ -61,7 +64,8 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
     });
     let in_words = simple.words.iter().chain(texts).find_map(of_substitutions);
     let program = simple.program();
-    let exempt = program.is_some_and(|name| matches!(name, "test" | "["));
+    // To these a word is a word, whatever it begins with.
+    let exempt = program.is_some_and(|name| matches!(name, "test" | "[" | "echo" | "printf"));
     in_words
         .or_else(|| {
             let mut arguments = simple.words.iter().skip(1);
@@ -71,11 +75,29 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
         .or_else(|| of_runs(simple))
 }
 
-/// Whether an expansion stands in an option, where it could name others: `-$x`, but not `--file=$x`.
+/// Variables may be set for the line itself: no program is told of them, so none that programs or shells act upon.
+fn of_assignments(simple: &Simple) -> Option<&'static str> {
+    if simple.assignments.is_empty() {
+        return None;
+    }
+    if !simple.words.is_empty() {
+        return Some("a variable that is set for a command");
+    }
+    let acts = |name: &str| names::is_made_by_the_shell(name) || names::is_acted_upon(name);
+    let mut assignments = simple.assignments.iter();
+    if assignments.clone().any(|assignment| acts(&assignment.name)) {
+        return Some("a variable that shells or programs act upon");
+    }
+    assignments.find_map(|assignment| of_substitutions(&assignment.value))
+}
+
+/// Whether an expansion stands in an option, where it could name others: `-$x`, but not `--file=$x`. Behind one letter it can be
+/// a number (`-j$(nproc)`), which is seen to when it runs.
 fn is_computed_option(word: &Word) -> bool {
     match word.parts.as_slice() {
-        [Part::Literal(first), _, ..] => {
-            first.starts_with('-') && !(first.starts_with("--") && first.contains('='))
+        [Part::Literal(first), rest @ ..] if first.starts_with('-') && !rest.is_empty() => {
+            let names_value = first.starts_with("--") && first.contains('=');
+            !names_value && !takes_number(word)
         }
         _ => false,
     }
@@ -105,8 +127,8 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
         "pwd" => (!arguments.is_empty()).then_some("an option of `pwd`"),
         "cd" => {
             let is_plain = matches!(arguments, [folder]
-                if folder.is_literal() && !folder.text().is_empty() && !folder.text().starts_with('-'));
-            (!is_plain).then_some("`cd` to a folder that is not written out")
+                if !(folder.is_literal() && (folder.text().is_empty() || folder.text().starts_with('-'))));
+            (!is_plain).then_some("`cd` without a folder, or with options")
         }
         "printf" => match arguments.first() {
             Some(format) if literal(format) && is_plain_format(format.text()) => None,
@@ -133,7 +155,9 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
 fn is_one_field(word: &Word) -> bool {
     word.parts.iter().all(|part| match part {
         Part::Literal(_) | Part::Status | Part::Tilde => true,
-        Part::Variable { quoted, .. } | Part::Substitution { quoted, .. } => *quoted,
+        Part::Variable { quoted, .. }
+        | Part::Operation { quoted, .. }
+        | Part::Substitution { quoted, .. } => *quoted,
         Part::Pattern(_) => false,
     })
 }
