@@ -87,6 +87,8 @@ impl<'p> Shell<'p> {
         if let Kind::Nothing = kind {
             return self.assign(simple);
         }
+        // Bash stays where it has descriptors to restore.
+        let is_last = is_last && simple.redirections.is_empty();
         let call = self.call(simple)?;
         self.redirected(&simple.redirections, |shell| match kind {
             Kind::Nothing => Ok(()),
@@ -159,7 +161,7 @@ impl<'p> Shell<'p> {
     ) -> Result<Result<Running, i32>, Leave> {
         let call = self.call(simple)?;
         match self.redirect(&simple.redirections) {
-            Ok(()) => self.spawn(&call, is_last),
+            Ok(()) => self.spawn(&call, is_last && simple.redirections.is_empty()),
             Err(Refusal::Status(status)) => Ok(Err(status)),
             Err(Refusal::Leave(leave)) => Err(leave),
         }

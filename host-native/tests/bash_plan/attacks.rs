@@ -1,0 +1,1 @@
+//! What nobody judged does not run and is not opened.

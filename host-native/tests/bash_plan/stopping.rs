@@ -1,0 +1,1 @@
+//! Plans that are stopped, and plans that nobody could stop otherwise.
