@@ -6,6 +6,7 @@
 mod background;
 mod capture;
 mod exit;
+mod judged;
 pub mod plan;
 pub(crate) mod process;
 

@@ -24,7 +24,7 @@ use super::{MAX_STDERR, capture::Capture, exit::Exit};
 use crate::os::{Group, Kill};
 
 /// Between the request to end and the end by force.
-const GRACE: Duration = Duration::from_secs(2);
+pub(super) const GRACE: Duration = Duration::from_secs(2);
 
 /// How long output is waited for once every process of the group is gone: a process that left the group may
 /// still hold the pipe.
@@ -185,7 +185,7 @@ impl Job<'_> {
 }
 
 /// Reads on to the end of the output, or gives up on it: what does not come is not waited for.
-async fn drain(reading: Pin<&mut Fuse<impl Future<Output = ()>>>) {
+pub(super) async fn drain(reading: Pin<&mut Fuse<impl Future<Output = ()>>>) {
     // A fused future that is done never ends a second time.
     if !reading.is_terminated() {
         let _ = timeout(DRAIN, reading).await;
@@ -199,7 +199,7 @@ async fn write(to: Option<impl tokio::io::AsyncWrite + Unpin>, input: &[u8]) {
     }
 }
 
-async fn read(
+pub(super) async fn read(
     into: &mut Capture,
     from: Option<impl tokio::io::AsyncRead + Unpin>,
     listener: Option<&mpsc::Sender<Vec<u8>>>,

@@ -1,7 +1,5 @@
 //! Lines that do the same as under bash: outputs, status, files.
 
-use std::collections::BTreeMap;
-
 use super::{lines, support::Folder};
 
 /// Every line of a group does without a shell what it does with one.
@@ -14,10 +12,9 @@ fn same(lines: &[&str]) {
             Err(refused) => differences += &format!("\n--- {line}\nrefused: {refused}\n"),
             Ok(mut plan) if plan != bash => {
                 let mut bash = bash;
-                let common = |files: &BTreeMap<_, _>, name, text| files.get(name) == Some(text);
                 let in_bash = bash.files.clone();
-                bash.files.retain(|name, text| !common(&plan.files, name, text));
-                plan.files.retain(|name, text| !common(&in_bash, name, text));
+                bash.files.retain(|name, text| plan.files.get(name) != Some(text));
+                plan.files.retain(|name, text| in_bash.get(name) != Some(text));
                 let mut difference = format!("\n--- {line}\n");
                 for (what, bash, plan) in [
                     ("ending", format!("{:?}", bash.ending), format!("{:?}", plan.ending)),

@@ -15,8 +15,8 @@ use std::{
 };
 
 use windlass::{
-    bash::plan::{Control, Ended, Ending, Plan, PlannedFile, Refused, Session, Streams},
-    core::tool::Access,
+    bash::plan::{self, Control, Ended, Ending, Refused, Session, Streams},
+    core::tool::{Access, CommandPlan, PlannedFile},
     files::resolve,
 };
 use windlass_shell::{Compound, Redirection, Script, Target};
@@ -74,7 +74,7 @@ impl Folder {
         let raw = OsString::from_vec(b"raw\xff\xfe".to_vec());
         fs::write(folder.path().join(raw), "raw\n").unwrap();
         for (name, text) in [
-            ("script", "echo plain $0 \"$@\"\n"),
+            ("plain", "echo plain $0 \"$@\"\n"),
             ("run.sh", "#!/bin/sh\necho run $0 \"$@\"\n"),
             ("badint", "#!/no/such/interpreter\n"),
             ("badelf", "\x7fELF\0\0"),
@@ -123,6 +123,15 @@ impl Folder {
             ("SPACES", "  lead and trail  ".into()),
             ("BACK", "back\\slash".into()),
             ("STAR", "*".into()),
+            ("UPPER", "[[:upper:]]*".into()),
+            ("DIGIT", "[[:digit:]]*".into()),
+            ("ALPHA", "[[:alpha:]]".into()),
+            ("COLLATING", "[[.a.]]*".into()),
+            ("EQUIVALENT", "[[=a=]]*".into()),
+            ("NONSENSE", "[[:foo:]]*".into()),
+            ("PUNCT", "[[:punct:]]*".into()),
+            ("ESCAPED", "\\[*".into()),
+            ("OPEN", "[".into()),
         ]
         .map(|(name, value)| (name.into(), value))
         .to_vec()
@@ -150,17 +159,20 @@ impl Folder {
     }
 
     /// Without a shell.
-    pub fn by_plan(&self, line: &str) -> Result<Done, Refused> {
-        self.run(&self.plan(line)).map(|(done, _)| done)
+    pub fn by_plan(&self, line: &str) -> Result<Done, String> {
+        let line = windlass_shell::read(line).map_err(|why| why.to_string())?;
+        let done = self.run(&self.plan_of(line.script));
+        done.map(|(done, _)| done).map_err(|why| why.to_string())
     }
 
-    /// What a line would be granted by one who looks at its redirections alone.
-    pub fn plan(&self, line: &str) -> Plan {
+    /// What a line becomes that is judged by one who grants every redirection.
+    pub fn plan(&self, line: &str) -> CommandPlan {
         let script = windlass_shell::read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
         self.plan_of(script.script)
     }
 
-    pub fn plan_of(&self, script: Script) -> Plan {
+    /// What a tree would be granted by one who looks at its redirections alone.
+    pub fn plan_of(&self, script: Script) -> CommandPlan {
         let mut targets = Vec::new();
         in_script(&script, &mut targets);
         let places = ["", "/d", "/d/e", "/sp ace", "/dlink", "/new"];
@@ -182,7 +194,11 @@ impl Folder {
                 });
             }
         }
-        Plan { script, files }
+        CommandPlan {
+            script,
+            directory: self.text(),
+            files,
+        }
     }
 
     pub fn session(&self) -> Session {
@@ -198,11 +214,11 @@ impl Folder {
         Session::new(&self.text(), environment).unwrap()
     }
 
-    pub fn run(&self, plan: &Plan) -> Result<(Done, Ended), Refused> {
+    pub fn run(&self, plan: &CommandPlan) -> Result<(Done, Ended), Refused> {
         self.run_in(plan, &self.session())
     }
 
-    pub fn run_in(&self, plan: &Plan, session: &Session) -> Result<(Done, Ended), Refused> {
+    pub fn run_in(&self, plan: &CommandPlan, session: &Session) -> Result<(Done, Ended), Refused> {
         let (mut out, mut err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         let streams = Streams {
             stdin: File::open("/dev/null").unwrap().into(),
@@ -210,7 +226,7 @@ impl Folder {
             stderr: err.try_clone().unwrap().into(),
         };
         let control = Control::new().unwrap();
-        let ended = plan.execute(session, streams, &control)?;
+        let ended = plan::execute(plan, session, streams, &control)?;
         Ok((self.done(ended.how, &mut out, &mut err), ended))
     }
 

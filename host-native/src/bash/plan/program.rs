@@ -101,17 +101,25 @@ impl<'p> Shell<'p> {
         let mut arguments: Vec<OsString> = (call.arguments.iter().cloned())
             .map(Argument::for_programs)
             .collect();
+        let session = self.surroundings.session;
         for runs in &call.simple.runs {
-            let Runs::Program { at, .. } = runs else {
-                continue;
-            };
+            let (Runs::Program { at, .. } | Runs::Script { at, .. }) = runs;
             let start = usize::try_from(*at).ok().and_then(|at| call.starts.get(at));
             // What `command` runs is the program itself.
             let inner = start.filter(|start| **start > call.program);
-            if let Some(word) = inner.and_then(|start| arguments.get_mut(*start))
-                && let Some(path) = self.surroundings.session.find(word)
-            {
-                *word = path.into();
+            let Some(word) = inner.and_then(|start| arguments.get_mut(*start)) else {
+                continue;
+            };
+            match runs {
+                Runs::Program { .. } => {
+                    if let Some(path) = session.find(word) {
+                        *word = path.into();
+                    }
+                }
+                Runs::Script { script, .. } => {
+                    let find = |name: &str| session.find(name.as_ref())?.into_os_string().into_string().ok();
+                    *word = windlass_shell::print(script, &find).into();
+                }
             }
         }
         arguments.split_off(call.program)

@@ -2,10 +2,11 @@
 
 use std::{ffi::OsStr, sync::Arc};
 
+use windlass_core::tool::PlannedFile;
 use windlass_shell::{AndOr, Command, Compound, Junction, Redirection, Script, Word};
 
 use super::{
-    Ending, PlannedFile,
+    Ending,
     control::Control,
     directory::Directory,
     message::Voice,
@@ -150,10 +151,12 @@ impl<'p> Shell<'p> {
                         return self.script(body, false);
                     }
                 }
-                self.status = 0;
                 match otherwise {
                     Some(body) => self.script(body, false),
-                    None => Ok(()),
+                    None => {
+                        self.status = 0;
+                        Ok(())
+                    }
                 }
             }
             Compound::While {
