@@ -211,15 +211,16 @@ impl Bash {
         listeners: Listeners,
         cancel: CancelSignal,
     ) -> Result<Finished, String> {
-        let inherited = std::env::vars_os().filter(|(name, _)| !self.hidden.contains(name));
         let job = judged::JudgedJob {
             plan,
-            environment: inherited.chain(self.variables.iter().cloned()).collect(),
+            hidden: &self.hidden,
+            variables: &self.variables,
             max_stdout: MAX_STDOUT,
             time,
             listeners,
         };
-        job.run(cancel).await.map_err(|error| error.to_string())
+        let executed = job.run(cancel).await.map_err(|error| error.to_string())?;
+        Ok(executed.finished)
     }
 
     #[cfg(not(unix))]

@@ -61,8 +61,6 @@ pub(crate) struct Finished {
     pub(crate) exit: Exit,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
-    /// The directory at its end, where that is known.
-    pub(crate) directory: Option<String>,
 }
 
 /// A command that could not be run.
@@ -112,7 +110,6 @@ impl Job<'_> {
             exit,
             stdout,
             stderr,
-            directory: None,
         })
     }
 
@@ -202,7 +199,7 @@ async fn write(to: Option<impl tokio::io::AsyncWrite + Unpin>, input: &[u8]) {
     }
 }
 
-async fn read(
+pub(super) async fn read(
     into: &mut Capture,
     from: Option<impl tokio::io::AsyncRead + Unpin>,
     listener: Option<&mpsc::Sender<Vec<u8>>>,
