@@ -59,7 +59,7 @@ pub const REDIRECTIONS: &[&str] = &[
     "for i in 1 2; do echo $i >> log; done; cat log", "for i in 1 2; do cat < a.txt; done", "{ echo 1; { echo 2; } > i; echo 3; } > o",
     "echo x > /dev/stderr", "echo x > /dev/stdout", "echo a | cat < /dev/stdin", "if cat < nope; then :; else echo $?; fi",
     "for i in 1; do echo $i; done < nope; echo $?", "(echo a) > nope/x; echo $?", "{ echo a; } > nope/x || echo b",
-    "echo x &> o", "./both &> o", "./both &>> o", ,
+    "echo x &> o", "./both &> o", "./both &>> o",
 ];
 
 pub const TEXTS: &[&str] = &[
