@@ -327,18 +327,38 @@ impl Walk {
         }
     }
 
-    /// `..` behind a folder that may be a link leads where only the shell's own memory says.
+    /// `..` leads where the shell's own memory says: out of the folder that was entered last, link or not.
     fn enter(&mut self, folder: String) {
-        let climbs = folder.split('/').any(|name| name == "..");
-        match &mut self.folder {
-            Folder::Start => self.folder = Folder::Entered(alloc::vec![folder]),
-            Folder::Entered(_) if climbs => self.folder = Folder::Unknown,
-            Folder::Entered(folders) => folders.push(folder),
-            Folder::Unknown if folder.starts_with('/') => {
-                self.folder = Folder::Entered(alloc::vec![folder]);
-            }
-            Folder::Unknown => {}
+        if folder.starts_with('/') {
+            self.folder = Folder::Entered(alloc::vec![folder]);
+            return;
         }
+        let mut entered = match core::mem::take(&mut self.folder) {
+            Folder::Unknown => {
+                self.folder = Folder::Unknown;
+                return;
+            }
+            Folder::Start => Vec::new(),
+            Folder::Entered(folders) => folders,
+        };
+        for name in folder.split('/').filter(|name| !matches!(*name, "" | ".")) {
+            let last = entered.last().map(String::as_str);
+            match (name, last) {
+                ("..", None | Some("..")) => entered.push("..".into()),
+                ("..", Some(last)) if !last.contains('/') => {
+                    entered.pop();
+                }
+                ("..", Some(_)) => {
+                    self.folder = Folder::Unknown;
+                    return;
+                }
+                (name, _) => entered.push(name.into()),
+            }
+        }
+        self.folder = match entered.is_empty() {
+            true => Folder::Start,
+            false => Folder::Entered(entered),
+        };
     }
 
     fn substitutions(&mut self, words: &[Word]) {

@@ -10,6 +10,10 @@ use crate::{
 
 /// Why a line runs only if it was approved as a whole; none if its tree can be run.
 pub(crate) fn of(script: &Script) -> Option<&'static str> {
+    of_script(script).or_else(|| unknown_folder(script))
+}
+
+fn of_script(script: &Script) -> Option<&'static str> {
     let pipelines = script.lists.iter().flat_map(|list| {
         core::iter::once(&list.first).chain(list.rest.iter().map(|(_, pipeline)| pipeline))
     });
@@ -33,23 +37,24 @@ fn of_command(command: &Command) -> Option<&'static str> {
 
 fn of_compound(body: &Compound) -> Option<&'static str> {
     match body {
-        Compound::Group(script) | Compound::Subshell(script) => of(script),
-        Compound::For { words, body, .. } => {
-            words.iter().find_map(of_substitutions).or_else(|| of(body))
-        }
+        Compound::Group(script) | Compound::Subshell(script) => of_script(script),
+        Compound::For { words, body, .. } => words
+            .iter()
+            .find_map(of_substitutions)
+            .or_else(|| of_script(body)),
         Compound::If { arms, otherwise } => arms
             .iter()
-            .find_map(|(condition, body)| of(condition).or_else(|| of(body)))
+            .find_map(|(condition, body)| of_script(condition).or_else(|| of_script(body)))
             .or_else(|| otherwise.as_ref().and_then(of)),
         Compound::While {
             condition, body, ..
-        } => of(condition).or_else(|| of(body)),
+        } => of_script(condition).or_else(|| of_script(body)),
     }
 }
 
 fn of_substitutions(word: &Word) -> Option<&'static str> {
     word.parts.iter().find_map(|part| match part {
-        Part::Substitution { script, .. } => of(script),
+        Part::Substitution { script, .. } => of_script(script),
         _ => None,
     })
 }
@@ -105,7 +110,7 @@ fn is_computed_option(word: &Word) -> bool {
 
 fn of_runs(simple: &Simple) -> Option<&'static str> {
     simple.runs.iter().find_map(|run| match run {
-        Runs::Script { script, .. } => of(script),
+        Runs::Script { script, .. } => of_script(script),
         Runs::Program { at, end } => {
             let words = simple.words.get(*at as usize..*end as usize)?;
             let program = words.first()?.as_literal()?;
@@ -114,6 +119,89 @@ fn of_runs(simple: &Simple) -> Option<&'static str> {
             (in_shell && !is_also_a_program(program)).then_some("a builtin behind a wrapper")
         }
     })
+}
+
+/// `cd` to what a variable of the environment says, or to a home directory: who reads the line cannot tell where it leads. What the line
+/// itself sets or substitutes it can.
+fn unknown_folder(script: &Script) -> Option<&'static str> {
+    let mut search = Folders::default();
+    search.script(script);
+    let is_unknown = |name: &&str| !search.set.contains(name);
+    search
+        .entered
+        .iter()
+        .any(is_unknown)
+        .then_some("`cd` to a folder that only the environment knows")
+}
+
+#[derive(Default)]
+struct Folders<'a> {
+    /// Variables that the line sets.
+    set: alloc::vec::Vec<&'a str>,
+    /// Variables in the operands of `cd`; a tilde counts as the home directory's.
+    entered: alloc::vec::Vec<&'a str>,
+}
+
+impl<'a> Folders<'a> {
+    fn script(&mut self, script: &'a Script) {
+        for list in &script.lists {
+            let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
+            for pipeline in core::iter::once(&list.first).chain(rest) {
+                pipeline
+                    .commands
+                    .iter()
+                    .for_each(|command| self.command(command));
+            }
+        }
+    }
+
+    fn command(&mut self, command: &'a Command) {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound { body, .. } => match body {
+                Compound::Group(script) | Compound::Subshell(script) => self.script(script),
+                Compound::For { name, body, .. } => {
+                    self.set.push(name);
+                    self.script(body);
+                }
+                Compound::If { arms, otherwise } => {
+                    for (condition, body) in arms {
+                        self.script(condition);
+                        self.script(body);
+                    }
+                    otherwise.iter().for_each(|body| self.script(body));
+                }
+                Compound::While {
+                    condition, body, ..
+                } => {
+                    self.script(condition);
+                    self.script(body);
+                }
+            },
+        }
+    }
+
+    fn simple(&mut self, simple: &'a Simple) {
+        self.set
+            .extend(simple.assignments.iter().map(|a| a.name.as_str()));
+        for run in &simple.runs {
+            if let Runs::Script { script, .. } = run {
+                self.script(script);
+            }
+        }
+        if simple.program() != Some("cd") {
+            return;
+        }
+        for part in simple.words.iter().skip(1).flat_map(|word| &word.parts) {
+            match part {
+                Part::Variable { name, .. } | Part::Operation { name, .. } => {
+                    self.entered.push(name)
+                }
+                Part::Tilde => self.entered.push("HOME"),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Builtins that hosts do themselves. Their names without a folder only: `./echo` is anybody's program.
@@ -127,7 +215,7 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
         "pwd" => (!arguments.is_empty()).then_some("an option of `pwd`"),
         "cd" => {
             let is_plain = matches!(arguments, [folder]
-                if !(folder.is_literal() && (folder.text().is_empty() || folder.text().starts_with('-'))));
+                if !(folder.is_literal() && (folder.text().is_empty() || folder.text().starts_with('-') && folder.text() != "-")));
             (!is_plain).then_some("`cd` without a folder, or with options")
         }
         "printf" => match arguments.first() {

@@ -296,7 +296,9 @@ fn may_run<'r>(
 ) -> Option<Leave<'r>> {
     let program = part.command.words.first()?.text();
     // In another folder a relative program is another program.
-    let moved = part.command.folder != Folder::Start;
+    let cwd = &standing.environment.cwd;
+    let base = base_of(&part.command.folder, cwd);
+    let moved = base.is_none_or(|base| lexical("/", &base) != *cwd);
     let is_certain = !(moved && program.contains('/') && !program.starts_with('/'));
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));

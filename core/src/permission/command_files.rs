@@ -147,6 +147,10 @@ fn file_command(command: &SimpleCommand, base: Option<&str>) -> FileCommand {
     match program.text() {
         "cd" => match arguments {
             // What is computed is seen to where it runs: a plan does not leave the workspace.
+            [folder] if folder.text() == "-" => FileCommand::Enters(FileUse {
+                path: None,
+                ..used(folder, Access::Read, base)
+            }),
             [folder] => FileCommand::Enters(used(folder, Access::Read, base)),
             _ => FileCommand::Other,
         },
@@ -330,7 +334,10 @@ mod tests {
             ("rm -rf a '/b c'", &["w /w/a", "w /b c"]),
             ("rm -- -a", &["w /w/-a"]),
             ("rm --no-preserve-root /", &[]),
-            ("rm a*", &[]),
+            ("rm a*", &["w /w/."]),
+            ("cp src/*.rs d", &["r /w/src/", "w /w/d"]),
+            ("rm *", &[]),
+            ("rm .*x", &[]),
             ("mkdir -p -m 755 a/b", &["w /w/a/b"]),
             ("mkdir -m755 a", &["w /w/a"]),
             ("touch -r x a", &[]),
@@ -347,7 +354,7 @@ mod tests {
                 "cd x && cd y && rm a",
                 &["r /w/x", "r /w/x/y", "w /w/x/y/a"],
             ),
-            ("cd x && cd .. && rm a", &["r /w/x", "r /w/x/.."]),
+            ("cd x && cd .. && rm a", &["r /w/x", "r /w/x/..", "w /w/a"]),
             ("for i in 1 2; do cd x; done", &["r /w/x"]),
             ("cd && rm a", &[]),
             ("env -C x rm a", &[]),

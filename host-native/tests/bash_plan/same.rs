@@ -13,14 +13,24 @@ fn same(lines: &[&str]) {
             Ok(mut plan) if plan != bash => {
                 let mut bash = bash;
                 let in_bash = bash.files.clone();
-                bash.files.retain(|name, text| plan.files.get(name) != Some(text));
-                plan.files.retain(|name, text| in_bash.get(name) != Some(text));
+                bash.files
+                    .retain(|name, text| plan.files.get(name) != Some(text));
+                plan.files
+                    .retain(|name, text| in_bash.get(name) != Some(text));
                 let mut difference = format!("\n--- {line}\n");
                 for (what, bash, plan) in [
-                    ("ending", format!("{:?}", bash.ending), format!("{:?}", plan.ending)),
+                    (
+                        "ending",
+                        format!("{:?}", bash.ending),
+                        format!("{:?}", plan.ending),
+                    ),
                     ("stdout", bash.stdout, plan.stdout),
                     ("stderr", bash.stderr, plan.stderr),
-                    ("files", format!("{:?}", bash.files), format!("{:?}", plan.files)),
+                    (
+                        "files",
+                        format!("{:?}", bash.files),
+                        format!("{:?}", plan.files),
+                    ),
                 ] {
                     if bash != plan {
                         difference += &format!("{what}: bash {bash:?}\n{what}: plan {plan:?}\n");
