@@ -4,6 +4,22 @@ use windlass_core::{agent::Agents, context::MemoryScope};
 
 use super::*;
 
+/// Files as they lie on the disk, without rules.
+struct Disk;
+
+impl ReadProject for Disk {
+    fn read(&self, path: &Path, folders: &[PathBuf]) -> Result<Option<ReadFile>, String> {
+        let Some(file) = read::own(path)? else {
+            return Ok(None);
+        };
+        let is_inside = |folder: &PathBuf| file.real.starts_with(folder.canonicalize().unwrap());
+        match folders.is_empty() || folders.iter().any(is_inside) {
+            true => Ok(Some(file)),
+            false => Err("outside".into()),
+        }
+    }
+}
+
 struct World {
     root: tempfile::TempDir,
 }
@@ -30,7 +46,8 @@ impl World {
     }
 
     fn load(&self, sources: &str) -> ProjectFiles {
-        self.places().load(SettingSources::parse(sources).unwrap())
+        self.places()
+            .load(SettingSources::parse(sources).unwrap(), &Disk)
     }
 
     fn memory(&self, sources: &str) -> Vec<String> {
@@ -255,7 +272,7 @@ fn ctx_6_within_a_repository_the_folders_above_count_too() {
     world.put("repo/a/b/CLAUDE.md", "inner");
     let mut places = world.places();
     places.cwd = world.root.path().join("repo/a/b");
-    let memory = places.load(SettingSources::ALL).memory;
+    let memory = places.load(SettingSources::ALL, &Disk).memory;
     let texts: Vec<&str> = memory.iter().map(|m| m.text.as_str()).collect();
     assert_eq!(texts, ["outer", "inner"]);
 }
