@@ -331,3 +331,45 @@ fn ctx_6_imports_end_five_deep_and_large_files_are_left_out() {
     let found = world.load("project");
     assert!(found.memory.is_empty() && found.problems[0].problem.contains("larger"));
 }
+
+#[test]
+fn ctx_6_instructions_of_a_folder_bring_in_what_lies_in_it_or_in_the_project() {
+    let world = World::new();
+    world.put("repo/.git/HEAD", "ref: refs/heads/main\n");
+    world.put("repo/CLAUDE.md", "outer @notes.md @a/own.md @../home.md");
+    world.put("repo/notes.md", "notes");
+    world.put("repo/private.md", "not this");
+    world.put("home.md", "not this");
+    world.put("repo/a/CLAUDE.md", "inner @../private.md");
+    world.put("repo/a/own.md", "own");
+    let mut places = world.places();
+    places.cwd = world.root.path().join("repo/a");
+    let found = places.load(SettingSources::ALL, &Disk);
+    let texts = found.memory.iter().map(|m| m.text.split(' ').next());
+    let texts: Vec<&str> = texts.flatten().collect();
+    assert_eq!(texts, ["outer", "notes", "own", "inner"]);
+    assert_eq!(found.problems.len(), 2, "{:?}", found.problems);
+}
+
+#[test]
+fn ctx_6_instructions_have_a_limit_all_together() {
+    let world = World::new();
+    world.put("project/CLAUDE.md", "@0.md @1.md @2.md @3.md @4.md @5.md");
+    for n in 0..6 {
+        world.put(&format!("project/{n}.md"), &"x".repeat(1_000_000));
+    }
+    let found = world.load("project");
+    let bytes: usize = found.memory.iter().map(|m| m.text.len()).sum();
+    assert!(bytes > 4_000_000 && bytes <= MAX_INSTRUCTION_BYTES);
+    assert_eq!(found.problems.len(), 2);
+    assert!(found.problems[0].problem.contains("together"));
+    let world = World::new();
+    world.put("project/CLAUDE.md", &"@nobody ".repeat(10_000));
+    let found = world.load("project");
+    assert_eq!(found.memory.len(), 1);
+    assert!(
+        found.problems[0].problem.contains("2000"),
+        "{:?}",
+        found.problems
+    );
+}
