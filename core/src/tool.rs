@@ -244,7 +244,7 @@ pub struct FsGrant {
 /// One directory tree of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantRoot {
-    /// Absolute path, links resolved.
+    /// Absolute path, links resolved. The host opens exactly this: where a link stands on the way by then, it hands out nothing.
     pub path: String,
     /// What may be done below it.
     pub access: Access,

@@ -20,13 +20,18 @@ use windlass_engine::{
     settings::{LoadedSettings, SettingSources, SettingsHooks, SettingsPlaces, SourcedSettings},
 };
 
-use super::{build::StartError, launch::Launch, servers::read_project_config};
+use super::{
+    build::StartError, launch::Launch, project_files::ProjectFilesReader,
+    servers::read_project_config,
+};
 
 /// Settings and project files, as far as the flags let them be read.
 pub(super) struct Surroundings {
     pub(super) places: SettingsPlaces,
     pub(super) settings: LoadedSettings,
+    /// What the project brings along, once the rules are known: they hold for it too.
     pub(super) project: ProjectFiles,
+    project_places: ProjectPlaces,
     /// Which sources are read.
     pub(super) sources: SettingSources,
     /// A person has trusted the project's folder: what its files widen counts.
@@ -64,7 +69,7 @@ impl Surroundings {
         let managed = managed.or(flags.managed_settings.as_deref());
         let settings = places.load(sources, settings, managed)?;
         let is_trusted = is_trusted(&person_file(launch), &project);
-        let project = ProjectPlaces {
+        let project_places = ProjectPlaces {
             config: launch.config.clone(),
             cwd: project,
             home: launch.home.clone(),
@@ -72,20 +77,16 @@ impl Surroundings {
         Ok(Self {
             places,
             settings,
-            project: project.load(sources),
+            project: ProjectFiles::default(),
+            project_places,
             sources,
             is_trusted,
         })
     }
 
     /// Writes what they say into a spec; flags are stronger and come behind. What was left out comes back.
-    pub(super) fn apply(&self, spec: &mut Spec) -> Result<Vec<String>, StartError> {
-        let mut warnings: Vec<String> = self
-            .project
-            .problems
-            .iter()
-            .map(|problem| format!("left out: {problem}"))
-            .collect();
+    pub(super) fn apply(&mut self, spec: &mut Spec) -> Result<Vec<String>, StartError> {
+        let mut warnings = Vec::new();
         // What a folder allows itself counts only once a person has trusted it.
         let layered = Layered::of(&self.settings.layers(self.is_trusted), &spec.environment)
             .map_err(|faults| {
@@ -113,6 +114,10 @@ impl Surroundings {
                 )),
             }
         }
+        let reader = ProjectFilesReader::new(spec);
+        self.project = self.project_places.load(self.sources, &reader);
+        let problems = self.project.problems.iter();
+        warnings.extend(problems.map(|problem| format!("left out: {problem}")));
         if let Some(model) = self.settings.model() {
             spec.model = resolved(spec, model);
         }

@@ -28,6 +28,11 @@ pub(crate) fn is_private(metadata: &fs::Metadata) -> bool {
     !metadata.is_symlink()
 }
 
+/// A user's data directory is that user's own here.
+pub(crate) fn is_secret(metadata: &fs::Metadata) -> bool {
+    is_private(metadata)
+}
+
 /// There is no superuser that permission modes know of.
 pub(crate) fn is_root() -> bool {
     false

@@ -56,6 +56,11 @@ pub(crate) fn is_private(metadata: &fs::Metadata) -> bool {
         && metadata.permissions().mode() & 0o022 == 0
 }
 
+/// Whether a file belongs to this user and can be read and changed by nobody else.
+pub(crate) fn is_secret(metadata: &fs::Metadata) -> bool {
+    is_private(metadata) && metadata.permissions().mode() & 0o077 == 0
+}
+
 /// The signals that programs of ours are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kill {
