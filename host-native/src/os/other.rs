@@ -28,6 +28,27 @@ pub(crate) fn is_private(metadata: &fs::Metadata) -> bool {
     !metadata.is_symlink()
 }
 
+/// There is no such right.
+pub(crate) fn may_trace() -> bool {
+    false
+}
+
+/// There is nothing to give up.
+///
+/// # Errors
+/// None.
+pub(crate) fn give_up_tracing() -> io::Result<()> {
+    Ok(())
+}
+
+/// Left to the system's defaults.
+///
+/// # Errors
+/// None.
+pub(crate) fn close_memory() -> io::Result<()> {
+    Ok(())
+}
+
 /// There is no superuser that permission modes know of.
 pub(crate) fn is_root() -> bool {
     false
