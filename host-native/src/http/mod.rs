@@ -9,7 +9,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use futures_util::{Stream, stream};
 use reqwest::{
     Client, Method, RequestBuilder, Response, Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -260,9 +260,12 @@ impl Step {
                 Ok(response) => Some((
                     head(&response, &shared.redactor),
                     Self::Receive {
+                        clean: match is_event_stream(&response) {
+                            true => shared.redactor.events(),
+                            false => shared.redactor.stream(),
+                        },
                         response,
                         received: 0,
-                        clean: shared.redactor.stream(),
                     },
                 )),
                 Err(error) => failed(failure::of(&error, &shared.server, shared.idle_timeout)),
@@ -272,36 +275,44 @@ impl Step {
                 mut received,
                 mut clean,
             } => loop {
-                let (piece, is_last) = match response.chunk().await {
+                let (piece, end) = match response.chunk().await {
                     Ok(Some(piece)) => {
                         received = received.saturating_add(piece.len());
                         if received > shared.max_response {
                             return failed(failure::too_large(&shared.server, shared.max_response));
                         }
-                        (clean.take(piece), false)
+                        (clean.take(piece), None)
                     }
-                    Ok(None) => (clean.finish(), true),
+                    Ok(None) => (clean.finish(), Some(Self::End)),
                     Err(error) => {
-                        return failed(failure::of(&error, &shared.server, shared.idle_timeout));
+                        let failure = failure::of(&error, &shared.server, shared.idle_timeout);
+                        (clean.finish(), Some(Self::Fail(failure)))
                     }
                 };
-                let next = match is_last {
-                    true => Self::End,
+                let next = match end {
+                    Some(end) => end,
                     // All of it may be the beginning of a key.
-                    false if piece.is_empty() => continue,
-                    false => Self::Receive {
+                    None if piece.is_empty() => continue,
+                    None => Self::Receive {
                         response,
                         received,
                         clean,
                     },
                 };
-                return match piece.is_empty() {
-                    true => Some((Answer::HttpEnd, Self::Over)),
-                    false => Some((Answer::HttpBody(piece), next)),
+                return match (piece.is_empty(), next) {
+                    (false, next) => Some((Answer::HttpBody(piece), next)),
+                    (true, Self::Fail(failure)) => failed(failure),
+                    (true, _) => Some((Answer::HttpEnd, Self::Over)),
                 };
             },
         }
     }
+}
+
+fn is_event_stream(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE);
+    kind.and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
 /// Status and the headers the core has a use for.

@@ -5,6 +5,8 @@
 //! what is encoded) and in hexadecimal. Whoever wants to hide it from this search can; this is against servers, proxies and
 //! programs that repeat what they were sent.
 
+mod events;
+
 use std::{
     borrow::Cow,
     io,
@@ -20,6 +22,8 @@ use base64::{
 use bytes::{Buf as _, Bytes, BytesMut};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::{AsyncRead, ReadBuf};
+
+use self::events::RedactedEvents;
 
 /// What stands in the place of a key.
 pub(crate) const REPLACEMENT: &str = "[key]";
@@ -74,6 +78,15 @@ impl Redactor {
         RedactedStream {
             redactor: self.clone(),
             held: BytesMut::new(),
+            events: None,
+        }
+    }
+
+    /// For server-sent events that come piece by piece: also a key that is said over several events is found.
+    pub(crate) fn events(&self) -> RedactedStream {
+        RedactedStream {
+            events: (!self.0.is_empty()).then(|| RedactedEvents::new(self.clone())),
+            ..self.stream()
         }
     }
 
@@ -158,6 +171,8 @@ fn forms(key: &str) -> Vec<Vec<u8>> {
 pub(crate) struct RedactedStream {
     redactor: Redactor,
     held: BytesMut,
+    /// Where the bytes are events.
+    events: Option<RedactedEvents>,
 }
 
 impl RedactedStream {
@@ -177,12 +192,22 @@ impl RedactedStream {
         let begun = self.redactor.begun(&bytes[searched..]);
         self.held
             .extend_from_slice(&bytes.split_off(bytes.len() - begun));
-        bytes
+        match &mut self.events {
+            Some(events) => events.take(&bytes),
+            None => bytes,
+        }
     }
 
     /// No more comes: what was held back is no key.
     pub(crate) fn finish(&mut self) -> Bytes {
-        self.held.split().freeze()
+        let held = self.held.split().freeze();
+        match &mut self.events {
+            Some(events) => {
+                let complete = events.take(&held);
+                [complete, events.finish()].concat().into()
+            }
+            None => held,
+        }
     }
 }
 
