@@ -37,12 +37,21 @@ pub(crate) struct RedactedEvents {
 /// A text that ends like the beginning of a key.
 #[derive(Debug)]
 struct Open {
-    /// What stands before the text in each of its events: the same for all of one block.
-    before: Vec<u8>,
+    /// Which text it is.
+    name: Name,
     /// The beginning of the key.
     begun: Vec<u8>,
     /// Where it stands: the held event, and how many bytes at the end of its text.
     places: Vec<(usize, usize)>,
+}
+
+/// What the events of one text have in common.
+#[derive(Debug, PartialEq, Eq)]
+struct Name {
+    /// What stands before the text.
+    before: Vec<u8>,
+    /// The numbers of the block, or of the answer and the call in it, wherever they stand.
+    numbers: Vec<u8>,
 }
 
 impl RedactedEvents {
@@ -94,12 +103,15 @@ impl RedactedEvents {
 
     /// Looks at a text of an event that is about to be held.
     fn text(&mut self, event: &mut Vec<u8>, start: usize, end: usize) {
-        let before = &event[..start];
-        let open = self.open.iter().position(|open| open.before == before);
+        let name = Name {
+            before: event[..start].to_vec(),
+            numbers: numbers(event),
+        };
+        let open = self.open.iter().position(|open| open.name == name);
         let mut open = match open {
             Some(open) => self.open.swap_remove(open),
             None => Open {
-                before: before.to_vec(),
+                name,
                 begun: Vec::new(),
                 places: Vec::new(),
             },
@@ -114,11 +126,12 @@ impl RedactedEvents {
             && at < earlier
         {
             // What stands before it was no beginning of a key after all.
-            let mut harmless = at;
+            let places: usize = open.places.iter().map(|(_, count)| count).sum();
+            let mut harmless = at.saturating_sub(earlier - places);
             for (held, count) in open.places.drain(..) {
                 let kept = harmless.min(count);
                 harmless -= kept;
-                shorten(&mut self.held[held], open.before.len(), count - kept);
+                shorten(&mut self.held[held], open.name.before.len(), count - kept);
             }
             let own = (at + length).saturating_sub(earlier);
             event.splice(start..start + own, REPLACEMENT.bytes());
@@ -183,6 +196,18 @@ fn end_of_event(bytes: &[u8]) -> Option<usize> {
         line = next;
     }
     None
+}
+
+/// The values of the fields named `index`.
+fn numbers(event: &[u8]) -> Vec<u8> {
+    let mut numbers = Vec::new();
+    for at in memchr::memmem::find_iter(event, b"\"index\"") {
+        let behind = event[at + b"\"index\"".len()..].iter();
+        let number = behind.skip_while(|byte| matches!(byte, b':' | b' '));
+        numbers.extend(number.take_while(|byte| byte.is_ascii_digit()));
+        numbers.push(b',');
+    }
+    numbers
 }
 
 /// Where in an event the pieces of longer texts stand: begin and end of each, without quotes. Empty ones say nothing.

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Write as _,
+    io::{BufRead as _, BufReader, Write as _},
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
@@ -74,8 +74,7 @@ for file in environ mem maps auxv; do
 done
 cat "/proc/$engine/environ"
 cat "/proc/$engine/cmdline"
-cat /proc/self/environ
-env
+{ cat /proc/self/environ; env; } > own.txt
 grep '^Cap' /proc/self/status
 python3 -c 'if True:
     import ctypes, sys
@@ -85,8 +84,8 @@ python3 -c 'if True:
 echo end
 "#;
 
-/// Starts an engine that runs the attack, and looks at what came of it.
-fn attack(mut command: Command, windlass: &Windlass) {
+/// Starts an engine that runs the attack, and looks at what came of it: which files of the engine's process it could not open.
+fn attack(mut command: Command, windlass: &Windlass) -> Vec<&'static str> {
     windlass.write("attack.sh", ATTACK);
     let child = command.spawn().unwrap();
     let pid = child.id();
@@ -95,36 +94,36 @@ fn attack(mut command: Command, windlass: &Windlass) {
     let said = String::from_utf8_lossy(&output.stdout);
     let found = windlass.file("attack.txt");
     assert!(found.ends_with("end\n"), "{found} {said}");
-    for file in ["environ", "mem", "maps", "auxv"] {
-        assert!(found.contains(&format!("closed: {file}")), "{found}");
-    }
     assert!(found.contains("not traced"), "{found}");
     assert!(!found.contains(MARK), "{found}");
-    // The name and the number are of no use to it, either.
-    assert!(!found.contains("WINDLASS_HANDED_OVER"), "{found}");
-    let may_trace = |line: &str| {
-        let (name, set) = line.split_once(":\t").unwrap();
-        // Whoever is not root cannot take it from the set of what root may ever have; there it is given to nobody.
-        let counts =
-            name != "CapBnd" || geteuid().is_root() && !found.contains("CapEff:\t0000000000000000");
-        counts && u64::from_str_radix(set, 16).unwrap() >> 19 & 1 == 1
+    let own = windlass.file("own.txt");
+    assert!(own.contains("HOME=") && !own.contains(MARK), "{own}");
+    assert!(!own.contains("WINDLASS"), "{own}");
+    let can_trace = |line: &&str| {
+        let (_, set) = line.split_once(":\t").unwrap();
+        u64::from_str_radix(set, 16).unwrap() >> 19 & 1 == 1
     };
-    let tracing: Vec<&str> = (found.lines())
-        .filter(|line| line.starts_with("Cap"))
-        .filter(|line| may_trace(line))
-        .collect();
-    assert!(tracing.is_empty(), "{tracing:?}");
+    // What root may have at most stays as it is where an ordinary user begins.
+    let has_none = found.contains("CapEff:\t0000000000000000\n");
+    let mut sets = found.lines().filter(|line| line.starts_with("Cap"));
+    let tracing = sets.find(|line| can_trace(line) && !(has_none && line.starts_with("CapBnd")));
+    assert_eq!(tracing, None);
+    let is_closed = |file: &&str| found.contains(&format!("closed: {file}\n"));
+    ["environ", "mem", "maps", "auxv"]
+        .into_iter()
+        .filter(is_closed)
+        .collect()
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_command_reads_nothing_of_the_engine_that_started_it() {
+fn a_command_finds_no_key_in_the_engine_that_started_it() {
     let windlass = Windlass::new();
     let model = calling("Bash", &json!({"command": "sh attack.sh"}), "Done.");
-    attack(
-        engine(&windlass, &model, &["--allowedTools", "Bash"]),
-        &windlass,
-    );
+    let engine = engine(&windlass, &model, &["--allowedTools", "Bash"]);
+    let closed = attack(engine, &windlass);
+    // To root the kernel shows the environment of everybody. That is why no key may be there.
+    assert!(closed.contains(&"mem"), "{closed:?}");
     assert_eq!(model.requests().len(), 2);
 }
 
@@ -178,7 +177,8 @@ fn a_command_of_an_ordinary_user_reads_nothing_of_the_engine() {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    attack(command, &windlass);
+    let closed = attack(command, &windlass);
+    assert_eq!(closed, ["environ", "mem", "maps", "auxv"]);
     assert_eq!(windlass.file("made.txt"), "made\n");
 }
 
@@ -186,15 +186,15 @@ fn a_command_of_an_ordinary_user_reads_nothing_of_the_engine() {
 #[cfg(target_os = "linux")]
 fn no_key_is_in_the_environment_that_a_process_was_started_with() {
     let windlass = Windlass::new();
-    let model = model(r#"{"exchanges": []}"#);
+    let model = model(r#"{"exchanges": [{"respond": "unused"}]}"#);
     let mut child = engine(&windlass, &model, &[]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let initialize =
         json!({"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}});
     writeln!(stdin, "{initialize}").unwrap();
     let mut answer = String::new();
-    let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
-    std::io::BufRead::read_line(&mut stdout, &mut answer).unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut answer).unwrap();
     let answer: Value = serde_json::from_str(&answer).unwrap();
     // It took the place of the process that was started.
     assert_eq!(
@@ -340,11 +340,19 @@ fn a_key_that_comes_back_is_nowhere() {
     let status =
         json!({"type": "control_request", "request_id": "1", "request": {"subtype": "mcp_status"}});
     let prompt = json!({"type": "user", "message": {"role": "user", "content": "go"}});
-    // Two prompts: the second is answered by an error.
-    writeln!(stdin, "{prompt}\n{status}\n{prompt}").unwrap();
-    drop(stdin);
+    writeln!(stdin, "{prompt}\n{status}").unwrap();
+    let mut stdin = Some(stdin);
+    let mut stdout = String::new();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    while lines.read_line(&mut stdout).unwrap() > 0 {
+        // The second prompt is answered by an error.
+        if stdout.contains(r#""type":"result""#)
+            && let Some(mut stdin) = stdin.take()
+        {
+            writeln!(stdin, "{prompt}").unwrap();
+        }
+    }
     let output = child.wait_with_output().unwrap();
-    let stdout = String::from_utf8(output.stdout).unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     model.verify().unwrap();
 
