@@ -329,6 +329,19 @@ mod tests {
     }
 
     #[test]
+    fn both_formats_of_events_are_known() {
+        let pieces = KEY.as_bytes().chunks(5).map(|piece| {
+            let text = std::str::from_utf8(piece).unwrap();
+            format!(
+                "data: {{\"id\": \"c\", \"choices\": [{{\"index\": 0, \"delta\": {{\"content\": \"{text}\"}}}}]}}\r\n\r\n"
+            )
+        });
+        let clean = clean(&pieces.collect::<String>(), 64);
+        assert!(clean.contains("[key]") && !clean.contains("012"), "{clean}");
+        assert!(clean.ends_with("data: {\"id\": \"c\", \"choices\": [{\"index\": 0, \"delta\": {\"content\": \"[key]\"}}]}\r\n\r\n"), "{clean}");
+    }
+
+    #[test]
     fn what_holds_no_key_is_left_as_it_is() {
         let mut events = block(0, "He asks: \"sk-ant-api\\03\"? Yes.", 2).concat();
         events.push_str("event: content_block_stop\ndata: {\"index\": 0}\n\n");

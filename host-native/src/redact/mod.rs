@@ -211,7 +211,8 @@ impl RedactedStream {
     }
 }
 
-/// A reader whose bytes are without keys.
+/// A reader whose bytes are without keys: for the output of servers that are programs.
+#[cfg_attr(not(unix), allow(dead_code))]
 #[derive(Debug)]
 pub(crate) struct RedactedReader<R> {
     inner: R,
@@ -221,6 +222,7 @@ pub(crate) struct RedactedReader<R> {
     buffer: Vec<u8>,
 }
 
+#[cfg_attr(not(unix), allow(dead_code))]
 impl<R> RedactedReader<R> {
     pub(crate) fn new(inner: R, redactor: &Redactor) -> Self {
         Self {
