@@ -126,6 +126,9 @@ fn this_program() -> Vec<PathBuf> {
         paths.push(env::current_dir().unwrap_or_default().join(started));
     }
     paths.extend(env::current_exe());
+    // What runs, even if its file was replaced meanwhile.
+    #[cfg(target_os = "linux")]
+    paths.push("/proc/self/exe".into());
     paths
 }
 

@@ -128,7 +128,7 @@ impl Launch {
             entrypoint,
             client,
             auth: key.or_else(token).unwrap_or(Auth::None),
-            keys: Credentials::read(&variable),
+            keys: Credentials::read(variable),
             base_url: variable("ANTHROPIC_BASE_URL"),
             states,
             max_retries: number("CLAUDE_CODE_MAX_RETRIES"),

@@ -69,8 +69,11 @@ impl RedactedEvents {
         self.incomplete.extend_from_slice(piece);
         let mut released = Vec::new();
         while let Some(end) = end_of_event(&self.incomplete) {
-            let event = self.incomplete.split_to(end).to_vec();
-            self.event(event, &mut released);
+            let event = self.incomplete.split_to(end);
+            match self.open.is_empty() && !self.ends_like_a_key(&event) {
+                true => released.extend_from_slice(&event),
+                false => self.event(event.to_vec(), &mut released),
+            }
         }
         released.into()
     }
@@ -81,6 +84,12 @@ impl RedactedEvents {
         self.release(&mut released);
         released.extend_from_slice(&self.incomplete.split());
         released.into()
+    }
+
+    /// Whether a text of an event ends like the beginning of a key.
+    fn ends_like_a_key(&self, event: &[u8]) -> bool {
+        let mut texts = texts(event).into_iter();
+        texts.any(|(start, end)| self.redactor.begun(&event[start..end]) > 0)
     }
 
     fn event(&mut self, mut event: Vec<u8>, released: &mut Vec<u8>) {

@@ -15,6 +15,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
@@ -36,10 +37,17 @@ const PIECE: usize = 8 * 1024;
 
 /// The keys to look for. Cloning is cheap.
 #[derive(Clone, Default)]
-pub(crate) struct Redactor(Arc<[Pattern]>);
+pub(crate) struct Redactor(Option<Arc<Search>>);
 
-/// A form in which a key may stand somewhere.
-struct Pattern(memchr::memmem::Finder<'static>);
+/// What to look for, and the machine that finds it.
+struct Search {
+    /// Every form in which a key may stand somewhere.
+    forms: Vec<Vec<u8>>,
+    longest: usize,
+    /// The bytes by which one of them begins.
+    first_bytes: [bool; 256],
+    any: AhoCorasick,
+}
 
 impl Redactor {
     /// Looks for these keys.
@@ -52,8 +60,27 @@ impl Redactor {
             .collect();
         forms.sort();
         forms.dedup();
-        let finder = |form: Vec<u8>| memchr::memmem::Finder::new(&form).into_owned();
-        Self(forms.into_iter().map(finder).map(Pattern).collect())
+        if forms.is_empty() {
+            return Self(None);
+        }
+        let any = AhoCorasick::builder()
+            // Of two that begin at one place the longer.
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(&forms);
+        let mut first_bytes = [false; 256];
+        for form in &forms {
+            first_bytes[usize::from(form[0])] = true;
+        }
+        let longest = forms.iter().map(Vec::len).max().unwrap_or_default();
+        let search = |any| Search {
+            forms,
+            longest,
+            first_bytes,
+            any,
+        };
+        // It fails for more than two thousand million bytes of forms, which no environment holds.
+        Self(any.ok().map(search).map(Arc::new))
     }
 
     /// A text without keys.
@@ -85,7 +112,7 @@ impl Redactor {
     /// For server-sent events that come piece by piece: also a key that is said over several events is found.
     pub(crate) fn events(&self) -> RedactedStream {
         RedactedStream {
-            events: (!self.0.is_empty()).then(|| RedactedEvents::new(self.clone())),
+            events: self.0.is_some().then(|| RedactedEvents::new(self.clone())),
             ..self.stream()
         }
     }
@@ -109,29 +136,31 @@ impl Redactor {
 
     /// Where the first key begins, and how long it is.
     fn first(&self, bytes: &[u8]) -> Option<(usize, usize)> {
-        let found = self.0.iter().filter_map(|Pattern(finder)| {
-            let at = finder.find(bytes)?;
-            Some((at, finder.needle().len()))
-        });
-        // Of two that begin at one place the longer.
-        found.min_by_key(|(at, length)| (*at, usize::MAX - length))
+        let found = self.0.as_ref()?.any.find(bytes)?;
+        Some((found.start(), found.len()))
     }
 
     /// How many of the last bytes may be the beginning of a key.
     fn begun(&self, bytes: &[u8]) -> usize {
-        let begun = self.0.iter().map(|Pattern(finder)| {
-            let key = finder.needle();
-            let longest = bytes.len().min(key.len() - 1);
-            let is_begin = |length: &usize| bytes.ends_with(&key[..*length]);
-            (1..=longest).rev().find(is_begin).unwrap_or(0)
-        });
-        begun.max().unwrap_or(0)
+        let Some(search) = &self.0 else {
+            return 0;
+        };
+        let tail = &bytes[bytes.len().saturating_sub(search.longest - 1)..];
+        let is_begun = |at: &usize| {
+            let end = &tail[*at..];
+            let begins = |form: &Vec<u8>| form.len() > end.len() && form.starts_with(end);
+            search.first_bytes[usize::from(end[0])] && search.forms.iter().any(begins)
+        };
+        (0..tail.len())
+            .find(is_begun)
+            .map_or(0, |at| tail.len() - at)
     }
 }
 
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Redactor({} forms)", self.0.len())
+        let forms = self.0.as_ref().map_or(0, |search| search.forms.len());
+        write!(f, "Redactor({forms} forms)")
     }
 }
 
@@ -139,7 +168,7 @@ impl std::fmt::Debug for Redactor {
 fn forms(key: &str) -> Vec<Vec<u8>> {
     let mut forms = vec![key.as_bytes().to_vec()];
     let quoted = serde_json::Value::from(key).to_string();
-    forms.push(quoted[1..quoted.len() - 1].as_bytes().to_vec());
+    forms.push(quoted.as_bytes()[1..quoted.len() - 1].to_vec());
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let percent = |upper: bool| -> String {
         let bytes = key.bytes().map(|byte| match (is_plain(byte), upper) {

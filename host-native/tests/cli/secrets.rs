@@ -308,7 +308,6 @@ fn a_key_that_comes_back_is_nowhere() {
         "channels.sh",
         "env; tr '\\0' '\\n' < /proc/self/environ; echo \"$@\" >&2\n",
     );
-    windlass.write("made.txt", "before\n");
     let hook = json!([{"hooks": [{"type": "command", "command": "{ cat; env; cat /proc/self/environ; } >> hooks.txt"}]}]);
     let settings = json!({"hooks": {"PreToolUse": hook, "PostToolUse": hook, "Stop": hook, "SessionEnd": hook}});
     fs::create_dir(windlass.workspace.path().join(".config")).unwrap();
