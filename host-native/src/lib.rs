@@ -60,6 +60,8 @@
 pub mod agent;
 #[cfg(unix)]
 pub mod bash;
+pub mod child;
+pub mod credentials;
 pub mod engine;
 pub mod files;
 #[cfg(unix)]
@@ -71,6 +73,7 @@ pub mod mcp;
 pub mod model_server;
 mod os;
 pub mod plugins;
+mod redact;
 mod worktree;
 
 pub use agent::{

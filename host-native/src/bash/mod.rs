@@ -43,14 +43,6 @@ pub const MAX_STDOUT: usize = 30_000;
 /// Bytes of standard error that are shown.
 pub const MAX_STDERR: usize = 10_000;
 
-/// Variables that hold keys of model endpoints. A command (or an MCP server) has no use for them, and what it prints goes to the
-/// model.
-pub(crate) const KEYS: [&str; 3] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "OPENAI_API_KEY",
-];
-
 /// The Bash tool.
 #[derive(Debug, Clone)]
 pub struct Bash {
@@ -63,7 +55,7 @@ impl Default for Bash {
     fn default() -> Self {
         Self {
             shell: "bash".into(),
-            hidden: KEYS.map(OsString::from).to_vec(),
+            hidden: Vec::new(),
             variables: Vec::new(),
         }
     }

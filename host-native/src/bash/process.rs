@@ -21,7 +21,10 @@ use tokio::{
 use windlass_core::host::CancelSignal;
 
 use super::{MAX_STDERR, capture::Capture, exit::Exit};
-use crate::os::{Group, Kill};
+use crate::{
+    child,
+    os::{Group, Kill},
+};
 
 /// Between the request to end and the end by force.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
@@ -117,7 +120,7 @@ impl Job<'_> {
         if !std::path::Path::new(self.directory).is_dir() {
             return Err(RunError::Directory(self.directory.to_owned()));
         }
-        let mut command = Command::new(self.shell);
+        let mut command = Command::from(child::command(self.shell));
         command
             .arg("-c")
             .arg(self.command)
@@ -133,9 +136,10 @@ impl Job<'_> {
         for name in self.hidden {
             command.env_remove(name);
         }
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let variables = self.variables.iter().cloned();
+        command.envs(child::without_credentials(variables));
         Group::expect();
-        command.spawn().map_err(|source| RunError::Start {
+        child::spawn(&mut command).map_err(|source| RunError::Start {
             shell: self.shell.to_owned(),
             source,
         })

@@ -172,7 +172,7 @@ impl Engine {
         }
         #[cfg(unix)]
         {
-            let variables = prepared.blueprint.surroundings.settings.env();
+            let variables = prepared.blueprint.surroundings.variables();
             if !variables.is_empty() {
                 let bash = crate::bash::Bash::new().with_variables(variables);
                 own_tools.insert("Bash".to_owned(), Arc::new(bash));

@@ -17,7 +17,10 @@ use windlass_core::{
 use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
     protocol::flags::effort,
-    settings::{LoadedSettings, SettingSources, SettingsHooks, SettingsPlaces, SourcedSettings},
+    settings::{
+        LoadedSettings, SettingSources, SettingsHooks, SettingsPlaces, SourcedSettings,
+        changes_programs,
+    },
 };
 
 use super::{
@@ -130,6 +133,13 @@ impl Surroundings {
                 None => warnings.push(format!("the effort {name} of the settings is not known")),
             }
         }
+        for (source, names) in self.settings.env_left_out(|name| self.may_set(name)) {
+            warnings.push(format!(
+                "left out of `env` in the {}, because nobody has trusted this folder and they can change which programs run or where these send what they know: {}",
+                source.words(),
+                names.join(", ")
+            ));
+        }
         let hooks = self.hooks();
         // Whoever relies on them must hear of it.
         let ignored = hooks.ignored.iter();
@@ -148,6 +158,22 @@ impl Surroundings {
         spec.memory.clone_from(&self.project.memory);
         spec.environment.commands = self.project.slash_commands();
         Ok(warnings)
+    }
+
+    /// The variables that the settings add to the environment of programs.
+    pub(super) fn variables(&self) -> BTreeMap<&str, &str> {
+        self.settings.env(|name| self.may_set(name))
+    }
+
+    /// Whether the folder's files may set a variable. Before a person has trusted the folder they may add to the environment what
+    /// is their own, and change nothing that is there.
+    fn may_set(&self, name: &str) -> bool {
+        self.is_trusted || !(changes_programs(name) || std::env::var_os(name).is_some())
+    }
+
+    /// A person has trusted the folder.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.is_trusted
     }
 
     /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the

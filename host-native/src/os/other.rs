@@ -33,6 +33,27 @@ pub(crate) fn is_secret(metadata: &fs::Metadata) -> bool {
     is_private(metadata)
 }
 
+/// There is no such right.
+pub(crate) fn may_trace() -> bool {
+    false
+}
+
+/// There is nothing to give up.
+///
+/// # Errors
+/// None.
+pub(crate) fn give_up_tracing() -> io::Result<()> {
+    Ok(())
+}
+
+/// Left to the system's defaults.
+///
+/// # Errors
+/// None.
+pub(crate) fn close_memory() -> io::Result<()> {
+    Ok(())
+}
+
 /// There is no superuser that permission modes know of.
 pub(crate) fn is_root() -> bool {
     false

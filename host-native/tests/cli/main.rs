@@ -9,6 +9,7 @@ mod journal;
 mod output;
 mod permission;
 mod provider;
+mod secrets;
 mod signals;
 mod support;
 mod usage;
