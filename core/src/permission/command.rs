@@ -84,6 +84,16 @@ impl<'a> CommandLine<'a> {
         parts.filter(|command| !command.wraps && !command.words.is_empty())
     }
 
+    /// Whether the line can be followed, and each command in it is one of these as it stands.
+    pub(super) fn are_all(&self, patterns: &[CommandPattern]) -> bool {
+        let mut parts = self.parts.iter().flatten().filter(|part| !part.command.wraps).peekable();
+        parts.peek().is_some()
+            && parts.all(|part| {
+                part.command.assignments.is_empty()
+                    && patterns.iter().any(|pattern| pattern.matches(&part.spelled))
+            })
+    }
+
     /// Whether a rule that denies or asks is about any command of the line.
     pub(super) fn concern(&self, pattern: &CommandPattern) -> Concern {
         let parts = self.parts.iter().flatten();

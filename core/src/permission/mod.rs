@@ -9,6 +9,7 @@
 mod command;
 mod command_files;
 mod command_pattern;
+mod confinement;
 mod domain;
 mod example;
 mod explain;
@@ -29,6 +30,8 @@ mod update;
 
 pub use command_files::command_paths;
 pub use command_pattern::CommandPattern;
+pub use confinement::CommandConfinement;
+pub(crate) use confinement::runs_outside;
 pub use domain::DomainPattern;
 pub use example::ExampleError;
 pub use explain::{Considered, Explanation, Fit, explain};

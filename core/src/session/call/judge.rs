@@ -39,6 +39,7 @@ impl Thread {
             },
             narrowing: self.narrowing.as_ref(),
             guarded: shared.permissions.guarded(),
+            confinement: policy.confinement.as_ref(),
         }
     }
 
@@ -257,6 +258,7 @@ fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) 
         timeout_ms: tool.timeout_ms,
         // It is the session that asks: no agent's own server answers for it.
         agent: None,
+        outside_sandbox: false,
     }
 }
 
