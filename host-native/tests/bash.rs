@@ -33,6 +33,7 @@ fn call(directory: &Path, input: &Value) -> ToolCall {
         observed: Vec::new(),
         timeout_ms: None,
         agent: None,
+        outside_sandbox: false,
     }
 }
 

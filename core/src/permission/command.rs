@@ -86,11 +86,18 @@ impl<'a> CommandLine<'a> {
 
     /// Whether the line can be followed, and each command in it is one of these as it stands.
     pub(super) fn are_all(&self, patterns: &[CommandPattern]) -> bool {
-        let mut parts = self.parts.iter().flatten().filter(|part| !part.command.wraps).peekable();
+        let mut parts = self
+            .parts
+            .iter()
+            .flatten()
+            .filter(|part| !part.command.wraps)
+            .peekable();
         parts.peek().is_some()
             && parts.all(|part| {
                 part.command.assignments.is_empty()
-                    && patterns.iter().any(|pattern| pattern.matches(&part.spelled))
+                    && patterns
+                        .iter()
+                        .any(|pattern| pattern.matches(&part.spelled))
             })
     }
 

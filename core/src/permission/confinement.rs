@@ -50,7 +50,10 @@ impl CommandConfinement {
         Ok(Self {
             auto_allow,
             allow_outside,
-            excluded: excluded.into_iter().map(pattern).collect::<Result<_, _>>()?,
+            excluded: excluded
+                .into_iter()
+                .map(pattern)
+                .collect::<Result<_, _>>()?,
         })
     }
 }

@@ -136,12 +136,21 @@ impl SandboxSettings {
                 && settings.network.allow_managed_domains_only == Some(true)
         };
         let managed_only = sources.clone().any(|it| is_managed(&it));
+        let wants = |(source, settings): (SandboxSource, &Self)| {
+            source == SandboxSource::Folder && settings.is_enabled()
+        };
+        let folder_wants = sources.clone().any(wants);
         for (source, settings) in sources {
             match source {
                 SandboxSource::Folder => merged.add_closed(settings),
                 SandboxSource::Managed => merged.add(settings, true),
                 SandboxSource::Trusted => merged.add(settings, !managed_only),
             }
+        }
+        if folder_wants && merged.enabled.is_none() {
+            // It may confine. What runs unasked for it is for a person to say.
+            merged.enabled = Some(true);
+            merged.auto_allow_bash_if_sandboxed = Some(false);
         }
         merged
     }
@@ -257,15 +266,18 @@ mod tests {
     #[test]
     fn a_folder_that_nobody_trusts_closes_and_opens_nothing() {
         let folder = read(
-            r#"{"enabled": true, "excludedCommands": ["sh"], "allowUnsandboxedCommands": true, "autoAllowBashIfSandboxed": false,
+            r#"{"enabled": true, "excludedCommands": ["sh"], "allowUnsandboxedCommands": true,
                 "network": {"allowedDomains": ["evil.example"], "deniedDomains": ["a.example"], "allowAllUnixSockets": true},
                 "filesystem": {"allowWrite": ["/"], "denyRead": ["~/.ssh"]}}"#,
         );
         let user = read(r#"{"filesystem": {"denyRead": ["/etc/shadow"]}}"#);
-        let sources = [(SandboxSource::Folder, &folder), (SandboxSource::Trusted, &user)];
+        let sources = [
+            (SandboxSource::Folder, &folder),
+            (SandboxSource::Trusted, &user),
+        ];
         let merged = SandboxSettings::merged(sources.into_iter());
         let expected = read(
-            r#"{"autoAllowBashIfSandboxed": false, "network": {"deniedDomains": ["a.example"]},
+            r#"{"enabled": true, "autoAllowBashIfSandboxed": false, "network": {"deniedDomains": ["a.example"]},
                 "filesystem": {"denyRead": ["~/.ssh", "/etc/shadow"]}}"#,
         );
         assert_eq!(merged, expected);
@@ -277,7 +289,10 @@ mod tests {
             r#"{"network": {"allowManagedDomainsOnly": true, "allowedDomains": ["a.example"]}}"#,
         );
         let user = read(r#"{"network": {"allowedDomains": ["b.example"]}}"#);
-        let sources = [(SandboxSource::Managed, &policy), (SandboxSource::Trusted, &user)];
+        let sources = [
+            (SandboxSource::Managed, &policy),
+            (SandboxSource::Trusted, &user),
+        ];
         let merged = SandboxSettings::merged(sources.into_iter());
         assert_eq!(merged.network.allowed_domains, ["a.example"]);
     }

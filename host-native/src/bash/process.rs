@@ -14,14 +14,17 @@ use futures_util::{
 };
 use tokio::{
     io::AsyncWriteExt,
-    process::{Child, Command},
+    process::Child,
     sync::mpsc,
     time::{sleep, timeout},
 };
 use windlass_core::host::CancelSignal;
 
 use super::{MAX_STDERR, capture::Capture, exit::Exit};
-use crate::os::{Group, Kill};
+use crate::{
+    os::{Group, Kill},
+    sandbox::Spawner,
+};
 
 /// Between the request to end and the end by force.
 const GRACE: Duration = Duration::from_secs(2);
@@ -47,6 +50,8 @@ pub(crate) struct Job<'a> {
     pub(crate) time: Option<Duration>,
     /// Who hears what it writes while it runs.
     pub(crate) listeners: Listeners,
+    /// What starts it.
+    pub(crate) spawner: &'a Spawner,
 }
 
 /// Who hears what a command writes to its two outputs, piece by piece. A command whose listener does not keep up waits.
@@ -68,7 +73,7 @@ pub(crate) struct Finished {
 pub(crate) enum RunError {
     #[error("The working directory `{0}` does not exist or is not a directory.")]
     Directory(String),
-    #[error("The shell `{}` cannot be started: {source}. Bash must be installed.", .shell.display())]
+    #[error("The shell `{}` cannot be started: {source}.{}", .shell.display(), if source.kind() == io::ErrorKind::NotFound { " Bash must be installed." } else { "" })]
     Start { shell: OsString, source: io::Error },
     #[error("The command was started, and then lost: {0}.")]
     Lost(#[from] io::Error),
@@ -114,10 +119,11 @@ impl Job<'_> {
     }
 
     fn start(&self) -> Result<Child, RunError> {
-        if !std::path::Path::new(self.directory).is_dir() {
+        let directory = std::path::Path::new(self.directory);
+        if !directory.is_dir() {
             return Err(RunError::Directory(self.directory.to_owned()));
         }
-        let mut command = Command::new(self.shell);
+        let mut command = self.spawner.command(self.shell);
         command
             .arg("-c")
             .arg(self.command)
@@ -135,7 +141,8 @@ impl Job<'_> {
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         Group::expect();
-        command.spawn().map_err(|source| RunError::Start {
+        let spawned = self.spawner.spawn(command, directory);
+        spawned.map_err(|source| RunError::Start {
             shell: self.shell.to_owned(),
             source,
         })

@@ -17,7 +17,10 @@ use windlass_core::{
 use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
     protocol::flags::effort,
-    settings::{LoadedSettings, SettingSources, SettingsHooks, SettingsPlaces, SourcedSettings},
+    settings::{
+        LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, SettingsPlaces,
+        SourcedSettings,
+    },
 };
 
 use super::{build::StartError, launch::Launch, servers::read_project_config};
@@ -143,6 +146,11 @@ impl Surroundings {
         spec.memory.clone_from(&self.project.memory);
         spec.environment.commands = self.project.slash_commands();
         Ok(warnings)
+    }
+
+    /// The confinement of commands.
+    pub(super) fn sandbox(&self) -> SandboxSettings {
+        self.settings.sandbox(self.is_trusted)
     }
 
     /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the

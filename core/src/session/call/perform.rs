@@ -83,7 +83,10 @@ impl Thread {
         let standing = self.standing(shared);
         let mut grant = grant(&standing, tool, &call.paths);
         let outside_sandbox = standing.confinement.is_some()
-            && runs_outside(&standing, CallSubject::of(tool, input).facts(tool, &call.paths));
+            && runs_outside(
+                &standing,
+                CallSubject::of(tool, input).facts(tool, &call.paths),
+            );
         let narrowing = &call.hooks.narrowing;
         grant.deny.extend_from_slice(&narrowing.deny_paths);
         let observed = if tool.paths.is_empty() {

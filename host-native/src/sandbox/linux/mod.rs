@@ -13,9 +13,9 @@ mod namespaces;
 mod seccomp;
 
 use std::{
+    ffi::OsStr,
     fs::File,
     io::{self, Read as _},
-    net::TcpListener,
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
@@ -23,6 +23,7 @@ use std::{
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
+pub(super) use self::namespaces::{HTTP_PORT, SOCKS_PORT};
 use self::{
     before_exec::before_exec,
     enter::{Entry, Inside, Step},
@@ -30,8 +31,7 @@ use self::{
     namespaces::{Established, Namespaces},
     seccomp::Sockets,
 };
-pub(super) use self::namespaces::{HTTP_PORT, SOCKS_PORT};
-use super::{Lack, network::UnixSockets, policy::Files};
+use super::{Exits, Lack, network::UnixSockets, policy::Files};
 
 /// What this kernel gives, with what was made of it.
 #[derive(Debug)]
@@ -39,12 +39,6 @@ pub(super) struct Kernel {
     namespaces: Option<Arc<Namespaces>>,
     landlock: bool,
     lacks: Vec<Lack>,
-}
-
-/// What listens for those inside.
-pub(super) struct Exits {
-    pub(super) http: TcpListener,
-    pub(super) socks: TcpListener,
 }
 
 /// What a command may do beside what its files say.
@@ -101,6 +95,12 @@ impl Kernel {
         self.namespaces.is_some()
     }
 
+    /// Whether something is left without namespaces.
+    pub(super) fn can_do_with_less(&self) -> bool {
+        let lacks_filters = |lack: &Lack| matches!(lack, Lack::Filters(_));
+        self.landlock && !self.lacks.iter().any(lacks_filters)
+    }
+
     /// Puts up everything once, for a program that there is not.
     fn rehearse(&self) -> io::Result<()> {
         let allowed = Allowed {
@@ -123,6 +123,11 @@ impl Kernel {
             None => Ok(()),
             Some(step) => Err(io::Error::other(format!("{} fails", step.words()))),
         }
+    }
+
+    /// A command for a program.
+    pub(super) fn command(&self, program: &OsStr, _files: &Files, _allowed: Allowed) -> Command {
+        Command::new(program)
     }
 
     /// Has a command be confined when it is started.
@@ -197,7 +202,9 @@ impl Started {
     fn failed_step(mut self) -> Option<Step> {
         let mut byte = [0];
         let read = self.said.read(&mut byte).ok()?;
-        Step::ALL.into_iter().find(|step| read == 1 && *step as u8 == byte[0])
+        Step::ALL
+            .into_iter()
+            .find(|step| read == 1 && *step as u8 == byte[0])
     }
 
     /// In words.

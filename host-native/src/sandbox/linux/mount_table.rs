@@ -80,8 +80,14 @@ mod tests {
         assert_eq!(
             table.0,
             [
-                Mount { path: "/".into(), flags: MountFlags::empty() },
-                Mount { path: "/mnt/two words\\".into(), flags: all },
+                Mount {
+                    path: "/".into(),
+                    flags: MountFlags::empty()
+                },
+                Mount {
+                    path: "/mnt/two words\\".into(),
+                    flags: all
+                },
             ]
         );
     }

@@ -7,10 +7,7 @@
 use std::{
     ffi::{CStr, CString},
     fs, io,
-    os::{
-        fd::OwnedFd,
-        unix::ffi::OsStrExt as _,
-    },
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
 };
 
@@ -105,7 +102,12 @@ impl View {
             open: Vec::new(),
             devices: [const { None }; DEVICES.len()],
         };
-        let guards = |path: &&PathBuf| files.guarded.iter().any(|guarded| path.starts_with(guarded));
+        let guards = |path: &&PathBuf| {
+            files
+                .guarded
+                .iter()
+                .any(|guarded| path.starts_with(guarded))
+        };
         let (within, outside): (Vec<&PathBuf>, Vec<&PathBuf>) = outermost(files).partition(guards);
         for path in outside {
             view.lay_open(path)?;
@@ -142,7 +144,10 @@ impl View {
     fn lay_read_only(&mut self, path: &Path, table: &MountTable) -> io::Result<()> {
         let flags = flags_at(path)?;
         let mut mounts = vec![Mounted::new(path, flags)?];
-        for below in table.mounts().filter(|mount| mount.path != path && mount.path.starts_with(path)) {
+        for below in table
+            .mounts()
+            .filter(|mount| mount.path != path && mount.path.starts_with(path))
+        {
             mounts.push(Mounted::new(&below.path, below.flags)?);
         }
         let path = name(path)?;
@@ -212,9 +217,19 @@ impl View {
 
     fn put_up_devices(&mut self) -> io::Result<()> {
         let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-        mount(c"tmpfs", c"/dev", c"tmpfs", flags, Some(c"mode=0755,size=1m,nr_inodes=64"))?;
+        mount(
+            c"tmpfs",
+            c"/dev",
+            c"tmpfs",
+            flags,
+            Some(c"mode=0755,size=1m,nr_inodes=64"),
+        )?;
         for (place, device) in self.devices.iter_mut().zip(DEVICES) {
-            drop(open(device, OFlags::CREATE | OFlags::CLOEXEC | OFlags::WRONLY, Mode::RUSR)?);
+            drop(open(
+                device,
+                OFlags::CREATE | OFlags::CLOEXEC | OFlags::WRONLY,
+                Mode::RUSR,
+            )?);
             put(place.take(), device)?;
         }
         for (target, link) in LINKS {
@@ -222,7 +237,13 @@ impl View {
         }
         rustix::fs::mkdir(c"/dev/pts", Mode::from_raw_mode(0o755))?;
         // Where there are no terminals to be had, programs do without.
-        let _ = mount(c"devpts", c"/dev/pts", c"devpts", flags, Some(c"newinstance,ptmxmode=0666,mode=0620"));
+        let _ = mount(
+            c"devpts",
+            c"/dev/pts",
+            c"devpts",
+            flags,
+            Some(c"newinstance,ptmxmode=0666,mode=0620"),
+        );
         rustix::fs::mkdir(c"/dev/shm", Mode::from_raw_mode(0o755))?;
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         mount(c"tmpfs", c"/dev/shm", c"tmpfs", flags, Some(c"mode=1777"))?;
@@ -248,7 +269,13 @@ impl Layer {
             }
             Self::ClosedFolder(path) => {
                 let flags = SEALED | MountFlags::NOEXEC;
-                Ok(mount(c"tmpfs", path, c"tmpfs", flags, Some(c"mode=0,size=4k,nr_inodes=2"))?)
+                Ok(mount(
+                    c"tmpfs",
+                    path,
+                    c"tmpfs",
+                    flags,
+                    Some(c"mode=0,size=4k,nr_inodes=2"),
+                )?)
             }
         }
     }
@@ -284,7 +311,13 @@ fn taken(path: &CStr) -> rustix::io::Result<OwnedFd> {
 fn put(taken: Option<OwnedFd>, path: &CStr) -> io::Result<()> {
     // Every place was filled before.
     let taken = taken.ok_or(Errno::BADF)?;
-    Ok(move_mount(&taken, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+    Ok(move_mount(
+        &taken,
+        c"",
+        CWD,
+        path,
+        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH,
+    )?)
 }
 
 /// The open folders, but for those that lie in another and are open with it.
@@ -298,7 +331,9 @@ fn outermost(files: &Files) -> impl Iterator<Item = &PathBuf> {
 }
 
 fn is_of_system(path: &Path) -> bool {
-    ["/proc", "/sys", "/dev"].iter().any(|folder| path.starts_with(folder))
+    ["/proc", "/sys", "/dev"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
 }
 
 /// The flags of the mount in which a path lies: those that may not be taken away.

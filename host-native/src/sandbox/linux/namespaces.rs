@@ -18,8 +18,8 @@ use rustix::{
     io::{retry_on_intr, write},
     net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-        SendAncillaryMessage, SendFlags, SocketFlags, SocketType, bind, listen, recv,
-        recvmsg, send, sendmsg, socket_with, socketpair,
+        SendAncillaryMessage, SendFlags, SocketFlags, SocketType, bind, listen, recv, recvmsg,
+        send, sendmsg, socket_with, socketpair,
     },
     process::{DumpableBehavior, getegid, geteuid, set_dumpable_behavior},
     thread::{LinkNameSpaceType, move_into_link_name_space},
@@ -106,17 +106,24 @@ impl Namespaces {
         drop(command);
         let (stage, handles) = receive(&here).map_err(NoNamespaces::Start)?;
         match (stage, handles) {
-            (Some(Stage::Done), [Some(users), Some(network), Some(objects), Some(http), Some(socks)]) => {
-                Ok(Established {
-                    namespaces: Self {
-                        users,
-                        network,
-                        objects,
-                    },
-                    http: http.into(),
-                    socks: socks.into(),
-                })
-            }
+            (
+                Some(Stage::Done),
+                [
+                    Some(users),
+                    Some(network),
+                    Some(objects),
+                    Some(http),
+                    Some(socks),
+                ],
+            ) => Ok(Established {
+                namespaces: Self {
+                    users,
+                    network,
+                    objects,
+                },
+                http: http.into(),
+                socks: socks.into(),
+            }),
             (Some(Stage::Namespaces), _) => Err(NoNamespaces::Make(error)),
             (Some(Stage::Users), _) => Err(NoNamespaces::Users(error)),
             (Some(_), _) => Err(NoNamespaces::Network(error)),
@@ -250,7 +257,13 @@ fn receive(from: &OwnedFd) -> io::Result<(Option<Stage>, [Option<OwnedFd>; 5])> 
             }
         }
     }
-    let stages = [Stage::Namespaces, Stage::Users, Stage::Loopback, Stage::Ports, Stage::Done];
+    let stages = [
+        Stage::Namespaces,
+        Stage::Users,
+        Stage::Loopback,
+        Stage::Ports,
+        Stage::Done,
+    ];
     let stage = stages.into_iter().find(|stage| *stage as u8 == byte[0]);
     Ok((stage.filter(|_| message.bytes == 1), handles))
 }

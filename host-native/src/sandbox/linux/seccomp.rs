@@ -170,14 +170,15 @@ fn other_families(sockets: Sockets) -> Vec<(u8, SeccompCmpOp, u64)> {
     families.into_iter().map(other).collect()
 }
 
-fn compiled(
-    rules: Rules,
-    errno: i32,
-    arch: TargetArch,
-) -> Result<BpfProgram, seccompiler::Error> {
+fn compiled(rules: Rules, errno: i32, arch: TargetArch) -> Result<BpfProgram, seccompiler::Error> {
     let action = SeccompAction::Errno(errno.cast_unsigned());
     // A program of another architecture is killed: its calls have other numbers.
-    let filter = SeccompFilter::new(rules.into_iter().collect(), SeccompAction::Allow, action, arch)?;
+    let filter = SeccompFilter::new(
+        rules.into_iter().collect(),
+        SeccompAction::Allow,
+        action,
+        arch,
+    )?;
     let filter: BpfProgram = filter.try_into()?;
     Ok(if cfg!(target_arch = "x86_64") {
         without_other_table(filter)
@@ -197,7 +198,12 @@ fn without_other_table(filter: BpfProgram) -> BpfProgram {
     };
     // The number of the call is the first word of what a filter sees.
     let load = instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0);
-    let test = instruction(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, OTHER_TABLE);
+    let test = instruction(
+        libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K,
+        0,
+        1,
+        OTHER_TABLE,
+    );
     let refuse = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
     let end = instruction(libc::BPF_RET | libc::BPF_K, 0, 0, refuse);
     [load, test, end].into_iter().chain(filter).collect()
