@@ -24,6 +24,7 @@ mod placeholders;
 mod policy;
 mod proxy;
 mod spawner;
+mod unix_sockets;
 mod violations;
 
 use std::{

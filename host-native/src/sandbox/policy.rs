@@ -52,6 +52,8 @@ pub(super) struct Policy {
     write: Vec<PathBuf>,
     /// Absolute patterns.
     deny: Vec<DenyPattern>,
+    /// Sockets that may be reached.
+    pub(super) sockets: Vec<PathBuf>,
     home: Option<PathBuf>,
 }
 
@@ -110,9 +112,15 @@ impl Policy {
         };
         let mut denied = deny(&files.deny_write, Access::Write)?;
         denied.extend(deny(&files.deny_read, Access::Read)?);
+        let sockets = settings.network.allow_unix_sockets.iter();
+        let sockets = sockets.map(|text| {
+            let path = PathBuf::from(absolute(text)?);
+            Ok::<_, String>(fs::canonicalize(&path).unwrap_or(path))
+        });
         Ok(Self {
             write: write.collect::<Result<_, _>>()?,
             deny: denied,
+            sockets: sockets.collect::<Result<_, _>>()?,
             home: home.map(PathBuf::from),
         })
     }

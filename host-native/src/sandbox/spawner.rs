@@ -11,7 +11,12 @@ use tokio::process::{Child, Command};
 use windlass_core::tool::FsGrant;
 
 use super::{
-    ConfineError, Sandbox, placeholders::Reserved, policy::Files, system::Allowed,
+    ConfineError, Sandbox,
+    network::UnixSockets,
+    placeholders::Reserved,
+    policy::Files,
+    system::Allowed,
+    unix_sockets::others,
     violations::Violations,
 };
 
@@ -48,6 +53,10 @@ impl Spawner {
         files.guarded = guarded.collect();
         files.guarded.sort();
         files.guarded.dedup();
+        if sandbox.unix_sockets() == UnixSockets::Some {
+            files.closed.extend(others(&sandbox.0.policy.sockets));
+            files.closed.sort();
+        }
         Ok(Self(Some(Arc::new(Confined {
             variables: sandbox.variables(),
             refused_before: sandbox.0.refusals.count(),
