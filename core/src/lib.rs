@@ -44,7 +44,7 @@ pub mod provider;
 mod rfc3339;
 pub mod schema;
 mod session;
-pub mod shell;
+pub use windlass_shell as shell;
 pub mod sorted;
 pub mod spec;
 pub mod sse;

@@ -109,6 +109,8 @@ pub struct Spec {
     pub limits: Limits,
     /// What to do when a model call fails.
     pub retry: RetryPolicy,
+    /// How long a model server may take, and how much it may send.
+    pub response: ResponseLimits,
     /// What may run.
     pub permissions: PermissionPolicy,
     /// The form of the answer; none leaves it to the model.
@@ -163,6 +165,7 @@ impl Default for Spec {
             progress_interval_ms: Some(10_000),
             limits: Limits::default(),
             retry: RetryPolicy::default(),
+            response: ResponseLimits::default(),
             permissions: PermissionPolicy::default(),
             output: None,
             hooks: Vec::new(),
@@ -481,6 +484,43 @@ impl Default for RetryPolicy {
     }
 }
 
+/// How long a model server may take over a response, and how much it may send. What is over a limit of time counts as a failed
+/// call that may succeed later ([`RetryPolicy`]); what is too large does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResponseLimits {
+    /// Milliseconds in which something of the response must come: its head, then piece after piece of its content. Signs of
+    /// life without content (`ping`, comments, white space, empty deltas) are none. 0 is no limit.
+    pub idle_ms: u64,
+    /// Milliseconds from the request to the end of the response. 0 is no limit.
+    pub total_ms: u64,
+    /// Bytes of the whole response. 0 is no limit.
+    pub max_bytes: u64,
+}
+
+impl ResponseLimits {
+    /// No limits: a response may take as long, and be as long, as it likes.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            idle_ms: 0,
+            total_ms: 0,
+            max_bytes: 0,
+        }
+    }
+}
+
+impl Default for ResponseLimits {
+    /// Five minutes without content, two hours in all, 64 MiB.
+    fn default() -> Self {
+        Self {
+            idle_ms: 5 * 60_000,
+            total_ms: 2 * 60 * 60_000,
+            max_bytes: 64 << 20,
+        }
+    }
+}
+
 /// What may run.
 #[derive(Debug, Clone, Default)]
 pub struct PermissionPolicy {
@@ -522,6 +562,10 @@ pub struct Environment {
     pub is_root: bool,
     /// Further directories that belong to the workspace: absolute, links resolved.
     pub additional_directories: Vec<String>,
+    /// Directories of the program itself, its configuration and caches: absolute, links resolved. They are never changed
+    /// without a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_directories: Vec<String>,
     /// The operating system, in words the model understands; empty when not told.
     pub platform: String,
     /// Whether the working directory lies in a git repository; none when not told.

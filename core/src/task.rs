@@ -25,8 +25,8 @@ use crate::{
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     sorted::SortedMap,
     spec::{
-        Effort, Environment, Limits, PermissionPolicy, RetryPolicy, Spec, TaskPolicy, Thinking,
-        ThinkingDisplay,
+        Effort, Environment, Limits, PermissionPolicy, ResponseLimits, RetryPolicy, Spec,
+        TaskPolicy, Thinking, ThinkingDisplay,
     },
     tool::ToolDefinition,
     tools::{CoreTool, skill::Skill, tool_search::ToolSearchSetting},
@@ -280,6 +280,8 @@ struct SpecForm {
     progress_interval_ms: Option<u64>,
     limits: Limits,
     retry: Option<RetryPolicy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<ResponseLimits>,
     permissions: PermissionForm,
     hooks: Vec<HookMatcher>,
     hook_messages: Option<bool>,
@@ -368,6 +370,7 @@ impl SpecForm {
             },
             limits: self.limits,
             retry: self.retry.unwrap_or(usual.retry),
+            response: self.response.unwrap_or(usual.response),
             permissions: self.permissions.check()?,
             output: self.output.map(OutputForm::check).transpose()?,
             hooks: self.hooks,

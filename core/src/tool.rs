@@ -188,6 +188,10 @@ pub struct ToolCall {
     /// from a server of their own ([`Agent::own_tools`](crate::agent::Agent::own_tools)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// For tools that run a command ([`ToolDefinition::command_param`]): what of it was approved. A host runs nothing where this is
+    /// missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<ApprovedCommand>,
     /// A host that confines commands is to run this one unconfined: it was approved so, or the settings exclude it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub outside_sandbox: bool,
@@ -196,6 +200,41 @@ pub struct ToolCall {
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+/// What of a command was approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovedCommand {
+    /// Its whole text: by a person, a callback or a hook, by a rule that is about the tool or this very line, by the mode that
+    /// bypasses permissions. It runs as it is written in the input.
+    AsWritten,
+    /// The commands that were read in it, each by itself. They run, and the text does not.
+    Plan(CommandPlan),
+}
+
+/// What runs in the place of a command line whose commands were judged one by one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandPlan {
+    /// The commands.
+    pub script: windlass_shell::Script,
+    /// Where they begin: absolute.
+    pub directory: String,
+    /// The files that were judged with them: redirections, where `cd` leads, operands of the plain file commands. A file that is opened
+    /// for writing must be among these, and lead where it led.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<PlannedFile>,
+}
+
+/// A file that a command names, as it was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedFile {
+    /// Absolute, made of the directory and what the command says, and nothing shortened.
+    pub written: String,
+    /// Where that led when it was judged: absolute, without links.
+    pub real: String,
+    /// What is done to it.
+    pub access: Access,
 }
 
 /// The file authority of one call, computed by the core from rules and mode, enforced by the

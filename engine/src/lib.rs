@@ -7,6 +7,8 @@
 //!
 //! [`block_uuid()`] is what the first two agree on: the ids of a message's content blocks.
 //!
+//! Files that lines are added to are [`LineFile`]s.
+//!
 //! Nothing here starts a process or opens a socket; `transcript`, `settings` and `project` read and write files.
 #![forbid(unsafe_code)]
 
@@ -14,9 +16,11 @@ mod atomic;
 mod block_uuid;
 pub mod checkpoint;
 pub mod config_dir;
+mod line_file;
 pub mod project;
 pub mod protocol;
 pub mod settings;
 pub mod transcript;
 
 pub use block_uuid::block_uuid;
+pub use line_file::LineFile;

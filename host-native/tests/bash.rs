@@ -18,7 +18,7 @@ use windlass_core::{
     host::CancelSignal,
     id::Stage,
     json::RawJson,
-    tool::{FsGrant, ToolCall, ToolResult},
+    tool::{ApprovedCommand, FsGrant, ToolCall, ToolResult},
 };
 
 fn call(directory: &Path, input: &Value) -> ToolCall {
@@ -33,6 +33,7 @@ fn call(directory: &Path, input: &Value) -> ToolCall {
         observed: Vec::new(),
         timeout_ms: None,
         agent: None,
+        command: Some(ApprovedCommand::AsWritten),
         outside_sandbox: false,
     }
 }

@@ -36,6 +36,7 @@ fn call(name: &str, input: &Value) -> ToolCall {
         observed: Vec::new(),
         timeout_ms: None,
         agent: None,
+        command: None,
         outside_sandbox: false,
     }
 }

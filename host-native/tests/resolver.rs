@@ -381,20 +381,28 @@ fn card_3_a_pattern_through_a_link_closes_the_real_place_too() {
 }
 
 #[test]
-fn card_3_a_root_granted_through_a_link_is_judged_by_both_its_names() {
+fn card_3_a_root_that_leads_through_a_link_is_not_what_was_judged() {
     let ground = Ground::new();
     ground.link("w", "spelled");
-    ground.put("w/a", "a");
-    ground.put("w/b", "b");
-    let deny = [("spelled/a", Access::Read), ("w/b", Access::Read)];
-    let mut reach = ground.reach(&[("spelled", Access::Write)], &deny);
-    let shown: Vec<_> = reach.roots().map(|r| r.path).collect();
-    assert_eq!(shown, [ground.text("spelled")]);
-    assert_eq!(read(&mut reach, "ok").unwrap(), "inside");
-    for path in ["a", "b"] {
-        assert_eq!(read(&mut reach, path), Err(FsError::NotFound), "{path}");
+    ground.link("../outside", "w/way");
+    ground.link("../outside/secret", "w/file");
+    for root in ["spelled", "spelled/ok", "w/way", "w/way/secret", "w/file"] {
+        let mut reach = ground.reach(&[(root, Access::Write)], &[]);
+        assert_eq!(reach.roots().len(), 0, "{root}");
+        let told: Vec<_> = reach.refusals().iter().map(|r| r.reason).collect();
+        let reason = "a link stands on the way that was not there when it was judged";
+        assert_eq!(told, [reason], "{root}");
     }
-    assert_eq!(names(&mut reach, "").unwrap(), ["ok", "sub"]);
+}
+
+#[test]
+fn card_3_a_root_is_granted_however_its_slashes_are_written() {
+    let ground = Ground::new();
+    for root in ["w/", "w//", "./w", "w/."] {
+        let mut reach = ground.reach(&[(root, Access::Write)], &[]);
+        assert_eq!(read(&mut reach, "ok").unwrap(), "inside", "{root}");
+        write(&mut reach, "sub/deep").unwrap();
+    }
 }
 
 #[test]
@@ -621,4 +629,128 @@ fn card_3_paths_are_made_absolute_and_real_before_they_are_judged() {
         assert_eq!(error.path, path);
     }
     assert!(resolve("relative", "x").is_err());
+}
+
+#[test]
+fn card_3_a_path_that_cannot_exist_is_refused_before_it_is_followed() {
+    let ground = Ground::new();
+    let cwd = ground.text("w");
+    let told = |path: &str| resolve(&cwd, path).unwrap_err().to_string();
+    let components = told(&"a/".repeat(500_000));
+    assert!(
+        components.ends_with("cannot be resolved: it is longer than 4096 bytes"),
+        "{components}"
+    );
+    assert!(components.len() < 1000, "the message does not repeat it");
+    let name = told(&"x".repeat(256));
+    assert!(
+        name.ends_with("a name in it is longer than 255 bytes"),
+        "{name}"
+    );
+    let names = told(&"a/".repeat(257));
+    assert!(names.ends_with("it has more than 256 names"), "{names}");
+    let missing = "a/".repeat(256);
+    let expected = format!("{cwd}/{}", missing.trim_end_matches('/'));
+    assert_eq!(resolve(&cwd, &missing).unwrap(), expected);
+    // A link may make it longer than that.
+    ground.link("b/".repeat(1990), "w/long");
+    let longer = told(&format!("long/{}", "c".repeat(255)));
+    assert!(
+        longer.contains("a path of more than 4096 bytes"),
+        "{longer}"
+    );
+}
+
+#[test]
+fn card_3_links_make_no_way_deeper_than_a_path_may_be() {
+    let ground = Ground::new();
+    let down = format!("{}ok", "x/".repeat(200));
+    ground.put(&format!("w/{down}"), "deep");
+    ground.link(format!("{}more", "x/".repeat(200)), "w/a");
+    ground.put(&format!("w/{}more/{down}", "x/".repeat(200)), "deeper");
+    let mut reach = ground.writable();
+    assert_eq!(read(&mut reach, &down).unwrap(), "deep");
+    assert_eq!(
+        read(&mut reach, &format!("a/{down}")),
+        Err(FsError::NotFound)
+    );
+    let told: Vec<_> = reach.refusals().iter().map(|r| r.reason).collect();
+    assert_eq!(told, ["it lies too deep"]);
+}
+
+#[test]
+fn card_3_a_closed_file_is_closed_under_its_other_names() {
+    let ground = Ground::new();
+    ground.put("w/.env", "KEY=1");
+    ground.put("w/secrets/deep/key", "KEY=2");
+    ground.put("w/sub/server.pem", "KEY=3");
+    ground.put("w/pnpm", "code");
+    for (closed, name) in [
+        (".env", "sub/env"),
+        ("secrets/deep/key", "key"),
+        ("sub/server.pem", "cert"),
+        ("../outside/secret", "secret"),
+        ("pnpm", "sub/pnpm"),
+    ] {
+        let closed = ground.path("w").join(closed);
+        fs::hard_link(closed, ground.path("w").join(name)).unwrap();
+    }
+    let rules = [
+        ("w/.env", Access::Read),
+        ("w/secrets/**", Access::Read),
+        ("w/**/*.pem", Access::Read),
+        ("outside", Access::Read),
+        ("w/pnpm", Access::Write),
+    ];
+    let mut reach = ground.reach(&[("w", Access::Write)], &rules);
+    for path in ["sub/env", "key", "cert", "secret"] {
+        assert_eq!(read(&mut reach, path), Err(FsError::NotFound), "{path}");
+        let told = reach.refusals().last().unwrap();
+        assert_eq!(
+            (told.path.as_str(), told.reason),
+            (
+                ground.text(&format!("w/{path}")).as_str(),
+                "a deny rule closes the file under another name"
+            )
+        );
+        // Writing replaces the name: what was closed stays as it is.
+        write(&mut reach, path).unwrap();
+        assert_eq!(read(&mut reach, path).unwrap(), "EVIL");
+    }
+    assert_eq!(read(&mut reach, "sub/pnpm").unwrap(), "code");
+    write(&mut reach, "sub/pnpm").unwrap();
+    assert_eq!(ground.content("w/pnpm"), "code");
+    assert_eq!(ground.content("w/.env"), "KEY=1");
+    assert_eq!(ground.content("outside/secret"), "SECRET");
+}
+
+#[test]
+fn card_3_files_with_several_names_are_read_while_nothing_is_closed_there() {
+    let ground = Ground::new();
+    fs::hard_link(ground.path("w/ok"), ground.path("w/same")).unwrap();
+    fs::hard_link(ground.path("outside/secret"), ground.path("w/shared")).unwrap();
+    for rules in [&[][..], &[("w/.env", Access::Read)]] {
+        let mut reach = ground.reach(&[("w", Access::Read)], rules);
+        assert_eq!(read(&mut reach, "same").unwrap(), "inside");
+        assert_eq!(read(&mut reach, "shared").unwrap(), "SECRET");
+    }
+}
+
+#[test]
+fn card_3_a_link_in_a_rule_closes_every_place_it_led_to() {
+    let ground = Ground::new();
+    ground.put("w/one/key", "1");
+    ground.put("w/two/key", "2");
+    ground.link("one", "w/current");
+    let files = Files::default();
+    let grant = ground.grant(&[("w", Access::Read)], &[("w/current/**", Access::Read)]);
+    let mut before = files.reach(&grant).unwrap();
+    assert_eq!(read(&mut before, "one/key"), Err(FsError::NotFound));
+    assert_eq!(read(&mut before, "two/key").unwrap(), "2");
+    fs::remove_file(ground.path("w/current")).unwrap();
+    ground.link("two", "w/current");
+    let mut after = files.reach(&grant).unwrap();
+    for path in ["one/key", "two/key", "current/key"] {
+        assert_eq!(read(&mut after, path), Err(FsError::NotFound), "{path}");
+    }
 }

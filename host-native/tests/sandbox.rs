@@ -84,6 +84,7 @@ fn call(input: &str) -> ToolCall {
         observed: Vec::new(),
         timeout_ms: None,
         agent: None,
+        command: None,
         outside_sandbox: false,
     }
 }

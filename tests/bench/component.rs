@@ -98,6 +98,7 @@ fn call(name: &str, input: &RawJson, grant: FsGrant) -> ToolCall {
         observed: Vec::new(),
         timeout_ms: None,
         agent: None,
+        command: None,
         outside_sandbox: false,
     }
 }

@@ -1,11 +1,92 @@
-//! Shell command lines as trees.
+//! Shell command lines: read into a tree, looked at, printed anew.
+//!
+//! Whoever lets an agent run commands by rules must know what a line does. A scanner beside the shell never knows for sure: two readers of one
+//! language differ somewhere. So a line that [`read()`] understands is not handed to a shell at all: its [`Script`] is what runs, either
+//! without a shell or as [`print()`] writes it down, every text quoted. What [`read()`] does not understand, it refuses.
+//!
+//! ```
+//! use windlass_shell::{print, read};
+//! let line = read("cd src && grep -c \"it's\" *.rs | sort > counts").unwrap();
+//! let names: Vec<_> = line.commands.iter().filter_map(|command| command.program()).collect();
+//! assert_eq!(names, ["cd", "grep", "sort"]);
+//! assert_eq!(line.obstacle, None);
+//! let text = print(&line.script, &|_| None);
+//! assert!(text.contains("'command' 'grep' '-c' 'it'\\''s' ./*'.rs'"), "{text}");
+//! assert!(read("echo \"$\\\n(touch x)\"").is_err());
+//! ```
+//!
+//! For rules that forbid, [`scan()`] says what a line that is refused here seems to run. It sees more and is sure of less.
+
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
+mod commands;
+mod names;
+mod obstacle;
+mod print;
+mod read;
+mod runs;
+mod scan;
 mod tree;
 
+use alloc::vec::Vec;
+
+pub use commands::{CommandWord, Direction, FileRedirection, Folder, SimpleCommand};
+pub use obstacle::is_builtin;
+pub use print::print;
+pub use runs::runs_others;
+pub use scan::commands as scan;
 pub use tree::{
-    AndOr, Assignment, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target, Word,
+    AndOr, Assignment, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script,
+    Simple, Target, Word,
 };
+
+/// A line that was understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What runs.
+    pub script: Script,
+    /// The simple commands in it, those inside of others before them.
+    pub commands: Vec<SimpleCommand>,
+    /// What keeps the tree from being run in the place of the text: such a line runs only if somebody approved its whole text.
+    pub obstacle: Option<&'static str>,
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// [`Unparsed`]: nothing is known for sure about such a line.
+pub fn read(text: &str) -> Result<Line, Unparsed> {
+    let script = read::script(text)?;
+    Ok(Line {
+        commands: commands::of(&script),
+        obstacle: obstacle::of(&script),
+        script,
+    })
+}
+
+/// Why a line cannot be taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unparsed {
+    /// A quote, bracket or here-document without its end.
+    #[error("a quote, bracket or here-document is not closed")]
+    Unclosed,
+    /// A construct this module does not follow.
+    #[error("it uses {0}, which is not followed here")]
+    Unsupported(&'static str),
+    /// The program to run is only known when the line runs.
+    #[error("the program to run is computed")]
+    ComputedProgram,
+    /// Words where none may stand.
+    #[error("it is not a shell command")]
+    Syntax,
+    /// Nested deeper than anybody writes.
+    #[error("it is nested too deep")]
+    TooDeep,
+    /// Longer than anybody writes.
+    #[error("it is longer than 128 KiB")]
+    TooLong,
+}

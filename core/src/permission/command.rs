@@ -1,21 +1,20 @@
 //! Command rules against shell lines, command by command.
 
 use alloc::{
+    format,
     string::{String, ToString},
     vec::Vec,
 };
 
 use super::{
-    Mode, PathFact, Rule, Specifier, Standing,
-    command_files::{FileCommand, FileUse, Files, files_of, leaves_files_alone},
+    Mode, PathFact, Rule, Specifier, Standing, authority,
+    command_files::{FileCommand, FileUse, Files, base_of, files_of, leaves_files_alone},
     command_pattern::{CommandPattern, Spelled},
     glob, path_pattern,
     path_pattern::{is_under, lexical},
 };
-use crate::{
-    shell::{self, SimpleCommand},
-    tool::Access,
-};
+use crate::tool::{Access, CommandPlan, PlannedFile};
+use windlass_shell::{self as shell, CommandWord, Folder, SimpleCommand, Unparsed};
 
 /// A shell line, taken apart once for all rules.
 #[derive(Debug)]
@@ -23,8 +22,53 @@ pub(super) struct CommandLine<'a> {
     text: &'a str,
     /// As it stands: how a line begins is known even when the rest cannot be followed.
     raw: Spelled,
-    /// None when it cannot be followed: nothing is known about it then.
+    /// Its commands: those of the tree, or those that it seems to run where it was not read. None when nothing is known.
     parts: Option<Vec<Part>>,
+    /// What keeps its tree from being run in the place of its text, in words.
+    obstacle: Option<String>,
+    /// Whether the commands are all there are.
+    is_read: bool,
+}
+
+/// The commands of a line, as far as they can be told; in a line that is not read, the folder of none is known once it
+/// changes.
+pub(super) fn commands_of(text: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
+    match shell::read(text) {
+        Ok(line) => Ok(line.commands),
+        Err(_) => scanned(text),
+    }
+}
+
+fn scanned(text: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
+    let mut commands = shell::scan(text)?;
+    let moves = |command: &SimpleCommand| {
+        let plain = matches!(command.program(), Some("cd" | "pushd" | "popd"));
+        // `env -C dir` and its like run elsewhere too.
+        plain || command.wraps && command.words.iter().any(|w| w.text().starts_with("-C"))
+    };
+    if commands.iter().any(moves) {
+        for command in &mut commands {
+            command.folder = Folder::Unknown;
+        }
+    }
+    Ok(commands)
+}
+
+/// What a host runs in the place of a line whose commands were judged one by one; none if only its whole text can run.
+pub(crate) fn plan(text: &str, cwd: &str, facts: &[PathFact]) -> Option<CommandPlan> {
+    let line = shell::read(text)
+        .ok()
+        .filter(|line| line.obstacle.is_none())?;
+    let files = facts.iter().map(|fact| PlannedFile {
+        written: fact.written.clone(),
+        real: fact.path.clone(),
+        access: fact.access,
+    });
+    Some(CommandPlan {
+        script: line.script,
+        directory: cwd.into(),
+        files: files.collect(),
+    })
 }
 
 /// One command of a line.
@@ -55,27 +99,35 @@ enum Leave<'a> {
 
 impl<'a> CommandLine<'a> {
     pub(super) fn new(text: &'a str, cwd: &str) -> Self {
-        let parts = shell::commands(text).ok().map(|commands| {
-            let files = files_of(text, &commands, cwd);
-            commands
-                .into_iter()
-                .zip(files)
-                .map(|(command, files)| Part {
-                    spelled: Spelled::of(&command),
-                    command,
-                    files,
-                })
-                .collect()
-        });
+        let (commands, obstacle, is_read) = match shell::read(text) {
+            Ok(line) => {
+                let obstacle = line.obstacle.map(|what| format!("it uses {what}"));
+                (Some(line.commands), obstacle, true)
+            }
+            Err(why) => (scanned(text).ok(), Some(why.to_string()), false),
+        };
+        let part = |command: SimpleCommand| Part {
+            spelled: Spelled::of(&command),
+            files: files_of(&command, cwd),
+            command,
+        };
         Self {
             text,
             raw: Spelled::of_text(text),
-            parts,
+            parts: commands.map(|commands| commands.into_iter().map(part).collect()),
+            obstacle,
+            is_read,
         }
     }
 
-    pub(super) fn is_readable(&self) -> bool {
-        self.parts.is_some()
+    /// Why its commands may not be all there are, in words; none if they are.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.obstacle.as_deref().filter(|_| !self.is_read)
+    }
+
+    /// Why only its whole text can be approved, in words; none if its commands can be judged one by one.
+    pub(super) fn obstacle(&self) -> Option<&str> {
+        self.obstacle.as_deref()
     }
 
     /// The commands of the line as texts, for people; wrappers are left out.
@@ -129,29 +181,25 @@ impl<'a> CommandLine<'a> {
             return false;
         };
         let patterns = path_pattern::absolute(rule, pattern, standing);
-        let cwd = &standing.environment.cwd;
-        let closed = |text: &str| {
-            let path = lexical(cwd, text);
-            patterns.iter().any(|pattern| glob::covers(pattern, &path))
-        };
-        self.parts.iter().flatten().any(|part| {
+        let closed = |path: &str| patterns.iter().any(|pattern| glob::covers(pattern, path));
+        let mut parts = self.parts.iter().flatten();
+        parts.any(|part| {
             let program = part.command.program().unwrap_or_default();
-            if rule.is_edit() && leaves_files_alone(program) {
-                return false;
-            }
-            let redirections = part.command.redirections.iter().map(|r| &r.target);
-            let arguments = part.command.words.iter().skip(1);
-            arguments.chain(redirections).any(|word| {
-                let text = word.text();
-                // `--file=x` and `if=x` name x.
-                let value = text.split_once('=').map(|(_, value)| value);
-                word.is_literal()
-                    && [Some(text), value]
-                        .into_iter()
-                        .flatten()
-                        .any(|text| !text.is_empty() && closed(text))
-            })
+            !(rule.is_edit() && leaves_files_alone(program))
+                && named_paths(&part.command, standing).any(|path| closed(&path))
         })
+    }
+
+    /// A place that becomes authority and that a command names which may change it, as far as its words show it.
+    pub(super) fn names_authority(&self, standing: &Standing<'_>) -> Option<String> {
+        let parts = self.parts.iter().flatten();
+        let changing = parts.filter(|part| {
+            let program = part.command.program().unwrap_or_default();
+            !leaves_files_alone(program) && !authority::keeps_its_own(program)
+        });
+        changing
+            .flat_map(|part| named_paths(&part.command, standing))
+            .find(|path| authority::is_place(path, standing.environment))
     }
 
     /// Whether the line does nothing but say what is written in it: its words are literal, and nothing is opened,
@@ -163,10 +211,10 @@ impl<'a> CommandLine<'a> {
             (says || does_nothing(command))
                 && command.assignments.is_empty()
                 && command.redirections.is_empty()
-                && command.words.iter().all(shell::Word::is_literal)
+                && command.words.iter().all(CommandWord::is_literal)
         };
         let parts = self.parts.as_deref().unwrap_or_default();
-        !parts.is_empty() && parts.iter().all(speaks)
+        self.obstacle.is_none() && !parts.is_empty() && parts.iter().all(speaks)
     }
 
     /// Whether the line is one that a rule allows as it is, whatever it does.
@@ -184,10 +232,8 @@ impl<'a> CommandLine<'a> {
     ) -> Option<Vec<&'r Rule>> {
         let mut named: Vec<&Rule> = Vec::new();
         let mut has_reason = false;
-        let parts = self.parts.as_deref()?;
-        let moves = parts
-            .iter()
-            .any(|part| matches!(part.files.command, FileCommand::Enters(_)));
+        // Only what can be run as it was judged is judged command by command.
+        let parts = self.parts.as_deref().filter(|_| self.obstacle.is_none())?;
         for part in parts {
             // A command whose environment is changed is not the one that was allowed.
             if !part.command.assignments.is_empty() {
@@ -202,7 +248,7 @@ impl<'a> CommandLine<'a> {
             if part.command.words.is_empty() {
                 continue;
             }
-            match may_run(part, moves, rules, standing, facts)? {
+            match may_run(part, rules, standing, facts)? {
                 Leave::Rule(rule) => remember(&mut named, rule),
                 Leave::Mode => has_reason = true,
                 Leave::Harmless => {}
@@ -218,6 +264,34 @@ impl<'a> CommandLine<'a> {
     }
 }
 
+/// The paths that the words of a command may mean.
+fn named_paths(command: &SimpleCommand, standing: &Standing<'_>) -> impl Iterator<Item = String> {
+    let cwd = &standing.environment.cwd;
+    // Where it is not known, the working directory is the best guess.
+    let base = base_of(&command.folder, cwd).unwrap_or_else(|| cwd.clone());
+    let home = standing.environment.home.clone();
+    let redirections = command.redirections.iter().map(|r| &r.target);
+    let arguments = command.words.iter().skip(1);
+    let literal = |word: &&CommandWord| word.is_literal() || word.text().starts_with("~/");
+    let texts = arguments
+        .chain(redirections)
+        .filter(literal)
+        .flat_map(|word| {
+            let text = word.text();
+            // `--file=x` and `if=x` name x.
+            let value = text.split_once('=').map(|(_, value)| value);
+            [Some(text), value].into_iter().flatten()
+        });
+    texts
+        .filter(|text| !text.is_empty())
+        .map(move |text| match (text.strip_prefix("~/"), &home) {
+            (Some(rest), Some(home)) => lexical(home, rest),
+            _ => lexical(&base, text),
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
 fn remember<'r>(named: &mut Vec<&'r Rule>, rule: &'r Rule) {
     if !named.contains(&rule) {
         named.push(rule);
@@ -230,14 +304,14 @@ fn allows(rule: &Rule, part: &Part) -> bool {
 
 fn may_run<'r>(
     part: &Part,
-    moves: bool,
     rules: &[&'r Rule],
     standing: &Standing<'_>,
     facts: &[PathFact],
 ) -> Option<Leave<'r>> {
     let program = part.command.words.first()?.text();
     // In another folder a relative program is another program.
-    let is_certain = !(moves && program.contains('/') && !program.starts_with('/'));
+    let moved = part.command.folder != Folder::Start;
+    let is_certain = !(moved && program.contains('/') && !program.starts_with('/'));
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));
     }
@@ -266,7 +340,7 @@ fn does_nothing(command: &SimpleCommand) -> bool {
 /// `[ … ]` and its like with nothing computed in it.
 fn is_literal_test(command: &SimpleCommand) -> bool {
     matches!(builtin(command), Some("[" | "[[" | "test"))
-        && command.words.iter().all(shell::Word::is_literal)
+        && command.words.iter().all(CommandWord::is_literal)
 }
 
 fn may_open<'r>(
@@ -312,21 +386,15 @@ fn edits_workspace(part: &Part, standing: &Standing<'_>, facts: &[PathFact]) -> 
     })
 }
 
-/// Whether what a deny rule closes lies somewhere below a folder.
+/// Whether what a deny rule closes may lie somewhere below a folder.
 fn lies_below(rule: &Rule, folder: &str, standing: &Standing<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;
     };
-    path_pattern::absolute(rule, pattern, standing)
+    let patterns = path_pattern::absolute(rule, pattern, standing);
+    patterns
         .iter()
-        .any(|pattern| {
-            let literal = pattern
-                .find(['*', '?', '[', '\\'])
-                .map_or(pattern.as_str(), |end| {
-                    &pattern[..pattern[..end].rfind('/').unwrap_or(0)]
-                });
-            is_under(folder, literal)
-        })
+        .any(|pattern| glob::may_cover_below(pattern, folder))
 }
 
 /// Where the host says that a file of the line really is.

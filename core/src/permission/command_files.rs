@@ -6,12 +6,9 @@ use alloc::{
     vec::Vec,
 };
 
-use super::path_pattern::lexical;
-use crate::{
-    effect::ResolvePath,
-    shell::{self, Direction, SimpleCommand, Word},
-    tool::Access,
-};
+use windlass_shell::{CommandWord as Word, Direction, Folder, SimpleCommand};
+
+use crate::{effect::ResolvePath, tool::Access};
 
 /// More files than anybody names; what is beyond counts as unknown.
 const MOST_FILES: usize = 64;
@@ -63,11 +60,9 @@ impl Files {
 /// Paths are absolute, as far as that can be told without looking at any file.
 #[must_use]
 pub fn command_paths(line: &str, cwd: &str) -> Vec<ResolvePath> {
-    let Ok(commands) = shell::commands(line) else {
-        return Vec::new();
-    };
     let mut paths: Vec<ResolvePath> = Vec::new();
-    for files in files_of(line, &commands, cwd) {
+    for command in super::command::commands_of(line).unwrap_or_default() {
+        let files = files_of(&command, cwd);
         for used in files.all() {
             let Some(path) = &used.path else { continue };
             let asked = ResolvePath {
@@ -82,56 +77,43 @@ pub fn command_paths(line: &str, cwd: &str) -> Vec<ResolvePath> {
     paths
 }
 
-/// The files of every command of a line, in the order of the commands.
-pub(super) fn files_of(line: &str, commands: &[SimpleCommand], cwd: &str) -> Vec<Files> {
-    let base = base_of(line, commands, cwd);
-    let first = commands.first();
-    commands
-        .iter()
-        .map(|command| Files {
-            // A `cd` at the beginning starts from the working directory itself.
-            command: match first {
-                Some(first) if first == command && command.program() == Some("cd") => {
-                    file_command(command, Some(cwd))
-                }
-                _ => file_command(command, base.as_deref()),
-            },
-            redirections: command
-                .redirections
-                .iter()
-                .map(|redirection| {
-                    let access = match redirection.direction {
-                        Direction::In => Access::Read,
-                        Direction::Out => Access::Write,
-                    };
-                    used(&redirection.target, access, base.as_deref())
-                })
-                .collect(),
-        })
-        .collect()
+/// The files of a command of a line that begins in this directory.
+pub(super) fn files_of(command: &SimpleCommand, cwd: &str) -> Files {
+    let base = base_of(&command.folder, cwd);
+    let base = base.as_deref();
+    let redirections = command.redirections.iter().map(|redirection| {
+        let access = match redirection.direction {
+            Direction::In => Access::Read,
+            Direction::Out => Access::Write,
+        };
+        used(&redirection.target, access, base)
+    });
+    Files {
+        command: file_command(command, base),
+        redirections: redirections.collect(),
+    }
 }
 
-/// What relative paths start from: the working directory, or the folder that the line begins by entering
-/// (`cd x && …`); none when it cannot be told.
-fn base_of(line: &str, commands: &[SimpleCommand], cwd: &str) -> Option<String> {
-    const MOVES: [&str; 3] = ["cd", "pushd", "popd"];
-    let moves = |command: &&SimpleCommand| {
-        let plain = command.program().is_some_and(|name| MOVES.contains(&name));
-        // `env -C dir` and its like run elsewhere too.
-        plain || command.wraps && command.words.iter().any(|w| w.text().starts_with("-C"))
-    };
-    if !commands.iter().any(|command| moves(&command)) {
-        return Some(cwd.to_string());
+/// What relative paths of a command start from; none when it cannot be told. Not lexically shortened: `link/..` is the
+/// host's to resolve.
+pub(super) fn base_of(folder: &Folder, cwd: &str) -> Option<String> {
+    match folder {
+        Folder::Start => Some(cwd.to_string()),
+        Folder::Unknown => None,
+        Folder::Entered(folders) => {
+            let mut base = cwd.to_string();
+            for folder in folders {
+                base = joined(&base, folder);
+            }
+            Some(base)
+        }
     }
-    let (head, _) = line.split_once("&&")?;
-    let first = shell::commands(head).ok()?;
-    let only_first = commands.iter().filter(moves).count() == 1;
-    match first.as_slice() {
-        [first] if only_first && commands.first() == Some(first) => match first.words.as_slice() {
-            [_, folder] if is_folder(folder) => Some(lexical(cwd, folder.text())),
-            _ => None,
-        },
-        _ => None,
+}
+
+fn joined(base: &str, path: &str) -> String {
+    match path.starts_with('/') {
+        true => path.to_string(),
+        false => [base.trim_end_matches('/'), "/", path].concat(),
     }
 }
 
@@ -144,10 +126,9 @@ fn used(word: &Word, access: Access, base: Option<&str>) -> FileUse {
     let absolute = word.text().starts_with('/');
     let known = word.is_literal() && !word.text().is_empty();
     FileUse {
-        // Not lexically shortened: `link/..` is the host's to resolve.
         path: match base {
             _ if known && absolute => Some(word.text().to_string()),
-            Some(base) if known => Some([base.trim_end_matches('/'), "/", word.text()].concat()),
+            Some(base) if known => Some(joined(base, word.text())),
             _ => None,
         },
         access,
@@ -353,8 +334,12 @@ mod tests {
             ("cd x && rm a", &["r /w/x", "w /w/x/a"]),
             ("cd x; rm a", &["r /w/x"]),
             ("cd x; rm /a", &["r /w/x", "w /a"]),
-            ("(cd x && rm a) && rm b", &["r /w/x"]),
-            ("cd x && cd y && rm a", &["r /w/x"]),
+            ("(cd x && rm a) && rm b", &["r /w/x", "w /w/x/a", "w /w/b"]),
+            (
+                "cd x && cd y && rm a",
+                &["r /w/x", "r /w/x/y", "w /w/x/y/a"],
+            ),
+            ("cd x && cd .. && rm a", &["r /w/x", "r /w/x/.."]),
             ("for i in 1 2; do cd x; done", &["r /w/x"]),
             ("cd && rm a", &[]),
             ("env -C x rm a", &[]),

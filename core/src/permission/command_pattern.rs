@@ -6,7 +6,7 @@ use alloc::{
     vec::Vec,
 };
 
-use crate::shell::{self, SimpleCommand, Word};
+use windlass_shell::{self as shell, CommandWord as Word, SimpleCommand};
 
 /// Between words: what a blank in a rule matches, and no blank inside of a quoted word does.
 const GAP: char = '\0';
@@ -151,7 +151,7 @@ pub(super) fn escape(line: &str) -> String {
 /// The words of a rule: as a shell reads them where it is a plain command, else as they stand.
 fn words_of(body: &str) -> Vec<String> {
     if !body.contains(STAR)
-        && let Ok(commands) = shell::commands(body)
+        && let Ok(commands) = shell::scan(body)
         && let [command] = commands.as_slice()
         && command.assignments.is_empty()
         && command.redirections.is_empty()
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     fn spelled(line: &str) -> Spelled {
-        Spelled::of(&shell::commands(line).unwrap()[0])
+        Spelled::of(&shell::scan(line).unwrap()[0])
     }
 
     #[test]

@@ -20,6 +20,21 @@ pub(super) fn covers(pattern: &str, path: &str) -> bool {
     (0..=path.len()).any(|end| reached[end] && path.get(end).is_none_or(|next| *next == b'/'))
 }
 
+/// Whether an absolute pattern may cover something below a folder: every name on the way there fits.
+pub(super) fn may_cover_below(pattern: &str, folder: &str) -> bool {
+    let mut wanted = pattern.trim_end_matches('/').split('/');
+    for name in folder.trim_end_matches('/').split('/') {
+        match wanted.next() {
+            // What lies above is closed, and this with it.
+            None => return true,
+            Some(segment) if segment.contains("**") => return true,
+            Some(segment) if !covers(segment, name) => return false,
+            Some(_) => {}
+        }
+    }
+    true
+}
+
 /// Text as a pattern that means just this text.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

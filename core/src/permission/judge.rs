@@ -10,7 +10,7 @@ use alloc::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Behavior, Mode, Rule, Source, Specifier, Standing,
+    Behavior, Mode, Rule, Source, Specifier, Standing, authority,
     command::{CommandLine, Concern},
     confinement::{Place, place},
     glob, path_pattern, tool_name,
@@ -142,6 +142,19 @@ pub struct Decision {
     pub verdict: Verdict,
     /// What decided.
     pub cause: Cause,
+    /// How much of a command it is about.
+    pub scope: Scope,
+}
+
+/// How much of a command a decision is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Its whole text, whatever that does.
+    #[default]
+    Whole,
+    /// The commands that were read in it: they run, and the text does not.
+    Parts,
 }
 
 /// What happens to a call.
@@ -165,8 +178,10 @@ pub enum Cause {
     Rules(Vec<RuleName>),
     /// A hook; its reason, if it gave one.
     Hook(Option<String>),
-    /// The command cannot be compared with the rules for commands.
-    UnreadableCommand,
+    /// Only the whole text of the command can be approved; why.
+    UnreadCommand(String),
+    /// The call may change a place from which later sessions or programs take orders.
+    Authority(String),
     /// The command names a file that a rule closes.
     ClosedFile(RuleName),
     /// The mode.
@@ -241,10 +256,12 @@ impl Cause {
             }
             Self::Hook(None) => "a hook says so".to_string(),
             Self::Hook(Some(reason)) => format!("a hook says so: {reason}"),
-            Self::UnreadableCommand => {
-                "the command cannot be taken apart, so no rule for commands can be applied"
-                    .to_string()
+            Self::UnreadCommand(why) => {
+                format!("no rule can let parts of the command pass: {why}")
             }
+            Self::Authority(path) => format!(
+                "{path} is a place from which programs and later sessions take orders, so only a person can let it be changed"
+            ),
             Self::ClosedFile(rule) => format!("the command names a file that {rule} closes"),
             Self::Mode(mode) => format!("permission mode is {}", mode.name()),
             Self::WorkspaceRead => "reading inside the workspace is free".to_string(),
@@ -274,7 +291,11 @@ pub(super) fn judge_line(
     line: Option<&CommandLine<'_>>,
     hook: Option<&HookVerdict>,
 ) -> Decision {
-    let decide = |verdict, cause| Decision { verdict, cause };
+    let decide = |verdict, cause| Decision {
+        verdict,
+        cause,
+        scope: Scope::Whole,
+    };
     let mode = standing.mode();
     let by_hook = |behavior| {
         let hook = hook.filter(|hook| hook.behavior == behavior)?;
@@ -327,13 +348,17 @@ pub(super) fn judge_line(
         left: &[],
         ..*standing
     };
-    match allowed_by(&allow, &here, call, line) {
-        Some(rules) if rules.is_empty() => return decide(Verdict::Allow, Cause::Mode(mode)),
-        Some(rules) => {
-            let names = rules.into_iter().map(RuleName::from).collect();
-            return decide(Verdict::Allow, Cause::Rules(names));
-        }
-        None => {}
+    if let Some((rules, scope)) = allowed_by(&allow, &here, call, line) {
+        let names: Vec<RuleName> = rules.into_iter().map(RuleName::from).collect();
+        let cause = match names.is_empty() {
+            true => Cause::Mode(mode),
+            false => Cause::Rules(names),
+        };
+        return Decision {
+            verdict: Verdict::Allow,
+            cause,
+            scope,
+        };
     }
     if place == Place::Sandbox && standing.confinement.is_some_and(|it| it.auto_allow) {
         return decide(Verdict::Allow, Cause::Confined);
@@ -352,9 +377,14 @@ fn guard(
     if let Some(rule) = guards.clone().find(concerned) {
         return Some(Cause::rule(rule));
     }
+    if let Some(path) = authority::changed_by(standing, call, line) {
+        return Some(Cause::Authority(path));
+    }
     let line = line?;
-    if !line.is_readable() && guards.any(|rule| is_about_commands(rule, call.tool)) {
-        return Some(Cause::UnreadableCommand);
+    if let Some(why) = line.unread()
+        && guards.any(|rule| is_about_commands(rule, call.tool))
+    {
+        return Some(Cause::UnreadCommand(why.to_string()));
     }
     standing
         .deny_rules()
@@ -367,7 +397,11 @@ fn by_mode(
     call: CallFacts<'_>,
     line: Option<&CommandLine<'_>>,
 ) -> Decision {
-    let decide = |verdict, cause| Decision { verdict, cause };
+    let decide = |verdict, cause| Decision {
+        verdict,
+        cause,
+        scope: Scope::Whole,
+    };
     let mode = standing.mode_for(&call.tool.name);
     if mode == Mode::BypassPermissions {
         return decide(Verdict::Allow, Cause::Mode(mode));
@@ -382,15 +416,20 @@ fn by_mode(
         return decide(Verdict::Allow, Cause::WorkspaceRead);
     }
     if standing.free_workspace_reads && line.is_some_and(CommandLine::only_speaks) {
-        return decide(Verdict::Allow, Cause::OwnState);
+        return Decision {
+            scope: Scope::Parts,
+            ..decide(Verdict::Allow, Cause::OwnState)
+        };
     }
     if inside && mode == Mode::AcceptEdits && call.tool.edits_files() {
         return decide(Verdict::Allow, Cause::Mode(mode));
     }
-    match (mode, outside) {
-        (Mode::DontAsk, _) => decide(Verdict::Deny, Cause::Mode(mode)),
-        (_, Some(fact)) => decide(Verdict::Ask, Cause::OutsideWorkspace(fact.path.clone())),
-        (_, None) => decide(Verdict::Ask, Cause::NoRule),
+    let obstacle = line.and_then(CommandLine::obstacle);
+    match (mode, outside, obstacle) {
+        (Mode::DontAsk, _, _) => decide(Verdict::Deny, Cause::Mode(mode)),
+        (_, Some(fact), _) => decide(Verdict::Ask, Cause::OutsideWorkspace(fact.path.clone())),
+        (_, None, Some(why)) => decide(Verdict::Ask, Cause::UnreadCommand(why.to_string())),
+        (_, None, None) => decide(Verdict::Ask, Cause::NoRule),
     }
 }
 
@@ -434,17 +473,18 @@ fn allowed_by<'r>(
     standing: &Standing<'_>,
     call: CallFacts<'_>,
     line: Option<&CommandLine<'_>>,
-) -> Option<Vec<&'r Rule>> {
+) -> Option<(Vec<&'r Rule>, Scope)> {
     let whole = |rule: &&&Rule| allows_whole(rule, standing, call, line);
     if let Some(rule) = rules.iter().find(whole) {
-        return Some(alloc::vec![*rule]);
+        return Some((alloc::vec![*rule], Scope::Whole));
     }
     let concerning: Vec<&Rule> = rules
         .iter()
         .copied()
         .filter(|rule| is_about_commands(rule, call.tool) || rule.is_edit())
         .collect();
-    line?.allowed_by(&concerning, standing, call.paths)
+    let parts = line?.allowed_by(&concerning, standing, call.paths)?;
+    Some((parts, Scope::Parts))
 }
 
 /// Whether a rule by itself allows a call as a whole.

@@ -13,7 +13,7 @@ use super::{
     Behavior, Layer, Rule, RuleEntry, RuleName, Source, Specifier, command_pattern::CommandPattern,
     glob, tool_name,
 };
-use crate::shell::{self, Unparsed};
+use windlass_shell::{self as shell, Unparsed};
 
 /// A rule as it stands in a layer.
 #[derive(Debug, Clone, Copy)]
@@ -364,7 +364,7 @@ fn command_fault(pattern: &CommandPattern, behavior: Behavior) -> Option<(Fault,
         .map(|word| word.replace('\u{1}', "x"))
         .collect::<Vec<_>>()
         .join(" ");
-    match shell::commands(&as_line) {
+    match shell::scan(&as_line) {
         Err(Unparsed::Unsupported(what)) if allows => Some((
             Fault::NeverMatches,
             format!("a line with {what} is always asked about: only a rule for the very line allows it"),

@@ -6,6 +6,7 @@
 //!   updates that would let a call run.
 //! - [`Narrowing`] is what a subagent may less, [`ToolSet`] which tools there are at all.
 
+mod authority;
 mod command;
 mod command_files;
 mod command_pattern;
@@ -28,6 +29,7 @@ mod tool_name;
 mod tool_set;
 mod update;
 
+pub(crate) use command::plan as command_plan;
 pub use command_files::command_paths;
 pub use command_pattern::CommandPattern;
 pub use confinement::CommandConfinement;
@@ -36,7 +38,7 @@ pub use domain::DomainPattern;
 pub use example::ExampleError;
 pub use explain::{Considered, Explanation, Fit, explain};
 pub use judge::{
-    CallFacts, CallSubject, Cause, Decision, HookVerdict, PathFact, RuleName, Verdict, judge,
+    CallFacts, CallSubject, Cause, Decision, HookVerdict, PathFact, RuleName, Scope, Verdict, judge,
 };
 pub use layer::{Layer, LayerError, Layered, PermissionSettings, RuleEntry, all_faults};
 pub use lint::{Fault, Finding, lint};

@@ -49,10 +49,15 @@ pub fn suggestions(
     call: CallFacts<'_>,
     decision: &Decision,
 ) -> Vec<PermissionUpdate> {
-    let open = matches!(
-        decision.cause,
-        Cause::NoRule | Cause::OutsideWorkspace(_) | Cause::Mode(Mode::DontAsk)
-    );
+    let open = match decision.cause {
+        Cause::NoRule | Cause::OutsideWorkspace(_) | Cause::Mode(Mode::DontAsk) => true,
+        // A rule for the very line helps, unless rules that forbid want the question.
+        Cause::UnreadCommand(_) => {
+            let mut guards = standing.rules.ask.iter().chain(standing.deny_rules());
+            !guards.any(|rule| judge::is_about_commands(rule, call.tool))
+        }
+        _ => false,
+    };
     if decision.verdict == Verdict::Allow || !open {
         return Vec::new();
     }

@@ -154,6 +154,12 @@ pub trait Decoder: Send {
     /// Whether the response is complete; what follows is ignored.
     fn is_complete(&self) -> bool;
 
+    /// How much of the response has come: a number that grows with every piece of it, and with nothing else. A server that
+    /// only says that it is still there has sent none. None (the default): every byte counts.
+    fn progress(&self) -> Option<u64> {
+        None
+    }
+
     /// The response.
     ///
     /// # Errors

@@ -13,6 +13,8 @@ use crate::{
 pub(super) struct WholeDecoder {
     content_type: String,
     body: Vec<u8>,
+    /// Bytes that are not white space, which some servers send to say that they are still there.
+    progress: u64,
     read: fn(&[u8]) -> Result<Response, Unread>,
 }
 
@@ -37,6 +39,7 @@ impl WholeDecoder {
         Self {
             content_type: content_type.to_owned(),
             body: Vec::new(),
+            progress: 0,
             read,
         }
     }
@@ -63,6 +66,8 @@ impl WholeDecoder {
 impl Decoder for WholeDecoder {
     fn feed(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         self.body.extend_from_slice(bytes);
+        let said = bytes.iter().filter(|byte| !byte.is_ascii_whitespace());
+        self.progress += said.count() as u64;
         Ok(())
     }
 
@@ -72,6 +77,10 @@ impl Decoder for WholeDecoder {
 
     fn is_complete(&self) -> bool {
         false // only the end of the body says so
+    }
+
+    fn progress(&self) -> Option<u64> {
+        Some(self.progress)
     }
 
     fn finish(self: Box<Self>) -> Result<Response, WireError> {

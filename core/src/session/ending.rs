@@ -110,10 +110,12 @@ impl Thread {
         if in_calls {
             return self.save(shared, Stage::SaveResults, lines);
         }
-        if core::mem::take(&mut self.turn_begun) {
+        let has_end = self.end_written == Some(self.turn);
+        if core::mem::take(&mut self.turn_begun) || has_end {
             // What came of the response that was cut counts as its own.
             self.turn = self.turn.saturating_add(1);
         }
+        self.end_written = Some(self.turn);
         self.save_under(shared, Stage::SaveResults, BEHIND_RESULTS, lines);
     }
 

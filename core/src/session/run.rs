@@ -13,7 +13,7 @@ use crate::{
     message::{ApiMessage, DeferredToolUse, ErrorClass, PermissionDenial},
     permission::PathFact,
     provider::{StopReason, Usage},
-    tool::ToolDefinition,
+    tool::{ApprovedCommand, ToolDefinition},
 };
 
 /// The answer to one prompt, under way.
@@ -150,6 +150,9 @@ pub(super) struct Call {
     pub(super) approved: bool,
     /// Why it may run: recorded before it does.
     pub(super) decision: Option<String>,
+    /// What of its command may run, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) command: Option<ApprovedCommand>,
     pub(super) started: Millis,
     /// When it is next said that the call is still running.
     #[serde(default)]
@@ -233,6 +236,7 @@ impl Call {
             paths: Vec::new(),
             approved: false,
             decision: None,
+            command: None,
             started: Millis(0),
             progress_at: None,
             attempt: 1,

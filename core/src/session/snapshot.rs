@@ -114,6 +114,8 @@ struct ThreadState {
     steering: VecDeque<Prompt>,
     turn: u32,
     turn_begun: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    end_written: Option<u32>,
     call_ids: BTreeSet<String>,
     last_entry: Option<Uuid>,
     #[serde(deserialize_with = "entries")]
@@ -394,6 +396,7 @@ impl Thread {
             context_size,
             turn,
             turn_begun,
+            end_written,
             call_ids,
             last_entry,
             saving,
@@ -426,6 +429,7 @@ impl Thread {
             steering: steering.clone(),
             turn: *turn,
             turn_begun: *turn_begun,
+            end_written: *end_written,
             call_ids: call_ids.clone(),
             last_entry: *last_entry,
             saving: saving.clone(),
@@ -451,6 +455,7 @@ impl ThreadState {
             history,
             turn: self.turn,
             turn_begun: self.turn_begun,
+            end_written: self.end_written,
             call_ids: self.call_ids,
             last_entry: self.last_entry,
             saving: self.saving,

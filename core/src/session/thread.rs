@@ -75,6 +75,8 @@ pub(super) struct Thread {
     pub(super) turn: u32,
     /// Something was done for a response that has not come: its number is not free any more.
     pub(super) turn_begun: bool,
+    /// The last turn behind which an end was written: a second one needs a number of its own.
+    pub(super) end_written: Option<u32>,
     /// Ids of all tool calls.
     pub(super) call_ids: BTreeSet<String>,
     pub(super) last_entry: Option<Uuid>,
@@ -113,6 +115,7 @@ impl Thread {
             shown: None,
             turn: 0,
             turn_begun: false,
+            end_written: None,
             call_ids: BTreeSet::new(),
             last_entry: None,
             saving: Vec::new(),
@@ -159,6 +162,7 @@ impl Thread {
         let lingering = self.incoming.as_ref().and_then(Incoming::linger_until);
         let progress = self.progress_due();
         let due = self.run.retry_at.into_iter().chain(lingering);
+        let due = due.chain(self.response_due());
         due.chain(progress).chain(self.task_wait_ends()).min()
     }
 
@@ -205,6 +209,7 @@ impl Thread {
         if lingering.is_some_and(|until| until <= now) {
             self.stop_lingering(shared);
         }
+        self.stop_waiting_if_due(shared);
         self.say_due_progress(shared);
         self.drained_if_quiet(shared);
     }

@@ -8,7 +8,11 @@ use alloc::{
 
 use super::{OutputForm, PermissionForm, PromptForm, ProviderForm, SpecForm, Task, TaskForm};
 use crate::{
-    agent::AgentSource, json::RawJson, permission::Rule, price::Catalogue, spec::Spec,
+    agent::AgentSource,
+    json::RawJson,
+    permission::Rule,
+    price::Catalogue,
+    spec::{ResponseLimits, Spec},
     tools::tool_search::ToolSearchSetting,
 };
 
@@ -67,6 +71,7 @@ impl SpecForm {
             partial_messages: spec.partial_messages,
             limits: spec.limits.clone(),
             retry: Some(spec.retry.clone()),
+            response: (spec.response != ResponseLimits::default()).then(|| spec.response.clone()),
             permissions: PermissionForm {
                 mode: permissions.mode,
                 allow: texts(&permissions.rules.allow),

@@ -7,6 +7,7 @@ use windlass_core::{
     id::Stage,
     message::{FailedFile, PersistedFile, ResultSubtype},
     permission::Mode,
+    spec::ResponseLimits,
     tool::ToolResult,
 };
 
@@ -176,6 +177,7 @@ fn loop_30_a_change_of_mode_is_told_once() {
 fn loop_33_a_call_that_takes_long_is_reported_by_the_clock() {
     let mut spec = spec_with(vec![tool("Note")]);
     spec.progress_interval_ms = Some(4_000);
+    spec.response = ResponseLimits::none();
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::call("a", "Note", json!({})));

@@ -25,6 +25,7 @@ mod loop_limits;
 mod loop_messages;
 mod loop_output;
 mod loop_refusals;
+mod loop_silence;
 mod loop_steering;
 mod loop_tools;
 mod path_patterns;

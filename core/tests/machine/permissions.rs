@@ -728,7 +728,8 @@ fn perm_4_every_command_of_a_line_needs_its_own_permission() {
         ("for f in $(ls); do grep x $f; done", Verdict::Ask),
         ("echo a > f && make", Verdict::Allow),
         ("echo a > g && make", Verdict::Ask),
-        ("pwd -P", Verdict::Allow),
+        ("pwd", Verdict::Allow),
+        ("pwd -P", Verdict::Ask),
         ("true", Verdict::Ask),
     ] {
         assert_eq!(

@@ -173,6 +173,7 @@ fn perm_4_no_line_slips_past_its_rules() {
         "[[ 'a[$(rm y)]' -eq 1 ]] || echo x",
         "for x in 'a[$(rm y)]'; do echo $((x)); done",
         "for x in 'a[$(rm y)]'; do echo ${s:x} ${a[x]}; done",
+        "case $X in a) npm run b;; *) echo c;; esac",
     ] {
         let call = Call::new("Bash", line);
         assert_eq!(
@@ -190,7 +191,6 @@ fn perm_4_no_line_slips_past_its_rules() {
         "npm run x && echo done",
         "timeout 5 npm run x 2>&1 | xargs echo",
         "if npm run x; then echo y; else echo z; fi",
-        "case $X in a) npm run b;; *) echo c;; esac",
         "for f in a b; do echo $f; done",
         "find . -name '*.rs' -exec echo {} +",
         "[ -f x ] && npm run x > /dev/null",

@@ -7,6 +7,7 @@ use windlass_core::{
     Input, Message, Spec,
     effect::{HttpFailure, HttpFailureKind, PermissionResponse, Prompt},
     json::RawJson,
+    spec::ResponseLimits,
     testkit::{RunError, Script, TestHost, ToolStep, VirtualClock, render},
     tool::{Access, PathParam, ToolDefinition, ToolResult},
 };
@@ -68,7 +69,10 @@ fn waiting_costs_virtual_time_only() {
     let host = TestHost::new(script(&json!({"exchanges": [{"respond": {
         "text": "Slow.", "chunks": "whole", "delay_ms": {"head": 3_600_000, "chunk": 500}
     }}]})));
-    let mut session = host.session(Spec::default());
+    let mut session = host.session(Spec {
+        response: ResponseLimits::none(),
+        ..Spec::default()
+    });
     host.prompt(&mut session, "Hi").expect("a run");
     assert_eq!(host.elapsed_ms(), 3_600_500);
 }
@@ -122,7 +126,10 @@ fn what_never_comes_is_an_error_and_no_hang() {
     let host = TestHost::new(script(&json!({"exchanges": [
         {"respond": {"text": "never", "faults": [{"after_events": 2, "hang": true}]}}
     ]})));
-    let mut session = host.session(Spec::default());
+    let mut session = host.session(Spec {
+        response: ResponseLimits::none(),
+        ..Spec::default()
+    });
     let stuck = host.prompt(&mut session, "Hi").expect_err("nothing comes");
     assert!(matches!(stuck, RunError::Stuck(_)), "{stuck}");
 }

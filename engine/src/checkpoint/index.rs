@@ -2,13 +2,15 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    fs::{self, DirBuilder, OpenOptions},
-    io::{self, Write as _},
+    fs::{self, DirBuilder},
+    io,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 use windlass_core::Uuid;
+
+use crate::LineFile;
 
 /// A line of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,8 +40,6 @@ pub(super) struct Index {
     records: Vec<Record>,
     /// Files that were noted since the last message.
     current: HashSet<PathBuf>,
-    /// The last line of the file has no end.
-    is_torn: bool,
 }
 
 impl Index {
@@ -49,10 +49,7 @@ impl Index {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(error),
         };
-        let mut index = Self {
-            is_torn: !text.is_empty() && !text.ends_with(b"\n"),
-            ..Self::default()
-        };
+        let mut index = Self::default();
         for line in text.split(|byte| *byte == b'\n') {
             // A line that was torn off noted a change that was not made.
             if let Ok(record) = serde_json::from_slice(line) {
@@ -64,23 +61,12 @@ impl Index {
 
     /// Adds a record to the file, then to what is known.
     pub(super) fn add(&mut self, path: &Path, record: Record) -> io::Result<()> {
-        let mut line = Vec::new();
-        if self.is_torn {
-            line.push(b'\n');
-        }
-        serde_json::to_writer(&mut line, &record)?;
+        let mut line = serde_json::to_vec(&record)?;
         line.push(b'\n');
         if let Some(folder) = path.parent() {
             create_folder(folder)?;
         }
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
-        self.is_torn = true;
-        file.write_all(&line)?;
-        self.is_torn = false;
+        LineFile::open(path)?.append(&line)?;
         self.take(record);
         Ok(())
     }

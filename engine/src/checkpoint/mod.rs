@@ -169,7 +169,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         .collect::<io::Result<_>>()?;
     names.sort_by_key(|name| name == INDEX);
     for name in names {
-        fs::copy(from.join(&name), to.join(&name))?;
+        // As a whole or not at all: half of it would be taken for what its name says.
+        let content = fs::read(from.join(&name))?;
+        atomic::replace(&to.join(&name), &content, Readers::Owner)?;
     }
     Ok(())
 }

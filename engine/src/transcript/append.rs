@@ -2,8 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions},
-    io::{Read as _, Seek as _, SeekFrom, Write as _},
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -13,7 +12,10 @@ use windlass_core::{RawJson, effect::Entry, json::RawObject};
 use super::{
     Appended, CostState, Scribe, ScribeLine, SessionFiles, TranscriptError, scribe::encoded,
 };
-use crate::atomic::{self, Readers};
+use crate::{
+    LineFile,
+    atomic::{self, Readers},
+};
 
 /// Writes the transcript of a session and those of its subagents.
 ///
@@ -32,9 +34,7 @@ pub struct TranscriptWriter {
 #[derive(Debug)]
 struct OpenFile {
     path: PathBuf,
-    file: File,
-    /// The last line has no end: whatever wrote it was stopped.
-    is_torn: bool,
+    lines: LineFile,
 }
 
 /// What is said of a subagent beside its transcript; readers find the call that started it here.
@@ -185,7 +185,7 @@ impl TranscriptWriter {
     /// [`TranscriptError`].
     pub fn sync(&self) -> Result<(), TranscriptError> {
         for open in self.open.values() {
-            let synced = open.file.sync_data();
+            let synced = open.lines.sync();
             synced.map_err(|error| TranscriptError::new("writing", &open.path, error))?;
         }
         Ok(())
@@ -238,54 +238,23 @@ impl TranscriptWriter {
 impl OpenFile {
     fn open(path: PathBuf) -> Result<Self, TranscriptError> {
         create_folder(&path)?;
-        let mut options = OpenOptions::new();
-        options.create(true).append(true).read(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let opened = options.open(&path).and_then(|mut file| {
-            let is_torn = ends_in_the_middle(&mut file)?;
-            Ok((file, is_torn))
-        });
-        match opened {
-            Ok((file, is_torn)) => Ok(Self {
-                path,
-                file,
-                is_torn,
-            }),
+        match LineFile::open(&path) {
+            Ok(lines) => Ok(Self { path, lines }),
             Err(error) => Err(TranscriptError::new("opening", &path, error)),
         }
     }
 
-    /// All lines by one write. What is written in part stays a line that readers pass over.
+    /// All lines by one write, or none.
     fn append(&mut self, entries: &[RawJson]) -> Result<(), TranscriptError> {
-        let size = entries
-            .iter()
-            .map(|entry| entry.get().len() + 1)
-            .sum::<usize>();
-        let mut bytes = Vec::with_capacity(size + 1);
-        if self.is_torn {
-            bytes.push(b'\n');
-        }
+        let size = entries.iter().map(|entry| entry.get().len() + 1).sum();
+        let mut bytes = Vec::with_capacity(size);
         for entry in entries {
             bytes.extend_from_slice(entry.get().as_bytes());
             bytes.push(b'\n');
         }
-        self.is_torn = true;
-        let written = self.file.write_all(&bytes);
-        written.map_err(|error| TranscriptError::new("writing", &self.path, error))?;
-        self.is_torn = false;
-        Ok(())
+        let written = self.lines.append(&bytes);
+        written.map_err(|error| TranscriptError::new("writing", &self.path, error))
     }
-}
-
-fn ends_in_the_middle(file: &mut File) -> std::io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(false);
-    }
-    file.seek(SeekFrom::End(-1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
 }
 
 /// The folder of a file, with all above it, for nobody else to read.

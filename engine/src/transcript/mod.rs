@@ -17,7 +17,8 @@
 //! # What is safe when
 //! A line counts as written once [`TranscriptWriter::persist`] has returned: all lines of a call have then been handed to
 //! the operating system by one `write` each file, so that killing the process at any moment loses none of them, and
-//! readers never see half a line of ours in the middle of a file. Nothing is forced to the disk on the way (that would
+//! readers never see half a line of ours in the middle of a file. Lines that do not fit on the disk are taken back to the last
+//! that did, and come first with the next ones ([`LineFile`](crate::LineFile)). Nothing is forced to the disk on the way (that would
 //! cost every turn tens of milliseconds): what a *power failure* within seconds takes with it is lost, except after
 //! [`TranscriptWriter::sync`]. A last line that was torn off is sealed by a line end before anything is appended; readers
 //! pass over it.

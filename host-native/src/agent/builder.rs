@@ -14,7 +14,7 @@ use windlass_core::{
     output::OutputFormat,
     permission::Mode,
     provider::Provider,
-    spec::{Effort, RetryPolicy, Thinking},
+    spec::{Effort, ResponseLimits, RetryPolicy, Thinking},
     tools::CoreTool,
 };
 
@@ -191,6 +191,14 @@ impl AgentBuilder {
     /// When a failed model call is asked again. Default: ten times, from half a second, doubling.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.spec.retry = policy;
+        self
+    }
+
+    /// How long a model server may take over a response, and how much it may send. Default: five minutes without content, two
+    /// hours in all, 64 MiB. The endpoint has limits of its own, which know nothing of content
+    /// ([`EndpointConfig`](crate::http::EndpointConfig)).
+    pub fn response_limits(mut self, limits: ResponseLimits) -> Self {
+        self.spec.response = limits;
         self
     }
 

@@ -6,16 +6,23 @@
 mod background;
 mod capture;
 mod exit;
+#[cfg(unix)]
+mod judged;
+#[cfg(unix)]
+pub mod plan;
 pub(crate) mod process;
 
-use std::{ffi::OsString, time::Duration};
+use std::{
+    ffi::{OsStr, OsString},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use windlass_core::{
     host::CancelSignal,
     json::RawJson,
-    tool::{Annotations, ToolCall, ToolDefinition, ToolResult},
+    tool::{Annotations, ApprovedCommand, CommandPlan, ToolCall, ToolDefinition, ToolResult},
 };
 
 pub(crate) use self::exit::Exit;
@@ -203,12 +210,47 @@ impl Bash {
             Ok(spawner) => spawner,
             Err(reason) => return ToolResult::error(reason),
         };
+        let printed;
+        let (mut hidden, mut variables) = (self.hidden.clone(), self.variables.clone());
+        let text = match &call.command {
+            None => {
+                return ToolResult::error(
+                    "The call of Bash says nothing about what of its command was approved, so nothing was run.",
+                );
+            }
+            Some(ApprovedCommand::AsWritten) => &input.command,
+            // In the sandbox, so that whatever it opens is opened there.
+            Some(ApprovedCommand::Plan(plan)) if spawner.is_confined() => {
+                let session = match self.session(plan) {
+                    Ok(session) => session,
+                    Err(error) => return ToolResult::error(error.to_string()),
+                };
+                let found = |name: &str| {
+                    session
+                        .find(OsStr::new(name))?
+                        .into_os_string()
+                        .into_string()
+                        .ok()
+                };
+                printed = windlass_shell::print(&plan.script, &found);
+                // Nothing from which a shell takes orders before the first line.
+                hidden = std::env::vars_os().map(|(name, _)| name).collect();
+                variables = session.environment();
+                &printed
+            }
+            Some(ApprovedCommand::Plan(plan)) => {
+                return match self.run_plan(plan, time, listeners, cancel).await {
+                    Ok(finished) => result(&input.command, &finished, time, &spawner),
+                    Err(error) => ToolResult::error(error),
+                };
+            }
+        };
         let job = Job {
             shell: &self.shell,
-            command: &input.command,
+            command: text,
             directory: &call.grant.cwd,
-            hidden: &self.hidden,
-            variables: &self.variables,
+            hidden: &hidden,
+            variables: &variables,
             input: None,
             max_stdout: MAX_STDOUT,
             time,
@@ -219,6 +261,46 @@ impl Bash {
             Ok(finished) => result(&input.command, &finished, time, &spawner),
             Err(error) => ToolResult::error(error.to_string()),
         }
+    }
+
+    /// Where a plan begins, and what its programs are told.
+    fn session(&self, plan: &CommandPlan) -> Result<plan::Session, plan::SessionError> {
+        let inherited = std::env::vars_os().filter(|(name, _)| !self.hidden.contains(name));
+        plan::Session::new(
+            &plan.directory,
+            inherited.chain(self.variables.iter().cloned()),
+        )
+    }
+
+    /// Runs what was judged; the text that it was read from is not looked at.
+    #[cfg(unix)]
+    async fn run_plan(
+        &self,
+        plan: &CommandPlan,
+        time: Option<Duration>,
+        listeners: Listeners,
+        cancel: CancelSignal,
+    ) -> Result<Finished, String> {
+        let inherited = std::env::vars_os().filter(|(name, _)| !self.hidden.contains(name));
+        let job = judged::JudgedJob {
+            plan,
+            environment: inherited.chain(self.variables.iter().cloned()).collect(),
+            max_stdout: MAX_STDOUT,
+            time,
+            listeners,
+        };
+        job.run(cancel).await.map_err(|error| error.to_string())
+    }
+
+    #[cfg(not(unix))]
+    async fn run_plan(
+        &self,
+        _: &CommandPlan,
+        _: Option<Duration>,
+        _: Listeners,
+        _: CancelSignal,
+    ) -> Result<Finished, String> {
+        Err("There is no Bash on this system.".to_owned())
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Between the request to end and the end by force.
-const GRACE: Duration = Duration::from_secs(2);
+pub(super) const GRACE: Duration = Duration::from_secs(2);
 
 /// How long output is waited for once every process of the group is gone: a process that left the group may
 /// still hold the pipe.
@@ -66,6 +66,8 @@ pub(crate) struct Finished {
     pub(crate) exit: Exit,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
+    /// The directory at its end, where that is known.
+    pub(crate) directory: Option<String>,
 }
 
 /// A command that could not be run.
@@ -115,6 +117,7 @@ impl Job<'_> {
             exit,
             stdout,
             stderr,
+            directory: None,
         })
     }
 
@@ -192,7 +195,7 @@ impl Job<'_> {
 }
 
 /// Reads on to the end of the output, or gives up on it: what does not come is not waited for.
-async fn drain(reading: Pin<&mut Fuse<impl Future<Output = ()>>>) {
+pub(super) async fn drain(reading: Pin<&mut Fuse<impl Future<Output = ()>>>) {
     // A fused future that is done never ends a second time.
     if !reading.is_terminated() {
         let _ = timeout(DRAIN, reading).await;

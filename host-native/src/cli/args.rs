@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use windlass::sandbox::SandboxSettings;
 use windlass_core::{money::Usd, permission::Mode, spec::Effort};
+use windlass_engine::protocol::flags::rules_of;
 
 /// `0.1.0 (windlass)`.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (windlass)");
@@ -114,7 +115,7 @@ pub(crate) struct RunArgs {
     pub(crate) append_system_prompt: Option<String>,
 
     /// More directories the tools may work in.
-    #[arg(long, value_name = "DIR", num_args = 1.., action = ArgAction::Append)]
+    #[arg(long, alias = "addDir", value_name = "DIR", num_args = 1.., action = ArgAction::Append)]
     pub(crate) add_dir: Vec<PathBuf>,
 
     /// Beta features of the API, by name.
@@ -272,26 +273,7 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 
 /// Rules or names out of flag values: separated by commas or spaces, but not inside parentheses.
 pub(crate) fn list(values: &[String]) -> Vec<String> {
-    let mut items = Vec::new();
-    for value in values {
-        let mut depth = 0_usize;
-        let mut item = String::new();
-        for c in value.chars() {
-            match c {
-                '(' => depth += 1,
-                ')' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 0 && (c == ',' || c.is_whitespace()) {
-                items.push(std::mem::take(&mut item));
-            } else {
-                item.push(c);
-            }
-        }
-        items.push(item);
-    }
-    items.retain(|item| !item.is_empty());
-    items
+    values.iter().flat_map(|value| rules_of(value)).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use windlass::{
     core::{
         permission::{Mode, Rule},
         provider::openai::ChatCompletions,
-        spec::RetryPolicy,
+        spec::{ResponseLimits, RetryPolicy},
     },
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig, is_this_machine},
 };
@@ -22,6 +22,9 @@ use super::{
 
 /// What the model is told unless `--system-prompt` says something else.
 pub(crate) const SYSTEM_PROMPT: &str = include_str!("system_prompt.md");
+
+/// Says for how many milliseconds a model server may send nothing of its response.
+const IDLE_VARIABLE: &str = "CLAUDE_STREAM_IDLE_TIMEOUT_MS";
 
 /// OpenAI's own server.
 const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
@@ -161,6 +164,17 @@ pub(crate) fn agent(
     }
     if let Some(settings) = &args.sandbox {
         builder = builder.sandbox(settings.clone());
+    }
+    if let Some(idle) = variable(IDLE_VARIABLE) {
+        let idle_ms = idle.parse().map_err(|_| {
+            StartError::Usage(format!(
+                "{IDLE_VARIABLE} is a number of milliseconds, not `{idle}`"
+            ))
+        })?;
+        builder = builder.response_limits(ResponseLimits {
+            idle_ms,
+            ..ResponseLimits::default()
+        });
     }
     for directory in &args.add_dir {
         builder = builder.add_dir(directory);

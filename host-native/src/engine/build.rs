@@ -158,6 +158,9 @@ fn drawn(
     if let Some(retries) = launch.max_retries {
         spec.retry.max_retries = retries;
     }
+    if let Some(idle_ms) = launch.response_idle_ms {
+        spec.response.idle_ms = idle_ms.into();
+    }
     // So that every prompt is told when it is taken in; whether it is written is decided there.
     spec.replay_prompts = true;
     spec.tasks.wake = true;
@@ -286,8 +289,8 @@ fn agent(
         .partial_messages(flags.include_partial_messages)
         .free_workspace_reads(true)
         .betas(flags.betas.iter().cloned())
-        .allowed_tools(rules("allowedTools", &flags.allowed_tools, warnings))
-        .disallowed_tools(denied(deny)?);
+        .allowed_tools(rules("allowedTools", flags.allowed_tools.clone())?)
+        .disallowed_tools(rules("disallowedTools", deny)?);
     builder = match &flags.tools {
         None => builder.builtin_tools(),
         Some(names) if is_default(names) => builder.builtin_tools(),
@@ -317,30 +320,15 @@ fn is_default(names: &[String]) -> bool {
     names == ["default"]
 }
 
-/// Rules that deny, all of them: without one more would run than was meant to.
-fn denied(texts: Vec<String>) -> Result<Vec<String>, StartError> {
+/// Rules, all of them: without one it is not known what was meant to run.
+fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartError> {
     match texts.iter().find_map(|text| Rule::parse(text).err()) {
         None => Ok(texts),
         Some(error) => Err(StartError::Flag {
-            flag: "disallowedTools",
+            flag,
             reason: error.to_string(),
         }),
     }
-}
-
-/// Rules that can be read; of the others it is said that they are left out.
-fn rules(flag: &str, texts: &[String], warnings: &mut Vec<String>) -> Vec<String> {
-    let mut readable = Vec::new();
-    for text in texts {
-        match Rule::parse(text) {
-            Ok(_) => readable.push(text.clone()),
-            Err(error) => warnings.push(format!(
-                "a rule is left out: {}",
-                error.at(&format!("--{flag}"))
-            )),
-        }
-    }
-    readable
 }
 
 fn permissions(launch: &Launch, spec: &mut Spec) -> Result<(), StartError> {

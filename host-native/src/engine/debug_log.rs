@@ -5,8 +5,6 @@
 //! settings are not among them: a log can be shown around.
 
 use std::{
-    fs::{File, OpenOptions},
-    io::Write as _,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Instant, SystemTime, UNIX_EPOCH},
@@ -14,6 +12,7 @@ use std::{
 
 use secrecy::{ExposeSecret as _, SecretString};
 use windlass_core::{UnixMillis, effect::Answer};
+use windlass_engine::LineFile;
 
 use super::{build::StartError, launch::Launch};
 use crate::http::Auth;
@@ -60,12 +59,19 @@ pub(super) struct DebugLog(Option<Arc<Log>>);
 
 struct Log {
     /// None for standard error.
-    file: Option<Mutex<File>>,
+    file: Option<Mutex<LogFile>>,
     /// Topics that are wanted; all where none is named.
     wanted: Vec<String>,
     unwanted: Vec<String>,
     /// Should it ever come up in words of others, it is left out.
     key: Option<SecretString>,
+}
+
+struct LogFile {
+    path: String,
+    lines: LineFile,
+    /// Lines are missing, which was told.
+    is_broken: bool,
 }
 
 impl DebugLog {
@@ -76,12 +82,16 @@ impl DebugLog {
             None if !flags.debug => return Ok(Self::default()),
             None => None,
             Some(path) => {
-                let file = opened(Path::new(path)).map_err(|error| StartError::File {
+                let lines = opened(Path::new(path)).map_err(|error| StartError::File {
                     flag: "debug-file",
                     path: path.clone(),
                     reason: error.to_string(),
                 })?;
-                Some(Mutex::new(file))
+                Some(Mutex::new(LogFile {
+                    path: path.clone(),
+                    lines,
+                    is_broken: false,
+                }))
             }
         };
         let (unwanted, wanted) = (flags.debug_topics.iter())
@@ -172,26 +182,33 @@ impl Log {
             None => anstream::eprintln!("{line}"),
             Some(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                // A log that cannot be written must not stop what it tells of.
-                let _ = writeln!(file, "{line}");
+                file.write(&line);
             }
         }
     }
 }
 
+impl LogFile {
+    /// A log that cannot be written must not stop what it tells of; that lines are missing is told once.
+    fn write(&mut self, line: &str) {
+        let written = self.lines.append(format!("{line}\n").as_bytes());
+        if let (Err(error), false) = (&written, self.is_broken) {
+            let path = &self.path;
+            anstream::eprintln!("windlass: --debug-file `{path}`: {error}; lines are missing");
+        }
+        self.is_broken = written.is_err();
+    }
+}
+
 /// For its owner's eyes only.
-fn opened(path: &Path) -> std::io::Result<File> {
+fn opened(path: &Path) -> std::io::Result<LineFile> {
     if let Some(folder) = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
     {
         std::fs::create_dir_all(folder)?;
     }
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    LineFile::open(path)
 }
 
 /// How an effect went on, without anything of what it is about.

@@ -45,6 +45,9 @@ pub struct Launch {
     pub states: StateFrames,
     /// How often a failed model call is asked again.
     pub max_retries: Option<u32>,
+    /// For how many milliseconds a model server may send nothing of its response (`CLAUDE_STREAM_IDLE_TIMEOUT_MS`); 0 for as
+    /// long as it likes.
+    pub response_idle_ms: Option<u32>,
     /// The most tokens a response may hold.
     pub max_output_tokens: Option<u32>,
     /// How many tokens the model may think, where no flag says so.
@@ -128,6 +131,7 @@ impl Launch {
             base_url: variable("ANTHROPIC_BASE_URL"),
             states,
             max_retries: number("CLAUDE_CODE_MAX_RETRIES"),
+            response_idle_ms: number("CLAUDE_STREAM_IDLE_TIMEOUT_MS"),
             max_output_tokens: number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
             max_thinking_tokens: number("MAX_THINKING_TOKENS"),
             is_sandbox: is_on("IS_SANDBOX"),

@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -14,11 +15,23 @@ use super::reach::Reach;
 /// Compiled grants that are kept: the calls of a session differ little in what they are granted.
 const KEPT: usize = 16;
 
+/// Places that the beginning of one deny pattern may lead to in the course of a session.
+const MAX_PLACES: usize = 64;
+
 /// Makes grants into reach. One for a host; cheap to share by reference.
 #[derive(Debug, Default)]
 pub struct Files {
     protected: Vec<String>,
-    compiled: Mutex<Vec<Arc<Grant>>>,
+    known: Mutex<Known>,
+}
+
+/// What is kept from one call to the next.
+#[derive(Debug, Default)]
+struct Known {
+    compiled: Vec<Arc<Grant>>,
+    /// Where the literal beginnings of deny patterns led, every place that was ever seen: who turns a link elsewhere opens
+    /// nothing by it.
+    behind: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Files {
@@ -38,7 +51,7 @@ impl Files {
         }
         Self {
             protected: closed,
-            compiled: Mutex::default(),
+            known: Mutex::default(),
         }
     }
 
@@ -52,19 +65,50 @@ impl Files {
 
     fn compile(&self, source: &FsGrant) -> Result<Arc<Grant>, GrantError> {
         // A panic elsewhere cannot leave a list of finished grants half written.
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = compiled.iter().position(|g| g.source == *source) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.follow(source)?;
+        if let Some(found) = known.compiled.iter().position(|g| g.source == *source) {
             // The latest stays at the end, the oldest is dropped first.
-            let grant = compiled.remove(found);
-            compiled.push(Arc::clone(&grant));
+            let grant = known.compiled.remove(found);
+            known.compiled.push(Arc::clone(&grant));
             return Ok(grant);
         }
-        let grant = Arc::new(Grant::new(source.clone(), self.protected.clone())?);
-        if compiled.len() >= KEPT {
-            compiled.remove(0);
+        let grant = Grant::new(source.clone(), self.protected.clone(), &known.behind)?;
+        let grant = Arc::new(grant);
+        if known.compiled.len() >= KEPT {
+            known.compiled.remove(0);
         }
-        compiled.push(Arc::clone(&grant));
+        known.compiled.push(Arc::clone(&grant));
         Ok(grant)
+    }
+}
+
+impl Known {
+    /// Looks where the deny patterns lead by now.
+    fn follow(&mut self, source: &FsGrant) -> Result<(), GrantError> {
+        let beginnings: BTreeSet<&str> = (source.deny.iter())
+            .map(|deny| literal_beginning(&deny.pattern))
+            .filter(|beginning| !beginning.is_empty())
+            .collect();
+        for beginning in beginnings {
+            let Ok(real) = super::resolve::real_path(Path::new(beginning)) else {
+                continue;
+            };
+            let is_known = (self.behind.get(beginning)).is_some_and(|known| known.contains(&real));
+            if real == beginning || is_known {
+                continue;
+            }
+            let places = self.behind.entry(beginning.to_owned()).or_default();
+            if places.len() == MAX_PLACES {
+                return Err(GrantError::Pattern {
+                    pattern: beginning.to_owned(),
+                    reason: format!("it led to more than {MAX_PLACES} places so far"),
+                });
+            }
+            places.insert(real);
+            self.compiled.clear();
+        }
+        Ok(())
     }
 }
 
@@ -96,10 +140,16 @@ pub(crate) struct Grant {
     hidden: GlobSet,
     frozen: GlobSet,
     protected: Vec<String>,
+    /// Where the patterns that close reading begin.
+    beginnings: Vec<String>,
 }
 
 impl Grant {
-    fn new(source: FsGrant, protected: Vec<String>) -> Result<Self, GrantError> {
+    fn new(
+        source: FsGrant,
+        protected: Vec<String>,
+        behind: &BTreeMap<String, BTreeSet<String>>,
+    ) -> Result<Self, GrantError> {
         for root in &source.roots {
             let path = Path::new(&root.path);
             let climbs = path.components().any(|c| c.as_os_str() == "..");
@@ -110,11 +160,17 @@ impl Grant {
             }
         }
         Ok(Self {
-            hidden: patterns(&source, Access::Read)?,
-            frozen: patterns(&source, Access::Write)?,
+            hidden: patterns(&source, Access::Read, behind)?,
+            frozen: patterns(&source, Access::Write, behind)?,
             protected,
+            beginnings: beginnings(&source, behind),
             source,
         })
+    }
+
+    /// The folders or files in which the patterns that close reading can match; `/` stands for those that may match anywhere.
+    pub(crate) fn beginnings_of_closed(&self) -> impl Iterator<Item = &str> {
+        self.beginnings.iter().map(String::as_str)
     }
 
     /// What a path loses to the deny patterns: `Read` is everything, `Write` is writing, none is nothing.
@@ -145,10 +201,14 @@ impl Grant {
 }
 
 /// Compiles the patterns that close one kind of access.
-fn patterns(grant: &FsGrant, access: Access) -> Result<GlobSet, GrantError> {
+fn patterns(
+    grant: &FsGrant,
+    access: Access,
+    behind: &BTreeMap<String, BTreeSet<String>>,
+) -> Result<GlobSet, GrantError> {
     let mut set = GlobSetBuilder::new();
     for deny in grant.deny.iter().filter(|d| d.access == access) {
-        for text in spellings(&deny.pattern) {
+        for text in spellings(&deny.pattern, behind) {
             let glob = GlobBuilder::new(&text)
                 .literal_separator(true)
                 .backslash_escape(true)
@@ -167,27 +227,46 @@ fn patterns(grant: &FsGrant, access: Access) -> Result<GlobSet, GrantError> {
     })
 }
 
-/// A pattern as it is matched: anchored, without the slash that means "directories only", and a second
-/// time below the real path when its literal beginning leads through a link.
-fn spellings(pattern: &str) -> Vec<String> {
+/// A pattern as it is matched: anchored, without the slash that means "directories only", and once more below each real path
+/// that its literal beginning has led to.
+fn spellings(pattern: &str, behind: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let body = pattern.trim_end_matches('/');
     if !body.contains('/') {
         return vec![format!("**/{}", as_glob(body))];
     }
     let mut all = vec![as_glob(body)];
-    let literal: Vec<&str> = body
-        .split('/')
-        .take_while(|name| !name.contains(['*', '?', '[', ']', '{', '}', '\\']))
-        .collect();
-    let prefix = literal.join("/");
-    if let Ok(real) = std::fs::canonicalize(&prefix) {
-        let real = slashed(&real).into_owned();
-        if real != prefix {
-            let rest = as_glob(&body[prefix.len()..]);
-            all.push(format!("{}{rest}", globset::escape(&real)));
-        }
+    let beginning = literal_beginning(pattern);
+    for real in behind.get(beginning).into_iter().flatten() {
+        let rest = as_glob(&body[beginning.len()..]);
+        all.push(format!("{}{rest}", globset::escape(real)));
     }
     all
+}
+
+/// The beginning of an absolute pattern that is a path: whole names, up to the first that is none. Empty for any other.
+fn literal_beginning(pattern: &str) -> &str {
+    let body = pattern.trim_end_matches('/');
+    if !body.starts_with('/') && !cfg!(windows) {
+        return "";
+    }
+    match body.find(['*', '?', '[', ']', '{', '}', '\\']) {
+        None => body,
+        Some(special) => &body[..body[..special].rfind('/').unwrap_or(0)],
+    }
+}
+
+/// Where the patterns that close reading begin, by every name.
+fn beginnings(grant: &FsGrant, behind: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let mut all = BTreeSet::new();
+    for deny in grant.deny.iter().filter(|d| d.access == Access::Read) {
+        let beginning = literal_beginning(&deny.pattern);
+        all.extend(behind.get(beginning).into_iter().flatten().cloned());
+        all.insert(match beginning {
+            "" => "/".to_owned(),
+            path => path.to_owned(),
+        });
+    }
+    all.into_iter().collect()
 }
 
 /// A gitignore pattern as globset reads it: braces mean themselves, and `**` crosses slashes also where it
@@ -258,7 +337,7 @@ mod tests {
                 .collect(),
             ..FsGrant::default()
         };
-        Grant::new(source, Vec::new()).expect("patterns that can be read")
+        Grant::new(source, Vec::new(), &BTreeMap::new()).expect("patterns that can be read")
     }
 
     #[test]

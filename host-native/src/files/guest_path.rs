@@ -1,10 +1,6 @@
 //! Paths as components write them: relative to a directory, separated by `/`.
 
-use super::FsError;
-
-/// Bytes of a path and of one component, as Linux limits them; longer ones cannot exist.
-const MAX_PATH: usize = 4096;
-const MAX_NAME: usize = 255;
+use super::{FsError, MAX_DEPTH, MAX_NAME, MAX_PATH};
 
 /// A checked relative path: no root, no `..`, no NUL.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,6 +34,9 @@ impl<'a> GuestPath<'a> {
                 name => names.push(name),
             }
         }
+        if names.len() > MAX_DEPTH {
+            return Err(FsError::Invalid);
+        }
         Ok(Self {
             names,
             wants_directory,
@@ -70,7 +69,12 @@ mod tests {
         for text in ["/", "/etc", "..", "a/..", "../a", "a/../b", "./.."] {
             assert_eq!(GuestPath::parse(text), Err(FsError::NotFound), "{text}");
         }
-        for text in ["a\0b", &"x".repeat(256), &"x/".repeat(3000)] {
+        for text in [
+            "a\0b",
+            &"x".repeat(256),
+            &"x/".repeat(3000),
+            &"x/".repeat(257),
+        ] {
             assert_eq!(GuestPath::parse(text), Err(FsError::Invalid), "{text}");
         }
     }

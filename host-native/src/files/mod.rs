@@ -12,8 +12,10 @@
 //! path, and nothing can be swapped between the check and the use.
 
 mod error;
+mod exact;
 mod grant;
 mod guest_path;
+mod other_names;
 mod reach;
 mod resolve;
 mod tree;
@@ -36,6 +38,13 @@ pub const PAGE_ENTRIES: usize = 1000;
 
 /// Entries of a directory that can be listed at all; larger ones are refused.
 pub const MAX_ENTRIES: usize = 200_000;
+
+/// Bytes of a path and of one name in it, as Linux limits them; longer ones cannot exist.
+const MAX_PATH: usize = 4096;
+const MAX_NAME: usize = 255;
+
+/// Names in one path. Each folder on the way is held open, and a process can hold about a thousand.
+const MAX_DEPTH: usize = 256;
 
 /// Links followed while walking one path, as the Linux kernel counts them.
 const MAX_LINKS: usize = 40;

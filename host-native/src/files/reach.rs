@@ -1,13 +1,19 @@
 //! What one call may touch, and the questions a component asks of it.
 
-use std::sync::Arc;
+use std::{
+    cell::OnceCell,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
+use cap_std::fs::File;
 use windlass_core::tool::Access;
 
 use super::{
     FsError,
+    exact::{Deepest, deepest_directory},
     grant::{Grant, is_within, slashed},
-    resolve::real_path,
+    other_names::{ClosedFiles, Identity},
     tree::Tree,
 };
 
@@ -27,7 +33,7 @@ pub struct Reach {
 /// A tree as the component sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root {
-    /// The absolute path people and the model know it by.
+    /// Its real absolute path.
     pub path: String,
     /// The most that may be done somewhere in it.
     pub access: Access,
@@ -105,6 +111,7 @@ impl Reach {
             scope: Scope {
                 grant,
                 areas: Vec::new(),
+                closed_files: OnceCell::new(),
                 refusals: Vec::new(),
             },
             trees: Vec::new(),
@@ -125,7 +132,7 @@ impl Reach {
     pub fn roots(&mut self) -> impl ExactSizeIterator<Item = Root> + '_ {
         self.open();
         self.trees.iter().map(|tree| Root {
-            path: tree.shown.clone(),
+            path: tree.path().to_owned(),
             access: tree.access,
         })
     }
@@ -136,34 +143,31 @@ impl Reach {
         &self.scope.refusals
     }
 
-    /// The one place where the host's own authority over files is used.
+    /// Opens what was granted: each path exactly as it was judged, through no link.
     fn open(&mut self) {
         if self.opened {
             return;
         }
         self.opened = true;
         let grant = Arc::clone(&self.scope.grant);
+        let mut opened = Vec::new();
         for root in &grant.source.roots {
-            match self.scope.area(&root.path, root.access) {
-                Ok(area) => self.scope.areas.push(area),
+            match self.scope.open(&root.path) {
+                Ok(deepest) => {
+                    self.scope.areas.push(Area {
+                        path: tidied(&root.path),
+                        access: root.access,
+                    });
+                    opened.push((deepest, root.access));
+                }
                 Err(reason) => self.scope.refuse(&root.path, reason),
             }
         }
-        for area in self.scope.areas.clone() {
-            // The path as granted names the tree, unless the tree is a parent of what was granted.
-            let shown = if area.base == area.real {
-                area.granted.clone()
-            } else {
-                area.base.clone()
-            };
-            let same = |tree: &&mut Tree| tree.real == area.base && tree.shown == shown;
-            if let Some(known) = self.trees.iter_mut().find(same) {
-                known.access = known.access.max(area.access);
-                continue;
-            }
-            match Tree::open(shown, area.base.clone(), area.access, &self.scope) {
-                Ok(tree) => self.trees.push(tree),
-                Err(_) => self.scope.refuse(&area.granted, "it cannot be opened"),
+        for (Deepest { dir, path }, access) in opened {
+            let path = slashed(&path).into_owned();
+            match self.trees.iter_mut().find(|tree| tree.path() == path) {
+                Some(known) => known.access = known.access.max(access),
+                None => self.trees.push(Tree::new(dir, path, access, &self.scope)),
             }
         }
     }
@@ -175,15 +179,16 @@ impl Reach {
     }
 }
 
-/// A granted path, seen on the disk.
-#[derive(Debug, Clone)]
-pub(super) struct Area {
-    granted: String,
-    /// The real path of what was granted; it need not exist.
-    real: String,
-    /// The nearest directory that exists.
-    base: String,
+/// A granted path; it need not exist.
+#[derive(Debug)]
+struct Area {
+    path: String,
     access: Access,
+}
+
+/// A path without slashes that mean nothing.
+fn tidied(path: &str) -> String {
+    slashed(&Path::new(path).components().collect::<PathBuf>()).into_owned()
 }
 
 /// What decides about a path: the areas, the deny patterns, and a record of refusals.
@@ -191,6 +196,8 @@ pub(super) struct Area {
 pub(super) struct Scope {
     pub(super) grant: Arc<Grant>,
     areas: Vec<Area>,
+    /// Looked for when the first file with several names is read.
+    closed_files: OnceCell<ClosedFiles>,
     refusals: Vec<Refusal>,
 }
 
@@ -208,41 +215,16 @@ pub(super) struct Permit {
 }
 
 impl Scope {
-    fn area(&self, granted: &str, access: Access) -> Result<Area, &'static str> {
-        let path = std::path::Path::new(granted);
-        let real = real_path(path).map_err(|_| "it cannot be resolved")?;
-        for spelling in [real.as_str(), granted] {
-            if self.grant.denied_anywhere_above(spelling) == Some(Access::Read) {
-                return Err("it lies where nothing is handed out");
-            }
+    fn open(&self, granted: &str) -> Result<Deepest, &'static str> {
+        if self.grant.denied_anywhere_above(granted) == Some(Access::Read) {
+            return Err("it lies where nothing is handed out");
         }
-        let mut base = std::path::Path::new(&real);
-        while !base.is_dir() {
-            base = base.parent().ok_or("no directory above it exists")?;
-        }
-        Ok(Area {
-            granted: granted.to_owned(),
-            base: slashed(base).into_owned(),
-            real,
-            access,
-        })
+        deepest_directory(Path::new(granted))
     }
 
     /// Judges a path whose parent was judged before.
-    ///
-    /// `spelled` is the same path by the name the tree was granted under, if that leads through a link.
-    pub(super) fn permit(
-        &mut self,
-        path: &str,
-        spelled: Option<&str>,
-        frozen_above: bool,
-    ) -> Result<Permit, FsError> {
+    pub(super) fn permit(&mut self, path: &str, frozen_above: bool) -> Result<Permit, FsError> {
         let denied = self.grant.denied(path);
-        let denied = match spelled.and_then(|s| self.grant.denied(s)) {
-            // `Read` closes more than `Write` and orders before it.
-            Some(other) => Some(denied.map_or(other, |d| d.min(other))),
-            None => denied,
-        };
         if denied == Some(Access::Read) {
             self.refuse(path, "a deny rule closes it");
             return Err(FsError::NotFound);
@@ -261,17 +243,35 @@ impl Scope {
     }
 
     /// Whether a name may show in a listing: the same judgement without a record.
-    pub(super) fn shows(&self, path: &str, spelled: Option<&str>) -> bool {
-        let hidden = |p: &str| self.grant.denied(p) == Some(Access::Read);
-        !hidden(path) && !spelled.is_some_and(hidden) && self.granted(path).is_some()
+    pub(super) fn shows(&self, path: &str) -> bool {
+        self.grant.denied(path) != Some(Access::Read) && self.granted(path).is_some()
+    }
+
+    /// Holds an opened file against the rules by what it is: one of its other names may be closed.
+    pub(super) fn check_other_names(&mut self, path: &str, file: &File) -> Result<(), FsError> {
+        if self.grant.beginnings_of_closed().next().is_none() {
+            return Ok(());
+        }
+        let Some(file) = Identity::of_several_names(&file.metadata()?) else {
+            return Ok(());
+        };
+        let closed = self.closed_files.get_or_init(|| {
+            let granted: Vec<&str> = self.areas.iter().map(|area| area.path.as_str()).collect();
+            ClosedFiles::find(&self.grant, &granted)
+        });
+        if closed.has(file) {
+            self.refuse(path, "a deny rule closes the file under another name");
+            return Err(FsError::NotFound);
+        }
+        Ok(())
     }
 
     /// What the areas give at a path, before deny patterns.
     fn granted(&self, path: &str) -> Option<Permit> {
         let mut found: Option<Permit> = None;
         for area in &self.areas {
-            let within = is_within(path, &area.real);
-            if !within && !is_within(&area.real, path) {
+            let within = is_within(path, &area.path);
+            if !within && !is_within(&area.path, path) {
                 continue;
             }
             let permit = found.get_or_insert(Permit {

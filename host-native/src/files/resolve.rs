@@ -1,8 +1,14 @@
 //! Paths made absolute and real, before a call is judged.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    path::{Component, Path, PathBuf},
+};
 
-use super::{MAX_LINKS, grant::slashed};
+use super::{MAX_DEPTH, MAX_LINKS, MAX_NAME, MAX_PATH, grant::slashed};
+
+/// Characters of a path that a message repeats.
+const SHOWN: usize = 200;
 
 /// The real path that `path` means, seen from the absolute directory `cwd`.
 ///
@@ -14,7 +20,7 @@ use super::{MAX_LINKS, grant::slashed};
 /// [`ResolveError`] when there is no such path: the text is none, or links go in circles.
 pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
     let fault = |why| ResolveError {
-        path: path.to_owned(),
+        path: beginning(path),
         why,
     };
     if path.is_empty() {
@@ -22,6 +28,18 @@ pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
     }
     if path.contains('\0') {
         return Err(fault("it contains a NUL character".to_owned()));
+    }
+    // Before anything else is done with it: what follows takes the longer, the longer it is.
+    if path.len() > MAX_PATH {
+        return Err(fault(format!("it is longer than {MAX_PATH} bytes")));
+    }
+    if path.split('/').any(|name| name.len() > MAX_NAME) {
+        return Err(fault(format!(
+            "a name in it is longer than {MAX_NAME} bytes"
+        )));
+    }
+    if path.split('/').filter(|name| !name.is_empty()).count() > MAX_DEPTH {
+        return Err(fault(format!("it has more than {MAX_DEPTH} names")));
     }
     let joined = Path::new(cwd).join(path);
     if !joined.is_absolute() {
@@ -36,7 +54,7 @@ pub fn resolve(cwd: &str, path: &str) -> Result<String, ResolveError> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the path `{path}` cannot be resolved: {why}")]
 pub struct ResolveError {
-    /// As it was given.
+    /// As it was given; of a long one the beginning.
     pub path: String,
     /// What stands in the way.
     pub why: String,
@@ -46,6 +64,9 @@ pub struct ResolveError {
 pub(crate) fn real_path(path: &Path) -> Result<String, String> {
     let mut path = normalised(path);
     for _ in 0..=MAX_LINKS {
+        if path.as_os_str().len() > MAX_PATH {
+            return Err(format!("it leads to a path of more than {MAX_PATH} bytes"));
+        }
         let (real, missing) = nearest_existing(&path)?;
         let Some(first) = missing.first() else {
             return as_text(&real);
@@ -65,25 +86,32 @@ pub(crate) fn real_path(path: &Path) -> Result<String, String> {
 }
 
 /// The real path of the nearest parent that exists, and the components below it that do not.
-fn nearest_existing(path: &Path) -> Result<(PathBuf, Vec<std::ffi::OsString>), String> {
-    let mut missing = Vec::new();
-    let mut existing = path;
-    loop {
-        match std::fs::canonicalize(existing) {
-            Ok(real) => {
-                missing.reverse();
-                return Ok((real, missing));
-            }
-            Err(error) => {
-                let (Some(name), Some(parent)) = (existing.file_name(), existing.parent()) else {
-                    return Err(error.to_string());
-                };
-                // Whatever cannot be entered counts as missing; circles of links end in `real_path`.
-                missing.push(name.to_owned());
-                existing = parent;
+fn nearest_existing(path: &Path) -> Result<(PathBuf, Vec<&OsStr>), String> {
+    let upwards: Vec<&Path> = path.ancestors().collect();
+    let root = upwards.len() - 1;
+    // What exists has parents that exist. So the nearest is found without asking for each, which would take a time that grows
+    // with the square of the length.
+    let (mut missing, mut nearest) = (0, 0);
+    let mut real = loop {
+        match std::fs::canonicalize(upwards[nearest]) {
+            Ok(real) => break real,
+            Err(error) if nearest == root => return Err(error.to_string()),
+            // Whatever cannot be entered counts as missing; circles of links end in `real_path`.
+            Err(_) => {
+                missing = nearest + 1;
+                nearest = (2 * nearest + 1).min(root);
             }
         }
+    };
+    while missing < nearest {
+        let middle = usize::midpoint(missing, nearest);
+        match std::fs::canonicalize(upwards[middle]) {
+            Ok(nearer) => (real, nearest) = (nearer, middle),
+            Err(_) => missing = middle + 1,
+        }
     }
+    let below = upwards[..nearest].iter().rev();
+    Ok((real, below.filter_map(|path| path.file_name()).collect()))
 }
 
 /// The path without `.` and `..`, by its text alone.
@@ -100,6 +128,13 @@ fn normalised(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+fn beginning(path: &str) -> String {
+    match path.char_indices().nth(SHOWN) {
+        None => path.to_owned(),
+        Some((end, _)) => format!("{}…", &path[..end]),
+    }
 }
 
 fn as_text(path: &Path) -> Result<String, String> {

@@ -7,10 +7,7 @@ use std::{
 };
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::{
-    ambient_authority,
-    fs::{Dir, File, FileType, Metadata, OpenOptions},
-};
+use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions};
 use windlass_core::tool::Access;
 
 use super::{
@@ -23,10 +20,6 @@ use super::{
 /// A directory tree of a call, opened once.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// The path it was granted under.
-    pub(super) shown: String,
-    /// Its real path.
-    pub(super) real: String,
     pub(super) access: Access,
     base: Arc<Node>,
     /// Where the last walk ended: most paths lie beside the one before.
@@ -84,7 +77,9 @@ impl Reach {
             file
         } else {
             let parsed = GuestPath::parse(path)?;
-            tree.at(scope, &parsed, false, open_for_reading)?
+            let file = tree.at(scope, &parsed, false, open_for_reading)?;
+            scope.check_other_names(&tree.base.child_path(path), &file)?;
+            file
         };
         if offset > 0 {
             file.seek(SeekFrom::Start(offset))?;
@@ -169,25 +164,20 @@ impl Reach {
 }
 
 impl Tree {
-    pub(super) fn open(
-        shown: String,
-        real: String,
-        access: Access,
-        scope: &Scope,
-    ) -> std::io::Result<Self> {
-        let dir = Dir::open_ambient_dir(&real, ambient_authority())?;
-        let frozen = [&real, &shown]
-            .into_iter()
-            .any(|p| scope.grant.denied_anywhere_above(p) == Some(Access::Write));
-        Ok(Self {
-            base: Node::base(dir, real.clone(), frozen),
-            shown,
-            real,
+    pub(super) fn new(dir: Dir, path: String, access: Access, scope: &Scope) -> Self {
+        let frozen = scope.grant.denied_anywhere_above(&path) == Some(Access::Write);
+        Self {
+            base: Node::base(dir, path, frozen),
             access,
             cursor: None,
             reading: None,
             listing: None,
-        })
+        }
+    }
+
+    /// Its real path.
+    pub(super) fn path(&self) -> &str {
+        &self.base.path
     }
 
     /// Forgets handles that a change by this call may have made stale.
@@ -197,11 +187,9 @@ impl Tree {
         self.listing = None;
     }
 
-    /// The tree with what decides about its paths, by both names it may have.
     fn ground<'a>(&'a self, scope: &'a mut Scope) -> Ground<'a> {
         Ground {
             base: &self.base,
-            alias: (self.shown != self.real).then_some(self.shown.as_str()),
             scope,
         }
     }
@@ -255,7 +243,7 @@ impl Tree {
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
-            if !ground.shows(&node.child_path(&name)) {
+            if !ground.scope.shows(&node.child_path(&name)) {
                 continue;
             }
             if names.len() == MAX_ENTRIES {

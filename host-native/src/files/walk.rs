@@ -6,7 +6,7 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
 use super::{
-    FsError, MAX_LINKS,
+    FsError, MAX_DEPTH, MAX_LINKS,
     grant::is_within,
     guest_path::GuestPath,
     reach::{Permit, Scope},
@@ -21,6 +21,8 @@ pub(super) struct Node {
     /// A deny pattern forbids writing here and below.
     pub(super) frozen: bool,
     parent: Option<Arc<Node>>,
+    /// Folders between it and the base.
+    depth: usize,
 }
 
 impl Node {
@@ -30,6 +32,7 @@ impl Node {
             path,
             frozen,
             parent: None,
+            depth: 0,
         })
     }
 
@@ -65,28 +68,7 @@ pub(super) struct Spot {
 /// The tree a walk stays in.
 pub(super) struct Ground<'a> {
     pub(super) base: &'a Arc<Node>,
-    /// The name the tree was granted under, when that leads through a link.
-    pub(super) alias: Option<&'a str>,
     pub(super) scope: &'a mut Scope,
-}
-
-impl Ground<'_> {
-    /// A real path of the tree by the name it was granted under.
-    fn spelled(&self, path: &str) -> Option<String> {
-        let alias = self.alias?.trim_end_matches('/');
-        let below = path.strip_prefix(self.base.path.as_str())?;
-        let below = below.trim_start_matches('/');
-        Some(format!("{alias}/{below}"))
-    }
-
-    pub(super) fn permit(&mut self, node: &Node, path: &str) -> Result<Permit, FsError> {
-        let spelled = self.spelled(path);
-        self.scope.permit(path, spelled.as_deref(), node.frozen)
-    }
-
-    pub(super) fn shows(&self, path: &str) -> bool {
-        self.scope.shows(path, self.spelled(path).as_deref())
-    }
 }
 
 /// A walk under way.
@@ -146,13 +128,18 @@ impl Walk {
                 continue;
             }
             let path = self.node.child_path(&name);
-            let permit = ground.permit(&self.node, &path)?;
+            let permit = ground.scope.permit(&path, self.node.frozen)?;
             if self.pending.is_empty() && !self.wants_directory {
                 return Ok(Target::Leaf(Spot {
                     node: Arc::clone(&self.node),
                     name,
                     permit,
                 }));
+            }
+            // Links can make a way longer than the path was.
+            if self.node.depth == MAX_DEPTH {
+                ground.scope.refuse(&path, "it lies too deep");
+                return Err(FsError::NotFound);
             }
             match self.enter(&name, permit) {
                 Ok(dir) => {
@@ -161,6 +148,7 @@ impl Walk {
                         path,
                         frozen: permit.frozen,
                         parent: Some(Arc::clone(&self.node)),
+                        depth: self.node.depth + 1,
                     });
                 }
                 Err(_) if self.node.has_link(&name) => self.follow(ground, &name)?,
@@ -184,9 +172,10 @@ impl Walk {
         let target = target.to_str().ok_or(FsError::NotFound)?;
         let relative = if target.starts_with('/') {
             // An absolute link is followed when it points into the same tree.
-            let bases = [Some(ground.base.path.as_str()), ground.alias];
-            let inside = bases.into_iter().flatten().find(|b| is_within(target, b));
-            let below = inside.and_then(|b| target.strip_prefix(b));
+            let base = ground.base.path.as_str();
+            let below = is_within(target, base)
+                .then(|| target.strip_prefix(base))
+                .flatten();
             self.node = Arc::clone(ground.base);
             below.ok_or_else(|| leads_out(ground, &path))?
         } else {

@@ -11,13 +11,8 @@ use tokio::process::{Child, Command};
 use windlass_core::tool::FsGrant;
 
 use super::{
-    ConfineError, Sandbox,
-    network::UnixSockets,
-    placeholders::Reserved,
-    policy::Files,
-    system::Allowed,
-    unix_sockets::others,
-    violations::Violations,
+    ConfineError, Sandbox, network::UnixSockets, placeholders::Reserved, policy::Files,
+    system::Allowed, unix_sockets::others, violations::Violations,
 };
 
 /// Starts the processes of one command. One value for all of them: what they may touch was found out once.

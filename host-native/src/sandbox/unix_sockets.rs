@@ -36,6 +36,9 @@ mod tests {
             000000: 00000003 00000000 00000000 0001 03 1236\n\
             000000: 00000002 00000000 00010000 0001 01 1237 /tmp/two words\n";
         let found: Vec<PathBuf> = paths(table).collect();
-        assert_eq!(found, [PathBuf::from("/run/docker.sock"), "/tmp/two words".into()]);
+        assert_eq!(
+            found,
+            [PathBuf::from("/run/docker.sock"), "/tmp/two words".into()]
+        );
     }
 }

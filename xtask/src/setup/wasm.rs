@@ -111,9 +111,8 @@ fn debian_is_ready(workspace: &Workspace) -> bool {
 /// the packaged source, borrows rustup's linker, and makes the result known to rustup.
 fn set_up_debian(workspace: &Workspace) -> Result<()> {
     let source = Path::new(DEBIAN_RUSTLIB).join("src/rust/library");
-    let is_installed = Path::new(DEBIAN_RUSTC).is_file()
-        && Path::new(DEBIAN_CARGO).is_file()
-        && source.is_dir();
+    let is_installed =
+        Path::new(DEBIAN_RUSTC).is_file() && Path::new(DEBIAN_CARGO).is_file() && source.is_dir();
     if !(is_installed && compiler_is_recent(workspace)) {
         progress::step("install Debian's rustc-web", || {
             apt::install(workspace, &["rustc-web", "cargo-web", "rust-web-src"])

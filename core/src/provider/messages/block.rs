@@ -90,38 +90,26 @@ impl Building {
         })
     }
 
-    /// Adds a delta. What does not fit the block is ignored: a newer server may send it.
-    pub(super) fn add(&mut self, delta: &Delta<'_>) {
+    /// Adds a delta, and tells how many bytes it has added. What does not fit the block is ignored: a newer server may
+    /// send it.
+    pub(super) fn add(&mut self, delta: &Delta<'_>) -> usize {
+        let append = |to: &mut String, more: &Option<Cow<'_, str>>| {
+            let more = more.as_deref().unwrap_or_default();
+            to.push_str(more);
+            more.len()
+        };
         match self {
             Self::Text { text, citations } => {
-                if let Some(more) = &delta.text {
-                    text.push_str(more);
-                }
                 citations.extend(delta.citation.map(RawJson::from));
+                append(text, &delta.text) + usize::from(delta.citation.is_some())
             }
             Self::Thinking {
                 thinking,
                 signature,
-            } => {
-                if let Some(more) = &delta.thinking {
-                    thinking.push_str(more);
-                }
-                if let Some(more) = &delta.signature {
-                    signature.push_str(more);
-                }
-            }
-            Self::ToolUse { streamed, .. } => {
-                if let Some(more) = &delta.partial_json {
-                    streamed.push_str(more);
-                }
-            }
+            } => append(thinking, &delta.thinking) + append(signature, &delta.signature),
+            Self::ToolUse { streamed, .. } => append(streamed, &delta.partial_json),
             Self::Other { input, text, .. } => {
-                if let Some(more) = &delta.partial_json {
-                    input.push_str(more);
-                }
-                if let Some(more) = &delta.text {
-                    text.push_str(more);
-                }
+                append(input, &delta.partial_json) + append(text, &delta.text)
             }
         }
     }

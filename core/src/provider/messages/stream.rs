@@ -35,6 +35,8 @@ pub(super) struct StreamDecoder {
 
 #[derive(Debug, Default)]
 struct Accumulated {
+    /// Events that added something, and bytes of text in them.
+    progress: u64,
     started: bool,
     stopped: bool,
     id: String,
@@ -124,6 +126,10 @@ impl Decoder for StreamDecoder {
         self.message.stopped
     }
 
+    fn progress(&self) -> Option<u64> {
+        Some(self.message.progress)
+    }
+
     fn finish(self: Box<Self>) -> Result<Response, WireError> {
         let message = self.message;
         // Some servers leave `message_stop` out; with a stop reason nothing can be missing.
@@ -173,13 +179,14 @@ impl Accumulated {
                     ))
                 })?;
                 if let Some(delta) = &event.delta {
-                    block.add(delta);
+                    self.progress += block.add(delta) as u64;
                 }
             }
             "content_block_start" => {
                 let raw = event
                     .content_block
                     .ok_or_else(|| WireError::garbled("content_block_start without a block"))?;
+                self.progress += 1;
                 let block = Building::start(raw).map_err(|e| {
                     WireError::garbled(&format!("content block {}: {e}", event.index))
                 })?;
@@ -197,6 +204,7 @@ impl Accumulated {
                     .ok_or_else(|| WireError::garbled("message_start without a message"))?;
                 let message: StartedMessage = crate::json::read::from_str(raw.get())
                     .map_err(|e| WireError::garbled(&format!("message_start: {e}")))?;
+                self.progress += u64::from(!self.started);
                 self.started = true;
                 self.id = message.id;
                 self.model = message.model;
@@ -205,6 +213,7 @@ impl Accumulated {
             "message_delta" => {
                 if let Some(delta) = &event.delta {
                     if let Some(reason) = delta.stop_reason {
+                        self.progress += u64::from(self.stop_reason.is_none());
                         self.stop_reason = crate::json::read::from_str(reason.get())
                             .map_err(|e| WireError::garbled(&format!("stop_reason: {e}")))?;
                     }

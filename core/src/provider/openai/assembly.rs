@@ -7,6 +7,7 @@ use alloc::{
 };
 
 use super::{
+    arguments::Arguments,
     chunk::{CallPiece, Choice, Chunk, Delta, Function, usage},
     error,
     events::Events,
@@ -20,6 +21,8 @@ use crate::{
 /// A response under construction.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
+    /// Pieces that added something.
+    progress: u64,
     id: String,
     model: String,
     /// In the order in which they began.
@@ -49,7 +52,7 @@ enum Building {
     Call {
         id: String,
         name: String,
-        arguments: String,
+        arguments: Arguments,
     },
 }
 
@@ -71,6 +74,11 @@ impl Assembly {
         self.answered
     }
 
+    /// How many pieces have added something.
+    pub(super) fn progress(&self) -> u64 {
+        self.progress
+    }
+
     /// Adds a chunk, or a whole completion.
     pub(super) fn add(
         &mut self,
@@ -89,6 +97,7 @@ impl Assembly {
         for choice in choices.filter(|choice| choice.index.unwrap_or(0) == 0) {
             if !self.answered {
                 self.answered = true;
+                self.progress += 1;
                 events
                     .iter_mut()
                     .for_each(|e| e.start(&self.id, &self.model));
@@ -110,6 +119,7 @@ impl Assembly {
             "" => Ok(()),
             "error" => Err(WireError::Api(error::unexplained())),
             reason => {
+                self.progress += u64::from(self.finish_reason.is_empty());
                 self.finish_reason = reason.to_owned();
                 Ok(())
             }
@@ -144,6 +154,7 @@ impl Assembly {
             Some(index) if matches!(self.blocks[index], Building::Text(_)) => index,
             _ => self.open_block(Building::Text(String::new()), events),
         };
+        self.progress += 1;
         if let Building::Text(text) = &mut self.blocks[index] {
             text.push_str(piece);
         }
@@ -158,6 +169,7 @@ impl Assembly {
                 self.open_block(Building::Thinking { text, field }, events)
             }
         };
+        self.progress += 1;
         if let Building::Thinking { text, .. } = &mut self.blocks[index] {
             text.push_str(piece);
         }
@@ -203,7 +215,7 @@ impl Assembly {
                 self.blocks.push(Building::Call {
                     id: id.to_owned(),
                     name: String::new(),
-                    arguments: String::new(),
+                    arguments: Arguments::default(),
                 });
                 events
                     .iter_mut()
@@ -224,9 +236,10 @@ impl Assembly {
             keep_first(known_id, id);
             // Some servers repeat the name with every piece, none in existence sends it in pieces.
             keep_first(name, &function.name);
-            arguments.push_str(&more);
+            arguments.push(&more);
         }
         if !more.is_empty() {
+            self.progress += 1;
             events.iter_mut().for_each(|e| e.arguments(at, &more));
         }
     }
@@ -250,7 +263,7 @@ impl Assembly {
             return true;
         }
         let repeated = !id.is_empty() && index.is_some() && more.trim().is_empty();
-        repeated || !is_whole(arguments)
+        repeated || !arguments.is_whole()
     }
 
     /// The `stop_reason` of the Messages API that says the same.
@@ -316,19 +329,13 @@ impl Building {
             } => Block::ToolUse(ToolUse {
                 id,
                 name,
-                input: match arguments.trim() {
+                input: match arguments.text().trim() {
                     "null" => ToolUse::input_from(String::new()),
-                    _ => ToolUse::input_from(arguments),
+                    _ => ToolUse::input_from(arguments.into_text()),
                 },
             }),
         }
     }
-}
-
-/// Whether the arguments of a call are all there.
-fn is_whole(arguments: &str) -> bool {
-    arguments.trim_end().ends_with('}')
-        && crate::json::read::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
 }
 
 fn keep_first(slot: &mut String, value: &str) {

@@ -4,6 +4,7 @@
 //! words for is left out of a request (signed thinking, citations, cache breakpoints) or said in others (the
 //! images of a tool's result follow in a message of the user).
 
+mod arguments;
 mod assembly;
 mod chunk;
 mod completion;

@@ -59,6 +59,10 @@ impl Decoder for StreamDecoder {
         self.arriving.done
     }
 
+    fn progress(&self) -> Option<u64> {
+        Some(self.arriving.response.progress())
+    }
+
     fn finish(self: Box<Self>) -> Result<Response, WireError> {
         let Arriving { response, done, .. } = self.arriving;
         // Some servers leave `[DONE]` out; with a finish reason nothing but the counts can be missing.

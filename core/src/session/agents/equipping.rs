@@ -33,6 +33,7 @@ impl Thread {
             observed: Vec::new(),
             timeout_ms: None,
             agent: None,
+            command: None,
             outside_sandbox: false,
         });
         let id = self.call_effect(shared, index, Stage::Equip);

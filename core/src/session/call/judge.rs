@@ -12,11 +12,11 @@ use crate::{
     json::RawJson,
     message::{Message, PermissionDenial, PermissionDenied, SystemMessage},
     permission::{
-        CallSubject, Cause, Decision, Mode, PermissionUpdate, Standing, Verdict, first_rule, judge,
-        suggestions,
+        CallFacts, CallSubject, Cause, Decision, Mode, PermissionUpdate, Scope, Standing, Verdict,
+        command_plan, first_rule, judge, suggestions,
     },
     spec::Spec,
-    tool::{FsGrant, ToolCall, ToolDefinition, ToolResult},
+    tool::{ApprovedCommand, FsGrant, ToolCall, ToolDefinition, ToolResult},
 };
 
 /// Why a call runs that somebody was asked about.
@@ -53,17 +53,24 @@ impl Thread {
         let facts = subject.facts(tool, &call.paths);
         let standing = self.standing(shared);
         let decision = judge(&standing, facts, call.hooks.verdict().as_ref());
+        let command = approved_command(&decision, facts, &standing);
+        let mode = standing.mode();
+        let is_approved = call.approved;
+        let updates = match decision.verdict {
+            Verdict::Ask if !is_approved => suggestions(&standing, facts, &decision),
+            _ => Vec::new(),
+        };
+        self.run.calls[index].command = command;
         match decision.verdict {
             Verdict::Deny => {
-                let text = denial(tool, &decision.cause, standing.mode());
+                let text = denial(tool, &decision.cause, mode);
                 self.deny_unasked(shared, index, &decision.cause, &text);
             }
             Verdict::Allow => self.run_call(shared, index, decision.cause.explain()),
-            Verdict::Ask if call.approved => {
+            Verdict::Ask if is_approved => {
                 self.run_call(shared, index, APPROVED.to_owned());
             }
             Verdict::Ask => {
-                let updates = suggestions(&standing, facts, &decision);
                 if self.ask_hooks_instead(shared, index, &updates) {
                     return;
                 }
@@ -232,6 +239,22 @@ impl Thread {
     }
 }
 
+/// What of a command runs if the decision is carried out. Whoever is asked sees the whole text, and approves that.
+fn approved_command(
+    decision: &Decision,
+    facts: CallFacts<'_>,
+    standing: &Standing<'_>,
+) -> Option<ApprovedCommand> {
+    let text = facts.command?;
+    match decision.scope {
+        Scope::Whole => Some(ApprovedCommand::AsWritten),
+        Scope::Parts => {
+            let plan = command_plan(text, &standing.environment.cwd, facts.paths)?;
+            Some(ApprovedCommand::Plan(plan))
+        }
+    }
+}
+
 /// The call of the tool that is asked for permission.
 fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) -> ToolCall {
     #[derive(serde::Serialize)]
@@ -258,6 +281,7 @@ fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) 
         timeout_ms: tool.timeout_ms,
         // It is the session that asks: no agent's own server answers for it.
         agent: None,
+        command: None,
         outside_sandbox: false,
     }
 }

@@ -110,6 +110,7 @@ impl Thread {
             observed,
             timeout_ms: shorter(tool.timeout_ms, narrowing.timeout_ms),
             agent: self.agent.as_ref().map(|agent| agent.agent_type.clone()),
+            command: call.command.clone(),
             outside_sandbox,
         }
     }

@@ -168,6 +168,7 @@ impl Thread {
             observed: alloc::vec::Vec::new(),
             timeout_ms: None,
             agent: None,
+            command: None,
             outside_sandbox: false,
         });
         let id = self.call_effect(shared, index, Stage::Run);

@@ -6,6 +6,7 @@ use super::{
     super::{Shared, Thread},
     Body,
     failure::transport_error,
+    wait::too_large,
 };
 use crate::{
     effect::{Answer, HttpFailure, HttpFailureKind},
@@ -31,6 +32,7 @@ impl Thread {
         }
         match answer {
             Answer::HttpHead { status, headers } => {
+                self.note_progress(shared);
                 if let Some(info) = self.spec.provider.rate_limit(status, &headers) {
                     shared.note_rate_limit(info);
                 }
@@ -49,7 +51,7 @@ impl Thread {
     }
 
     /// The exchange broke off; what has arrived may be enough.
-    fn broken_off(&mut self, shared: &mut Shared, failure: HttpFailure) {
+    pub(super) fn broken_off(&mut self, shared: &mut Shared, failure: HttpFailure) {
         let enough = self.incoming.as_ref().is_some_and(|incoming| {
             // A status other than success says it all, with or without the rest of its words.
             incoming.complete_since.is_some() || matches!(incoming.body, Body::Error { .. })
@@ -91,6 +93,12 @@ impl Thread {
             return;
         };
         let id = incoming.id;
+        let limit = self.spec.response.max_bytes;
+        if incoming.wait.receives(bytes.len(), limit) {
+            shared.cancel(id);
+            let failure = HttpFailure::new(HttpFailureKind::TooLarge, &too_large(limit));
+            return self.broken_off(shared, failure);
+        }
         match &mut incoming.body {
             Body::Awaited => {}
             Body::Error { bytes: held, .. } => {
@@ -99,6 +107,7 @@ impl Thread {
             }
             Body::Success(decoder) => {
                 let fed = decoder.feed(bytes);
+                incoming.wait.progress(decoder.progress(), shared.now.mono);
                 let events = decoder.take_events();
                 if decoder.is_complete() && incoming.complete_since.is_none() {
                     incoming.complete_since = Some(shared.now.mono);

@@ -3,8 +3,10 @@
 mod answer;
 mod exchange;
 mod failure;
+mod wait;
 
 pub(super) use self::answer::text_of;
+use self::wait::Wait;
 
 use alloc::{
     borrow::ToOwned,
@@ -37,6 +39,7 @@ pub(super) struct Incoming {
     body: Body,
     retry_after_ms: Option<u64>,
     complete_since: Option<Millis>,
+    wait: Wait,
 }
 
 #[derive(Debug)]
@@ -159,6 +162,7 @@ impl Thread {
             body: Body::Awaited,
             retry_after_ms: None,
             complete_since: None,
+            wait: Wait::from(shared.now.mono),
         });
         self.perform(shared, id, Effect::Http(request));
     }

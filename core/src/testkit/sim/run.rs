@@ -27,6 +27,9 @@ use crate::{
 /// More steps than any run takes to come to its end when nothing goes wrong any more.
 const SETTLES_WITHIN: u32 = 5_000;
 
+/// What takes longer than so many milliseconds comes only when nothing else does.
+const LONG: u64 = 60_000;
+
 /// Steps of calm runs at which the session is put away and taken up again, in parts per thousand.
 const REOPENED_IN_CALM: u16 = 30;
 
@@ -244,8 +247,10 @@ impl<'a> Running<'a> {
     }
 
     fn time_passes(&mut self) -> Check {
-        let ms = match (self.session.deadline(), self.dice.below(3)) {
-            (Some(deadline), 0) => deadline.since(self.now.mono),
+        let due = self.session.deadline();
+        let ms = match (due.map(|at| at.since(self.now.mono)), self.dice.below(3)) {
+            // A server that is silent until it is given up is one that says nothing more.
+            (Some(ms), 0) if ms < LONG => ms,
             (_, 1) => self.dice.below(20_000),
             _ => self.dice.below(300),
         };

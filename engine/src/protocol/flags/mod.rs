@@ -1,8 +1,10 @@
 //! The command line with which the SDKs start an engine.
 //!
 //! The Python SDK writes `--flag value`, the TypeScript SDK `--flag=value`; both forms are read for every flag, empty values
-//! too. What stands behind a flag that takes a value is its value, whatever it looks like. A flag that this version does
-//! not know is reported and passed over, so that an engine outlives the SDK it was written for.
+//! too, and every name in both spellings, `--allowedTools` and `--allowed-tools`. What stands behind a flag that takes a
+//! value is its value, whatever it looks like; a flag that takes a list takes the words behind it, too, up to the next flag. A
+//! flag that this version does not know is reported and passed over, with all that could be meant for it, so that an engine
+//! outlives the SDK it was written for. A word that belongs to no flag ends the reading: nothing that was said is dropped.
 
 mod read;
 #[cfg(test)]
@@ -125,12 +127,30 @@ pub struct Flags {
 
 /// A command line that cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("option '--{flag}': {problem}")]
+#[error("{}{problem}", named(flag))]
 pub struct FlagError {
-    /// The flag.
+    /// The flag; empty for a word that belongs to none.
     pub flag: String,
     /// What is wrong with it, and what would be right.
     pub problem: String,
+}
+
+impl FlagError {
+    fn stray(word: &str) -> Self {
+        Self {
+            flag: String::new(),
+            problem: format!(
+                "the word `{word}` belongs to no option: behind `--option=value` further values need the option again"
+            ),
+        }
+    }
+}
+
+fn named(flag: &str) -> String {
+    match flag {
+        "" => String::new(),
+        flag => format!("option '--{flag}': "),
+    }
 }
 
 /// Whether these words, without the program's name, start an engine: input as a stream of JSON.

@@ -19,13 +19,16 @@ enum Takes {
     Value,
     /// A value, unless a flag follows.
     MaybeValue,
+    /// A value, and all words up to the next flag.
+    Values,
 }
 
 impl Flags {
     /// Reads the words of a command line, without the program's name.
     ///
     /// # Errors
-    /// [`FlagError`]: the first value that is missing or not usable.
+    /// [`FlagError`]: the first value that is missing or not usable, or a word that belongs to no flag. What it was meant for
+    /// is not known; it may have been a limit.
     pub fn parse(words: &[String]) -> Result<Self, FlagError> {
         let mut flags = Self::default();
         let mut words = words.iter().peekable();
@@ -35,42 +38,56 @@ impl Flags {
                 word => word.strip_prefix("--").unwrap_or_default(),
             };
             if long.is_empty() {
-                flags.short(word);
+                flags.short(word)?;
                 continue;
             }
             let (name, given) = match long.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (long, None),
             };
+            let name = &spelled(name);
             let Some(takes) = takes(name) else {
                 flags.unknown.push(word.clone());
-                // Most flags take a value; there are no words here that are none.
+                // What it takes is not known: all that could be meant for it is.
                 if given.is_none() {
-                    words.next_if(|next| !next.starts_with('-'));
+                    while words.next_if(|next| !next.starts_with('-')).is_some() {}
                 }
                 continue;
             };
-            let value = match (takes, given) {
-                (Takes::Value, None) => Some(words.next().cloned().ok_or_else(|| FlagError {
-                    flag: name.to_owned(),
+            let needed = |word: Option<&String>| {
+                word.cloned().ok_or_else(|| FlagError {
+                    flag: name.clone(),
                     problem: "needs a value".to_owned(),
-                })?),
+                })
+            };
+            let value = match (takes, given) {
+                (Takes::Value | Takes::Values, None) => Some(needed(words.next())?),
                 (Takes::MaybeValue, None) => words.next_if(|next| !next.starts_with('-')).cloned(),
-                (_, given) => given,
+                (_, given) => {
+                    flags.set(name, given)?;
+                    continue;
+                }
             };
             flags.set(name, value)?;
+            while takes == Takes::Values
+                && let Some(more) = words.next_if(|next| !next.starts_with('-'))
+            {
+                flags.set(name, Some(more.clone()))?;
+            }
         }
         Ok(flags)
     }
 
-    fn short(&mut self, word: &str) {
+    fn short(&mut self, word: &str) -> Result<(), FlagError> {
         match word {
             "-v" => self.version = true,
             "-c" => self.continue_session = true,
             // Said by the formats already.
             "-p" | "" => {}
-            _ => self.unknown.push(word.to_owned()),
+            _ if word.starts_with('-') => self.unknown.push(word.to_owned()),
+            _ => return Err(FlagError::stray(word)),
         }
+        Ok(())
     }
 
     fn set(&mut self, name: &str, value: Option<String>) -> Result<(), FlagError> {
@@ -118,8 +135,8 @@ impl Flags {
             "append-system-prompt" => self.append_system_prompt.extend(some(text)),
             "append-system-prompt-file" => self.append_system_prompt_file = some(text),
             "tools" => self.tools.get_or_insert_default().extend(rules_of(&text)),
-            "allowedTools" | "allowed-tools" => self.allowed_tools.extend(rules_of(&text)),
-            "disallowedTools" | "disallowed-tools" => self.disallowed_tools.extend(rules_of(&text)),
+            "allowed-tools" => self.allowed_tools.extend(rules_of(&text)),
+            "disallowed-tools" => self.disallowed_tools.extend(rules_of(&text)),
             "max-turns" => self.max_turns = Some(number(&text)?).filter(|turns| *turns > 0),
             "max-budget-usd" => {
                 let amount = Usd::parse(&text);
@@ -154,7 +171,10 @@ impl Flags {
             "maintenance" => self.setup = Some(SetupTrigger::Maintenance),
             "settings" => self.settings = some(text),
             "managed-settings" => self.managed_settings = some(text),
-            "setting-sources" => self.setting_sources = Some(words_of(&text)),
+            "setting-sources" => {
+                let sources = self.setting_sources.get_or_insert_default();
+                sources.extend(words_of(&text));
+            }
             "project-config-root" => self.project_config_root = some(text),
             "add-dir" => self.add_dirs.extend(some(text)),
             "mcp-config" => self.mcp_configs.extend(some(text)),
@@ -189,6 +209,18 @@ impl Flags {
     }
 }
 
+/// The name of a flag as it is matched here: `allowedTools` is `allowed-tools`, which the SDKs write both.
+fn spelled(name: &str) -> String {
+    let mut spelled = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            spelled.push('-');
+        }
+        spelled.push(letter.to_ascii_lowercase());
+    }
+    spelled
+}
+
 /// What stands behind a flag; none for one that is not known.
 fn takes(name: &str) -> Option<Takes> {
     Some(match name {
@@ -215,7 +247,6 @@ fn takes(name: &str) -> Option<Takes> {
         | "output-format"
         | "model"
         | "fallback-model"
-        | "betas"
         | "effort"
         | "thinking"
         | "max-thinking-tokens"
@@ -224,11 +255,6 @@ fn takes(name: &str) -> Option<Takes> {
         | "system-prompt-file"
         | "append-system-prompt"
         | "append-system-prompt-file"
-        | "tools"
-        | "allowedTools"
-        | "allowed-tools"
-        | "disallowedTools"
-        | "disallowed-tools"
         | "max-turns"
         | "max-budget-usd"
         | "task-budget"
@@ -243,15 +269,14 @@ fn takes(name: &str) -> Option<Takes> {
         | "resume-drops-turn"
         | "settings"
         | "managed-settings"
-        | "setting-sources"
         | "project-config-root"
         | "channels"
-        | "add-dir"
-        | "mcp-config"
         | "plugin-dir"
         | "plugin-dir-no-mcp"
         | "debug-file"
         | "initialize-fields" => Takes::Value,
+        "add-dir" | "allowed-tools" | "betas" | "disallowed-tools" | "mcp-config"
+        | "setting-sources" | "tools" => Takes::Values,
         _ => return None,
     })
 }

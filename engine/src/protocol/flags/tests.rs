@@ -57,6 +57,95 @@ fn both_forms_of_every_valued_flag_mean_the_same() {
 }
 
 #[test]
+fn conf_3_a_list_is_the_same_however_it_is_given() {
+    type Read = fn(&Flags) -> Vec<String>;
+    let lists: [(&str, &str, [&str; 3], Read); 7] = [
+        (
+            "allowedTools",
+            "allowed-tools",
+            ["Read", "Bash(git commit -m \"a, b\":*)", "Edit"],
+            |f| f.allowed_tools.clone(),
+        ),
+        (
+            "disallowedTools",
+            "disallowed-tools",
+            ["Bash(rm:*)", "Bash(a, b)", "Write"],
+            |f| f.disallowed_tools.clone(),
+        ),
+        ("tools", "tools", ["Read", "Bash", "Edit"], |f| {
+            f.tools.clone().unwrap_or_default()
+        }),
+        ("betas", "betas", ["a", "b", "c"], |f| f.betas.clone()),
+        (
+            "settingSources",
+            "setting-sources",
+            ["user", "project", "local"],
+            |f| f.setting_sources.clone().unwrap_or_default(),
+        ),
+        ("addDir", "add-dir", ["/a b", "/c,d", "/e"], |f| {
+            f.add_dirs.clone()
+        }),
+        (
+            "mcpConfig",
+            "mcp-config",
+            ["{\"mcpServers\": {}}", "a b.json", "c,d.json"],
+            |f| f.mcp_configs.clone(),
+        ),
+    ];
+    for (camel, kebab, values, read) in lists {
+        // Paths and JSON hold commas and blanks of their own: each is a word.
+        let in_one_word = !matches!(kebab, "add-dir" | "mcp-config");
+        for name in [camel, kebab] {
+            let flag = format!("--{name}");
+            let [a, b, c] = values;
+            let joined = |value: &str| format!("{flag}={value}");
+            let mut forms: Vec<Vec<String>> = vec![
+                words(&[&flag, a, b, c]),
+                words(&[&flag, a, &flag, b, &flag, c]),
+                words(&[&joined(a), &joined(b), &joined(c)]),
+                words(&[&flag, a, b, &joined(c)]),
+                words(&[&joined(a), &flag, b, c]),
+            ];
+            if in_one_word {
+                for separator in [",", ", ", " ", "\t", " , "] {
+                    let list = values.join(separator);
+                    forms.push(words(&[&flag, &list]));
+                    forms.push(vec![joined(&list)]);
+                }
+                forms.push(words(&[&flag, &format!("{a},{b}"), c]));
+            }
+            for form in forms {
+                let mut line = words(&["--verbose"]);
+                line.extend(form);
+                line.push("--session-mirror".to_owned());
+                let flags = Flags::parse(&line).unwrap();
+                assert_eq!(read(&flags), values, "{line:?}");
+                assert!(flags.session_mirror && flags.unknown.is_empty(), "{line:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn conf_3_a_word_that_belongs_to_no_flag_is_not_passed_over() {
+    for line in [
+        &["--disallowedTools=Bash", "Write"][..],
+        &["Write", "--disallowedTools", "Bash"],
+        &["--verbose", "Write"],
+        &["--model", "m", "Write"],
+        &["--tools=", "Write"],
+        &["-c", "Write"],
+    ] {
+        let error = Flags::parse(&words(line)).unwrap_err();
+        assert!(error.to_string().starts_with("the word `Write`"), "{error}");
+    }
+    // What may have been meant for a flag of tomorrow is passed over with it.
+    let flags = parse(&["--of-tomorrow", "a", "b", "--model", "m"]);
+    assert_eq!(flags.unknown, ["--of-tomorrow"]);
+    assert_eq!(flags.model.as_deref(), Some("m"));
+}
+
+#[test]
 fn empty_values_say_something() {
     let flags = parse(&["--system-prompt", "", "--tools", "", "--setting-sources="]);
     assert_eq!(flags.system_prompt.as_deref(), Some(""));

@@ -13,7 +13,7 @@ pub fn effort(name: &str) -> Option<Effort> {
 
 /// Words, separated by commas or blanks.
 pub(super) fn words_of(text: &str) -> Vec<String> {
-    let words = text.split([',', ' ']).map(str::trim);
+    let words = text.split(|c: char| c == ',' || c.is_whitespace());
     words
         .filter(|word| !word.is_empty())
         .map(ToOwned::to_owned)

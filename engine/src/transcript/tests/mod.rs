@@ -1,6 +1,8 @@
 //! Transcripts as the SDKs see them.
 
 mod files;
+#[cfg(target_os = "linux")]
+mod full;
 mod lines;
 mod reading;
 mod resuming;

@@ -39,6 +39,7 @@ impl Servers {
     pub(in crate::engine) fn new(channel: ControlChannel, cwd: Option<PathBuf>) -> Self {
         Self {
             agent: None,
+            command: None,
             channel,
             cwd,
             variables: BTreeMap::new(),

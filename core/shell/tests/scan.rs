@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use windlass_core::shell::{Direction, SimpleCommand, Unparsed, commands};
+use windlass_shell::{Direction, SimpleCommand, Unparsed, scan as commands};
 
 fn show(command: &SimpleCommand) -> String {
     let mut out: Vec<String> = command
@@ -260,12 +260,76 @@ fn perm_4_what_cannot_be_followed_is_refused() {
     }
 }
 
+/// Parses on a stack on which a recursion without a limit would show.
+fn on_a_small_stack(line: String) -> Result<Vec<SimpleCommand>, Unparsed> {
+    let thread = std::thread::Builder::new().stack_size(256 << 10);
+    let parsing = thread.spawn(move || commands(&line)).unwrap();
+    parsing.join().unwrap()
+}
+
 #[test]
 fn deep_nesting_ends_in_an_error_not_on_the_stack() {
-    let line = format!("{}x{}", "$(".repeat(5_000), ")".repeat(5_000));
-    assert!(commands(&format!("echo {line}")).is_err());
+    for (open, inner, close) in [
+        ("echo $(", "x", ")"),
+        ("\"$(", "x", ")\""),
+        ("${x:-", "y", "}"),
+        ("\"${x:-", "y", "}\""),
+        ("\"${x:-$(", "y", ")}\""),
+        ("<(", "x", ")"),
+        ("<(\"$(", "x", ")\")"),
+        ("$((\"$(", "1", ")\"))"),
+        ("cat <<E\n${x:-", "y", "}\nE\n"),
+        ("eval ", "x", ""),
+        ("env ", "x", ""),
+    ] {
+        for times in [20, 1_000, 20_000] {
+            for close in [close, ""] {
+                let nested = format!("{}{inner}{}", open.repeat(times), close.repeat(times));
+                // Wrappers are programs, the rest are words.
+                let program = if open.ends_with(' ') { "" } else { "echo " };
+                let line = [program, &nested].concat();
+                assert!(on_a_small_stack(line).is_err(), "{times} times {open}");
+            }
+        }
+    }
     let evals = "eval ".repeat(1_000) + "x";
     assert_eq!(commands(&evals), Err(Unparsed::TooDeep));
+    let within = format!("echo {}x{}", "\"$(echo ".repeat(12), ")\"".repeat(12));
+    assert_eq!(commands(&within).unwrap().len(), 13);
+}
+
+#[test]
+fn a_line_longer_than_any_that_can_be_run_is_refused() {
+    let longest = format!("echo {}", "x".repeat((128 << 10) - 5));
+    assert_eq!(commands(&longest).unwrap().len(), 1);
+    assert_eq!(commands(&(longest + "x")), Err(Unparsed::TooLong));
+}
+
+#[test]
+fn what_would_be_read_again_and_again_is_refused() {
+    // Each level doubles the work of a reader that reads what it has found once more.
+    let doubling = format!("echo {}y{}", "\"${x:-".repeat(15), "}\"".repeat(15));
+    assert_eq!(commands(&doubling), Err(Unparsed::TooDeep));
+    // Each of many commands would get all of many redirections.
+    let product = format!(
+        "find {} {}",
+        "-exec a \\; ".repeat(4_000),
+        "<b ".repeat(8_000)
+    );
+    assert_eq!(commands(&product), Err(Unparsed::TooDeep));
+    // Much of everything is no reason to refuse.
+    for (piece, times) in [
+        ("echo \"$(git rev-parse HEAD)\" ${x:-y} `date`; ", 2_000),
+        ("for f in a b; do cat <$f | sort >/tmp/x; done\n", 2_000),
+        ("cat <<'EOF'\nsome text \" ' $( { \nEOF\n", 3_000),
+        ("find . -exec rm {} + -o -name x; ", 2_000),
+        ("((((", 1),
+        ("( ", 20_000),
+    ] {
+        let line = piece.repeat(times);
+        let parsed = commands(&line);
+        assert_ne!(parsed, Err(Unparsed::TooDeep), "{piece}");
+    }
 }
 
 proptest! {

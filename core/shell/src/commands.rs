@@ -1,0 +1,468 @@
+//! The commands of a line: what rules are held against.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
+    Word, runs,
+};
+
+/// One program that would be started, or one builtin that would run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// Names of variables assigned for this command, or for the shell when there are no words.
+    pub assignments: Vec<String>,
+    /// The program and its arguments. Empty for a bare assignment or redirection.
+    pub words: Vec<CommandWord>,
+    /// The files that its redirections open, other than `/dev/null`; descriptors are none.
+    pub redirections: Vec<FileRedirection>,
+    /// Whether all it does is to run another command, which is listed too (`timeout`, `sh -c`).
+    pub wraps: bool,
+    /// The folder in which it runs.
+    pub folder: Folder,
+}
+
+/// A word of a command, its quotes removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandWord {
+    pub(crate) text: String,
+    pub(crate) computed: bool,
+    pub(crate) quoted: bool,
+}
+
+/// A file that a redirection opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRedirection {
+    /// Which way the bytes go.
+    pub direction: Direction,
+    /// The file, relative to wherever the command runs.
+    pub target: CommandWord,
+}
+
+/// Which way the bytes of a redirection go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the file (`<`).
+    In,
+    /// Into the file (`>`, `>>`, `&>`, `<>`).
+    Out,
+}
+
+/// Where a command of a line runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Folder {
+    /// Where the line begins.
+    #[default]
+    Start,
+    /// In the folder that these `cd` lead to, one after the other, each of which succeeded.
+    Entered(Vec<String>),
+    /// Nobody can tell: a `cd` may have failed, or leads where it is computed.
+    Unknown,
+}
+
+impl SimpleCommand {
+    /// Whether a redirection creates or writes a file.
+    #[must_use]
+    pub fn writes_file(&self) -> bool {
+        let mut directions = self.redirections.iter().map(|r| r.direction);
+        directions.any(|direction| direction == Direction::Out)
+    }
+
+    /// The program's name without its folder, if it is written out.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        let word = self.words.first().filter(|word| word.is_literal())?;
+        Some(runs::base_name(word.text()))
+    }
+
+    /// Whether the first words are these, each written out.
+    #[must_use]
+    pub fn begins_with<T: AsRef<str>>(&self, prefix: &[T]) -> bool {
+        let pairs = self.words.iter().zip(prefix);
+        self.words.len() >= prefix.len()
+            && pairs
+                .into_iter()
+                .all(|(word, wanted)| word.is_literal() && word.text() == wanted.as_ref())
+    }
+}
+
+impl CommandWord {
+    /// Words that nobody can know beforehand.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            computed: true,
+            ..Self::default()
+        }
+    }
+
+    /// A word without anything special.
+    pub(crate) fn plain(text: &str) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The text; of what is computed only the part that is written out.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the text is all there is: no expansion, substitution or pattern.
+    #[must_use]
+    pub fn is_literal(&self) -> bool {
+        !self.computed
+    }
+
+    /// Whether any part was quoted: such a word is never a keyword.
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.quoted
+    }
+}
+
+impl From<&Word> for CommandWord {
+    fn from(word: &Word) -> Self {
+        let mut flat = Self::default();
+        for part in &word.parts {
+            match part {
+                Part::Literal(text) => flat.text.push_str(text),
+                Part::Pattern(text) => {
+                    flat.text.push_str(text);
+                    flat.computed = true;
+                }
+                Part::Tilde => {
+                    flat.text.push('~');
+                    flat.computed = true;
+                }
+                Part::Variable { .. } | Part::Status | Part::Substitution { .. } => {
+                    flat.computed = true;
+                }
+            }
+        }
+        flat
+    }
+}
+
+/// Every simple command of a script, what is inside of another before it.
+pub(crate) fn of(script: &Script) -> Vec<SimpleCommand> {
+    let mut walk = Walk::default();
+    walk.script(script);
+    walk.found
+}
+
+#[derive(Default)]
+struct Walk {
+    found: Vec<SimpleCommand>,
+    folder: Folder,
+}
+
+impl Walk {
+    fn script(&mut self, script: &Script) {
+        for list in &script.lists {
+            self.and_or(list);
+        }
+    }
+
+    fn and_or(&mut self, list: &AndOr) {
+        let before = self.folder.clone();
+        self.pipeline(&list.first);
+        for (junction, pipeline) in &list.rest {
+            if *junction == Junction::Or {
+                self.doubt_unless(&before);
+            }
+            self.pipeline(pipeline);
+        }
+        self.doubt_unless(&before);
+    }
+
+    /// Whether a `cd` succeeded is known only behind the `&&` that follows it.
+    fn doubt_unless(&mut self, before: &Folder) {
+        if self.folder != *before {
+            self.folder = Folder::Unknown;
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        let before = self.folder.clone();
+        match pipeline.commands.as_slice() {
+            [only] => self.command(only),
+            all => {
+                for command in all {
+                    self.command(command);
+                    self.folder.clone_from(&before);
+                }
+            }
+        }
+        if pipeline.negated {
+            self.doubt_unless(&before);
+        }
+    }
+
+    fn command(&mut self, command: &Command) {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound { body, redirections } => {
+                self.redirections_of_all(redirections);
+                self.compound(body);
+            }
+        }
+    }
+
+    fn redirections_of_all(&mut self, redirections: &[Redirection]) {
+        self.substitutions_of_texts(redirections);
+        let redirections = opened(redirections);
+        if !redirections.is_empty() {
+            self.found.push(SimpleCommand {
+                redirections,
+                folder: self.folder.clone(),
+                ..SimpleCommand::default()
+            });
+        }
+    }
+
+    fn compound(&mut self, body: &Compound) {
+        match body {
+            Compound::Group(script) => self.script(script),
+            Compound::Subshell(script) => self.apart(script),
+            Compound::For { words, body, .. } => {
+                self.substitutions(words);
+                self.doubt_if_moved_by(body);
+                self.script(body);
+            }
+            Compound::If { arms, otherwise } => {
+                for (condition, body) in arms {
+                    self.script(condition);
+                    self.script(body);
+                }
+                if let Some(otherwise) = otherwise {
+                    self.script(otherwise);
+                }
+            }
+            Compound::While {
+                condition, body, ..
+            } => {
+                self.doubt_if_moved_by(condition);
+                self.doubt_if_moved_by(body);
+                self.script(condition);
+                self.script(body);
+            }
+        }
+    }
+
+    /// A script that leaves the folder of what follows as it is.
+    fn apart(&mut self, script: &Script) {
+        let before = self.folder.clone();
+        self.script(script);
+        self.folder = before;
+    }
+
+    /// What a loop enters in one round it is in for the next.
+    fn doubt_if_moved_by(&mut self, script: &Script) {
+        if moves(script) {
+            self.folder = Folder::Unknown;
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple) {
+        for assignment in &simple.assignments {
+            self.substitutions(core::slice::from_ref(&assignment.value));
+        }
+        self.substitutions(&simple.words);
+        self.substitutions_of_texts(&simple.redirections);
+        self.runs(simple);
+        let command = SimpleCommand {
+            assignments: simple.assignments.iter().map(|a| a.name.clone()).collect(),
+            words: simple.words.iter().map(CommandWord::from).collect(),
+            redirections: opened(&simple.redirections),
+            wraps: wraps(simple, 0),
+            folder: self.folder.clone(),
+        };
+        let entered = (command.program() == Some("cd")).then(|| entered(&command));
+        self.found.push(command);
+        match entered {
+            Some(Some(folder)) => self.enter(folder),
+            Some(None) => self.folder = Folder::Unknown,
+            None => {}
+        }
+    }
+
+    /// `..` behind a folder that may be a link leads where only the shell's own memory says.
+    fn enter(&mut self, folder: String) {
+        let climbs = folder.split('/').any(|name| name == "..");
+        match &mut self.folder {
+            Folder::Start => self.folder = Folder::Entered(alloc::vec![folder]),
+            Folder::Entered(_) if climbs => self.folder = Folder::Unknown,
+            Folder::Entered(folders) => folders.push(folder),
+            Folder::Unknown if folder.starts_with('/') => {
+                self.folder = Folder::Entered(alloc::vec![folder]);
+            }
+            Folder::Unknown => {}
+        }
+    }
+
+    fn substitutions(&mut self, words: &[Word]) {
+        for part in words.iter().flat_map(|word| &word.parts) {
+            if let Part::Substitution { script, .. } = part {
+                self.apart(script);
+            }
+        }
+    }
+
+    fn substitutions_of_texts(&mut self, redirections: &[Redirection]) {
+        for redirection in redirections {
+            if let Target::Text(text) = &redirection.to {
+                self.substitutions(core::slice::from_ref(text));
+            }
+        }
+    }
+
+    /// What the words of a command make it run, innermost first.
+    fn runs(&mut self, simple: &Simple) {
+        for run in simple.runs.iter().rev() {
+            match run {
+                Runs::Script { script, .. } => self.apart(script),
+                Runs::Program { at, end } => {
+                    let command = self.inner(simple, *at as usize, *end as usize);
+                    self.found.push(command);
+                }
+            }
+        }
+    }
+
+    fn inner(&self, simple: &Simple, at: usize, end: usize) -> SimpleCommand {
+        let mut assignments: Vec<String> =
+            simple.assignments.iter().map(|a| a.name.clone()).collect();
+        let mut words: Vec<CommandWord> = simple.words[at..end]
+            .iter()
+            .map(CommandWord::from)
+            .collect();
+        for outer in outer_commands(simple, at) {
+            let between = &simple.words[outer..at];
+            match simple.words[outer].as_literal().map(runs::base_name) {
+                Some("env") => {
+                    let names =
+                        between
+                            .iter()
+                            .skip(1)
+                            .filter_map(|word| match word.parts.first() {
+                                Some(Part::Literal(text)) if !text.starts_with('-') => {
+                                    text.split_once('=')
+                                }
+                                _ => None,
+                            });
+                    assignments.extend(names.map(|(name, _)| name.into()));
+                }
+                Some("find" | "fd" | "fdfind") => hide(&mut words, "{"),
+                Some("xargs") => {
+                    if let Some(replaced) = runs::replaced_by_xargs(between) {
+                        hide(&mut words, replaced);
+                    }
+                    words.push(CommandWord::unknown());
+                }
+                _ => {}
+            }
+        }
+        SimpleCommand {
+            assignments,
+            words,
+            redirections: opened(&simple.redirections),
+            wraps: wraps(simple, at),
+            folder: self.folder.clone(),
+        }
+    }
+}
+
+/// Makes words unknown that hold what is replaced when they run.
+fn hide(words: &mut [CommandWord], replaced: &str) {
+    if replaced.is_empty() {
+        return;
+    }
+    for word in words.iter_mut().filter(|word| word.text.contains(replaced)) {
+        *word = CommandWord::unknown();
+    }
+}
+
+/// Where the commands begin inside of which the word at this place stands.
+fn outer_commands(simple: &Simple, at: usize) -> impl Iterator<Item = usize> {
+    let inner = simple.runs.iter().filter_map(move |run| match run {
+        Runs::Program { at: start, end } => {
+            let (start, end) = (*start as usize, *end as usize);
+            (start < at && at < end).then_some(start)
+        }
+        Runs::Script { .. } => None,
+    });
+    core::iter::once(0).chain(inner)
+}
+
+/// Whether all that the command that begins here does is to run another one.
+fn wraps(simple: &Simple, start: usize) -> bool {
+    let program = simple.words.get(start).and_then(Word::as_literal);
+    let name = program.map(runs::base_name);
+    let is_search = matches!(name, Some("find" | "fd" | "fdfind"));
+    let is_wrapper =
+        name.is_some_and(|name| runs::runs_others(name) || matches!(name, "sh" | "bash" | "dash"));
+    let runs_something = simple.runs.iter().any(|run| match run {
+        Runs::Program { at, .. } | Runs::Script { at, .. } => *at as usize > start,
+    });
+    is_wrapper && !is_search && runs_something
+}
+
+/// Where `cd` with these words leads, if it is written out.
+fn entered(command: &SimpleCommand) -> Option<String> {
+    match command.words.as_slice() {
+        [_, folder]
+            if folder.is_literal()
+                && !folder.text().is_empty()
+                && !folder.text().starts_with('-') =>
+        {
+            Some(folder.text().into())
+        }
+        _ => None,
+    }
+}
+
+/// Whether the folder may be another one behind a script.
+fn moves(script: &Script) -> bool {
+    let in_command = |command: &Command| match command {
+        Command::Simple(simple) => simple
+            .program()
+            .is_some_and(|name| runs::base_name(name) == "cd"),
+        Command::Compound { body, .. } => match body {
+            Compound::Group(script) => moves(script),
+            Compound::Subshell(_) => false,
+            Compound::For { body, .. } => moves(body),
+            Compound::While {
+                condition, body, ..
+            } => moves(condition) || moves(body),
+            Compound::If { arms, otherwise } => {
+                arms.iter()
+                    .any(|(condition, body)| moves(condition) || moves(body))
+                    || otherwise.as_ref().is_some_and(moves)
+            }
+        },
+    };
+    let in_pipeline = |pipeline: &Pipeline| match pipeline.commands.as_slice() {
+        [only] => in_command(only),
+        _ => false,
+    };
+    script.lists.iter().any(|list| {
+        in_pipeline(&list.first) || list.rest.iter().any(|(_, pipeline)| in_pipeline(pipeline))
+    })
+}
+
+/// The files that redirections open.
+fn opened(redirections: &[Redirection]) -> Vec<FileRedirection> {
+    let file = |redirection: &Redirection| {
+        let (direction, path) = match &redirection.to {
+            Target::Read(path) => (Direction::In, path),
+            Target::Write { path, .. } => (Direction::Out, path),
+            Target::Duplicate(_) | Target::Close | Target::Text(_) => return None,
+        };
+        (path != "/dev/null").then(|| FileRedirection {
+            direction,
+            target: CommandWord::plain(path),
+        })
+    };
+    redirections.iter().filter_map(file).collect()
+}

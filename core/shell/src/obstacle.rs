@@ -1,0 +1,301 @@
+//! What keeps a line that was read from being run from its tree.
+//!
+//! Rules may let a line pass only if every reader agrees what it does, and a host can do it without a shell. What is found
+//! here is known to rules that deny, and needs a person's word to run.
+
+use crate::{Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word};
+
+/// Why a line runs only if it was approved as a whole; none if its tree can be run.
+pub(crate) fn of(script: &Script) -> Option<&'static str> {
+    let pipelines = script.lists.iter().flat_map(|list| {
+        core::iter::once(&list.first).chain(list.rest.iter().map(|(_, pipeline)| pipeline))
+    });
+    pipelines
+        .flat_map(|pipeline: &Pipeline| &pipeline.commands)
+        .find_map(of_command)
+}
+
+fn of_command(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Simple(simple) => of_simple(simple),
+        Command::Compound { body, redirections } => of_compound(body).or_else(|| {
+            let texts = redirections.iter().filter_map(|r| match &r.to {
+                Target::Text(text) => Some(text),
+                _ => None,
+            });
+            texts.into_iter().find_map(of_substitutions)
+        }),
+    }
+}
+
+fn of_compound(body: &Compound) -> Option<&'static str> {
+    match body {
+        Compound::Group(script) | Compound::Subshell(script) => of(script),
+        Compound::For { words, body, .. } => {
+            words.iter().find_map(of_substitutions).or_else(|| of(body))
+        }
+        Compound::If { arms, otherwise } => arms
+            .iter()
+            .find_map(|(condition, body)| of(condition).or_else(|| of(body)))
+            .or_else(|| otherwise.as_ref().and_then(of)),
+        Compound::While {
+            condition, body, ..
+        } => of(condition).or_else(|| of(body)),
+    }
+}
+
+fn of_substitutions(word: &Word) -> Option<&'static str> {
+    word.parts.iter().find_map(|part| match part {
+        Part::Substitution { script, .. } => of(script),
+        _ => None,
+    })
+}
+
+fn of_simple(simple: &Simple) -> Option<&'static str> {
+    if !simple.assignments.is_empty() {
+        return Some("a variable that is set");
+    }
+    let texts = simple.redirections.iter().filter_map(|r| match &r.to {
+        Target::Text(text) => Some(text),
+        _ => None,
+    });
+    let in_words = simple.words.iter().chain(texts).find_map(of_substitutions);
+    let program = simple.program();
+    let exempt = program.is_some_and(|name| matches!(name, "test" | "["));
+    in_words
+        .or_else(|| {
+            let mut arguments = simple.words.iter().skip(1);
+            (!exempt && arguments.any(is_computed_option)).then_some("an option that is computed")
+        })
+        .or_else(|| of_builtin(simple))
+        .or_else(|| of_runs(simple))
+}
+
+/// Whether an expansion stands in an option, where it could name others: `-$x`, but not `--file=$x`.
+fn is_computed_option(word: &Word) -> bool {
+    match word.parts.as_slice() {
+        [Part::Literal(first), _, ..] => {
+            first.starts_with('-') && !(first.starts_with("--") && first.contains('='))
+        }
+        _ => false,
+    }
+}
+
+fn of_runs(simple: &Simple) -> Option<&'static str> {
+    simple.runs.iter().find_map(|run| match run {
+        Runs::Script { script, .. } => of(script),
+        Runs::Program { at, end } => {
+            let words = simple.words.get(*at as usize..*end as usize)?;
+            let program = words.first()?.as_literal()?;
+            let in_shell = program == "cd" || is_shell_builtin(program);
+            // A program that the wrapper finds is meant, and `echo` and its like exist as programs, too.
+            (in_shell && !is_also_a_program(program)).then_some("a builtin behind a wrapper")
+        }
+    })
+}
+
+/// Builtins that hosts do themselves. Their names without a folder only: `./echo` is anybody's program.
+fn of_builtin(simple: &Simple) -> Option<&'static str> {
+    let program = simple.program()?;
+    let words: alloc::vec::Vec<CommandWord> = simple.words.iter().map(CommandWord::from).collect();
+    let arguments = &words[1..];
+    let literal = |word: &CommandWord| word.is_literal();
+    match program {
+        ":" | "true" | "false" | "echo" => None,
+        "pwd" => (!arguments.is_empty()).then_some("an option of `pwd`"),
+        "cd" => {
+            let is_plain = matches!(arguments, [folder]
+                if folder.is_literal() && !folder.text().is_empty() && !folder.text().starts_with('-'));
+            (!is_plain).then_some("`cd` to a folder that is not written out")
+        }
+        "printf" => match arguments.first() {
+            Some(format) if literal(format) && is_plain_format(format.text()) => None,
+            _ => Some("a format of `printf`"),
+        },
+        "exit" => (!(arguments.is_empty()
+            || matches!(arguments, [code] if literal(code) && is_status(code.text()))))
+        .then_some("`exit` with something computed"),
+        "break" | "continue" => {
+            (!arguments.is_empty()).then_some("`break` or `continue` with a number")
+        }
+        "test" | "[" => {
+            let is_clear = simple.words.iter().all(is_one_field)
+                && !is_unclear_test(arguments, program == "[");
+            (!is_clear).then_some("a test that is not plain, or has operands without quotes")
+        }
+        "command" => None,
+        name if is_shell_builtin(name) => Some("a builtin that only a shell has"),
+        _ => None,
+    }
+}
+
+/// Whether a word becomes exactly one, whatever its expansions give: more could be operators of a test.
+fn is_one_field(word: &Word) -> bool {
+    word.parts.iter().all(|part| match part {
+        Part::Literal(_) | Part::Status | Part::Tilde => true,
+        Part::Variable { quoted, .. } | Part::Substitution { quoted, .. } => *quoted,
+        Part::Pattern(_) => false,
+    })
+}
+
+fn is_status(text: &str) -> bool {
+    text.len() <= 3 && text.parse::<u8>().is_ok()
+}
+
+/// Builtins of bash that change the shell, or that nobody else has.
+fn is_shell_builtin(name: &str) -> bool {
+    matches!(
+        name,
+        "alias"
+            | "bg"
+            | "bind"
+            | "break"
+            | "builtin"
+            | "caller"
+            | "compgen"
+            | "complete"
+            | "compopt"
+            | "continue"
+            | "declare"
+            | "dirs"
+            | "disown"
+            | "enable"
+            | "eval"
+            | "exec"
+            | "exit"
+            | "export"
+            | "fc"
+            | "fg"
+            | "getopts"
+            | "hash"
+            | "help"
+            | "history"
+            | "jobs"
+            | "kill"
+            | "let"
+            | "local"
+            | "logout"
+            | "mapfile"
+            | "popd"
+            | "pushd"
+            | "read"
+            | "readarray"
+            | "readonly"
+            | "return"
+            | "set"
+            | "shift"
+            | "shopt"
+            | "source"
+            | "."
+            | "suspend"
+            | "times"
+            | "trap"
+            | "type"
+            | "typeset"
+            | "ulimit"
+            | "umask"
+            | "unalias"
+            | "unset"
+            | "wait"
+    )
+}
+
+/// Builtins that are a program as well, which is what a wrapper starts.
+fn is_also_a_program(name: &str) -> bool {
+    matches!(name, "kill")
+}
+
+/// `%s` and the like, without numbers of arguments, stars, times and quoting.
+fn is_plain_format(format: &str) -> bool {
+    if format.starts_with('-') {
+        return false;
+    }
+    let mut chars = format.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '%' => {
+                while chars
+                    .next_if(|c| {
+                        matches!(c, '-' | '+' | ' ' | '0' | '#' | '.') || c.is_ascii_digit()
+                    })
+                    .is_some()
+                {}
+                if !matches!(
+                    chars.next(),
+                    Some('s' | 'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' | 'b' | '%')
+                ) {
+                    return false;
+                }
+            }
+            '\\' => {
+                if !matches!(
+                    chars.next(),
+                    Some(
+                        'n' | 't' | '\\' | 'r' | 'a' | 'b' | 'f' | 'v' | '"' | '0'
+                            ..='7' | 'x' | 'e'
+                    )
+                ) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Operators with one operand.
+const UNARY: [&str; 21] = [
+    "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-L", "-n", "-p", "-r", "-s", "-S", "-t", "-u",
+    "-w", "-x", "-z", "-O", "-G",
+];
+
+/// Operators with two.
+const BINARY: [&str; 12] = [
+    "=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
+];
+
+/// Tests of one or two operands, perhaps turned round; `-a` and `-o` between tests, `-v` and brackets are left to shells.
+fn is_unclear_test(arguments: &[CommandWord], bracket: bool) -> bool {
+    let arguments = match arguments.split_last() {
+        Some((last, inner)) if bracket => match last.is_literal() && last.text() == "]" {
+            true => inner,
+            false => return true,
+        },
+        _ if bracket => return true,
+        _ => arguments,
+    };
+    let is = |word: &CommandWord, operators: &[&str]| {
+        word.is_literal() && operators.contains(&word.text())
+    };
+    let arguments = match arguments {
+        [not, rest @ ..] if is(not, &["!"]) && !rest.is_empty() => rest,
+        all => all,
+    };
+    match arguments {
+        [] | [_] => false,
+        [operator, _] => !is(operator, &UNARY),
+        [_, operator, _] => !is(operator, &BINARY),
+        _ => true,
+    }
+}
+
+/// Whether a program of this name is done by the host or the shell itself, not started.
+#[must_use]
+pub fn is_builtin(name: &str) -> bool {
+    matches!(
+        name,
+        ":" | "true"
+            | "false"
+            | "echo"
+            | "printf"
+            | "pwd"
+            | "cd"
+            | "test"
+            | "["
+            | "exit"
+            | "break"
+            | "continue"
+            | "command"
+    )
+}

@@ -1,0 +1,343 @@
+//! Prints a tree for a shell: one that reads it, bash or dash, does what the tree says and nothing else.
+//!
+//! Every text is quoted, so that no word is a keyword, an alias or a pattern that was none. Every program stands behind
+//! `command`, so that no function answers to its name, and functions of those names that the environment brought along are
+//! taken away first. What an expansion gives is never an option: patterns are printed with `./` before them, and a line ends where a
+//! variable or substitution gives a word that begins with `-`.
+
+mod guard;
+mod quote;
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use self::{
+    guard::Guards,
+    quote::{escaped_body, quoted},
+};
+use crate::{
+    AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
+    Word,
+};
+
+/// What a shell may have been given a function for, and must not have. Posix mode finds `unset` before any function.
+const HEADER: &str =
+    "POSIXLY_CORRECT=1\n'unset' -f unset command printf exit\n'unset' POSIXLY_CORRECT\n";
+
+/// The tree as text for bash or dash. `program` gives the path by which a program is to be started; where it gives none, the shell
+/// looks for it by its name.
+///
+/// The keyword `time` is left out: only bash knows it.
+#[must_use]
+pub fn print(script: &Script, program: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut printer = Printer {
+        program,
+        text: HEADER.into(),
+        bodies: Vec::new(),
+        names: 0,
+    };
+    printer.script(script);
+    printer.text
+}
+
+struct Printer<'a> {
+    program: &'a dyn Fn(&str) -> Option<String>,
+    text: String,
+    /// Bodies of here-documents, to be put behind the line, with their ends.
+    bodies: Vec<(String, String)>,
+    /// Names of variables that were given out.
+    names: u32,
+}
+
+impl Printer<'_> {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Ends the line, with the here-documents that belong to it.
+    fn line_end(&mut self) {
+        self.push("\n");
+        for (body, end) in core::mem::take(&mut self.bodies) {
+            self.push(&body);
+            self.push(&end);
+            self.push("\n");
+        }
+    }
+
+    fn script(&mut self, script: &Script) {
+        for list in &script.lists {
+            self.and_or(list);
+            self.line_end();
+        }
+    }
+
+    fn and_or(&mut self, list: &AndOr) {
+        self.pipeline(&list.first);
+        for (junction, pipeline) in &list.rest {
+            self.push(match junction {
+                Junction::And => " &&",
+                Junction::Or => " ||",
+            });
+            self.line_end();
+            self.pipeline(pipeline);
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        if pipeline.negated {
+            self.push("! ");
+        }
+        for (number, command) in pipeline.commands.iter().enumerate() {
+            if number > 0 {
+                self.push(" |");
+                self.line_end();
+            }
+            self.command(command);
+        }
+    }
+
+    fn command(&mut self, command: &Command) {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound { body, redirections } => {
+                self.compound(body);
+                self.redirections(redirections);
+            }
+        }
+    }
+
+    fn block(&mut self, open: &str, script: &Script, close: &str) {
+        self.push(open);
+        self.line_end();
+        self.script(script);
+        self.push(close);
+    }
+
+    fn compound(&mut self, body: &Compound) {
+        match body {
+            Compound::Group(script) => self.block("{", script, "}"),
+            Compound::Subshell(script) => self.block("(", script, ")"),
+            Compound::For { name, words, body } => {
+                let guards = self.guards(words);
+                self.open_guarded(&guards);
+                self.push("for ");
+                self.push(name);
+                self.push(" in");
+                self.words(words, &guards);
+                self.line_end();
+                self.block("do", body, "done");
+                self.close_guarded(&guards);
+            }
+            Compound::If { arms, otherwise } => {
+                for (number, (condition, body)) in arms.iter().enumerate() {
+                    let keyword = if number == 0 { "if" } else { "elif" };
+                    self.block(keyword, condition, "then");
+                    self.line_end();
+                    self.script(body);
+                }
+                if let Some(otherwise) = otherwise {
+                    self.push("else");
+                    self.line_end();
+                    self.script(otherwise);
+                }
+                self.push("fi");
+            }
+            Compound::While {
+                until,
+                condition,
+                body,
+            } => {
+                self.block(if *until { "until" } else { "while" }, condition, "do");
+                self.line_end();
+                self.script(body);
+                self.push("done");
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple) {
+        let guards = match says_only(simple) {
+            true => Guards::default(),
+            false => self.guards(&simple.words),
+        };
+        self.open_guarded(&guards);
+        for assignment in &simple.assignments {
+            self.push(&assignment.name);
+            self.push("=");
+            self.word(&assignment.value, None);
+            self.push(" ");
+        }
+        if let Some(program) = simple.program() {
+            self.program(program);
+            self.arguments(simple, &guards);
+        } else if simple.assignments.is_empty() {
+            self.push("'command' ':'");
+        }
+        self.redirections(&simple.redirections);
+        self.close_guarded(&guards);
+    }
+
+    fn program(&mut self, name: &str) {
+        let path = (!crate::obstacle::is_builtin(name))
+            .then(|| (self.program)(name))
+            .flatten();
+        self.push("'command' ");
+        self.push(&quoted(path.as_deref().unwrap_or(name)));
+    }
+
+    fn arguments(&mut self, simple: &Simple, guards: &Guards) {
+        for (number, word) in simple.words.iter().enumerate().skip(1) {
+            let run = simple.runs.iter().find(|run| match run {
+                Runs::Program { at, .. } | Runs::Script { at, .. } => *at as usize == number,
+            });
+            self.push(" ");
+            match (run, word.as_literal()) {
+                (Some(Runs::Program { .. }), Some(name)) => {
+                    // `command echo` is the builtin, `nice echo` the program.
+                    let behind_command = simple.words[number - 1].as_literal() == Some("command");
+                    let is_builtin = behind_command && crate::obstacle::is_builtin(name);
+                    let path = (!is_builtin).then(|| (self.program)(name)).flatten();
+                    self.push(&quoted(path.as_deref().unwrap_or(name)));
+                }
+                (Some(Runs::Script { script, .. }), _) => {
+                    let inner = print(script, self.program);
+                    self.push(&quoted(&inner));
+                }
+                _ => self.word(word, guards.of(number)),
+            }
+        }
+    }
+
+    fn words(&mut self, words: &[Word], guards: &Guards) {
+        for (number, word) in words.iter().enumerate() {
+            self.push(" ");
+            self.word(word, guards.of(number));
+        }
+    }
+
+    /// A word; `leading` is the variable that holds what its first part, a substitution, gave.
+    fn word(&mut self, word: &Word, leading: Option<&str>) {
+        let mut parts = word.parts.iter().peekable();
+        let mut is_first = true;
+        while let Some(part) = parts.next() {
+            match part {
+                Part::Literal(text) => self.push(&quoted(text)),
+                Part::Pattern(text) => {
+                    if is_first {
+                        self.push("./");
+                    }
+                    self.push(text);
+                }
+                Part::Tilde => {
+                    self.push("~");
+                    if let Some(Part::Literal(text)) = parts.peek()
+                        && let Some(rest) = text.strip_prefix('/')
+                    {
+                        parts.next();
+                        self.push("/");
+                        if !rest.is_empty() {
+                            self.push(&quoted(rest));
+                        }
+                    }
+                }
+                Part::Status => self.push("\"$?\""),
+                Part::Variable { name, quoted } => self.variable(name, *quoted),
+                Part::Substitution { quoted, .. } if is_first && leading.is_some() => {
+                    self.variable(leading.unwrap_or_default(), *quoted);
+                }
+                Part::Substitution { script, quoted } => self.substitution(script, *quoted),
+            }
+            is_first = false;
+        }
+    }
+
+    fn variable(&mut self, name: &str, quoted: bool) {
+        let mark = if quoted { "\"" } else { "" };
+        self.push(&format!("{mark}${{{name}}}{mark}"));
+    }
+
+    fn substitution(&mut self, script: &Script, quoted: bool) {
+        let mark = if quoted { "\"" } else { "" };
+        // Here-documents of the outside must not begin on a line of the inside.
+        let outer = core::mem::take(&mut self.bodies);
+        self.push(mark);
+        self.push("$(\n");
+        self.script(script);
+        self.push(")");
+        self.push(mark);
+        self.bodies = outer;
+    }
+
+    fn redirections(&mut self, redirections: &[Redirection]) {
+        for redirection in redirections {
+            let descriptor = redirection.descriptor;
+            match &redirection.to {
+                Target::Read(path) => self.push(&format!(" {descriptor}< {}", quoted(path))),
+                Target::Write { path, append } => {
+                    let sign = if *append { ">>" } else { ">|" };
+                    self.push(&format!(" {descriptor}{sign} {}", quoted(path)));
+                }
+                Target::Duplicate(to) => self.push(&format!(" {descriptor}>&{to}")),
+                Target::Close => self.push(&format!(" {descriptor}>&-")),
+                Target::Text(text) => self.here_document(descriptor, text),
+            }
+        }
+    }
+
+    fn here_document(&mut self, descriptor: u8, text: &Word) {
+        let (body, is_literal) = match text.as_literal() {
+            Some(text) => (text.to_string(), true),
+            None => (self.expanded_body(text), false),
+        };
+        let end = unused_end(&body);
+        let mark = if is_literal { "'" } else { "" };
+        self.push(&format!(" {descriptor}<< {mark}{end}{mark}"));
+        self.bodies.push((body, end));
+    }
+
+    /// The body of a here-document with its expansions, as a shell reads it.
+    fn expanded_body(&mut self, text: &Word) -> String {
+        let mut inner = Printer {
+            program: self.program,
+            text: String::new(),
+            bodies: Vec::new(),
+            names: self.names,
+        };
+        for part in &text.parts {
+            match part {
+                Part::Literal(text) => inner.push(&escaped_body(text)),
+                Part::Status => inner.push("$?"),
+                Part::Tilde => inner.push("${HOME}"),
+                Part::Variable { name, .. } => inner.variable(name, false),
+                Part::Substitution { script, .. } => inner.substitution(script, false),
+                // Not made by the reader: nothing is expanded to names of files here.
+                Part::Pattern(text) => inner.push(&escaped_body(text)),
+            }
+        }
+        self.names = inner.names;
+        inner.text
+    }
+}
+
+/// Builtins to which words that begin with `-` are nothing but words.
+fn says_only(simple: &Simple) -> bool {
+    matches!(
+        simple.program(),
+        Some("echo" | "test" | "[" | ":" | "true" | "false" | "printf")
+    )
+}
+
+/// A line that does not stand in the body.
+fn unused_end(body: &str) -> String {
+    let mut number = 0_u32;
+    loop {
+        let end = format!("END_OF_TEXT_{number}");
+        if !body.lines().any(|line| line.contains(&end)) {
+            return end;
+        }
+        number += 1;
+    }
+}

@@ -1,0 +1,89 @@
+//! Simple commands.
+
+use alloc::vec::Vec;
+
+use super::{Reader, ends_word, word::Atom};
+use crate::{Assignment, Simple, Unparsed, Word, names, runs};
+
+impl Reader<'_> {
+    /// A simple command: assignments and redirections, a program, its arguments.
+    pub(super) fn simple(&mut self) -> Result<Simple, Unparsed> {
+        let mut command = Simple {
+            line: self.line,
+            ..Simple::default()
+        };
+        loop {
+            self.skip_blanks()?;
+            if self.redirection(&mut command.redirections)? {
+                continue;
+            }
+            match self.peek() {
+                Some('(') if command.words.len() == 1 => {
+                    return Err(Unparsed::Unsupported("a function"));
+                }
+                Some(c) if !ends_word(c) => {}
+                _ => break,
+            }
+            if command.words.is_empty() {
+                self.assignment_or_program(&mut command)?;
+            } else {
+                self.words_into(&mut command.words)?;
+            }
+        }
+        if command.words.is_empty()
+            && command.assignments.is_empty()
+            && command.redirections.is_empty()
+        {
+            return Err(Unparsed::Syntax);
+        }
+        command.runs = runs::of(&command.words, self.levels)?;
+        Ok(command)
+    }
+
+    fn assignment_or_program(&mut self, command: &mut Simple) -> Result<(), Unparsed> {
+        let atoms = self.atoms()?;
+        if let Some((name, value)) = assignment(&atoms)? {
+            command.assignments.push(Assignment { name, value });
+            return Ok(());
+        }
+        let mut words: Vec<Word> = Vec::new();
+        super::word::finish(atoms, &mut words)?;
+        match words.as_slice() {
+            [program] if program.as_literal().is_some_and(|name| !name.is_empty()) => {
+                command.words = words;
+                Ok(())
+            }
+            _ => Err(Unparsed::ComputedProgram),
+        }
+    }
+}
+
+/// The name and the value, if a word is an assignment.
+fn assignment(atoms: &[Atom]) -> Result<Option<(alloc::string::String, Word)>, Unparsed> {
+    let plain = |atom: &Atom| match atom {
+        Atom::Plain(c) => Some(*c),
+        _ => None,
+    };
+    let name: alloc::string::String = atoms
+        .iter()
+        .map_while(plain)
+        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .collect();
+    if !names::is_name(&name) {
+        return Ok(None);
+    }
+    let behind = &atoms[name.len()..];
+    match (
+        behind.first().and_then(plain),
+        behind.get(1).and_then(plain),
+    ) {
+        (Some('='), _) => {
+            let value = super::word::unsplit(&behind[1..])?;
+            Ok(Some((name, value)))
+        }
+        (Some('+'), Some('=')) | (Some('['), _) => Err(Unparsed::Unsupported(
+            "an assignment that adds, or to an element",
+        )),
+        _ => Ok(None),
+    }
+}

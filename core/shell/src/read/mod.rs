@@ -1,0 +1,340 @@
+//! Reads a line into its tree: lists, pipelines and compound commands.
+//!
+//! Follows the POSIX shell grammar (IEEE 1003.1, chapter 2). What bash and dash read differently, or what only one of them
+//! knows, is either put into words that both read alike (`&>`, `|&`, `<<<`, lists in braces) or refused.
+
+mod braces;
+mod command;
+mod compound;
+mod redirection;
+mod word;
+
+use alloc::vec::Vec;
+
+use crate::{AndOr, Command, Junction, Pipeline, Redirection, Script, Target, Unparsed};
+
+/// Bytes of a line. Linux hands no longer text to a program as one argument, so no shell could be given more.
+const MOST_BYTES: usize = 128 << 10;
+
+/// Compound commands and substitutions inside one another.
+const MOST_LEVELS: u32 = 24;
+
+/// Reads a line.
+///
+/// # Errors
+/// [`Unparsed`]: it holds something that this grammar does not know.
+pub(crate) fn script(text: &str) -> Result<Script, Unparsed> {
+    inner_script(text, MOST_LEVELS, 1)
+}
+
+/// Reads the line of a shell inside another, so many levels deep at most.
+pub(crate) fn nested(text: &str, levels: u32) -> Result<Script, Unparsed> {
+    inner_script(text, levels, 1)
+}
+
+fn inner_script(text: &str, levels: u32, line: u32) -> Result<Script, Unparsed> {
+    if text.len() > MOST_BYTES {
+        return Err(Unparsed::TooLong);
+    }
+    if text.contains(['\0', '\r']) {
+        return Err(Unparsed::Unsupported("a control character"));
+    }
+    let mut reader = Reader {
+        text,
+        at: 0,
+        line,
+        levels,
+        substitutions: 0,
+        bodies: None,
+    };
+    let script = reader.script(End::Text)?;
+    match reader.bodies {
+        Some(_) => Err(Unparsed::Unclosed),
+        None => Ok(script),
+    }
+}
+
+/// A line and a place in it.
+struct Reader<'a> {
+    text: &'a str,
+    /// Bytes that were read.
+    at: usize,
+    /// The number of this line, from 1.
+    line: u32,
+    /// How many levels may still be opened.
+    levels: u32,
+    /// How many substitutions are open.
+    substitutions: u32,
+    /// The bodies of here-documents that begin behind this line.
+    bodies: Option<Bodies>,
+}
+
+/// Where the bodies of the here-documents of a line stand. They are read when their operators are, so that nothing is left
+/// open; the end of the line then leads behind them.
+struct Bodies {
+    /// The end of the line with the operators.
+    line_end: usize,
+    /// Behind the last body.
+    resume_at: usize,
+    /// Lines in between.
+    lines: u32,
+    /// How many substitutions were open: the line must end on the same level.
+    substitutions: u32,
+}
+
+/// What ends a script.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The end of the text.
+    Text,
+    /// `)`, which is left to be taken.
+    Parenthesis,
+    /// One of these words, which is left to be taken.
+    Keyword(&'static [&'static str]),
+}
+
+/// What ends a word.
+fn ends_word(c: char) -> bool {
+    matches!(
+        c,
+        ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'
+    )
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        // `at` only moves over whole characters.
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn peek_second(&self) -> Option<char> {
+        self.rest().chars().nth(1)
+    }
+
+    /// Takes a character that is no line end of a list; line ends inside quotes are counted here.
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        if c == '\n' {
+            self.line += 1;
+        }
+        Some(c)
+    }
+
+    /// Takes a text if it stands here.
+    fn take(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// Takes the end of a line, with the here-documents that it leads to.
+    fn line_end(&mut self) -> Result<(), Unparsed> {
+        match self.bodies.take() {
+            None => {
+                self.next();
+            }
+            Some(bodies)
+                if bodies.line_end == self.at && bodies.substitutions == self.substitutions =>
+            {
+                self.at = bodies.resume_at;
+                self.line += bodies.lines + 1;
+            }
+            Some(_) => {
+                return Err(Unparsed::Unsupported(
+                    "a here-document whose line ends inside something else",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips blanks, lines joined between words, and comments.
+    fn skip_blanks(&mut self) -> Result<(), Unparsed> {
+        loop {
+            let before = self.text[..self.at].chars().next_back();
+            let follows_blank = before.is_none_or(|c| matches!(c, ' ' | '\t' | '\n'));
+            match self.peek() {
+                Some(' ' | '\t') => self.at += 1,
+                // Only where no word or operator could go on behind it.
+                Some('\\') if self.peek_second() == Some('\n') && follows_blank => {
+                    if self.bodies.is_some() {
+                        return Err(Unparsed::Unsupported("a joined line with a here-document"));
+                    }
+                    self.at += 2;
+                    self.line += 1;
+                    self.skip_blanks_of_joined_line()?;
+                }
+                Some('#') if before.is_none_or(ends_word) => {
+                    let length = self.rest().find('\n').unwrap_or(self.rest().len());
+                    self.at += length;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Behind a joined line end a comment or another line end would be read differently by different readers.
+    fn skip_blanks_of_joined_line(&mut self) -> Result<(), Unparsed> {
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some('#') => Err(Unparsed::Unsupported("a comment behind a joined line")),
+            _ => Ok(()),
+        }
+    }
+
+    fn skip_lines(&mut self) -> Result<(), Unparsed> {
+        self.skip_blanks()?;
+        while self.peek() == Some('\n') {
+            self.line_end()?;
+            self.skip_blanks()?;
+        }
+        Ok(())
+    }
+
+    /// The word that stands here if it could be a keyword: nothing quoted, nothing expanded.
+    fn keyword(&self) -> &'a str {
+        let rest = self.rest();
+        &rest[..rest.find(ends_word).unwrap_or(rest.len())]
+    }
+
+    fn take_keyword(&mut self, keyword: &str) -> Result<(), Unparsed> {
+        if self.keyword() != keyword {
+            return Err(Unparsed::Syntax);
+        }
+        self.at += keyword.len();
+        Ok(())
+    }
+
+    /// Does something one level deeper.
+    fn deeper<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Unparsed>,
+    ) -> Result<T, Unparsed> {
+        self.levels = self.levels.checked_sub(1).ok_or(Unparsed::TooDeep)?;
+        let done = work(self)?;
+        self.levels += 1;
+        Ok(done)
+    }
+
+    fn is_at(&self, end: End) -> Result<bool, Unparsed> {
+        match (self.peek(), end) {
+            (None, End::Text) => Ok(true),
+            (None, _) => Err(Unparsed::Unclosed),
+            (Some(')'), End::Parenthesis) => Ok(true),
+            (Some(')'), _) => Err(Unparsed::Syntax),
+            (Some(_), End::Keyword(words)) => Ok(words.contains(&self.keyword())),
+            (Some(_), _) => Ok(false),
+        }
+    }
+
+    fn script(&mut self, end: End) -> Result<Script, Unparsed> {
+        let mut lists = Vec::new();
+        loop {
+            self.skip_lines()?;
+            if self.is_at(end)? {
+                return Ok(Script { lists });
+            }
+            lists.push(self.and_or()?);
+            self.skip_blanks()?;
+            match self.peek() {
+                Some('\n') => self.line_end()?,
+                Some(';') if matches!(self.peek_second(), Some(';' | '&')) => {
+                    return Err(Unparsed::Syntax);
+                }
+                Some(';') => self.at += 1,
+                Some('&') => return Err(Unparsed::Unsupported("a command in the background")),
+                _ if self.is_at(end)? && !matches!(end, End::Keyword(_)) => {}
+                _ => return Err(Unparsed::Syntax),
+            }
+        }
+    }
+
+    /// A script that must not be empty.
+    fn body(&mut self, end: End) -> Result<Script, Unparsed> {
+        let script = self.deeper(|reader| reader.script(end))?;
+        if script.lists.is_empty() {
+            return Err(Unparsed::Syntax);
+        }
+        Ok(script)
+    }
+
+    fn and_or(&mut self) -> Result<AndOr, Unparsed> {
+        let first = self.pipeline()?;
+        let mut rest = Vec::new();
+        loop {
+            self.skip_blanks()?;
+            let junction = if self.take("&&") {
+                Junction::And
+            } else if self.take("||") {
+                Junction::Or
+            } else {
+                return Ok(AndOr { first, rest });
+            };
+            self.skip_lines()?;
+            rest.push((junction, self.pipeline()?));
+        }
+    }
+
+    fn pipeline(&mut self) -> Result<Pipeline, Unparsed> {
+        let (mut negated, mut timed) = (false, false);
+        loop {
+            match self.keyword() {
+                "!" if !negated => negated = true,
+                "time" if !timed => {
+                    timed = true;
+                    let behind = self.rest()["time".len()..].trim_start_matches([' ', '\t']);
+                    if behind.is_empty()
+                        || behind.starts_with(['-', '\n', ';', '&', '|', ')', '<', '>', '#', '\\'])
+                    {
+                        return Err(Unparsed::Unsupported(
+                            "`time` without a command, or with options",
+                        ));
+                    }
+                }
+                "!" | "time" => return Err(Unparsed::Unsupported("`!` or `time` twice")),
+                _ => break,
+            }
+            self.at += self.keyword().len();
+            self.skip_blanks()?;
+        }
+        let mut commands = Vec::new();
+        loop {
+            let mut command = self.command()?;
+            self.skip_blanks()?;
+            if self.rest().starts_with("||") || !self.take("|") {
+                commands.push(command);
+                return Ok(Pipeline {
+                    negated,
+                    timed,
+                    commands,
+                });
+            }
+            if self.take("&") {
+                let line = self.line;
+                redirections_of(&mut command).push(Redirection {
+                    line,
+                    descriptor: 2,
+                    to: Target::Duplicate(1),
+                });
+            }
+            commands.push(command);
+            self.skip_lines()?;
+        }
+    }
+}
+
+fn redirections_of(command: &mut Command) -> &mut Vec<Redirection> {
+    match command {
+        Command::Simple(simple) => &mut simple.redirections,
+        Command::Compound { redirections, .. } => redirections,
+    }
+}

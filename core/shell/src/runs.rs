@@ -1,0 +1,429 @@
+//! What the words of a command make it run: programs that run another program named in their arguments, and shells that
+//! are given a line.
+//!
+//! Only options that are listed here are followed. GNU programs take abbreviations of long options and clusters of short
+//! ones; whatever is not spelled out below is refused.
+
+use alloc::vec::Vec;
+
+use crate::{Runs, Script, Unparsed, Word, read};
+
+/// Wrappers inside one another.
+const MOST_WRAPPERS: u32 = 8;
+
+const OPTION: Unparsed = Unparsed::Unsupported("an option of a wrapper");
+
+/// What a command runs beside itself, outermost first.
+pub(crate) fn of(words: &[Word], levels: u32) -> Result<Vec<Runs>, Unparsed> {
+    let mut found = Vec::new();
+    let mut search = Search {
+        words,
+        levels,
+        found: &mut found,
+    };
+    search.command(0, words.len(), MOST_WRAPPERS)?;
+    Ok(found)
+}
+
+/// The program's name without its folder.
+pub(crate) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// Whether a program does nothing but run what its arguments name.
+#[must_use]
+pub fn runs_others(program: &str) -> bool {
+    matches!(
+        program,
+        "command"
+            | "builtin"
+            | "nohup"
+            | "setsid"
+            | "exec"
+            | "time"
+            | "nice"
+            | "stdbuf"
+            | "timeout"
+            | "env"
+            | "xargs"
+            | "eval"
+    )
+}
+
+/// Programs that run others in ways that are not followed here.
+pub(crate) fn is_unfollowed(program: &str) -> Option<&'static str> {
+    Some(match program {
+        "sudo" | "doas" | "su" | "runuser" | "sg" | "newgrp" => "another user's rights",
+        "source" | "." => "a sourced file",
+        "eval" | "exec" | "builtin" | "alias" | "trap" => "a builtin that runs what it is given",
+        "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "rbash" | "posh" | "yash" | "ash" => {
+            "another shell"
+        }
+        "at" | "batch" | "busybox" | "bwrap" | "choom" | "chpst" | "chroot" | "chrt"
+        | "cpulimit" | "daemonize" | "dbus-run-session" | "entr" | "expect" | "fakeroot"
+        | "faketime" | "firejail" | "flock" | "gdb" | "i386" | "i486" | "i586" | "i686"
+        | "ionice" | "ld.so" | "linux32" | "linux64" | "ltrace" | "nsenter" | "numactl"
+        | "parallel" | "perf" | "pkexec" | "prlimit" | "proot" | "rlwrap" | "runcon"
+        | "rust-parallel" | "schedtool" | "screen" | "script" | "setarch" | "setpriv"
+        | "softlimit" | "ssh" | "start-stop-daemon" | "strace" | "systemd-run" | "taskset"
+        | "tmux" | "toybox" | "tsocks" | "torsocks" | "uname26" | "unbuffer" | "unshare"
+        | "valgrind" | "watch" | "x86_64" | "xvfb-run" => "a program that runs others",
+        name if name.starts_with("ld-linux") || name.starts_with("ld-musl") => {
+            "a program that runs others"
+        }
+        _ => return None,
+    })
+}
+
+struct Search<'a> {
+    words: &'a [Word],
+    levels: u32,
+    found: &'a mut Vec<Runs>,
+}
+
+impl Search<'_> {
+    fn text(&self, at: usize) -> Option<&str> {
+        self.words.get(at)?.as_literal()
+    }
+
+    /// Notes what the command in these words runs.
+    fn command(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
+        let depth = depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
+        let Some(program) = self.words.get(start) else {
+            return Ok(());
+        };
+        let Some(program) = program.as_literal() else {
+            return Err(Unparsed::ComputedProgram);
+        };
+        let inner = match base_name(program) {
+            "command" => self.behind_command(start, end)?,
+            "nohup" | "setsid" => self.behind(start, end, &Options::NONE, 0)?,
+            "time" => self.behind(start, end, &Options::TIME, 0)?,
+            "nice" => self.behind(start, end, &Options::NICE, 0)?,
+            "stdbuf" => self.behind(start, end, &Options::STDBUF, 0)?,
+            "timeout" => self.behind(start, end, &Options::TIMEOUT, 1)?,
+            "env" => self.behind_env(start, end)?,
+            "xargs" => return self.xargs(start, end),
+            "sh" | "bash" | "dash" => return self.shell(start, end),
+            "find" => return self.find(start, end, depth),
+            "fd" | "fdfind" => return self.fd(start, end, depth),
+            name => {
+                return match is_unfollowed(name) {
+                    Some(why) => Err(Unparsed::Unsupported(why)),
+                    None => Ok(()),
+                };
+            }
+        };
+        match inner {
+            Some(inner) => self.program(inner, end, depth),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes a program that is run, and what that runs.
+    fn program(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
+        if self.text(start).is_none_or(str::is_empty) {
+            return Err(Unparsed::ComputedProgram);
+        }
+        self.found.push(Runs::Program {
+            at: index(start)?,
+            end: index(end)?,
+        });
+        self.command(start, end, depth)
+    }
+
+    /// The first word behind options and so many operands, if there is one.
+    fn behind(
+        &self,
+        start: usize,
+        end: usize,
+        options: &Options,
+        operands: usize,
+    ) -> Result<Option<usize>, Unparsed> {
+        let at = self.skip_options(start + 1, end, options)?;
+        let all_literal = (at..(at + operands).min(end)).all(|at| self.text(at).is_some());
+        if !all_literal {
+            return Err(OPTION);
+        }
+        Ok((at + operands < end).then_some(at + operands))
+    }
+
+    fn skip_options(&self, start: usize, end: usize, options: &Options) -> Result<usize, Unparsed> {
+        let mut at = start;
+        while at < end {
+            let Some(option) = self.text(at) else {
+                // The program itself: whoever looks at it will see that it is computed.
+                return Ok(at);
+            };
+            if !option.starts_with('-') {
+                return Ok(at);
+            }
+            if option == "--" {
+                return Ok(at + 1);
+            }
+            if options.plain.contains(&option) {
+                at += 1;
+            } else if options.valued.contains(&option) {
+                self.text(at + 1).filter(|_| at + 1 < end).ok_or(OPTION)?;
+                at += 2;
+            } else if options.is_attached(option) {
+                at += 1;
+            } else {
+                return Err(OPTION);
+            }
+        }
+        Ok(at)
+    }
+
+    /// `command -v NAME` only asks where a program is.
+    fn behind_command(&self, start: usize, end: usize) -> Result<Option<usize>, Unparsed> {
+        match self.text(start + 1) {
+            Some("-v" | "-V") => Ok(None),
+            Some(option) if option.starts_with('-') => Err(OPTION),
+            _ => Ok((start + 1 < end).then_some(start + 1)),
+        }
+    }
+
+    /// Behind the assignments of `env`, which are read as those of the command.
+    fn behind_env(&self, start: usize, end: usize) -> Result<Option<usize>, Unparsed> {
+        let mut at = self.skip_options(start + 1, end, &Options::ENV)?;
+        while at < end && self.assigns(at) {
+            at += 1;
+        }
+        Ok((at < end).then_some(at))
+    }
+
+    fn assigns(&self, at: usize) -> bool {
+        use crate::Part;
+        let first = self.words.get(at).and_then(|word| word.parts.first());
+        matches!(first, Some(Part::Literal(text)) if text.contains('='))
+    }
+
+    /// What it reads becomes words, which may be options: nothing that runs others may stand behind it.
+    fn xargs(&mut self, start: usize, end: usize) -> Result<(), Unparsed> {
+        const INNER: Unparsed = Unparsed::Unsupported("`xargs` with a program that runs others");
+        let inner = self.behind(start, end, &Options::XARGS, 0)?;
+        let inner = inner.ok_or(Unparsed::Unsupported("`xargs` without a program"))?;
+        let name = base_name(self.text(inner).ok_or(Unparsed::ComputedProgram)?);
+        let is_shell = matches!(name, "sh" | "bash" | "dash" | "find" | "fd" | "fdfind");
+        if is_shell || runs_others(name) || is_unfollowed(name).is_some() {
+            return Err(INNER);
+        }
+        if let Some(replaced) = self.replaced_by_xargs(start, inner)
+            && name.contains(replaced)
+        {
+            return Err(Unparsed::ComputedProgram);
+        }
+        self.found.push(Runs::Program {
+            at: index(inner)?,
+            end: index(end)?,
+        });
+        Ok(())
+    }
+
+    fn replaced_by_xargs(&self, start: usize, inner: usize) -> Option<&str> {
+        replaced_by_xargs(&self.words[start..inner])
+    }
+
+    /// `sh -c LINE` and nothing more: arguments would be parameters of the line.
+    fn shell(&mut self, start: usize, end: usize) -> Result<(), Unparsed> {
+        match (self.text(start + 1), self.text(start + 2)) {
+            (Some("--version" | "--help"), _) if end == start + 2 => Ok(()),
+            (Some("-c"), Some(line)) if end == start + 3 => {
+                let levels = self.levels.checked_sub(1).ok_or(Unparsed::TooDeep)?;
+                let script: Script = read::nested(line, levels)?;
+                self.found.push(Runs::Script {
+                    at: index(start + 2)?,
+                    script,
+                });
+                Ok(())
+            }
+            (Some("-c"), None) if end == start + 3 => Err(Unparsed::ComputedProgram),
+            _ => Err(Unparsed::Unsupported(
+                "a shell that is given anything but `-c LINE`",
+            )),
+        }
+    }
+
+    /// The commands of `-exec` and its like.
+    fn find(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
+        let mut at = start + 1;
+        while at < end {
+            let first = at + 1;
+            let runs = matches!(self.text(at), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
+            at = first;
+            if !runs {
+                continue;
+            }
+            // A `+` ends it only behind the place for the names.
+            let ends = |i: &usize| {
+                self.text(*i) == Some(";")
+                    || self.text(*i) == Some("+") && self.text(*i - 1) == Some("{}")
+            };
+            let last = (first..end).find(ends);
+            let last = last.ok_or(Unparsed::Unsupported("`-exec` without its end"))?;
+            self.found_command(first, last, depth)?;
+            at = last + 1;
+        }
+        Ok(())
+    }
+
+    /// `fd … -x COMMAND`
+    fn fd(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
+        for at in start + 1..end {
+            let Some(option) = self.text(at) else {
+                continue;
+            };
+            match option {
+                "-x" | "-X" | "--exec" | "--exec-batch" => {
+                    return self.found_command(at + 1, end, depth);
+                }
+                _ if option.starts_with("--exec") => return Err(OPTION),
+                _ if option.starts_with('-')
+                    && !option.starts_with("--")
+                    && option.contains(['x', 'X']) =>
+                {
+                    return Err(OPTION);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A command that a search runs on what it finds: its program must not be one of these names.
+    fn found_command(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
+        let is_placed = self
+            .text(start)
+            .is_some_and(|name| name.contains(['{', '}']));
+        if start >= end || is_placed {
+            return Err(Unparsed::ComputedProgram);
+        }
+        self.program(start, end, depth)?;
+        // Names in the line of a shell, or in the place of a wrapped program, would be read as commands.
+        let known = self.found.iter().rev().take_while(|runs| match runs {
+            Runs::Program { at, .. } | Runs::Script { at, .. } => *at as usize >= start,
+        });
+        let placed = known.into_iter().any(|runs| match runs {
+            Runs::Program { at, .. } | Runs::Script { at, .. } => self
+                .text(*at as usize)
+                .is_some_and(|text| text.contains("{}")),
+        });
+        match placed {
+            true => Err(Unparsed::ComputedProgram),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The text that `xargs`, called with these words, replaces by what it reads.
+pub(crate) fn replaced_by_xargs(words: &[Word]) -> Option<&str> {
+    let mut words = words.iter().filter_map(Word::as_literal);
+    while let Some(word) = words.next() {
+        if let Some(attached) = word.strip_prefix("-I") {
+            return match attached.is_empty() {
+                true => words.next(),
+                false => Some(attached),
+            };
+        }
+    }
+    None
+}
+
+fn index(at: usize) -> Result<u32, Unparsed> {
+    u32::try_from(at).map_err(|_| Unparsed::TooLong)
+}
+
+/// The options of a wrapper that are followed.
+struct Options {
+    /// Whole words that take no value.
+    plain: &'static [&'static str],
+    /// Words whose value is the next word.
+    valued: &'static [&'static str],
+    /// Beginnings of words whose value is the rest.
+    attached: &'static [&'static str],
+}
+
+impl Options {
+    const NONE: Self = Self {
+        plain: &[],
+        valued: &[],
+        attached: &[],
+    };
+    const TIME: Self = Self {
+        plain: &["-p", "-v"],
+        valued: &["-f"],
+        attached: &[],
+    };
+    const NICE: Self = Self {
+        plain: &[],
+        valued: &["-n", "--adjustment"],
+        attached: &[
+            "-n",
+            "--adjustment=",
+            "-1",
+            "-2",
+            "-3",
+            "-4",
+            "-5",
+            "-6",
+            "-7",
+            "-8",
+            "-9",
+        ],
+    };
+    const STDBUF: Self = Self {
+        plain: &[],
+        valued: &["-i", "-o", "-e", "--input", "--output", "--error"],
+        attached: &["-i", "-o", "-e", "--input=", "--output=", "--error="],
+    };
+    const TIMEOUT: Self = Self {
+        plain: &["-v", "--verbose", "--foreground", "--preserve-status"],
+        valued: &["-k", "-s", "--kill-after", "--signal"],
+        attached: &["-k", "-s", "--kill-after=", "--signal="],
+    };
+    const ENV: Self = Self {
+        plain: &["-", "-i", "--ignore-environment"],
+        valued: &["-u", "--unset"],
+        attached: &["-u", "--unset="],
+    };
+    const XARGS: Self = Self {
+        plain: &[
+            "-0",
+            "--null",
+            "-r",
+            "--no-run-if-empty",
+            "-t",
+            "--verbose",
+            "-x",
+            "--exit",
+        ],
+        valued: &["-I", "-n", "-P", "-L", "-d", "-s", "-E"],
+        attached: &[
+            "-I",
+            "-n",
+            "-P",
+            "-L",
+            "-d",
+            "-s",
+            "-E",
+            "--max-args=",
+            "--max-procs=",
+            "--max-lines=",
+            "--delimiter=",
+            "--max-chars=",
+        ],
+    };
+
+    fn is_attached(&self, option: &str) -> bool {
+        let fits = |begin: &&&str| option.len() > begin.len() && option.starts_with(**begin);
+        match self.attached.iter().find(fits) {
+            // A value of `nice -5` or `xargs -n1` holds no further options: digits only where a number is meant.
+            Some(begin) if begin.starts_with("--") => true,
+            Some(_) => option[2..]
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"{}%@_.,:+=\\/".contains(&b)),
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What the shell evaluates once more after it has been read: arithmetic, subscripts and indirections take the *value* of a
+//! variable for an expression, and an expression may hold a subscript with a substitution. A text that seems to be data
+//! is a command there (`x='a[$(id)]'; echo $((x))`), so nothing that looks at variables this way is followed.
+
+use crate::SimpleCommand;
+
+/// Assigning to these runs or evaluates what they are given, at once or with the next command.
+const EVALUATED: [&str; 12] = [
+    "BASHPID",
+    "BASH_ARGV0",
+    "BASH_ENV",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "HISTCMD",
+    "LINENO",
+    "OPTIND",
+    "RANDOM",
+    "SECONDS",
+    "SRANDOM",
+    "SHELLOPTS",
+];
+
+/// Whether a variable is the shell's own in such a way.
+pub(super) fn is_evaluated_variable(name: &str) -> bool {
+    EVALUATED.contains(&name) || name.starts_with("PS") || name.starts_with("PROMPT_")
+}
+
+/// Whether an expression is of numbers only.
+pub(super) fn is_numeric(expression: &str) -> bool {
+    !(expression.chars())
+        .any(|c| c.is_alphabetic() || matches!(c, '_' | '$' | '`' | '\'' | '"' | '\\' | '[' | '@'))
+}
+
+/// Whether what stands between `${` and `}` evaluates no variable: no indirection, no subscript but a number or all, no
+/// part that begins somewhere computed, no assignment.
+pub(super) fn is_plain_expansion(inner: &str) -> bool {
+    let counted = inner.strip_prefix('#').filter(|name| !name.is_empty());
+    let whole = counted.unwrap_or(inner);
+    if whole.starts_with('!') {
+        return false;
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut rest = whole.trim_start_matches(is_name);
+    if rest.len() == whole.len() {
+        // `$?` and the like have one character.
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    if let Some(subscript) = rest.strip_prefix('[') {
+        let Some((subscript, behind)) = subscript.split_once(']') else {
+            return false;
+        };
+        if !(matches!(subscript, "@" | "*") || is_index(subscript)) {
+            return false;
+        }
+        rest = behind;
+    }
+    match rest.strip_prefix(':') {
+        Some(part) if part.starts_with(['-', '?', '+']) => true,
+        Some(part) => !part.starts_with('=') && is_numeric(part),
+        None => !rest.starts_with('='),
+    }
+}
+
+fn is_index(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether `[[ … ]]`, `[ … ]` or `test` takes an operand for an expression or the name of a variable.
+pub(super) fn test_evaluates(command: &SimpleCommand) -> bool {
+    let is_double = command.program() == Some("[[");
+    let number = |at: Option<usize>| {
+        let word = at.and_then(|at| command.words.get(at));
+        word.is_some_and(|word| word.is_literal() && is_index(word.text().trim_start_matches('-')))
+    };
+    (command.words.iter().enumerate()).any(|(at, word)| match word.text() {
+        "-v" | "-R" => true,
+        "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" if is_double => {
+            !(number(at.checked_sub(1)) && number(Some(at + 1)))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a builtin that takes names of variables evaluates what it is given: subscripts, substitutions in them included,
+/// the shell's own variables, a command to be called for every line.
+pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
+    let Some(program) = command.program() else {
+        return false;
+    };
+    let takes_names = matches!(
+        program,
+        "printf"
+            | "test"
+            | "["
+            | "[["
+            | "read"
+            | "unset"
+            | "let"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "export"
+            | "readonly"
+            | "mapfile"
+            | "readarray"
+            | "wait"
+            | "getopts"
+    );
+    takes_names && (holds_substitution(command) || sets_evaluated(program, command))
+}
+
+/// Whether a word has a subscript with a substitution in it.
+fn holds_substitution(command: &SimpleCommand) -> bool {
+    let mut words = command.words.iter().map(crate::CommandWord::text);
+    words.any(|text| text.contains('[') && (text.contains("$(") || text.contains('`')))
+}
+
+fn sets_evaluated(program: &str, command: &SimpleCommand) -> bool {
+    let mut words = command.words.iter().skip(1).map(crate::CommandWord::text);
+    let has_option = |letter: char| {
+        (words.clone()).any(|word| word.starts_with(['-', '+']) && word.contains(letter))
+    };
+    match program {
+        "[[" | "[" | "test" => test_evaluates(command),
+        "let" => !words.all(is_numeric),
+        "printf" if !has_option('v') => false,
+        "declare" | "typeset" | "local" | "export" | "readonly"
+            if has_option('i') || has_option('n') =>
+        {
+            true
+        }
+        "mapfile" | "readarray" if has_option('C') => true,
+        _ => words.any(|word| {
+            let name = word.split_once('=').map_or(word, |(name, _)| name);
+            name.contains('[')
+                || is_evaluated_variable(name)
+                // With another path the same word is another program.
+                || name == "PATH"
+                || name.starts_with("LD_")
+        }),
+    }
+}

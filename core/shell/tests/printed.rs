@@ -1,0 +1,106 @@
+//! What is printed does under bash and dash what the line does under bash.
+
+use std::{fs, path::Path, process::Command};
+
+use windlass_shell::{print, read};
+
+/// Lines whose result under bash is that of what is printed, under both shells.
+const LINES: &[&str] = &[
+    "echo a b",
+    "echo 'it'\\''s' \"a  b\" c\\ d",
+    "cat one.txt two.txt | sort | uniq -c",
+    "cat one.txt && cat missing.txt || cat two.txt",
+    "! cat missing.txt 2>/dev/null; cat one.txt",
+    "(cd sub && cat three.txt); cat one.txt",
+    "{ cat one.txt; cat two.txt; } | wc -l",
+    "for f in one.txt two.txt; do cat $f; done",
+    "for i in {1..3} {a,b}x; do printf '%s\\n' \"$i\"; done",
+    "if [ -f one.txt ]; then cat one.txt; elif [ -f x ]; then cat x; else cat two.txt; fi",
+    "while cat missing.txt 2>/dev/null; do cat one.txt; done; cat two.txt",
+    "cat <<'E' | tr a-z A-Z\n$x `y` \\z\nE\n",
+    "cat <<E\n$HOME \\$x `cat one.txt` $(cat two.txt) \"q\"\nE",
+    "cat <<-E\n\tone\n\t\ttwo\n\tE\ncat one.txt",
+    "cat <<A <<B\na\nA\nb\nB\ncat one.txt",
+    "cat <<< \"a $(cat one.txt)\"",
+    "printf '%s|' \"$(cat one.txt)\" $(cat two.txt) x$(cat one.txt)y; echo",
+    "printf '%s\\n' \"$(cat <<'EOF'\nfix: it's \"done\"\n\n- a\nEOF\n)\"",
+    "cat one.txt > out.txt 2>&1; cat missing.txt >> out.txt 2>&1; wc -l out.txt",
+    "cat missing.txt &> out.txt; wc -l < out.txt",
+    "cat missing.txt |& wc -l",
+    "cat sub/*.txt o?e.txt [ot]*.txt",
+    "ls nothing*here 2>/dev/null; echo $?",
+    "cat missing.txt 2>/dev/null; echo \"status $?\"",
+    "echo $UNSET_VARIABLE \"$UNSET_VARIABLE\" ${HOME}",
+    "cd sub && cat three.txt && cd .. && cat one.txt",
+    "ls ~ > /dev/null && echo home",
+    "echo one # a comment\n# another\necho two",
+    "echo a \\\n  b",
+    "nice -n 5 cat one.txt; timeout 5 cat two.txt; env cat one.txt; command cat two.txt",
+    "find sub -name '*.txt' -exec cat {} \\; -exec cat {} +",
+    "cat one.txt | xargs -n1 echo x",
+    "bash -c 'cat one.txt | wc -l; echo \"$HOME\"'",
+    "cat `echo one.txt`",
+    "> empty.txt; ls empty.txt",
+    "echo \"a$\" 'b'$ c$/ \"$\"",
+    "test -d sub && echo yes; [ \"$HOME\" != x ] && echo no",
+    "cat one.txt 3>&1 1>&2 2>&3",
+    "echo {} HEAD@{1} a{}b",
+    "cat \"sub\"/three.txt; 'cat' one.txt; c\"a\"t two.txt",
+    "echo [ab [ ]",
+    "echo a;echo b;\n\n\necho c",
+    "exit 3",
+    "(exit 4); echo $?; (exit 5) || exit 6",
+];
+
+fn folder(name: &str) -> std::path::PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("sub")).unwrap();
+    fs::write(folder.join("one.txt"), "one\nuno\n").unwrap();
+    fs::write(folder.join("two.txt"), "two\nzwei due\n").unwrap();
+    fs::write(folder.join("sub/three.txt"), "three\n").unwrap();
+    folder
+}
+
+fn run(shell: &[&str], line: &str, folder: &Path) -> (String, Option<i32>) {
+    let output = Command::new(shell[0])
+        .args(&shell[1..])
+        .arg("-c")
+        .arg(line)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        output.status.code(),
+    )
+}
+
+#[test]
+fn what_is_printed_does_what_the_line_does() {
+    let mut wrong = Vec::new();
+    for line in LINES {
+        let read = match read(line) {
+            Ok(read) if read.obstacle.is_none() => read,
+            other => {
+                wrong.push(format!(
+                    "{line}\n  is not read: {:?}",
+                    other.map(|line| line.obstacle)
+                ));
+                continue;
+            }
+        };
+        let printed = print(&read.script, &|_| None);
+        let wanted = run(&["bash", "--norc"], line, &folder("raw"));
+        for shell in [&["bash", "--norc"][..], &["dash"]] {
+            let got = run(shell, &printed, &folder("printed"));
+            let same = got == wanted || line.contains("*") && got.0.replace("./", "") == wanted.0;
+            if !same {
+                wrong.push(format!(
+                    "{line}\n  {shell:?}: {got:?}\n  wanted {wanted:?}\n{printed}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}

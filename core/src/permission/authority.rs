@@ -1,0 +1,208 @@
+//! Places that become authority: files from which programs, shells or later sessions take orders.
+//!
+//! Who may edit the workspace may not by that change what will be allowed, started or believed there tomorrow. No mode but an explicit
+//! bypass lets such a place be changed unasked, and no rule but one that a person wrote outside of the folder and that names the
+//! place.
+
+use alloc::string::String;
+
+use super::{
+    CallFacts, Mode, Rule, Source, Specifier, Standing, command::CommandLine, glob, path_pattern,
+    path_pattern::is_under,
+};
+use crate::{spec::Environment, tool::Access};
+
+/// Files that shells read when they start, wherever they lie.
+const PROFILES: [&str; 16] = [
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".cshrc",
+    ".envrc",
+    ".kshrc",
+    ".login",
+    ".profile",
+    ".tcshrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// Whether what stands at an absolute path becomes authority.
+pub(super) fn is_place(path: &str, environment: &Environment) -> bool {
+    let own = environment.own_directories.iter();
+    own.into_iter().any(|directory| is_under(directory, path)) || is_place_by_name(path)
+}
+
+fn is_place_by_name(path: &str) -> bool {
+    let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
+    let mut in_git = false;
+    while let Some(name) = names.next() {
+        let is_last = names.peek().is_none();
+        match name {
+            ".claude" if names.peek() == Some(&"worktrees") => {
+                // A worktree is judged as the workspace that it is; the folder of worktrees is not one.
+                names.next();
+                if names.next().is_none() || names.peek().is_none() {
+                    return true;
+                }
+                continue;
+            }
+            ".claude" | ".ssh" => return true,
+            ".mcp.json" | ".git" if is_last => return true,
+            ".git" => in_git = true,
+            // Of the repository, of submodules and of worktrees.
+            "hooks" | "info" if in_git => return true,
+            "config" | "config.worktree" if in_git && is_last => return true,
+            "fish" if path.contains("/.config/fish") => return true,
+            name if is_last && PROFILES.contains(&name) => return true,
+            _ => {}
+        }
+    }
+    is_under("/etc/profile.d", path)
+        || matches!(path, "/etc/profile" | "/etc/bash.bashrc" | "/etc/zsh/zshrc")
+}
+
+/// Whether a program's own bookkeeping is in such places: naming one is how it is told what to do, not a change by hand.
+pub(super) fn keeps_its_own(program: &str) -> bool {
+    matches!(
+        program,
+        "git" | "gh" | "test" | "[" | "printf" | "true" | "false" | ":"
+    )
+}
+
+/// The place that a call may change although nobody who may say so has said so.
+pub(super) fn changed_by(
+    standing: &Standing<'_>,
+    call: CallFacts<'_>,
+    line: Option<&CommandLine<'_>>,
+) -> Option<String> {
+    if standing.mode_for(&call.tool.name) == Mode::BypassPermissions {
+        return None;
+    }
+    let mut facts = call
+        .paths
+        .iter()
+        .filter(|fact| fact.access == Access::Write);
+    let by_path = facts.find(|fact| {
+        is_place(&fact.path, standing.environment)
+            && !standing
+                .rules
+                .allow
+                .iter()
+                .any(|rule| names_path(rule, &fact.path, standing))
+    });
+    if let Some(fact) = by_path {
+        return Some(fact.path.clone());
+    }
+    let line = line?;
+    let is_approved = standing.rules.allow.iter().any(|rule| {
+        is_a_persons(rule) && rule.names_tool(&call.tool.name) && line.is_allowed_line(rule)
+    });
+    match is_approved {
+        true => None,
+        false => line.names_authority(standing),
+    }
+}
+
+/// Whether a rule is one that a person wrote where the folder has no say.
+fn is_a_persons(rule: &Rule) -> bool {
+    matches!(
+        rule.source(),
+        Source::UserSettings | Source::PolicySettings | Source::CliArg | Source::Session
+    )
+}
+
+/// Whether a person's rule allows a place by its name: not only as something below a folder.
+fn names_path(rule: &Rule, path: &str, standing: &Standing<'_>) -> bool {
+    let Specifier::Path(pattern) = &rule.specifier else {
+        return false;
+    };
+    let patterns = path_pattern::absolute(rule, pattern, standing);
+    rule.is_edit()
+        && is_a_persons(rule)
+        && patterns.iter().any(|pattern| {
+            glob::covers(pattern, path) && is_place(&written_out(pattern), standing.environment)
+        })
+}
+
+/// The names of a pattern up to the first with a wildcard; `**` stands for no name.
+fn written_out(pattern: &str) -> String {
+    let mut out = String::new();
+    for segment in pattern
+        .split('/')
+        .filter(|segment| !segment.is_empty() && *segment != "**")
+    {
+        let mut escaped = false;
+        let is_wild = segment.chars().any(|c| {
+            let wild = !escaped && matches!(c, '*' | '?' | '[');
+            escaped = !escaped && c == '\\';
+            wild
+        });
+        if is_wild {
+            break;
+        }
+        out.push('/');
+        out.extend(segment.chars().filter(|c| *c != '\\'));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_becomes_authority_is_known_by_its_name() {
+        let environment = Environment {
+            own_directories: alloc::vec!["/home/u/.cache/windlass".into()],
+            ..Environment::default()
+        };
+        for (path, expected) in [
+            ("/w/.claude/settings.json", true),
+            ("/w/.claude", true),
+            ("/w/a/.claude/commands/x.md", true),
+            ("/w/.claude/worktrees", true),
+            ("/w/.claude/worktrees/one", true),
+            ("/w/.claude/worktrees/one/src/a.rs", false),
+            ("/w/.claude/worktrees/one/.claude/settings.json", true),
+            ("/w/.claude/worktrees/one/.git", true),
+            ("/w/.mcp.json", true),
+            ("/w/x.mcp.json", false),
+            ("/w/.git/hooks/pre-commit", true),
+            ("/w/.git/config", true),
+            ("/w/.git/info/attributes", true),
+            ("/w/.git/modules/lib/hooks/post-checkout", true),
+            ("/w/.git/modules/lib/config", true),
+            ("/w/.git/worktrees/one/config.worktree", true),
+            ("/w/.git/index", false),
+            ("/w/.git/refs/heads/config", true),
+            ("/w/.github/workflows/ci.yml", false),
+            ("/w/config", false),
+            ("/home/u/.bashrc", true),
+            ("/home/u/.ssh/authorized_keys", true),
+            ("/home/u/.config/fish/config.fish", true),
+            ("/home/u/.cache/windlass/components/x", true),
+            ("/home/u/.cache/other", false),
+            ("/w/src/a.rs", false),
+        ] {
+            assert_eq!(is_place(path, &environment), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_written_out_up_to_its_first_wildcard() {
+        for (pattern, expected) in [
+            ("/w/**/.mcp.json", "/w/.mcp.json"),
+            ("/w/.claude/commands/**", "/w/.claude/commands"),
+            ("/w/*/.claude/**", "/w"),
+            ("/w\\[1\\]/.git/config", "/w[1]/.git/config"),
+        ] {
+            assert_eq!(written_out(pattern), expected, "{pattern}");
+        }
+    }
+}

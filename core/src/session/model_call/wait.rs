@@ -1,0 +1,132 @@
+//! How long a response is waited for, and how much of it is taken.
+
+use alloc::{format, string::String};
+
+use super::{
+    super::{Shared, Thread},
+    Incoming,
+};
+use crate::{
+    effect::{HttpFailure, HttpFailureKind},
+    id::Millis,
+    spec::ResponseLimits,
+};
+
+/// A response under way, in time and bytes.
+#[derive(Debug)]
+pub(super) struct Wait {
+    asked_at: Millis,
+    /// When something of it came last, or when it was asked for.
+    heard_at: Millis,
+    /// As the decoder counts it.
+    progress: u64,
+    bytes: u64,
+}
+
+impl Wait {
+    /// From the request on.
+    pub(super) fn from(now: Millis) -> Self {
+        Self {
+            asked_at: now,
+            heard_at: now,
+            progress: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Notes what has come by now; without a count, anything counts.
+    pub(super) fn progress(&mut self, progress: Option<u64>, now: Millis) {
+        let progress = progress.unwrap_or(self.progress.saturating_add(1));
+        if progress != self.progress {
+            self.progress = progress;
+            self.heard_at = now;
+        }
+    }
+
+    /// Notes bytes that have come; whether they are more than the limit.
+    pub(super) fn receives(&mut self, bytes: usize, limit: u64) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        limit > 0 && self.bytes > limit
+    }
+
+    /// When it has taken too long, and what it has been too long without.
+    fn due(&self, limits: &ResponseLimits) -> Option<(Millis, Overdue)> {
+        let at = |since: Millis, ms: u64, what| (ms > 0).then(|| (since.after(ms), what));
+        let idle = at(self.heard_at, limits.idle_ms, Overdue::Idle);
+        let total = at(self.asked_at, limits.total_ms, Overdue::Whole);
+        idle.into_iter().chain(total).min_by_key(|(at, _)| *at)
+    }
+}
+
+/// What a response took too long for.
+#[derive(Debug, Clone, Copy)]
+enum Overdue {
+    /// The next piece of its content.
+    Idle,
+    /// All of it.
+    Whole,
+}
+
+impl Incoming {
+    fn due(&self, limits: &ResponseLimits) -> Option<(Millis, Overdue)> {
+        // One that is complete waits for nothing but to be closed.
+        let waits = self.complete_since.is_none();
+        waits.then(|| self.wait.due(limits)).flatten()
+    }
+}
+
+impl Thread {
+    /// When the response that is arriving has taken too long.
+    pub(in crate::session) fn response_due(&self) -> Option<Millis> {
+        let due = self.incoming.as_ref()?.due(&self.spec.response)?;
+        Some(due.0)
+    }
+
+    /// The server has answered, if only with a head.
+    pub(super) fn note_progress(&mut self, shared: &Shared) {
+        if let Some(incoming) = &mut self.incoming {
+            incoming.wait.heard_at = shared.now.mono;
+        }
+    }
+
+    /// Gives up a response that has taken too long.
+    pub(in crate::session) fn stop_waiting_if_due(&mut self, shared: &mut Shared) {
+        let Some(incoming) = &self.incoming else {
+            return;
+        };
+        let due = incoming.due(&self.spec.response);
+        let Some((_, overdue)) = due.filter(|(at, _)| *at <= shared.now.mono) else {
+            return;
+        };
+        let message = too_late(overdue, &self.spec.response);
+        shared.cancel(incoming.id);
+        let failure = HttpFailure::new(HttpFailureKind::Interrupted, &message);
+        self.broken_off(shared, failure);
+    }
+}
+
+fn too_late(overdue: Overdue, limits: &ResponseLimits) -> String {
+    match overdue {
+        Overdue::Idle => format!(
+            "the model server sent nothing of its response for {}, the limit of silence",
+            duration(limits.idle_ms)
+        ),
+        Overdue::Whole => format!(
+            "the model server did not complete its response within {}, the limit for the whole of it",
+            duration(limits.total_ms)
+        ),
+    }
+}
+
+/// What is said of a response that is larger than the limit.
+pub(super) fn too_large(limit: u64) -> String {
+    format!("the model server's response exceeds {limit} bytes, the limit for the whole of it")
+}
+
+fn duration(ms: u64) -> String {
+    match ms {
+        ms if ms % 60_000 == 0 => format!("{} minutes", ms / 60_000),
+        ms if ms % 1_000 == 0 => format!("{} seconds", ms / 1_000),
+        ms => format!("{ms} milliseconds"),
+    }
+}

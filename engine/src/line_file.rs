@@ -1,0 +1,194 @@
+//! Files that grow by whole lines, also where the disk is full.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    path::Path,
+};
+
+/// A file that lines are added to at its end. What could not be written whole is taken back, and where even that fails, the
+/// next line begins behind a line end: no line is ever joined to the rest of another. Other programs may append to the same
+/// file; nothing of theirs is taken away.
+#[derive(Debug)]
+pub struct LineFile {
+    file: File,
+    /// The last line has no end: whatever wrote it was stopped.
+    is_torn: bool,
+}
+
+impl LineFile {
+    /// Opens a file for its owner's eyes only, and makes it if it is not there.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.create(true).append(true).read(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        let is_torn = ends_in_the_middle(&mut file)?;
+        Ok(Self { file, is_torn })
+    }
+
+    /// The same with nothing in it: what was there is gone.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let mut emptied = Self::open(path)?;
+        // What cannot be emptied (a terminal, a pipe) has nothing in it.
+        if emptied.file.metadata()?.is_file() {
+            emptied.file.set_len(0)?;
+        }
+        emptied.is_torn = false;
+        Ok(emptied)
+    }
+
+    /// Adds lines, each with its end: all of them by one write, or none.
+    ///
+    /// # Errors
+    /// What the operating system says. Nothing of the lines counts as written then.
+    pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        let was_torn = self.is_torn;
+        let sealed;
+        let bytes = match was_torn {
+            true => {
+                sealed = [b"\n", lines].concat();
+                &sealed
+            }
+            false => lines,
+        };
+        self.is_torn = true;
+        let written = match write_counted(&mut self.file, bytes) {
+            Ok(()) => {
+                self.is_torn = false;
+                return Ok(());
+            }
+            Err(stopped) => stopped,
+        };
+        let part = bytes.get(..written.bytes).unwrap_or_default();
+        if matches!(take_back(&mut self.file, part), Ok(true)) {
+            self.is_torn = was_torn;
+        }
+        Err(written.error)
+    }
+
+    /// Forces everything to the disk: a power failure takes nothing of it any more.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+/// A write that came only so far.
+struct Stopped {
+    bytes: usize,
+    error: io::Error,
+}
+
+fn write_counted(file: &mut File, bytes: &[u8]) -> Result<(), Stopped> {
+    let mut written = 0;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        match file.write(rest) {
+            Ok(0) => {
+                let error = io::ErrorKind::WriteZero.into();
+                return Err(Stopped {
+                    bytes: written,
+                    error,
+                });
+            }
+            Ok(more) => written += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                return Err(Stopped {
+                    bytes: written,
+                    error,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes the part of a write back that came last; whether the file is as it was before. It is left alone where it ends in
+/// something else by now.
+fn take_back(file: &mut File, part: &[u8]) -> io::Result<bool> {
+    if part.is_empty() {
+        return Ok(true);
+    }
+    let end = file.metadata()?.len();
+    let Some(begin) = end.checked_sub(part.len() as u64) else {
+        return Ok(false);
+    };
+    let mut last = vec![0; part.len()];
+    file.seek(SeekFrom::Start(begin))?;
+    file.read_exact(&mut last)?;
+    let is_ours = last == part && file.metadata()?.len() == end;
+    if is_ours {
+        file.set_len(begin)?;
+    }
+    Ok(is_ours)
+}
+
+fn ends_in_the_middle(file: &mut File) -> io::Result<bool> {
+    let meta = file.metadata()?;
+    if meta.len() == 0 || !meta.is_file() {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_part_is_taken_back_only_where_it_is_the_end() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("lines");
+        fs::write(&path, "first\nsec").unwrap();
+        let mut lines = LineFile::open(&path).unwrap();
+        assert!(take_back(&mut lines.file, b"sec").unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first\n");
+        for other in [&b"third\n"[..], b"much longer than all that is there"] {
+            assert!(!take_back(&mut lines.file, other).unwrap());
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first\n");
+    }
+
+    #[test]
+    fn a_line_that_was_torn_is_sealed() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("lines");
+        fs::write(&path, "first\nsec").unwrap();
+        let mut lines = LineFile::open(&path).unwrap();
+        lines.append(b"third\n").unwrap();
+        lines.append(b"fourth\n").unwrap();
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            "first\nsec\nthird\nfourth\n"
+        );
+        let mut anew = LineFile::create(&path).unwrap();
+        anew.append(b"one\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\n");
+    }
+
+    /// A device that is always full.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_refused_is_told() {
+        let mut lines = LineFile::create(Path::new("/dev/full")).unwrap();
+        for _ in 0..2 {
+            let error = lines.append(b"line\n").unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+    }
+}

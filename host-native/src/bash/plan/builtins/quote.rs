@@ -1,0 +1,72 @@
+//! Text quoted for a shell, as `printf %q` does it.
+
+/// The text as a word of a shell.
+pub(super) fn quoted(text: &[u8]) -> Vec<u8> {
+    if text.is_empty() {
+        return b"''".to_vec();
+    }
+    if needs_names(text) {
+        return with_names(text);
+    }
+    let mut output = Vec::with_capacity(text.len());
+    for (index, byte) in text.iter().enumerate() {
+        let is_first = index == 0;
+        let special = match byte {
+            b'#' | b'~' => is_first,
+            byte => b" \t\n'\"\\|&;()<>!{}*[]?^$`,".contains(byte),
+        };
+        if special {
+            output.push(b'\\');
+        }
+        output.push(*byte);
+    }
+    output
+}
+
+/// Whether there is something in a text that cannot be shown.
+fn needs_names(text: &[u8]) -> bool {
+    match std::str::from_utf8(text) {
+        Ok(text) => text.chars().any(char::is_control),
+        Err(_) => true,
+    }
+}
+
+/// The form `$'…'`.
+fn with_names(text: &[u8]) -> Vec<u8> {
+    let mut output = b"$'".to_vec();
+    for chunk in text.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let name = match c {
+                '\x07' => 'a',
+                '\x08' => 'b',
+                '\x1b' => 'E',
+                '\x0c' => 'f',
+                '\n' => 'n',
+                '\r' => 'r',
+                '\t' => 't',
+                '\x0b' => 'v',
+                '\\' | '\'' => c,
+                c if c.is_control() => {
+                    let mut bytes = [0; 4];
+                    octal(c.encode_utf8(&mut bytes).as_bytes(), &mut output);
+                    continue;
+                }
+                c => {
+                    let mut bytes = [0; 4];
+                    output.extend_from_slice(c.encode_utf8(&mut bytes).as_bytes());
+                    continue;
+                }
+            };
+            output.extend_from_slice(format!("\\{name}").as_bytes());
+        }
+        octal(chunk.invalid(), &mut output);
+    }
+    output.push(b'\'');
+    output
+}
+
+fn octal(bytes: &[u8], output: &mut Vec<u8>) {
+    for byte in bytes {
+        output.extend_from_slice(format!("\\{byte:03o}").as_bytes());
+    }
+}

@@ -1,0 +1,409 @@
+//! What a tree must not have in it to be executed without a shell.
+
+use windlass_shell::{
+    AndOr, Command, Compound, Part, Redirection, Runs, Script, Simple, Target, Word,
+};
+
+use super::{
+    builtins::{self, Builtin},
+    session::Session,
+    simple::{self, Kind, program_word},
+};
+
+/// How deep commands may stand in one another.
+const MAX_DEPTH: u32 = 64;
+
+/// Stages that a pipeline may have.
+const MAX_STAGES: usize = 128;
+
+/// What bash does itself and this executor does not.
+const SHELL_ONLY: [&str; 49] = [
+    ".",
+    "alias",
+    "bg",
+    "bind",
+    "builtin",
+    "caller",
+    "chdir",
+    "compgen",
+    "complete",
+    "compopt",
+    "declare",
+    "dirs",
+    "disown",
+    "enable",
+    "eval",
+    "exec",
+    "export",
+    "fc",
+    "fg",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "pushd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "times",
+    "trap",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "wait",
+];
+
+/// Variables that a shell sets or reads itself: as text they would not be what they are there.
+const SPECIAL: [&str; 48] = [
+    "BASH",
+    "BASHOPTS",
+    "BASHPID",
+    "CDPATH",
+    "COLUMNS",
+    "COMP_WORDBREAKS",
+    "COPROC",
+    "DIRSTACK",
+    "ENV",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "EUID",
+    "EXECIGNORE",
+    "FIGNORE",
+    "FUNCNAME",
+    "FUNCNEST",
+    "GLOBIGNORE",
+    "GLOBSORT",
+    "GROUPS",
+    "HISTCMD",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "IFS",
+    "LINENO",
+    "LINES",
+    "MACHTYPE",
+    "MAILCHECK",
+    "MAPFILE",
+    "OPTARG",
+    "OPTERR",
+    "OPTIND",
+    "OSTYPE",
+    "PIPESTATUS",
+    "POSIXLY_CORRECT",
+    "PPID",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "RANDOM",
+    "READLINE_LINE",
+    "REPLY",
+    "SECONDS",
+    "SHELLOPTS",
+    "SRANDOM",
+    "TIMEFORMAT",
+    "TMOUT",
+    "UID",
+];
+
+/// Further ones that may be read, and not set: they decide how programs are found or started, or follow the directory.
+const ONLY_READ: [&str; 5] = ["PATH", "PWD", "OLDPWD", "SHLVL", "SHELL"];
+
+/// Beginnings of names that belong to the shell or to the loader of programs.
+const SPECIAL_BEGINNINGS: [&str; 3] = ["BASH_", "LD_", "DYLD_"];
+
+/// A plan that cannot be executed without a shell.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// A builtin that only a shell has.
+    #[error("line {line}: `{name}` is a builtin that needs a shell")]
+    Builtin {
+        /// Where.
+        line: u32,
+        /// Its name.
+        name: String,
+    },
+    /// An option or operand of a builtin that is not known here.
+    #[error("line {line}: `{builtin}` cannot be executed with {what}")]
+    Operand {
+        /// Where.
+        line: u32,
+        /// The builtin.
+        builtin: String,
+        /// What is not known of it.
+        what: String,
+    },
+    /// The name of a program that is not literal.
+    #[error("line {line}: the name of a program is not literal")]
+    Program {
+        /// Where.
+        line: u32,
+    },
+    /// A line within the line that cannot be executed as one.
+    #[error("line {line}: the shell `{name}` cannot be executed as part of the line")]
+    Shell {
+        /// Where.
+        line: u32,
+        /// As it is called.
+        name: String,
+    },
+    /// A variable that only a shell knows, or that is not to be set.
+    #[error("line {line}: the variable `{name}` belongs to the shell")]
+    Variable {
+        /// Where.
+        line: u32,
+        /// Its name.
+        name: String,
+    },
+    /// Text with a NUL character, which nothing can be told of.
+    #[error("line {line}: a NUL character")]
+    Nul {
+        /// Where.
+        line: u32,
+    },
+    /// A descriptor beyond 9.
+    #[error("line {line}: the descriptor {number}")]
+    Descriptor {
+        /// Where.
+        line: u32,
+        /// Its number.
+        number: u8,
+    },
+    /// More of something than is executed.
+    #[error("commands stand too deep in one another, or too many in a pipeline")]
+    TooMuch,
+}
+
+/// Refuses what cannot be executed.
+pub(super) fn check(script: &Script, session: &Session) -> Result<(), Refused> {
+    let mut check = Check {
+        session,
+        depth: 0,
+        line: 1,
+    };
+    check.script(script)
+}
+
+struct Check<'a> {
+    session: &'a Session,
+    depth: u32,
+    /// That of the last simple command.
+    line: u32,
+}
+
+impl Check<'_> {
+    fn script(&mut self, script: &Script) -> Result<(), Refused> {
+        if self.depth == MAX_DEPTH {
+            return Err(Refused::TooMuch);
+        }
+        self.depth += 1;
+        script.lists.iter().try_for_each(|list| self.list(list))?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn list(&mut self, list: &AndOr) -> Result<(), Refused> {
+        let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
+        for pipeline in std::iter::once(&list.first).chain(rest) {
+            if pipeline.commands.len() > MAX_STAGES {
+                return Err(Refused::TooMuch);
+            }
+            for command in &pipeline.commands {
+                match command {
+                    Command::Simple(simple) => self.simple(simple)?,
+                    Command::Compound { body, redirections } => {
+                        self.redirections(redirections)?;
+                        self.compound(body)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn compound(&mut self, body: &Compound) -> Result<(), Refused> {
+        match body {
+            Compound::Group(script) | Compound::Subshell(script) => self.script(script),
+            Compound::For { name, words, body } => {
+                self.sets(name)?;
+                self.words(words)?;
+                self.script(body)
+            }
+            Compound::If { arms, otherwise } => {
+                for (condition, body) in arms {
+                    self.script(condition)?;
+                    self.script(body)?;
+                }
+                otherwise.iter().try_for_each(|body| self.script(body))
+            }
+            Compound::While {
+                condition, body, ..
+            } => {
+                self.script(condition)?;
+                self.script(body)
+            }
+        }
+    }
+
+    fn simple(&mut self, command: &Simple) -> Result<(), Refused> {
+        self.line = command.line;
+        let line = self.line;
+        for assignment in &command.assignments {
+            self.sets(&assignment.name)?;
+            self.word(&assignment.value)?;
+        }
+        self.words(&command.words)?;
+        self.redirections(&command.redirections)?;
+        if command.words.is_empty() {
+            return Ok(());
+        }
+        let program = program_word(command);
+        let name = command.words[program].as_literal();
+        let name = name.ok_or(Refused::Program { line })?;
+        // Behind `command` stands a name, or something that is not known here.
+        if program > 0 && name.starts_with('-') {
+            return Err(self.operand(name));
+        }
+        if SHELL_ONLY.contains(&name) {
+            let name = name.to_owned();
+            return Err(Refused::Builtin { line, name });
+        }
+        self.runs(command, program, name)?;
+        match simple::kind(command) {
+            Kind::Builtin(builtin) => {
+                let operands = &command.words[program + 1..];
+                builtins::check(builtin, operands).map_err(|what| Refused::Operand {
+                    line,
+                    builtin: name.to_owned(),
+                    what,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn operand(&self, what: &str) -> Refused {
+        Refused::Operand {
+            line: self.line,
+            builtin: "command".to_owned(),
+            what: format!("`{what}`"),
+        }
+    }
+
+    /// What a command runs beside itself: programs that are named, and lines of shells that are known.
+    fn runs(&mut self, command: &Simple, program: usize, name: &str) -> Result<(), Refused> {
+        let line = command.line;
+        let word = |at: u32| {
+            let at = usize::try_from(at).ok()?;
+            command.words.get(at)?.as_literal()
+        };
+        for runs in &command.runs {
+            match runs {
+                Runs::Program { at, end } => {
+                    let ends = usize::try_from(*end).is_ok_and(|end| end <= command.words.len());
+                    if word(*at).is_none() || at >= end || !ends {
+                        return Err(Refused::Program { line });
+                    }
+                }
+                Runs::Script { at, script } => {
+                    let is_plain = command.words.len() == program + 3
+                        && command.words[program + 1].as_literal() == Some("-c")
+                        && usize::try_from(*at) == Ok(program + 2);
+                    let known = simple::dialect(self.session, name).is_some();
+                    if !is_plain || !known || Builtin::named(name).is_some() {
+                        let name = name.to_owned();
+                        return Err(Refused::Shell { line, name });
+                    }
+                    self.script(script)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn redirections(&mut self, redirections: &[Redirection]) -> Result<(), Refused> {
+        for redirection in redirections {
+            let (line, number) = (redirection.line, redirection.descriptor);
+            if number > 9 {
+                return Err(Refused::Descriptor { line, number });
+            }
+            match &redirection.to {
+                Target::Read(path) | Target::Write { path, .. } => self.text(path)?,
+                Target::Duplicate(_) | Target::Close => {}
+                Target::Text(word) => self.word(word)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn words(&mut self, words: &[Word]) -> Result<(), Refused> {
+        words.iter().try_for_each(|word| self.word(word))
+    }
+
+    fn word(&mut self, word: &Word) -> Result<(), Refused> {
+        for part in &word.parts {
+            match part {
+                Part::Literal(text) | Part::Pattern(text) => self.text(text)?,
+                Part::Tilde | Part::Status => {}
+                Part::Variable { name, .. } => {
+                    if !is_name(name) || is_special(name) {
+                        return Err(self.variable(name));
+                    }
+                }
+                Part::Substitution { script, .. } => self.script(script)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self, text: &str) -> Result<(), Refused> {
+        match text.contains('\0') {
+            true => Err(Refused::Nul { line: self.line }),
+            false => Ok(()),
+        }
+    }
+
+    fn sets(&self, name: &str) -> Result<(), Refused> {
+        if !is_name(name) || is_special(name) || ONLY_READ.contains(&name) {
+            return Err(self.variable(name));
+        }
+        Ok(())
+    }
+
+    fn variable(&self, name: &str) -> Refused {
+        Refused::Variable {
+            line: self.line,
+            name: name.to_owned(),
+        }
+    }
+}
+
+/// Whether a name is a builtin of bash that is not one here.
+pub(super) fn is_of_shell(name: &str) -> bool {
+    SHELL_ONLY.contains(&name)
+}
+
+fn is_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    name.starts_with(is_letter) && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
+}
+
+fn is_special(name: &str) -> bool {
+    let begins = |beginning: &&str| name.starts_with(*beginning);
+    name == "_" || SPECIAL.contains(&name) || SPECIAL_BEGINNINGS.iter().any(|b| begins(&b))
+}

@@ -1,0 +1,201 @@
+//! The programs of a plan that run, and how all of it is stopped.
+
+use std::{
+    io,
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::process::CommandExt as _,
+    },
+    process::{Child, Command},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use rustix::{
+    io::Errno,
+    pipe::{PipeFlags, pipe_with},
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid},
+};
+
+use super::{
+    Ending,
+    timing::{Used, used},
+};
+use crate::os::{Group, Kill};
+
+/// The processes of one plan: one group, whose first program leads it.
+///
+/// A leader that has ended is waited for last: as long as its number is taken, others can join its group.
+#[derive(Debug)]
+pub struct Control {
+    stopping: AtomicBool,
+    /// Becomes readable when everything is to stop.
+    stopped: OwnedFd,
+    processes: Mutex<Processes>,
+}
+
+#[derive(Debug)]
+struct Processes {
+    /// Dropped to stop.
+    stop: Option<OwnedFd>,
+    group: Option<Group>,
+    leader: Option<Child>,
+    /// What was started and not waited for yet. Programs can leave the group; these are signalled one by one too.
+    running: Vec<u32>,
+    /// What the programs have used that have ended; none as long as nobody counts.
+    used: Option<Used>,
+}
+
+/// A program that runs.
+#[derive(Debug)]
+pub(super) struct Running {
+    /// None for the leader, which is kept elsewhere.
+    child: Option<Child>,
+    pub(super) id: u32,
+}
+
+/// Why a program did not start.
+pub(super) enum NotStarted {
+    /// Everything stops.
+    Stopped,
+    /// The system refused.
+    Failed(io::Error),
+}
+
+impl Control {
+    /// For one plan.
+    ///
+    /// # Errors
+    /// When the system has no descriptors left.
+    pub fn new() -> io::Result<Self> {
+        let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
+        Ok(Self {
+            stopping: AtomicBool::new(false),
+            stopped,
+            processes: Mutex::new(Processes {
+                stop: Some(stop),
+                group: None,
+                leader: None,
+                running: Vec::new(),
+                used: None,
+            }),
+        })
+    }
+
+    /// Ends every program of the plan by force, and starts no other.
+    pub fn kill(&self) {
+        self.stop(Kill::Force);
+    }
+
+    /// Ends every program of the plan, and starts no other.
+    pub(crate) fn stop(&self, how: Kill) {
+        self.stopping.store(true, Ordering::SeqCst);
+        let mut processes = self.processes();
+        processes.stop = None;
+        if let Some(group) = &mut processes.group {
+            group.signal(how);
+        }
+        let signal = match how {
+            Kill::Ask => Signal::TERM,
+            Kill::Force => Signal::KILL,
+        };
+        for pid in processes.running.iter().filter_map(|id| pid(*id)) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// Signals what is left of the group after the plan has ended; tells whether anything is.
+    pub(crate) fn signal_rest(&self, how: Kill) -> bool {
+        let mut processes = self.processes();
+        (processes.group.as_mut()).is_some_and(|group| group.signal(how))
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Readable as soon as everything is to stop.
+    pub(super) fn stopped(&self) -> BorrowedFd<'_> {
+        self.stopped.as_fd()
+    }
+
+    /// Starts a program in the group.
+    pub(super) fn start(&self, command: &mut Command) -> Result<Running, NotStarted> {
+        Group::expect();
+        // Held while the program starts: whoever stops everything finds it in the list, or it never starts.
+        let mut processes = self.processes();
+        if self.is_stopping() {
+            return Err(NotStarted::Stopped);
+        }
+        let leader = processes.leader.as_ref().map_or(0, Child::id);
+        command.process_group(i32::try_from(leader).unwrap_or(0));
+        let child = command.spawn().map_err(NotStarted::Failed)?;
+        let id = child.id();
+        processes.running.push(id);
+        if leader != 0 {
+            let child = Some(child);
+            return Ok(Running { child, id });
+        }
+        processes.group = Some(Group::new(Some(id)));
+        processes.leader = Some(child);
+        Ok(Running { child: None, id })
+    }
+
+    /// Waits for a program to end.
+    pub(super) fn wait(&self, mut running: Running) -> Ending {
+        // Only looked at: until the list says otherwise its number must stay its own.
+        let status = pid(running.id).map(|pid| {
+            loop {
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                match waitid(WaitId::Pid(pid), options) {
+                    Err(Errno::INTR) => {}
+                    other => break other,
+                }
+            }
+        });
+        let mut processes = self.processes();
+        processes.running.retain(|id| *id != running.id);
+        if let Some(all) = &mut processes.used {
+            let own = used(running.id);
+            all.user += own.user;
+            all.system += own.system;
+        }
+        if let Some(child) = &mut running.child {
+            let _ = child.wait();
+        }
+        match status {
+            Some(Ok(Some(status))) => match (status.exit_status(), status.terminating_signal()) {
+                (Some(code), _) => Ending::Code(code),
+                (None, Some(signal)) => Ending::Signal(signal),
+                (None, None) => Ending::Code(1),
+            },
+            // Nobody else waits for it, so this does not happen; bash says 127 of a child that it has lost.
+            _ => Ending::Code(127),
+        }
+    }
+
+    /// What the programs have used since this was first asked.
+    pub(super) fn count_time(&self) -> Used {
+        *self.processes().used.get_or_insert_default()
+    }
+
+    /// Takes the leader's number back.
+    pub(super) fn reap(&self) {
+        let leader = self.processes().leader.take();
+        if let Some(mut leader) = leader {
+            let _ = leader.wait();
+        }
+    }
+
+    fn processes(&self) -> MutexGuard<'_, Processes> {
+        self.processes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn pid(id: u32) -> Option<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw)
+}

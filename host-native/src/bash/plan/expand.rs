@@ -1,0 +1,225 @@
+//! Words become arguments.
+
+use std::{
+    ffi::{OsStr, OsString},
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
+};
+
+use windlass_shell::{Part, Script, Word};
+
+use super::{
+    glob,
+    locale::Locale,
+    pattern,
+    shell::{Leave, Shell},
+};
+
+/// Arguments that one command may have; far more than a system takes.
+const MAX_FIELDS: usize = 1_000_000;
+
+/// The status of a command that was not started.
+const NOT_STARTED: i32 = 126;
+
+/// An argument, and whether its first character comes from an expansion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Argument {
+    pub(super) text: OsString,
+    pub(super) expanded: bool,
+}
+
+impl Argument {
+    /// As a program gets it: what was expanded is never an option.
+    pub(super) fn for_programs(self) -> OsString {
+        if self.expanded && self.text.as_bytes().starts_with(b"-") {
+            let text = [b"./", self.text.as_bytes()].concat();
+            return OsString::from_vec(text);
+        }
+        self.text
+    }
+}
+
+/// A word that is being put together.
+#[derive(Debug, Default)]
+struct Field {
+    /// As it stands.
+    text: Vec<u8>,
+    /// As a pattern: what stands for itself is escaped.
+    pattern: Vec<u8>,
+    /// Something in it can match more than itself.
+    is_pattern: bool,
+    expanded: Option<bool>,
+}
+
+impl Field {
+    fn push(&mut self, text: &[u8], is_live: bool, expanded: bool) {
+        if text.is_empty() {
+            return;
+        }
+        self.expanded.get_or_insert(expanded);
+        self.text.extend_from_slice(text);
+        if is_live {
+            self.is_pattern |= pattern::has_special(text);
+            self.pattern.extend_from_slice(text);
+        } else {
+            pattern::escape(text, &mut self.pattern);
+        }
+    }
+}
+
+/// The fields of one word.
+#[derive(Debug, Default)]
+struct Fields {
+    done: Vec<Field>,
+    open: Option<Field>,
+}
+
+impl Fields {
+    fn open(&mut self) -> &mut Field {
+        self.open.get_or_insert_default()
+    }
+
+    fn close(&mut self) {
+        self.done.extend(self.open.take());
+    }
+
+    /// Something that was not quoted: every run of blanks ends a field.
+    fn split(&mut self, text: &[u8]) {
+        let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\n');
+        for (index, piece) in text.split(is_blank).enumerate() {
+            if index > 0 {
+                self.close();
+            }
+            if !piece.is_empty() {
+                self.open().push(piece, true, true);
+            }
+        }
+    }
+}
+
+impl<'p> Shell<'p> {
+    /// The texts of several words.
+    pub(super) fn words(&mut self, words: &'p [Word], line: u32) -> Result<Vec<OsString>, Leave> {
+        let mut all = Vec::new();
+        for word in words {
+            let fields = self.word(word, line)?;
+            all.extend(fields.into_iter().map(|argument| argument.text));
+        }
+        Ok(all)
+    }
+
+    /// What one word becomes.
+    pub(super) fn word(&mut self, word: &'p Word, line: u32) -> Result<Vec<Argument>, Leave> {
+        if let Some(text) = word.as_literal() {
+            let text = text.into();
+            let expanded = false;
+            return Ok(vec![Argument { text, expanded }]);
+        }
+        let mut fields = Fields::default();
+        for part in &word.parts {
+            match part {
+                Part::Literal(text) => fields.open().push(text.as_bytes(), false, false),
+                Part::Pattern(text) => fields.open().push(text.as_bytes(), true, true),
+                Part::Variable {
+                    name,
+                    quoted: false,
+                } => fields.split(self.variable(name).as_bytes()),
+                Part::Substitution {
+                    script,
+                    quoted: false,
+                } => {
+                    let output = self.output(script, line)?;
+                    fields.split(&output);
+                }
+                _ => {
+                    let text = self.quoted_part(part, line)?;
+                    fields.open().push(&text, false, true);
+                }
+            }
+        }
+        fields.close();
+        let mut all = Vec::new();
+        for field in fields.done {
+            self.pathnames(field, &mut all)?;
+            if all.len() > MAX_FIELDS {
+                self.complain(line, b"Argument list too long");
+                self.status = NOT_STARTED;
+                return Err(Leave::Exit);
+            }
+        }
+        Ok(all)
+    }
+
+    /// What a word becomes that is not split: a value, or the text of a here-document.
+    pub(super) fn one_word(&mut self, word: &'p Word, line: u32) -> Result<OsString, Leave> {
+        let mut text = Vec::new();
+        for part in &word.parts {
+            match part {
+                Part::Literal(literal) | Part::Pattern(literal) => {
+                    text.extend_from_slice(literal.as_bytes());
+                }
+                part => text.extend_from_slice(&self.quoted_part(part, line)?),
+            }
+        }
+        Ok(OsString::from_vec(text))
+    }
+
+    fn quoted_part(&mut self, part: &'p Part, line: u32) -> Result<Vec<u8>, Leave> {
+        Ok(match part {
+            Part::Literal(text) | Part::Pattern(text) => text.clone().into_bytes(),
+            Part::Tilde => self.tilde(),
+            Part::Status => self.status.to_string().into_bytes(),
+            Part::Variable { name, .. } => self.variable(name).as_bytes().to_vec(),
+            Part::Substitution { script, .. } => self.output(script, line)?,
+        })
+    }
+
+    fn variable(&self, name: &str) -> &OsStr {
+        self.variables.get(name).unwrap_or_default()
+    }
+
+    fn tilde(&self) -> Vec<u8> {
+        let home = self.home().map(OsStr::as_bytes).map(<[u8]>::to_vec);
+        home.or_else(passwd_home).unwrap_or_else(|| b"~".to_vec())
+    }
+
+    fn pathnames(&self, field: Field, all: &mut Vec<Argument>) -> Result<(), Leave> {
+        let expanded = field.expanded.unwrap_or(false);
+        if field.is_pattern {
+            let locale = Locale::of(&self.variables);
+            let control = self.surroundings.control;
+            let found = glob::expand(&field.pattern, self.directory.handle(), locale, control)?;
+            if !found.is_empty() {
+                let argument = |path| Argument {
+                    text: OsString::from_vec(path),
+                    expanded,
+                };
+                all.extend(found.into_iter().map(argument));
+                return Ok(());
+            }
+        }
+        let text = OsString::from_vec(field.text);
+        all.push(Argument { text, expanded });
+        Ok(())
+    }
+
+    fn output(&mut self, script: &'p Script, line: u32) -> Result<Vec<u8>, Leave> {
+        let mut output = self.substitute(script, line)?;
+        while output.last() == Some(&b'\n') {
+            output.pop();
+        }
+        Ok(output)
+    }
+}
+
+/// The home directory of this user in the list of users.
+fn passwd_home() -> Option<Vec<u8>> {
+    let own = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read("/etc/passwd").ok()?;
+    users.split(|b| *b == b'\n').find_map(|user| {
+        let mut columns = user.split(|b| *b == b':');
+        let id = columns.nth(2)?;
+        // Behind it stands the group, and what the user is called.
+        let home = columns.nth(2)?;
+        (id == own.as_bytes()).then(|| home.to_vec())
+    })
+}

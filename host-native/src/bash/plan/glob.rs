@@ -1,0 +1,113 @@
+//! Pathname expansion: the names that a pattern means, in the order of bash.
+
+use std::{ffi::OsStr, os::fd::BorrowedFd, os::unix::ffi::OsStrExt as _};
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, statat};
+
+use super::{
+    control::Control,
+    locale::Locale,
+    pattern::{Pattern, is_live, unescape},
+    shell::Leave,
+};
+
+/// The paths that match, sorted; none when nothing does.
+pub(super) fn expand(
+    pattern: &[u8],
+    directory: BorrowedFd<'_>,
+    locale: Locale,
+    control: &Control,
+) -> Result<Vec<Vec<u8>>, Leave> {
+    if !is_live(pattern) {
+        return Ok(Vec::new());
+    }
+    let mut paths = vec![Vec::new()];
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        let slashes = rest.iter().take_while(|b| **b == b'/').count();
+        let behind = &rest[slashes..];
+        let end = behind.iter().position(|b| *b == b'/');
+        let (name, onward) = behind.split_at(end.unwrap_or(behind.len()));
+        for path in &mut paths {
+            path.extend_from_slice(&rest[..slashes]);
+        }
+        rest = onward;
+        if is_live(name) {
+            let mut found = Vec::new();
+            for path in &paths {
+                if control.is_stopping() {
+                    return Err(Leave::Stopped);
+                }
+                add_matches(path, name, directory, locale, &mut found);
+            }
+            paths = found;
+        } else {
+            let name = unescape(name);
+            for path in &mut paths {
+                path.extend_from_slice(&name);
+            }
+        }
+    }
+    paths.retain(|path| is_there(path, directory));
+    // The order of bash where the locale's is that of the bytes.
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+fn add_matches(
+    path: &[u8],
+    name: &[u8],
+    directory: BorrowedFd<'_>,
+    locale: Locale,
+    found: &mut Vec<Vec<u8>>,
+) {
+    let place = if path.is_empty() { b"." } else { path };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    // What cannot be listed has no names in it.
+    let Ok(opened) = openat(directory, OsStr::from_bytes(place), flags, Mode::empty()) else {
+        return;
+    };
+    let Ok(entries) = Dir::new(opened) else {
+        return;
+    };
+    let characters = characters(name, locale).map(|read| Pattern::read(&read));
+    let bytes = Pattern::read(&as_bytes(name));
+    for entry in entries.flatten() {
+        let entry = entry.file_name().to_bytes();
+        if matches!(entry, b"." | b"..") {
+            continue;
+        }
+        // One of the two that is no text makes both of them bytes.
+        let matches = match (&characters, self::characters(entry, locale)) {
+            (Some(pattern), Some(entry)) => pattern.matches(&entry),
+            _ => bytes.matches(&as_bytes(entry)),
+        };
+        if matches {
+            found.push([path, entry].concat());
+        }
+    }
+}
+
+fn characters(name: &[u8], locale: Locale) -> Option<Vec<u32>> {
+    let text = locale.is_utf8.then(|| std::str::from_utf8(name).ok())??;
+    Some(text.chars().map(u32::from).collect())
+}
+
+/// Bytes that are no ASCII are no characters either, and in no class.
+fn as_bytes(name: &[u8]) -> Vec<u32> {
+    let code = |b: &u8| match b {
+        0..0x80 => u32::from(*b),
+        _ => u32::from(char::MAX) + u32::from(*b),
+    };
+    name.iter().map(code).collect()
+}
+
+/// Links that lead nowhere are there too.
+fn is_there(path: &[u8], directory: BorrowedFd<'_>) -> bool {
+    statat(
+        directory,
+        OsStr::from_bytes(path),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )
+    .is_ok()
+}

@@ -1,0 +1,58 @@
+//! What a shell says on standard error, in the words of the shell it stands for.
+
+use std::{ffi::OsStr, io};
+
+/// Which shell's words and ways are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Bash,
+    /// Debian's `/bin/sh`.
+    Dash,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone)]
+pub(super) struct Voice {
+    /// How the shell was called.
+    pub(super) name: String,
+    pub(super) dialect: Dialect,
+}
+
+impl Voice {
+    /// The bash that runs the line.
+    pub(super) fn bash() -> Self {
+        Self {
+            name: "bash".to_owned(),
+            dialect: Dialect::Bash,
+        }
+    }
+
+    /// A line of standard error.
+    pub(super) fn line(&self, line: u32, text: &[u8]) -> Vec<u8> {
+        let word = match self.dialect {
+            Dialect::Bash => "line ",
+            Dialect::Dash => "",
+        };
+        let begin = format!("{}: {word}{line}: ", self.name);
+        [begin.as_bytes(), text, b"\n"].concat()
+    }
+
+    pub(super) fn is_dash(&self) -> bool {
+        self.dialect == Dialect::Dash
+    }
+}
+
+/// What the system says of an error, without its number.
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(end) if error.raw_os_error().is_some() => text[..end].to_owned(),
+        _ => text,
+    }
+}
+
+/// Text with a name in it that need not be UTF-8.
+pub(super) fn with_name(before: &str, name: impl AsRef<OsStr>, after: &str) -> Vec<u8> {
+    let name = std::os::unix::ffi::OsStrExt::as_bytes(name.as_ref());
+    [before.as_bytes(), name, after.as_bytes()].concat()
+}

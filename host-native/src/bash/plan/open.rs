@@ -1,0 +1,154 @@
+//! Files of redirections: opened where they were judged, or not at all.
+
+use std::{ffi::OsStr, os::fd::OwnedFd};
+
+use rustix::{
+    event::PollFlags,
+    fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat},
+    io::Errno,
+};
+use windlass_core::tool::Access;
+
+use super::{shell::Surroundings, stream};
+
+/// The one file that everybody may open.
+const NOTHING: &str = "/dev/null";
+
+/// What a new file may be, before the system takes away what the user's mask says.
+const MODE: Mode = Mode::from_raw_mode(0o666);
+
+/// Why a file was not opened.
+pub(super) enum OpenError {
+    /// The plan does not hold it.
+    NotPlanned,
+    /// A link stands on the way that did not stand there when it was judged.
+    Moved,
+    /// Everything stops.
+    Stopped,
+    /// The system says.
+    Failed(Errno),
+}
+
+impl From<Errno> for OpenError {
+    fn from(errno: Errno) -> Self {
+        Self::Failed(errno)
+    }
+}
+
+/// The descriptor that a name of a standard stream means. Opening these names anew could turn reading into writing.
+pub(super) fn own_stream(path: &str, access: Access) -> Option<u8> {
+    match (path, access) {
+        ("/dev/stdin", Access::Read) => Some(0),
+        ("/dev/stdout", Access::Write) => Some(1),
+        ("/dev/stderr", Access::Write) => Some(2),
+        _ => None,
+    }
+}
+
+/// Opens a file that the plan holds.
+pub(super) fn planned(
+    surroundings: &Surroundings<'_>,
+    written: &OsStr,
+    access: Access,
+    append: bool,
+) -> Result<OwnedFd, OpenError> {
+    let real = if written == NOTHING {
+        NOTHING
+    } else {
+        let planned =
+            |file: &&super::PlannedFile| file.access == access && written == &*file.written;
+        let file = surroundings.files.iter().find(planned);
+        &file.ok_or(OpenError::NotPlanned)?.real
+    };
+    let flags = match (access, append) {
+        (Access::Read, _) => OFlags::RDONLY,
+        (Access::Write, false) => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
+        (Access::Write, true) => OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND,
+    };
+    let file = open_or_wait(surroundings, real, flags)?;
+    Ok(file)
+}
+
+/// Opens a file. What has no other end yet (a named pipe) is waited for, but not when everything is to stop.
+fn open_or_wait(
+    surroundings: &Surroundings<'_>,
+    real: &str,
+    flags: OFlags,
+) -> Result<OwnedFd, OpenError> {
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let control = surroundings.control;
+    let file = loop {
+        match without_links(real, flags | OFlags::NONBLOCK) {
+            Err(Errno::LOOP) => return Err(OpenError::Moved),
+            // A pipe that nobody reads yet.
+            Err(Errno::NXIO) => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+                if control.is_stopping() {
+                    return Err(OpenError::Stopped);
+                }
+            }
+            other => break other?,
+        }
+    };
+    let is_pipe = fstat(&file).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Fifo);
+    if is_pipe && !flags.contains(OFlags::WRONLY) {
+        // Readable once somebody has written or gone.
+        stream::wait(&file, PollFlags::IN, control).map_err(|_| OpenError::Stopped)?;
+    }
+    let without = fcntl_getfl(&file)?.difference(OFlags::NONBLOCK);
+    fcntl_setfl(&file, without)?;
+    Ok(file)
+}
+
+/// Opens a real path; `ELOOP` where any of its names is a link.
+#[cfg(target_os = "linux")]
+fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{CWD, ResolveFlags, openat2};
+    let mode = if flags.contains(OFlags::CREATE) {
+        MODE
+    } else {
+        // The call refuses a mode where nothing is created.
+        Mode::empty()
+    };
+    let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match openat2(CWD, real, flags, mode, no_links) {
+        // A kernel before 5.6, or a container that forbids the call.
+        Err(Errno::NOSYS | Errno::PERM) => walk(real, flags),
+        other => other,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    walk(real, flags)
+}
+
+/// The same, name by name.
+fn walk(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{CWD, openat};
+    let step = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+    let mut directory = openat(CWD, "/", step, Mode::empty())?;
+    let mut names = real.split('/').filter(|name| !name.is_empty()).peekable();
+    while let Some(name) = names.next() {
+        // A real path has no such names; where they stand it is none.
+        if matches!(name, "." | "..") {
+            return Err(Errno::LOOP);
+        }
+        if names.peek().is_none() {
+            return openat(&directory, name, flags | OFlags::NOFOLLOW, MODE);
+        }
+        directory = match openat(&directory, name, step, Mode::empty()) {
+            // What a link is called where only a directory is taken.
+            Err(Errno::NOTDIR) if is_link(&directory, name) => return Err(Errno::LOOP),
+            other => other?,
+        };
+    }
+    // The root itself.
+    openat(CWD, "/", flags | OFlags::NOFOLLOW, MODE)
+}
+
+fn is_link(directory: &OwnedFd, name: &str) -> bool {
+    use rustix::fs::{AtFlags, statat};
+    let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Symlink)
+}

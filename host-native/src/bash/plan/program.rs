@@ -1,0 +1,251 @@
+//! Programs: found once, started by their path, and told of nothing but what they are to know.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io::{self, Read as _},
+    os::{
+        fd::{AsFd as _, OwnedFd},
+        unix::{ffi::OsStrExt as _, process::CommandExt as _},
+    },
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use command_fds::{CommandFdExt as _, FdMapping};
+use rustix::io::Errno;
+use windlass_shell::Runs;
+
+use super::{
+    control::{NotStarted, Running},
+    expand::Argument,
+    message::{reason, with_name},
+    shell::{Leave, Shell},
+    simple::Call,
+};
+use crate::files::resolve;
+
+/// Nothing by that name.
+const NOT_FOUND: i32 = 127;
+
+/// There, but not to be executed.
+const NOT_EXECUTED: i32 = 126;
+
+/// Programs whose files are looked at once more before they start.
+const CHANGE_FILES: [&str; 5] = ["cp", "mv", "rm", "mkdir", "touch"];
+
+/// Bytes in which bash looks for what makes a file no script.
+const BEGINNING: usize = 80;
+
+impl<'p> Shell<'p> {
+    /// Starts a program. The status is that of one that did not start.
+    pub(super) fn spawn(
+        &mut self,
+        call: &Call<'p>,
+        is_last: bool,
+    ) -> Result<Result<Running, i32>, Leave> {
+        let line = call.simple.line;
+        let mut arguments = self.for_program(call).into_iter();
+        let name = arguments.next().unwrap_or_default();
+        let Some(path) = self.program_path(&name) else {
+            let text = if self.voice.is_dash() {
+                ": not found"
+            } else {
+                ": command not found"
+            };
+            self.complain(line, &with_name("", name, text));
+            return Ok(Err(NOT_FOUND));
+        };
+        let arguments: Vec<OsString> = arguments.collect();
+        if let Some(moved) = self.moved(&path, &arguments) {
+            let after = "' leads elsewhere than when it was judged; nothing was done";
+            let name = name.to_string_lossy();
+            self.complain(line, &with_name(&format!("{name}: `"), moved, after));
+            return Ok(Err(1));
+        }
+        let mut variables = self.variables.clone();
+        for (name, value) in &call.assignments {
+            variables.export(name, value.clone());
+        }
+        if !self.voice.is_dash() {
+            if is_last {
+                variables.one_level_up();
+            }
+            variables.export("_", path.clone().into());
+        }
+        let mut command = Command::new(&path);
+        command.arg0(&name).args(&arguments);
+        command.env_clear().envs(variables.exported());
+        let started = match self.start_here(&mut command) {
+            Err(NotStarted::Failed(error))
+                if is(&error, Errno::NOEXEC)
+                    && is_script(&self.directory.join(path.as_os_str())) =>
+            {
+                // Bash reads such a file itself.
+                variables.one_level_up();
+                let bash = self.surroundings.session.find(OsStr::new("bash"));
+                let mut command = Command::new(bash.unwrap_or_else(|| "/bin/bash".into()));
+                command.arg("--").arg(&path).args(&arguments);
+                command.env_clear().envs(variables.exported());
+                self.start_here(&mut command)
+            }
+            other => other,
+        };
+        match started {
+            Ok(running) => Ok(Ok(running)),
+            Err(NotStarted::Stopped) => Err(Leave::Stopped),
+            Err(NotStarted::Failed(error)) => Ok(Err(self.not_started(line, &path, &error))),
+        }
+    }
+
+    /// The arguments behind `command`, with the programs in them that the program starts by their paths.
+    fn for_program(&self, call: &Call<'p>) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = (call.arguments.iter().cloned())
+            .map(Argument::for_programs)
+            .collect();
+        for runs in &call.simple.runs {
+            let Runs::Program { at, .. } = runs else {
+                continue;
+            };
+            let start = usize::try_from(*at).ok().and_then(|at| call.starts.get(at));
+            // What `command` runs is the program itself.
+            let inner = start.filter(|start| **start > call.program);
+            if let Some(word) = inner.and_then(|start| arguments.get_mut(*start))
+                && let Some(path) = self.surroundings.session.find(word)
+            {
+                *word = path.into();
+            }
+        }
+        arguments.split_off(call.program)
+    }
+
+    /// What is started under a name: a path as it stands, anything else as it is found.
+    fn program_path(&self, name: &OsStr) -> Option<PathBuf> {
+        if name.as_bytes().contains(&b'/') {
+            return Some(name.into());
+        }
+        self.surroundings.session.find(name)
+    }
+
+    /// An argument that names a file of the plan and leads elsewhere now.
+    fn moved<'a>(&self, path: &Path, arguments: &'a [OsString]) -> Option<&'a OsString> {
+        let name = path.file_name()?.to_str()?;
+        if !CHANGE_FILES.contains(&name) {
+            return None;
+        }
+        arguments.iter().find(|argument| {
+            let written = self.directory.join(argument);
+            let mut planned = self.surroundings.files.iter();
+            planned.any(|file| {
+                written == *file.written && resolve("/", &file.written).as_ref() != Ok(&file.real)
+            })
+        })
+    }
+
+    /// Starts a program in the directory and with the descriptors of this shell.
+    fn start_here(&self, command: &mut Command) -> Result<Running, NotStarted> {
+        command.current_dir(self.directory.for_programs());
+        let prepared = || -> io::Result<(Vec<OwnedFd>, Vec<FdMapping>)> {
+            let mut further = Vec::new();
+            for child_fd in 3..10 {
+                if let Some(open) = self.descriptors.get(child_fd) {
+                    let parent_fd = open.try_clone_to_owned()?;
+                    let child_fd = child_fd.into();
+                    further.push(FdMapping {
+                        parent_fd,
+                        child_fd,
+                    });
+                }
+            }
+            let standard: io::Result<_> = (0..3).map(|number| self.standard(number)).collect();
+            Ok((standard?, further))
+        };
+        let (standard, further) = prepared().map_err(NotStarted::Failed)?;
+        let mut standard = standard.into_iter().map(Stdio::from);
+        let mut next = || standard.next().unwrap_or_else(Stdio::null);
+        command.stdin(next()).stdout(next()).stderr(next());
+        if further.is_empty() {
+            return self.surroundings.control.start(command);
+        }
+        // The pipe by which the start is told of must not have one of the numbers that are about to be replaced.
+        let taken = low_numbers().map_err(NotStarted::Failed)?;
+        if command.fd_mappings(further).is_err() {
+            return Err(NotStarted::Failed(io::ErrorKind::InvalidInput.into()));
+        }
+        let started = self.surroundings.control.start(command);
+        drop(taken);
+        started
+    }
+
+    /// A standard descriptor. One that is closed is a file that cannot be used in its direction: the system says the same
+    /// of both.
+    fn standard(&self, number: u8) -> io::Result<OwnedFd> {
+        match self.descriptors.get(number) {
+            Some(open) => open.try_clone_to_owned(),
+            None if number == 0 => Ok(File::options().write(true).open("/dev/null")?.into()),
+            None => Ok(File::open("/dev/null")?.into()),
+        }
+    }
+
+    /// Says why a program did not start, and gives its status.
+    fn not_started(&self, line: u32, path: &Path, error: &io::Error) -> i32 {
+        // Relative to this shell's directory, which is not that of the process.
+        let seen = self.directory.join(path.as_os_str());
+        let found = std::fs::metadata(seen);
+        let is_directory = found.as_ref().is_ok_and(std::fs::Metadata::is_dir);
+        let (text, status) = if self.voice.is_dash() {
+            let status = if is(error, Errno::NOENT) {
+                NOT_FOUND
+            } else {
+                NOT_EXECUTED
+            };
+            let text = match status {
+                NOT_FOUND => "not found".to_owned(),
+                _ => reason(error),
+            };
+            (text, status)
+        } else if is(error, Errno::NOENT) && found.is_ok() {
+            (
+                "cannot execute: required file not found".to_owned(),
+                NOT_FOUND,
+            )
+        } else if is(error, Errno::NOENT) {
+            (reason(error), NOT_FOUND)
+        } else if is_directory {
+            ("Is a directory".to_owned(), NOT_EXECUTED)
+        } else if is(error, Errno::NOEXEC) {
+            let text = format!("cannot execute binary file: {}", reason(error));
+            (text, NOT_EXECUTED)
+        } else {
+            (reason(error), NOT_EXECUTED)
+        };
+        self.complain(line, &with_name("", path, &format!(": {text}")));
+        status
+    }
+}
+
+fn is(error: &io::Error, errno: Errno) -> bool {
+    error.raw_os_error() == Some(errno.raw_os_error())
+}
+
+/// Whether bash would read a file that the system cannot execute: it has no NUL in its first line.
+fn is_script(path: &OsStr) -> bool {
+    let mut beginning = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(BEGINNING as u64).read_to_end(&mut beginning));
+    let first = beginning.split(|b| *b == b'\n').next().unwrap_or_default();
+    read.is_ok() && !first.contains(&0)
+}
+
+/// Takes every descriptor below 10 that is free.
+fn low_numbers() -> io::Result<Vec<OwnedFd>> {
+    let nothing = File::open("/dev/null")?;
+    let mut taken = Vec::new();
+    loop {
+        let copy = nothing.as_fd().try_clone_to_owned()?;
+        if std::os::fd::AsRawFd::as_raw_fd(&copy) >= 10 {
+            return Ok(taken);
+        }
+        taken.push(copy);
+    }
+}

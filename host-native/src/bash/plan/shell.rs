@@ -1,0 +1,330 @@
+//! A shell as a value, and how it runs lists, groups and loops.
+
+use std::{ffi::OsStr, sync::Arc};
+
+use windlass_shell::{AndOr, Command, Compound, Junction, Redirection, Script, Word};
+
+use super::{
+    Ending, PlannedFile,
+    control::Control,
+    directory::Directory,
+    message::Voice,
+    redirect::{Descriptors, Refusal},
+    session::Session,
+    stream::{Broken, write_all},
+    variables::Variables,
+};
+
+/// SIGINT, of which a shell that is not asked says nothing.
+const INTERRUPTED: i32 = 2;
+
+/// What ends a process that writes where nobody reads.
+pub(super) const BROKEN_PIPE: i32 = 13;
+
+/// SIGTERM.
+const TERMINATED: i32 = 15;
+
+/// What does not change while a plan runs.
+#[derive(Debug)]
+pub(super) struct Surroundings<'p> {
+    pub(super) files: &'p [PlannedFile],
+    pub(super) session: &'p Session,
+    pub(super) control: &'p Control,
+}
+
+/// A shell. A copy is a subshell.
+#[derive(Debug, Clone)]
+pub(super) struct Shell<'p> {
+    pub(super) surroundings: &'p Surroundings<'p>,
+    pub(super) variables: Variables,
+    pub(super) directory: Directory,
+    pub(super) descriptors: Descriptors,
+    /// `$?`
+    pub(super) status: i32,
+    /// Loops around what runs now.
+    pub(super) loops: u32,
+    pub(super) voice: Arc<Voice>,
+}
+
+/// Why what comes next does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// This many loops end.
+    Break(u32),
+    /// This many loops but one end, and that one goes on.
+    Continue(u32),
+    /// The shell ends with its status.
+    Exit,
+    /// The shell is ended by a signal.
+    Killed(i32),
+    /// Everything stops.
+    Stopped,
+}
+
+pub(super) type Outcome = Result<(), Leave>;
+
+impl<'p> Shell<'p> {
+    pub(super) fn new(surroundings: &'p Surroundings<'p>, descriptors: Descriptors) -> Self {
+        Self {
+            surroundings,
+            variables: surroundings.session.variables.clone(),
+            directory: surroundings.session.directory.clone(),
+            descriptors,
+            status: 0,
+            loops: 0,
+            voice: Arc::new(Voice::bash()),
+        }
+    }
+
+    /// Runs commands. When they are the last of a shell, the last of them takes the shell's place.
+    pub(super) fn script(&mut self, script: &'p Script, is_last: bool) -> Outcome {
+        let count = script.lists.len();
+        for (index, list) in script.lists.iter().enumerate() {
+            self.list(list, is_last && index + 1 == count)?;
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, list: &'p AndOr, is_last: bool) -> Outcome {
+        self.pipeline(&list.first, is_last && list.rest.is_empty())?;
+        let count = list.rest.len();
+        for (index, (junction, pipeline)) in list.rest.iter().enumerate() {
+            let runs = match junction {
+                Junction::And => self.status == 0,
+                Junction::Or => self.status != 0,
+            };
+            if runs {
+                self.pipeline(pipeline, is_last && index + 1 == count)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn command(&mut self, command: &'p Command, is_last: bool) -> Outcome {
+        if self.surroundings.control.is_stopping() {
+            return Err(Leave::Stopped);
+        }
+        match command {
+            Command::Simple(simple) => self.simple(simple, is_last),
+            Command::Compound { body, redirections } if redirections.is_empty() => {
+                self.compound(body)
+            }
+            Command::Compound { body, redirections } => {
+                self.redirected(redirections, |shell| shell.compound(body))
+            }
+        }
+    }
+
+    /// Runs something with other descriptors.
+    pub(super) fn redirected(
+        &mut self,
+        redirections: &'p [Redirection],
+        run: impl FnOnce(&mut Self) -> Outcome,
+    ) -> Outcome {
+        let before = self.descriptors.clone();
+        let outcome = match self.redirect(redirections) {
+            Ok(()) => run(self),
+            Err(Refusal::Status(status)) => {
+                self.status = status;
+                Ok(())
+            }
+            Err(Refusal::Leave(leave)) => Err(leave),
+        };
+        self.descriptors = before;
+        outcome
+    }
+
+    fn compound(&mut self, body: &'p Compound) -> Outcome {
+        match body {
+            Compound::Group(script) => self.script(script, false),
+            Compound::Subshell(script) => {
+                let ending = self.subshell(|shell| shell.script(script, true))?;
+                self.ended(ending, None);
+                Ok(())
+            }
+            Compound::For { name, words, body } => self.for_each(name, words, body),
+            Compound::If { arms, otherwise } => {
+                for (condition, body) in arms {
+                    self.script(condition, false)?;
+                    if self.status == 0 {
+                        return self.script(body, false);
+                    }
+                }
+                self.status = 0;
+                match otherwise {
+                    Some(body) => self.script(body, false),
+                    None => Ok(()),
+                }
+            }
+            Compound::While {
+                until,
+                condition,
+                body,
+            } => self.while_holds(*until, condition, body),
+        }
+    }
+
+    /// Runs something in a copy of this shell.
+    pub(super) fn subshell(&self, run: impl FnOnce(&mut Self) -> Outcome) -> Result<Ending, Leave> {
+        let mut copy = self.clone();
+        copy.loops = 0;
+        let outcome = run(&mut copy);
+        copy.ending(outcome)
+    }
+
+    /// How this shell ends, if this is how its last command left it.
+    pub(super) fn ending(&self, outcome: Outcome) -> Result<Ending, Leave> {
+        match outcome {
+            Err(Leave::Stopped) => Err(Leave::Stopped),
+            Err(Leave::Killed(signal)) => Ok(Ending::Signal(signal)),
+            _ => Ok(Ending::Code(self.status)),
+        }
+    }
+
+    fn for_each(&mut self, name: &'p str, words: &'p [Word], body: &'p Script) -> Outcome {
+        // What is wrong with the words is said of the line of the first command inside; the tree knows no other.
+        let values = self.words(words, 1)?;
+        self.status = 0;
+        self.loops += 1;
+        let mut outcome = Ok(());
+        for value in values {
+            self.variables.set(name, value);
+            outcome = self.script(body, false);
+            if let Some(end) = goes_on(&mut outcome) {
+                outcome = end;
+                break;
+            }
+        }
+        self.loops -= 1;
+        outcome
+    }
+
+    fn while_holds(&mut self, until: bool, condition: &'p Script, body: &'p Script) -> Outcome {
+        let mut last = 0;
+        self.loops += 1;
+        let outcome = loop {
+            // A loop without any command in it would never look.
+            if self.surroundings.control.is_stopping() {
+                break Err(Leave::Stopped);
+            }
+            let mut outcome = self.script(condition, false);
+            if let Some(end) = goes_on(&mut outcome) {
+                break end;
+            }
+            if (self.status == 0) == until {
+                self.status = last;
+                break Ok(());
+            }
+            outcome = self.script(body, false);
+            if let Some(end) = goes_on(&mut outcome) {
+                break end;
+            }
+            last = self.status;
+        };
+        self.loops -= 1;
+        outcome
+    }
+
+    /// Takes the status of what ended, and says of what signal it died if bash would.
+    pub(super) fn ended(&mut self, ending: Ending, program: Option<(u32, u32, &str)>) {
+        self.status = match ending {
+            Ending::Code(code) => code,
+            Ending::Signal(signal) => 128 + signal,
+            // Said by whoever stops.
+            Ending::Stopped => 130,
+        };
+        let (Ending::Signal(signal), Some((line, id, text))) = (ending, program) else {
+            return;
+        };
+        match signal {
+            INTERRUPTED | BROKEN_PIPE => {}
+            TERMINATED => self.say(b"Terminated\n"),
+            signal => {
+                let what = rustix::process::Signal::from_named_raw(signal)
+                    .map_or_else(|| format!("Unknown signal {signal}"), described);
+                self.complain(line, format!("{id:5} {what:<24}{text}").as_bytes());
+            }
+        }
+    }
+
+    /// Says something on standard error.
+    pub(super) fn complain(&self, line: u32, text: &[u8]) {
+        self.say(&self.voice.line(line, text));
+    }
+
+    /// Writes to standard error.
+    pub(super) fn say(&self, bytes: &[u8]) {
+        if let Some(stderr) = self.descriptors.get(2) {
+            // There is nowhere to say that nothing can be said.
+            let _ = write_all(stderr, bytes, self.surroundings.control);
+        }
+    }
+
+    /// Writes what a builtin has to say; its status is 1 where that does not work.
+    pub(super) fn print(&mut self, line: u32, builtin: &str, bytes: &[u8]) -> Outcome {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let written = match self.descriptors.get(1) {
+            Some(stdout) => write_all(stdout, bytes, self.surroundings.control),
+            None => Err(Broken::Failed(rustix::io::Errno::BADF)),
+        };
+        match written {
+            Ok(()) => Ok(()),
+            Err(Broken::Stopped) => Err(Leave::Stopped),
+            Err(Broken::Failed(rustix::io::Errno::PIPE)) => Err(Leave::Killed(BROKEN_PIPE)),
+            Err(Broken::Failed(errno)) => {
+                let why = super::message::reason(&errno.into());
+                let text = if self.voice.is_dash() {
+                    format!("{builtin}: I/O error")
+                } else {
+                    format!("{builtin}: write error: {why}")
+                };
+                self.complain(line, text.as_bytes());
+                self.status = 1;
+                Ok(())
+            }
+            // Said of reading alone.
+            Err(Broken::TooMuch) => Ok(()),
+        }
+    }
+
+    pub(super) fn home(&self) -> Option<&OsStr> {
+        self.variables.get("HOME")
+    }
+}
+
+/// None when a loop goes on after this; else how it ends.
+fn goes_on(outcome: &mut Outcome) -> Option<Outcome> {
+    match *outcome {
+        Ok(()) | Err(Leave::Continue(0 | 1)) => {
+            *outcome = Ok(());
+            None
+        }
+        Err(Leave::Break(0 | 1)) => Some(Ok(())),
+        Err(Leave::Break(count)) => Some(Err(Leave::Break(count - 1))),
+        Err(Leave::Continue(count)) => Some(Err(Leave::Continue(count - 1))),
+        Err(other) => Some(Err(other)),
+    }
+}
+
+/// The system's words for a signal.
+fn described(signal: rustix::process::Signal) -> String {
+    use rustix::process::Signal;
+    match signal {
+        Signal::HUP => "Hangup",
+        Signal::QUIT => "Quit",
+        Signal::ILL => "Illegal instruction",
+        Signal::TRAP => "Trace/breakpoint trap",
+        Signal::ABORT => "Aborted",
+        Signal::BUS => "Bus error",
+        Signal::FPE => "Floating point exception",
+        Signal::KILL => "Killed",
+        Signal::USR1 => "User defined signal 1",
+        Signal::SEGV => "Segmentation fault",
+        Signal::USR2 => "User defined signal 2",
+        Signal::ALARM => "Alarm clock",
+        other => return format!("Unknown signal {}", other.as_raw()),
+    }
+    .to_owned()
+}

@@ -1,0 +1,256 @@
+//! Simple commands: assignments, builtins, programs, and shells within the shell.
+
+use std::{ffi::OsString, sync::Arc};
+
+use windlass_shell::{Part, Runs, Script, Simple, Target, Word};
+
+use super::{
+    Ending,
+    builtins::Builtin,
+    control::Running,
+    expand::Argument,
+    message::{Dialect, Voice},
+    pipeline::described,
+    redirect::Refusal,
+    session::Session,
+    shell::{Leave, Outcome, Shell},
+};
+
+/// The word that runs what follows it as a builtin or a program, and never as a function.
+const COMMAND: &str = "command";
+
+/// What a simple command is, as its literal words say.
+pub(super) enum Kind<'p> {
+    /// Only assignments and redirections.
+    Nothing,
+    Builtin(Builtin),
+    /// `bash -c LINE`: a shell that is no process of its own.
+    Shell(&'p Script),
+    Program,
+}
+
+/// A simple command whose words have become arguments.
+pub(super) struct Call<'p> {
+    pub(super) simple: &'p Simple,
+    /// The word that names what runs: not the first behind `command`.
+    pub(super) program: usize,
+    /// The arguments, the program's name among them.
+    pub(super) arguments: Vec<Argument>,
+    /// Where the arguments of each word begin.
+    pub(super) starts: Vec<usize>,
+    pub(super) assignments: Vec<(&'p str, OsString)>,
+}
+
+/// The word of a command that names what runs.
+pub(super) fn program_word(simple: &Simple) -> usize {
+    let behind = simple.words.get(1).and_then(Word::as_literal);
+    let is_prefix = simple.program() == Some(COMMAND) && behind.is_some_and(|word| word != "-v");
+    usize::from(is_prefix)
+}
+
+/// What a command is.
+pub(super) fn kind(simple: &Simple) -> Kind<'_> {
+    if simple.words.is_empty() {
+        return Kind::Nothing;
+    }
+    let name = simple
+        .words
+        .get(program_word(simple))
+        .and_then(Word::as_literal);
+    if let Some(builtin) = name.and_then(Builtin::named) {
+        return Kind::Builtin(builtin);
+    }
+    let script = simple.runs.iter().find_map(|runs| match runs {
+        Runs::Script { script, .. } => Some(script),
+        Runs::Program { .. } => None,
+    });
+    script.map_or(Kind::Program, Kind::Shell)
+}
+
+/// Whether a command is a program and nothing has to run before it starts.
+pub(super) fn is_plain_program(simple: &Simple) -> bool {
+    let is_plain = |word: &Word| {
+        let runs = |part: &Part| matches!(part, Part::Substitution { .. });
+        !word.parts.iter().any(runs)
+    };
+    matches!(kind(simple), Kind::Program)
+        && simple.words.iter().all(is_plain)
+        && simple.assignments.iter().all(|a| is_plain(&a.value))
+        // A named pipe is waited for, and others go on meanwhile.
+        && simple.redirections.iter().all(|redirection| match &redirection.to {
+            Target::Text(word) => is_plain(word),
+            Target::Read(_) | Target::Write { .. } => false,
+            Target::Duplicate(_) | Target::Close => true,
+        })
+}
+
+impl<'p> Shell<'p> {
+    pub(super) fn simple(&mut self, simple: &'p Simple, is_last: bool) -> Outcome {
+        let kind = kind(simple);
+        if let Kind::Nothing = kind {
+            return self.assign(simple);
+        }
+        let call = self.call(simple)?;
+        self.redirected(&simple.redirections, |shell| match kind {
+            Kind::Nothing => Ok(()),
+            Kind::Builtin(builtin) => shell.builtin(builtin, call),
+            Kind::Shell(script) => shell.inner_shell(script, &call, is_last),
+            Kind::Program => shell.program(&call, is_last),
+        })
+    }
+
+    /// Sets variables for the shell itself.
+    fn assign(&mut self, simple: &'p Simple) -> Outcome {
+        let before = self.status;
+        // The status of the last substitution, if there is one.
+        let mut substituted = false;
+        for assignment in &simple.assignments {
+            substituted |= has_substitution(&assignment.value);
+            let value = self.one_word(&assignment.value, simple.line)?;
+            self.variables.set(&assignment.name, value);
+        }
+        if !substituted {
+            self.status = 0;
+        }
+        let status = self.status;
+        if !simple.redirections.is_empty() {
+            self.status = before;
+            self.redirected(&simple.redirections, |shell| {
+                shell.status = status;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Expands the words, then the assignments.
+    fn call(&mut self, simple: &'p Simple) -> Result<Call<'p>, Leave> {
+        let mut arguments = Vec::with_capacity(simple.words.len());
+        let mut starts = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            starts.push(arguments.len());
+            arguments.extend(self.word(word, simple.line)?);
+        }
+        let mut assignments = Vec::with_capacity(simple.assignments.len());
+        for assignment in &simple.assignments {
+            let value = self.one_word(&assignment.value, simple.line)?;
+            assignments.push((assignment.name.as_str(), value));
+        }
+        Ok(Call {
+            simple,
+            program: program_word(simple),
+            arguments,
+            starts,
+            assignments,
+        })
+    }
+
+    /// Starts a plain program, and leaves its ending to others. The status is that of one that did not start.
+    pub(super) fn start(&mut self, simple: &'p Simple) -> Result<Result<Running, i32>, Leave> {
+        self.start_as(simple, false)
+    }
+
+    /// The same, for one that takes the place of the shell.
+    pub(super) fn start_last(&mut self, simple: &'p Simple) -> Result<Result<Running, i32>, Leave> {
+        self.start_as(simple, true)
+    }
+
+    fn start_as(
+        &mut self,
+        simple: &'p Simple,
+        is_last: bool,
+    ) -> Result<Result<Running, i32>, Leave> {
+        let call = self.call(simple)?;
+        match self.redirect(&simple.redirections) {
+            Ok(()) => self.spawn(&call, is_last),
+            Err(Refusal::Status(status)) => Ok(Err(status)),
+            Err(Refusal::Leave(leave)) => Err(leave),
+        }
+    }
+
+    fn program(&mut self, call: &Call<'p>, is_last: bool) -> Outcome {
+        let running = match self.spawn(call, is_last)? {
+            Ok(running) => running,
+            Err(status) => {
+                self.status = status;
+                return Ok(());
+            }
+        };
+        let id = running.id;
+        let ending = self.surroundings.control.wait(running);
+        if self.surroundings.control.is_stopping() {
+            return Err(Leave::Stopped);
+        }
+        match ending {
+            Ending::Signal(signal) if is_last => Err(Leave::Killed(signal)),
+            ending => {
+                let line = call.simple.line;
+                let text = match ending {
+                    Ending::Signal(_) => described(call.simple),
+                    _ => String::new(),
+                };
+                self.ended(ending, Some((line, id, &text)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs the line of `bash -c LINE` as the process would that bash starts for it.
+    fn inner_shell(&mut self, script: &'p Script, call: &Call<'p>, is_last: bool) -> Outcome {
+        let name = call
+            .simple
+            .words
+            .get(call.program)
+            .and_then(Word::as_literal);
+        let name = name.unwrap_or_default();
+        let session = self.surroundings.session;
+        // Bash starts a program of this name; without one the line fails as any other.
+        let Some(dialect) = dialect(session, name) else {
+            return self.program(call, is_last);
+        };
+        let mut inner = self.clone();
+        for (name, value) in &call.assignments {
+            inner.variables.export(name, value.clone());
+        }
+        if is_last {
+            inner.variables.one_level_up();
+        }
+        inner.variables = match dialect {
+            Dialect::Bash => inner.variables.of_child(self.directory.logical()),
+            Dialect::Dash => inner.variables.of_plain_child(self.directory.logical()),
+        };
+        inner.voice = Arc::new(Voice {
+            name: name.to_owned(),
+            dialect,
+        });
+        inner.status = 0;
+        inner.loops = 0;
+        let outcome = inner.script(script, true);
+        let ending = inner.ending(outcome)?;
+        match ending {
+            Ending::Signal(signal) if is_last => Err(Leave::Killed(signal)),
+            ending => {
+                self.ended(ending, None);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn has_substitution(word: &Word) -> bool {
+    (word.parts.iter()).any(|part| matches!(part, Part::Substitution { .. }))
+}
+
+/// Whose words and ways a shell of this name has; none for one that is not known here, or not there.
+pub(super) fn dialect(session: &Session, name: &str) -> Option<Dialect> {
+    let path = match name.contains('/') {
+        true => name.into(),
+        false => session.find(name.as_ref())?,
+    };
+    let real = std::fs::canonicalize(path).ok()?;
+    match real.file_name()?.to_str()? {
+        "bash" => Some(Dialect::Bash),
+        "dash" => Some(Dialect::Dash),
+        _ => None,
+    }
+}

@@ -1,0 +1,113 @@
+//! The variables of a shell, and what of them its programs get.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    sync::Arc,
+};
+
+/// Variables by name. A copy costs nothing until it is changed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Variables(Arc<BTreeMap<OsString, Variable>>);
+
+#[derive(Debug, Clone, Default)]
+struct Variable {
+    value: OsString,
+    exported: bool,
+}
+
+impl Variables {
+    /// Those of a shell that was just started in a directory.
+    pub(super) fn inherited(
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+        directory: &OsStr,
+    ) -> Self {
+        let export = |(name, value)| {
+            let exported = true;
+            (name, Variable { value, exported })
+        };
+        let mut variables = Self(Arc::new(environment.into_iter().map(export).collect()));
+        // What is no directory any more is forgotten, as bash does.
+        if let Some(old) = variables.get("OLDPWD")
+            && !std::path::Path::new(old).is_dir()
+        {
+            variables.remove("OLDPWD");
+        }
+        variables.export("PWD", directory.to_owned());
+        variables.one_level_deeper();
+        variables
+    }
+
+    /// Those of a shell that this one starts.
+    pub(super) fn of_child(&self, directory: &OsStr) -> Self {
+        Self::inherited(self.exported(), directory)
+    }
+
+    /// Those of a shell that is not bash: nothing is counted.
+    pub(super) fn of_plain_child(&self, directory: &OsStr) -> Self {
+        let mut child = Self(Arc::new(BTreeMap::new()));
+        for (name, value) in self.exported() {
+            child.export(&name.to_string_lossy(), value);
+        }
+        child.set("PWD", directory.to_owned());
+        child
+    }
+
+    pub(super) fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        self.0
+            .get(name.as_ref())
+            .map(|known| known.value.as_os_str())
+    }
+
+    /// Sets a variable; one that programs get, they go on getting.
+    pub(super) fn set(&mut self, name: &str, value: OsString) {
+        Arc::make_mut(&mut self.0)
+            .entry(name.into())
+            .or_default()
+            .value = value;
+    }
+
+    /// Sets a variable that programs get.
+    pub(super) fn export(&mut self, name: &str, value: OsString) {
+        let exported = true;
+        Arc::make_mut(&mut self.0).insert(name.into(), Variable { value, exported });
+    }
+
+    /// Makes a variable what it was before.
+    pub(super) fn take_from(&mut self, before: &Self, name: &str) {
+        match before.0.get(OsStr::new(name)) {
+            Some(variable) => {
+                Arc::make_mut(&mut self.0).insert(name.into(), variable.clone());
+            }
+            None => self.remove(name),
+        }
+    }
+
+    fn remove(&mut self, name: &str) {
+        Arc::make_mut(&mut self.0).remove(OsStr::new(name));
+    }
+
+    /// What a program gets.
+    pub(super) fn exported(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        let exported = self.0.iter().filter(|(_, variable)| variable.exported);
+        exported.map(|(name, variable)| (name.clone(), variable.value.clone()))
+    }
+
+    fn level(&self) -> i64 {
+        let level = self.get("SHLVL").and_then(OsStr::to_str);
+        level
+            .and_then(|level| level.trim().parse().ok())
+            .unwrap_or(0)
+    }
+
+    fn one_level_deeper(&mut self) {
+        let level = (self.level().saturating_add(1)).max(0);
+        self.export("SHLVL", level.to_string().into());
+    }
+
+    /// As for a program that takes the place of the shell.
+    pub(super) fn one_level_up(&mut self) {
+        let level = (self.level().saturating_sub(1)).max(0);
+        self.export("SHLVL", level.to_string().into());
+    }
+}

@@ -1,0 +1,74 @@
+//! `shell-judge [--lines N] [--from S]`: tries generated lines and says what came of them.
+
+use std::{io, process::ExitCode};
+
+use lexopt::{Arg, ValueExt as _};
+use windlass_shell_judge::{Former, Reading, Stage, Tree, corpus, run_many, shrink};
+
+const HELP: &str = "\
+shell-judge [--lines N] [--from S] [--former]
+  tries N generated lines (20000) from seed S (0) on; --former judges the design that was given up,
+  in which something must be found";
+
+/// Faults after which it ends.
+const MOST_FAULTS: usize = 20;
+
+fn main() -> ExitCode {
+    match arguments() {
+        Ok(Some(chosen)) => tell(judge(&chosen)),
+        Ok(None) => {
+            println!("{HELP}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("shell-judge: {error}\n{HELP}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+struct Chosen {
+    lines: u64,
+    from: u64,
+    former: bool,
+}
+
+fn arguments() -> Result<Option<Chosen>, lexopt::Error> {
+    let mut chosen = Chosen { lines: 20_000, from: 0, former: false };
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("lines") => chosen.lines = parser.value()?.parse()?,
+            Arg::Long("from") => chosen.from = parser.value()?.parse()?,
+            Arg::Long("former") => chosen.former = true,
+            Arg::Short('h') | Arg::Long("help") => return Ok(None),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Some(chosen))
+}
+
+fn judge(chosen: &Chosen) -> io::Result<bool> {
+    let reading: &dyn Reading = if chosen.former { &Former } else { &Tree };
+    let tally = run_many(reading, chosen.lines, chosen.from, MOST_FAULTS)?;
+    let stage = Stage::new()?;
+    for (line, fault) in &tally.faulty {
+        let (short, fault) = shrink(line, fault, reading, &stage)?;
+        println!("seed {} with the permissions {:?}: {:?}\n  {fault}", line.seed, line.permissions.name, line.text);
+        println!("  shortest: {}", corpus::row(&short)?);
+    }
+    let share = 100.0 * tally.passed as f64 / tally.tried.max(1) as f64;
+    println!("{} lines, {} passed ({share:.1} %), {} at fault", tally.tried, tally.passed, tally.faulty.len());
+    Ok(tally.faulty.is_empty())
+}
+
+fn tell(held: io::Result<bool>) -> ExitCode {
+    match held {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("shell-judge: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Runs a form of a line and tells what came of it.
+
+use std::{
+    fs::{self, File},
+    io,
+    os::unix::process::{CommandExt as _, ExitStatusExt as _},
+    process::{Child, Command, ExitStatus},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{
+        Pid, PidfdFlags, Signal, WaitOptions, kill_process_group, pidfd_open, test_kill_process_group, waitpgid,
+    },
+};
+
+use crate::{
+    reading::{Form, Work},
+    stage::{Files, Stage, system_program},
+};
+
+/// Longer than any line takes that ends.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// What a line left behind gets so long to end by itself.
+const BEHIND: Duration = Duration::from_millis(500);
+
+/// A shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    /// bash, without anybody's startup files.
+    Bash,
+    /// dash.
+    Dash,
+}
+
+impl Shell {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Dash => "dash",
+        }
+    }
+
+    fn command(self, text: &str) -> io::Result<Command> {
+        let missing = || io::Error::new(io::ErrorKind::NotFound, format!("{} is not installed", self.name()));
+        let mut command = Command::new(system_program(self.name()).ok_or_else(missing)?);
+        command.arg0(self.name());
+        if self == Self::Bash {
+            command.arg("--norc");
+        }
+        command.arg("-c").arg(text);
+        Ok(command)
+    }
+}
+
+/// What came of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// What it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to standard error.
+    pub stderr: Vec<u8>,
+    /// Its exit status as a shell has it; none when it did not end.
+    pub status: Option<i32>,
+    /// The programs that ran.
+    pub ran: Vec<Ran>,
+    /// The files that are new, other or gone.
+    pub files: Files,
+}
+
+/// A program that ran.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ran {
+    /// Its name if it lies on the path, else its file, from the working directory on.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its working directory.
+    pub folder: String,
+    /// Whether it was started with the path that lines run with.
+    pub path_is_whole: bool,
+    /// Variables that change how programs are found or started.
+    pub variables: String,
+}
+
+impl Ran {
+    /// Reads the records that the programs of a stage have written.
+    pub(crate) fn read_all(mut bytes: &[u8], stage: &Stage) -> Vec<Self> {
+        let mut all = Vec::new();
+        while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
+            let Some((record, rest)) = rest.split_at_checked(u32::from_le_bytes(*length) as usize) else {
+                break;
+            };
+            all.extend(Self::read(record, stage));
+            bytes = rest;
+        }
+        all.sort();
+        all
+    }
+
+    fn read(record: &[u8], stage: &Stage) -> Option<Self> {
+        let record = String::from_utf8_lossy(record.strip_suffix(b"\0")?).into_owned();
+        let mut fields = record.split('\0').map(str::to_owned);
+        let (program, folder, path, variables) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+        let within = |text: &str, outer: &std::path::Path| {
+            let inner = text.strip_prefix(&*outer.to_string_lossy())?.strip_prefix('/')?;
+            Some(inner.to_owned())
+        };
+        let on_path = within(&program, &stage.programs());
+        let in_work = || within(&program, &stage.work()).map(|inner| format!("./{inner}"));
+        Some(Self {
+            program: on_path.or_else(in_work).unwrap_or(program),
+            arguments: fields.collect(),
+            folder: within(&folder, &stage.work()).unwrap_or_default(),
+            path_is_whole: path == stage.programs().to_string_lossy(),
+            variables,
+        })
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.program, self.arguments)?;
+        if !self.path_is_whole {
+            f.write_str(" with another PATH")?;
+        }
+        if !self.variables.is_empty() {
+            write!(f, " with {}", self.variables)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a form on a stage.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn run(form: &Form, stage: &Stage) -> io::Result<Outcome> {
+    match &form.work {
+        Work::Shell(shell, text) => run_command(shell.command(text)?, stage),
+        Work::Native(work) => {
+            let outcome = work(stage)?;
+            finish(outcome.stdout, outcome.stderr, outcome.status, stage)
+        }
+    }
+}
+
+/// Runs a text in bash, as somebody would who types it.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn run_as_written(line: &str, stage: &Stage) -> io::Result<Outcome> {
+    run_command(Shell::Bash.command(line)?, stage)
+}
+
+fn run_command(mut command: Command, stage: &Stage) -> io::Result<Outcome> {
+    let [stdout, stderr] = stage.outputs();
+    command
+        .env_clear()
+        .envs(stage.variables())
+        .current_dir(stage.work())
+        .stdin(File::open(stage.input())?)
+        .stdout(File::create(&stdout)?)
+        .stderr(File::create(&stderr)?)
+        .process_group(0);
+    let mut child = command.spawn()?;
+    let status = end_of(&mut child)?;
+    let code = status.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()));
+    finish(fs::read(stdout)?, fs::read(stderr)?, code, stage)
+}
+
+fn finish(stdout: Vec<u8>, stderr: Vec<u8>, status: Option<i32>, stage: &Stage) -> io::Result<Outcome> {
+    Ok(Outcome {
+        stdout,
+        stderr,
+        status,
+        ran: stage.ran()?,
+        files: stage.changes()?,
+    })
+}
+
+/// Waits for a line, and for what it has left running; none when it had to be killed.
+fn end_of(child: &mut Child) -> io::Result<Option<ExitStatus>> {
+    let group = Pid::from_child(child);
+    let descriptor = pidfd_open(group, PidfdFlags::empty())?;
+    let mut ready = [PollFd::new(&descriptor, PollFlags::IN)];
+    let limit = Timespec {
+        tv_sec: LONGEST.as_secs().cast_signed(),
+        tv_nsec: 0,
+    };
+    let ended = poll(&mut ready, Some(&limit))? > 0;
+    if !ended {
+        // It may have ended just now.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let status = child.wait()?;
+    reap(group);
+    Ok(ended.then_some(status))
+}
+
+/// Waits for the rest of a process group, and ends what does not end by itself.
+fn reap(group: Pid) {
+    let start = Instant::now();
+    loop {
+        // Only what this process has been given as the nearest living ancestor can be waited for here.
+        while matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
+        if test_kill_process_group(group).is_err() {
+            return;
+        }
+        if start.elapsed() > BEHIND {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,277 @@
+//! A line is judged, run in each of its forms, and looked at.
+
+use std::{
+    fmt, io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use crate::{
+    lines::{Line, generate},
+    reading::{Form, Reading},
+    run::{Outcome, Ran, run, run_as_written},
+    stage::Stage,
+};
+
+/// Programs of a pipeline write in any order, and one may be gone before another has written: what differs must differ
+/// so often in a row.
+const TRIES: usize = 4;
+
+/// What came of trying a line.
+#[derive(Debug)]
+pub enum Tried {
+    /// Somebody would be asked.
+    Asked,
+    /// It passed, and only did what was judged.
+    Held,
+    /// It passed, and something is wrong.
+    Faulty(Fault),
+}
+
+/// What is wrong with a line that passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// A program ran that was not judged.
+    Ran {
+        /// The form that ran.
+        form: String,
+        /// The program.
+        ran: Ran,
+    },
+    /// A file was changed that was not judged.
+    Wrote {
+        /// The form that ran.
+        form: String,
+        /// The file.
+        path: String,
+    },
+    /// It did not come to what bash makes of the text.
+    Differs {
+        /// The form that ran.
+        form: String,
+        /// What differs.
+        what: &'static str,
+        /// What bash makes of it.
+        bash: String,
+        /// What came of the form.
+        here: String,
+    },
+    /// Judging or running it failed.
+    Failed(String),
+}
+
+impl Fault {
+    /// The same kind of fault, whatever the line.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Differs { what, .. }, Self::Differs { what: other, .. }) => what == other,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// Whether something happened that was not judged.
+    #[must_use]
+    pub fn is_breach(&self) -> bool {
+        matches!(self, Self::Ran { .. } | Self::Wrote { .. })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ran { form, ran } => write!(f, "not judged, but ran: {ran}\n    {form}"),
+            Self::Wrote { form, path } => write!(f, "not judged, but written: {path}\n    {form}"),
+            Self::Differs { form, what, bash, here } => {
+                write!(f, "another {what}\n    {form}\n    bash: {bash}\n    here: {here}")
+            }
+            Self::Failed(message) => write!(f, "failed: {message}"),
+        }
+    }
+}
+
+/// Judges a line and runs it if it passes.
+///
+/// # Errors
+/// When the stage cannot be used.
+pub fn try_line(line: &Line, reading: &dyn Reading, stage: &Stage) -> io::Result<Tried> {
+    let passes = catch_unwind(AssertUnwindSafe(|| reading.passes(&line.text, &line.permissions, stage)));
+    let forms = match passes {
+        Ok(Some(forms)) => forms,
+        Ok(None) => return Ok(Tried::Asked),
+        Err(_) => return Ok(Tried::Faulty(Fault::Failed("judging it panicked".to_owned()))),
+    };
+    let mut outcomes = Vec::new();
+    for form in &forms {
+        let outcome = run(form, stage)?;
+        if let Some(fault) = breach(line, form, &outcome) {
+            return Ok(Tried::Faulty(fault));
+        }
+        outcomes.push(outcome);
+    }
+    if !reading.promises_same_result() {
+        return Ok(Tried::Held);
+    }
+    let mut bash = run_as_written(&line.text, stage)?;
+    for (form, mut outcome) in forms.iter().zip(outcomes) {
+        let mut tries = 1;
+        while let Some(fault) = difference(line, stage, form, &bash, &outcome) {
+            if tries == TRIES {
+                return Ok(Tried::Faulty(fault));
+            }
+            tries += 1;
+            bash = run_as_written(&line.text, stage)?;
+            outcome = run(form, stage)?;
+        }
+    }
+    Ok(Tried::Held)
+}
+
+/// What happened that the permissions do not let happen.
+fn breach(line: &Line, form: &Form, outcome: &Outcome) -> Option<Fault> {
+    let form = || form.label.clone();
+    if let Some(ran) = outcome.ran.iter().find(|ran| !line.permissions.cover(ran)) {
+        let ran = ran.clone();
+        return Some(Fault::Ran { form: form(), ran });
+    }
+    // What `find` does to files is its rule's business.
+    let finds = line.permissions.commands.contains(&"find");
+    let mut changed = outcome.files.keys();
+    let path = changed.find(|path| !finds && !line.permissions.may_write(path))?;
+    let path = path.clone();
+    Some(Fault::Wrote { form: form(), path })
+}
+
+/// What a form comes to otherwise than bash does with the text.
+fn difference(line: &Line, stage: &Stage, form: &Form, bash: &Outcome, here: &Outcome) -> Option<Fault> {
+    // Names in this folder look like options.
+    if line.text.contains("dash") || says_no_option(here) {
+        return None;
+    }
+    let folder = format!("{}/", stage.programs().display());
+    let differs = |what, bash: String, here: String| {
+        (bash != here).then(|| Fault::Differs {
+            form: form.label.clone(),
+            what,
+            bash,
+            here,
+        })
+    };
+    let programs = |outcome: &Outcome| {
+        let ran = outcome.ran.iter().filter(|ran| !only_copies(ran));
+        let mut ran: Vec<String> = ran.map(|ran| plain(&ran.to_string(), &folder)).collect();
+        ran.sort();
+        ran.join("; ")
+    };
+    differs("end", bash.status.is_some().to_string(), here.status.is_some().to_string())
+        .or_else(|| differs("programs", programs(bash), programs(here)))
+        .or_else(|| differs("files", format!("{:?}", bash.files), format!("{:?}", here.files)))
+        .or_else(|| {
+            if !form.speaks_bash {
+                return None;
+            }
+            differs("exit status", format!("{:?}", bash.status), format!("{:?}", here.status))
+                .or_else(|| differs("standard output", lines(&bash.stdout, &folder), lines(&here.stdout, &folder)))
+                .or_else(|| differs("standard error", messages(&bash.stderr, &folder), messages(&here.stderr, &folder)))
+        })
+}
+
+/// Whether an expansion gave a word that would have been an option, where no shell takes it for a name: that is not to
+/// come to what bash makes of it.
+fn says_no_option(here: &Outcome) -> bool {
+    let stopped = String::from_utf8_lossy(&here.stderr).contains(STOPPED);
+    let mut arguments = here.ran.iter().flat_map(|ran| &ran.arguments);
+    stopped || arguments.any(|argument| argument.starts_with("./-"))
+}
+
+/// What a printed line says when it stops because an expansion gave an option.
+const STOPPED: &str = "a word that was expanded begins with -";
+
+/// Whether a program is `cat` without anything: a here-document that it repeats inside of `"$(…)"` is a text, for which
+/// nothing has to run.
+fn only_copies(ran: &Ran) -> bool {
+    ran.program == "cat" && ran.arguments.is_empty()
+}
+
+/// What is written, in no order of the lines: programs of a pipeline write when they are scheduled.
+fn lines(bytes: &[u8], programs: &str) -> String {
+    let text = plain(&String::from_utf8_lossy(bytes), programs);
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    lines.sort_unstable();
+    lines.join("\n")
+}
+
+/// A printed line has the folder before every name that a pattern finds, and names programs by their paths.
+fn plain(text: &str, programs: &str) -> String {
+    text.replace(programs, "").replace("./", "")
+}
+
+/// Messages without the number of the line, which is another one in a line that was printed anew, and without times.
+fn messages(bytes: &[u8], programs: &str) -> String {
+    let text = lines(bytes, programs);
+    let is_time = |message: &&str| ["real\t", "user\t", "sys\t"].iter().any(|start| message.starts_with(start));
+    let shown = text.split('\n').filter(|message| !is_time(message) && !message.is_empty());
+    let shown = shown.map(|message| match message.split_once(": line ") {
+        Some(("bash" | "bash: command substitution", rest)) => rest.split_once(": ").map_or(message, |(_, rest)| rest),
+        _ => message,
+    });
+    let mut shown: Vec<&str> = shown.collect();
+    shown.sort_unstable();
+    shown.join("\n")
+}
+
+/// What came of many lines.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// How many were tried.
+    pub tried: u64,
+    /// How many of them passed.
+    pub passed: u64,
+    /// Those that did something else than what was judged, in the order of their seeds.
+    pub faulty: Vec<(Line, Fault)>,
+}
+
+/// Tries so many generated lines from a seed on, on all processors. It ends early after so many faults.
+///
+/// # Errors
+/// When a stage cannot be set up or used.
+pub fn run_many(reading: &dyn Reading, lines: u64, from: u64, most_faults: usize) -> io::Result<Tally> {
+    let next = AtomicU64::new(from);
+    let tally = Mutex::new(Tally::default());
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let work = || -> io::Result<()> {
+        let stage = Stage::new()?;
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= from.saturating_add(lines) {
+                return Ok(());
+            }
+            let line = generate(seed);
+            let tried = try_line(&line, reading, &stage)?;
+            let mut tally = tally.lock().map_err(|_| io::Error::other("another worker panicked"))?;
+            tally.tried += 1;
+            tally.passed += u64::from(!matches!(tried, Tried::Asked));
+            if let Tried::Faulty(fault) = tried {
+                tally.faulty.push((line, fault));
+                if tally.faulty.len() >= most_faults {
+                    next.store(u64::MAX / 2, Ordering::Relaxed);
+                    return Ok(());
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| {
+            let panicked = |_| io::Error::other("a worker panicked");
+            worker.join().map_err(panicked)?
+        })
+    })?;
+    let mut tally = tally.into_inner().map_err(|_| io::Error::other("a worker panicked"))?;
+    tally.faulty.sort_by_key(|(line, _)| line.seed);
+    Ok(tally)
+}
