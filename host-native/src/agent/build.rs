@@ -50,7 +50,7 @@ impl AgentBuilder {
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let has_all_builtin = self.builtin == Selection::All;
         let environment = self.environment()?;
-        let (sandbox, sandbox_lacks) = self.sandbox(&environment)?;
+        let (sandbox, sandbox_lacks) = self.confined(&environment)?;
         let (offered, plugins) = self.offered(sandbox.as_ref())?;
         spec.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
         spec.environment = Environment {
@@ -212,7 +212,7 @@ impl AgentBuilder {
     }
 
     /// The sandbox for commands, if there is to be one and can be, and what is missing for it.
-    fn sandbox(
+    fn confined(
         &self,
         environment: &Environment,
     ) -> Result<(Option<Sandbox>, Vec<Lack>), BuildError> {

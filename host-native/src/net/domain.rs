@@ -38,8 +38,9 @@ pub(crate) struct InvalidDomain(String);
 impl DomainList {
     /// Reads both lists.
     pub(crate) fn parse(allowed: &[String], denied: &[String]) -> Result<Self, InvalidDomain> {
-        let entries =
-            |texts: &[String]| texts.iter().map(|text| DomainEntry::parse(text)).collect();
+        let entries = |texts: &[String]| -> Result<Vec<DomainEntry>, InvalidDomain> {
+            texts.iter().map(|text| DomainEntry::parse(text)).collect()
+        };
         Ok(Self {
             allowed: entries(allowed)?,
             denied: entries(denied)?,

@@ -50,6 +50,11 @@ pub enum SessionError {
 }
 
 impl Session {
+    /// The variables that programs get.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        self.variables.exported().collect()
+    }
+
     /// With these variables, as a process would inherit them, in an absolute directory.
     ///
     /// # Errors

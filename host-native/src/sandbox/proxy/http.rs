@@ -98,7 +98,7 @@ async fn forward(mut request: Request<Incoming>, gate: &Gate) -> Result<Response
         headers.insert(HeaderName::from_static("host"), host);
     }
     let response = sender.send_request(request).await.map_err(unreachable)?;
-    Ok(response.map(BodyExt::boxed))
+    Ok(response.map(http_body_util::BodyExt::boxed))
 }
 
 fn told(status: StatusCode, text: &str) -> Response<Body> {
