@@ -12,12 +12,17 @@ fn git(place: &Place, arguments: &[&str]) {
         .args(arguments)
         .current_dir(&place.inside)
         .status();
-    assert!(done.is_ok_and(|status| status.success()), "git {arguments:?}");
+    assert!(
+        done.is_ok_and(|status| status.success()),
+        "git {arguments:?}"
+    );
 }
 
 #[tokio::test]
 async fn what_tells_other_programs_what_to_do_is_not_written() {
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     git(&place, &["init", "-q"]);
     place.file(".claude/settings.json", "{}");
     let before = fs::read_to_string(place.inside.join(".git/config")).unwrap();
@@ -38,19 +43,31 @@ async fn what_tells_other_programs_what_to_do_is_not_written() {
     for attack in attacks {
         let ran = place.run(attack).await;
         let read = |name: &str| fs::read_to_string(place.inside.join(name));
-        assert_eq!(read(".claude/settings.json").unwrap(), "{}", "{attack}: {ran:?}");
+        assert_eq!(
+            read(".claude/settings.json").unwrap(),
+            "{}",
+            "{attack}: {ran:?}"
+        );
         assert!(read(".claude/settings.local.json").is_err(), "{attack}");
-        assert!(!place.inside.join(".mcp.json").exists(), "{attack}: {ran:?}");
+        assert!(
+            !place.inside.join(".mcp.json").exists(),
+            "{attack}: {ran:?}"
+        );
         assert!(read(".git/hooks/pre-commit").is_err(), "{attack}");
         assert_eq!(read(".git/config").unwrap(), before, "{attack}");
-        assert!(!read(".git/info/attributes").is_ok_and(|text| text.contains("evil")), "{attack}");
+        assert!(
+            !read(".git/info/attributes").is_ok_and(|text| text.contains("evil")),
+            "{attack}"
+        );
     }
 }
 
 /// Where there is none yet there is none afterwards, whatever else git needs of its folder.
 #[tokio::test]
 async fn what_is_not_there_is_not_made_and_git_still_works() {
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     git(&place, &["init", "-q", "--template="]);
     let ran = place
         .run(
@@ -68,7 +85,9 @@ async fn what_is_not_there_is_not_made_and_git_still_works() {
 /// A work tree below `.claude/worktrees` is a workspace like any other; the rest of `.claude` stays closed.
 #[tokio::test]
 async fn a_work_tree_of_the_agent_is_open() {
-    let Some(mut place) = Place::new(json!({})) else { return };
+    let Some(mut place) = Place::new(json!({})) else {
+        return;
+    };
     place.file(".claude/settings.json", "{}");
     place.file(".claude/worktrees/one/file", "old");
     let whole = place.inside.clone();
@@ -81,6 +100,9 @@ async fn a_work_tree_of_the_agent_is_open() {
     let cancel = windlass::core::host::CancelSignal::new();
     let ran: crate::support::Ran = place.bash().call(&call, cancel).await.into();
     assert_eq!(ran.stdout, "new\n", "{ran:?}");
-    assert_eq!(fs::read_to_string(whole.join(".claude/settings.json")).unwrap(), "{}");
+    assert_eq!(
+        fs::read_to_string(whole.join(".claude/settings.json")).unwrap(),
+        "{}"
+    );
     assert!(!whole.join(".claude/worktrees/other").exists(), "{ran:?}");
 }

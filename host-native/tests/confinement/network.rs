@@ -26,10 +26,15 @@ impl Server {
         let answer = answer.into();
         thread::spawn(move || {
             for connection in listener.incoming() {
-                let Ok(mut connection) = connection else { return };
+                let Ok(mut connection) = connection else {
+                    return;
+                };
                 let mut buffer = [0; 4096];
                 let read = connection.read(&mut buffer).unwrap_or_default();
-                hears.lock().unwrap().push_str(&String::from_utf8_lossy(&buffer[..read]));
+                hears
+                    .lock()
+                    .unwrap()
+                    .push_str(&String::from_utf8_lossy(&buffer[..read]));
                 let _ = connection.write_all(answer.as_bytes());
             }
         });
@@ -37,7 +42,10 @@ impl Server {
     }
 
     fn saying(text: &str) -> Self {
-        Self::start(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len()))
+        Self::start(format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
+            text.len()
+        ))
     }
 
     fn port(&self) -> u16 {
@@ -53,17 +61,26 @@ impl Server {
 fn by_proxy(request: &str) -> String {
     format!(
         "exec 3<>/dev/tcp/127.0.0.1/3128; printf '{}' >&3; timeout 20 cat <&3",
-        request.replace('\r', "\\r").replace('\n', "\\n").replace('%', "%%")
+        request
+            .replace('\r', "\\r")
+            .replace('\n', "\\n")
+            .replace('%', "%%")
     )
 }
 
 fn get(url: &str, host: &str) -> String {
-    by_proxy(&format!("GET {url} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    by_proxy(&format!(
+        "GET {url} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    ))
 }
 
 #[tokio::test]
 async fn no_address_is_reached_directly() {
-    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["*", "localhost", "127.0.0.1"]}})) else { return };
+    let Some(place) =
+        Place::new(json!({"network": {"allowedDomains": ["*", "localhost", "127.0.0.1"]}}))
+    else {
+        return;
+    };
     let server = Server::saying("reached");
     let port = server.port();
     for attack in [
@@ -80,8 +97,13 @@ async fn no_address_is_reached_directly() {
         let ran = place.run(&attack).await;
         assert!(!ran.stdout.contains("reached"), "{attack}: {ran:?}");
     }
-    let ran = place.run("getent ahosts example.com; cat /proc/net/dev /proc/net/route").await;
-    assert!(!ran.stdout.contains("eth") && !ran.stdout.contains("STREAM"), "{ran:?}");
+    let ran = place
+        .run("getent ahosts example.com; cat /proc/net/dev /proc/net/route")
+        .await;
+    assert!(
+        !ran.stdout.contains("eth") && !ran.stdout.contains("STREAM"),
+        "{ran:?}"
+    );
     assert_eq!(server.heard(), "");
 }
 
@@ -90,17 +112,35 @@ async fn an_allowed_host_is_reached_by_the_proxies_and_no_other_is() {
     let server = Server::saying("hello from the server");
     let port = server.port();
     let settings = json!({"network": {"allowedDomains": ["localhost"], "deniedDomains": [format!("localhost:{}", port.wrapping_add(1))]}});
-    let Some(place) = Place::new(settings) else { return };
-    let ran = place.run(&get(&format!("http://localhost:{port}/a?b"), &format!("localhost:{port}"))).await;
+    let Some(place) = Place::new(settings) else {
+        return;
+    };
+    let ran = place
+        .run(&get(
+            &format!("http://localhost:{port}/a?b"),
+            &format!("localhost:{port}"),
+        ))
+        .await;
     assert!(ran.stdout.contains("hello from the server"), "{ran:?}");
-    assert!(server.heard().starts_with("GET /a?b HTTP/1.1\r\n"), "{}", server.heard());
+    assert!(
+        server.heard().starts_with("GET /a?b HTTP/1.1\r\n"),
+        "{}",
+        server.heard()
+    );
     // The server hears the host that was judged, whatever the header said.
-    let ran = place.run(&get(&format!("http://localhost:{port}/"), "evil.test")).await;
+    let ran = place
+        .run(&get(&format!("http://localhost:{port}/"), "evil.test"))
+        .await;
     assert!(ran.stdout.contains("hello"), "{ran:?}");
     assert!(!server.heard().contains("evil.test"), "{}", server.heard());
-    let tunnel = format!("CONNECT localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\nGET /tunnelled HTTP/1.1\r\n\r\n");
+    let tunnel = format!(
+        "CONNECT localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\nGET /tunnelled HTTP/1.1\r\n\r\n"
+    );
     let ran = place.run(&by_proxy(&tunnel)).await;
-    assert!(ran.stdout.contains("200 OK") && ran.stdout.contains("hello"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("200 OK") && ran.stdout.contains("hello"),
+        "{ran:?}"
+    );
     // SOCKS, by name.
     let socks = format!(
         "exec 3<>/dev/tcp/127.0.0.1/1080; printf '\\5\\1\\0\\5\\1\\0\\3\\11localhost\\x{:02x}\\x{:02x}' >&3; \
@@ -114,20 +154,47 @@ async fn an_allowed_host_is_reached_by_the_proxies_and_no_other_is() {
 
     let before = server.heard();
     for (request, reason) in [
-        (get(&format!("http://127.0.0.1:{port}/"), "localhost"), "127.0.0.1"),
+        (
+            get(&format!("http://127.0.0.1:{port}/"), "localhost"),
+            "127.0.0.1",
+        ),
         (get("http://denied.test/", "localhost"), "denied.test"),
-        (get(&format!("http://localhost.evil.test:{port}/"), "localhost"), "localhost.evil.test"),
-        (get(&format!("http://localhost:{}/", port.wrapping_add(1)), "x"), "denied domains"),
+        (
+            get(&format!("http://localhost.evil.test:{port}/"), "localhost"),
+            "localhost.evil.test",
+        ),
+        (
+            get(&format!("http://localhost:{}/", port.wrapping_add(1)), "x"),
+            "denied domains",
+        ),
         (get(&format!("http://[::1]:{port}/"), "localhost"), "[::1]"),
-        (get(&format!("http://2130706433:{port}/"), "localhost"), "127.0.0.1"),
+        (
+            get(&format!("http://2130706433:{port}/"), "localhost"),
+            "127.0.0.1",
+        ),
         (get("http://user:pass@localhost/", "localhost"), "password"),
-        (by_proxy(&format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: localhost\r\n\r\n")), "127.0.0.1"),
-        (by_proxy("CONNECT evil.test:443 HTTP/1.1\r\nHost: localhost\r\n\r\n"), "evil.test:443"),
+        (
+            by_proxy(&format!(
+                "CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            )),
+            "127.0.0.1",
+        ),
+        (
+            by_proxy("CONNECT evil.test:443 HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            "evil.test:443",
+        ),
     ] {
         let ran = place.run(&request).await;
         assert!(!ran.stdout.contains("hello"), "{request}: {ran:?}");
-        let told = ran.stderr.split("<sandbox_violations>").nth(1).unwrap_or_default();
-        assert!(told.contains("network: ") && told.contains(reason), "{request}: {ran:?}");
+        let told = ran
+            .stderr
+            .split("<sandbox_violations>")
+            .nth(1)
+            .unwrap_or_default();
+        assert!(
+            told.contains("network: ") && told.contains(reason),
+            "{request}: {ran:?}"
+        );
     }
     assert_eq!(server.heard(), before);
 }
@@ -137,13 +204,22 @@ async fn an_allowed_host_is_reached_by_the_proxies_and_no_other_is() {
 async fn a_second_request_on_one_connection_is_judged_as_well() {
     let server = Server::saying("hello");
     let port = server.port();
-    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["localhost"]}})) else { return };
+    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["localhost"]}})) else {
+        return;
+    };
     let two = format!(
         "GET http://localhost:{port}/one HTTP/1.1\r\nHost: x\r\n\r\nGET http://127.0.0.1:{port}/two HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     );
     let ran = place.run(&by_proxy(&two)).await;
-    assert!(ran.stdout.contains("hello") && ran.stdout.contains("403"), "{ran:?}");
-    assert!(server.heard().contains("/one") && !server.heard().contains("/two"), "{}", server.heard());
+    assert!(
+        ran.stdout.contains("hello") && ran.stdout.contains("403"),
+        "{ran:?}"
+    );
+    assert!(
+        server.heard().contains("/one") && !server.heard().contains("/two"),
+        "{}",
+        server.heard()
+    );
 }
 
 #[tokio::test]
@@ -153,10 +229,15 @@ async fn a_redirection_to_another_host_is_judged_as_that_host() {
         "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
         inner.port()
     ));
-    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["localhost"]}})) else { return };
+    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["localhost"]}})) else {
+        return;
+    };
     // The addresses of this machine are not asked of a proxy unless that is said.
     let ran = place
-        .run(&format!("NO_PROXY= no_proxy= curl -sL --max-time 20 http://localhost:{}/", outer.port()))
+        .run(&format!(
+            "NO_PROXY= no_proxy= curl -sL --max-time 20 http://localhost:{}/",
+            outer.port()
+        ))
         .await;
     assert!(!ran.stdout.contains("reached"), "{ran:?}");
     assert_eq!(inner.heard(), "");
@@ -167,10 +248,24 @@ async fn a_redirection_to_another_host_is_judged_as_that_host() {
 async fn a_name_that_leads_to_this_machine_is_refused() {
     let server = Server::saying("reached");
     let port = server.port();
-    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["*"]}})) else { return };
-    for host in ["localhost", "127.0.0.1", "0.0.0.0", "0x7f.1", "[::ffff:127.0.0.1]", "169.254.169.254"] {
-        let ran = place.run(&get(&format!("http://{host}:{port}/"), "x")).await;
-        assert!(!ran.stdout.contains("reached") && ran.stdout.contains("403"), "{host}: {ran:?}");
+    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["*"]}})) else {
+        return;
+    };
+    for host in [
+        "localhost",
+        "127.0.0.1",
+        "0.0.0.0",
+        "0x7f.1",
+        "[::ffff:127.0.0.1]",
+        "169.254.169.254",
+    ] {
+        let ran = place
+            .run(&get(&format!("http://{host}:{port}/"), "x"))
+            .await;
+        assert!(
+            !ran.stdout.contains("reached") && ran.stdout.contains("403"),
+            "{host}: {ran:?}"
+        );
     }
     assert_eq!(server.heard(), "");
 }
@@ -178,14 +273,26 @@ async fn a_name_that_leads_to_this_machine_is_refused() {
 #[tokio::test]
 async fn a_proxy_of_the_persons_own_decides_itself() {
     let (http, socks) = (Server::saying("own http"), Server::saying("own socks"));
-    let Some(place) = Place::new(json!({"network": {"httpProxyPort": http.port(), "socksProxyPort": socks.port()}})) else {
+    let Some(place) = Place::new(
+        json!({"network": {"httpProxyPort": http.port(), "socksProxyPort": socks.port()}}),
+    ) else {
         return;
     };
     let ran = place.run(&get("http://anything.test/", "x")).await;
     assert!(ran.stdout.contains("own http"), "{ran:?}");
-    assert!(http.heard().starts_with("GET http://anything.test/ HTTP/1.1"), "{}", http.heard());
-    let ran = place.run("exec 3<>/dev/tcp/127.0.0.1/1080; printf hello >&3; timeout 20 cat <&3").await;
-    assert!(ran.stdout.contains("own socks") && socks.heard() == "hello", "{ran:?}");
+    assert!(
+        http.heard()
+            .starts_with("GET http://anything.test/ HTTP/1.1"),
+        "{}",
+        http.heard()
+    );
+    let ran = place
+        .run("exec 3<>/dev/tcp/127.0.0.1/1080; printf hello >&3; timeout 20 cat <&3")
+        .await;
+    assert!(
+        ran.stdout.contains("own socks") && socks.heard() == "hello",
+        "{ran:?}"
+    );
 }
 
 /// Programs are told of the proxies by the variables they look for.
@@ -193,13 +300,29 @@ async fn a_proxy_of_the_persons_own_decides_itself() {
 async fn programs_find_the_proxies() {
     let server = Server::saying("found");
     let port = server.port();
-    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["localhost"]}})) else { return };
+    let Some(place) = Place::new(json!({"network": {"allowedDomains": ["localhost"]}})) else {
+        return;
+    };
     let ran = place.run("env | grep -i _proxy= | sort").await;
-    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+    for name in [
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+    ] {
         assert!(ran.stdout.contains(&format!("{name}=")), "{name}: {ran:?}");
     }
-    let ran = place.run(&format!("NO_PROXY= no_proxy= curl -s --max-time 20 http://localhost:{port}/")).await;
-    assert!(ran.stdout == "found" || ran.stderr.contains("not found"), "{ran:?}");
+    let ran = place
+        .run(&format!(
+            "NO_PROXY= no_proxy= curl -s --max-time 20 http://localhost:{port}/"
+        ))
+        .await;
+    assert!(
+        ran.stdout == "found" || ran.stderr.contains("not found"),
+        "{ran:?}"
+    );
 }
 
 #[tokio::test]
@@ -207,17 +330,26 @@ async fn what_waits_for_connections_needs_the_setting_and_is_reached_within_only
     let serve = "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"127.0.0.1\", LocalPort => 4321, \
                  Listen => 1, ReuseAddr => 1) or die \"refused: $!\\n\"; print \"listening\\n\"; $| = 1; \
                  $c = $s->accept; print $c \"hello\"; close $c'";
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     let ran = place.run(serve).await;
     assert!(ran.stderr.contains("refused"), "{ran:?}");
-    let Some(place) = Place::new(json!({"network": {"allowLocalBinding": true}})) else { return };
-    let both = format!("{serve} & for i in $(seq 500); do exec 3<>/dev/tcp/127.0.0.1/4321 && break; sleep 0.02; done 2>/dev/null; cat <&3; wait");
+    let Some(place) = Place::new(json!({"network": {"allowLocalBinding": true}})) else {
+        return;
+    };
+    let both = format!(
+        "{serve} & for i in $(seq 500); do exec 3<>/dev/tcp/127.0.0.1/4321 && break; sleep 0.02; done 2>/dev/null; cat <&3; wait"
+    );
     let ran = place.run(&both).await;
     assert!(ran.stdout.contains("hello"), "{ran:?}");
     // Another command of the same sandbox reaches what still runs; this machine does not.
     let bash = place.bash();
     let call = place.call(&format!("{serve}; echo done > ended"));
-    let serving = tokio::spawn(async move { bash.call(&call, windlass::core::host::CancelSignal::new()).await });
+    let serving = tokio::spawn(async move {
+        bash.call(&call, windlass::core::host::CancelSignal::new())
+            .await
+    });
     let reach = "for i in $(seq 500); do exec 3<>/dev/tcp/127.0.0.1/4321 && break; sleep 0.02; done 2>/dev/null; cat <&3";
     let ran = place.run(reach).await;
     assert!(ran.stdout.contains("hello"), "{ran:?}");

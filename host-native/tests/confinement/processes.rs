@@ -36,7 +36,9 @@ impl Drop for Neighbour {
 
 #[tokio::test]
 async fn a_process_of_the_same_user_is_neither_seen_into_nor_stopped() {
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     let mut neighbour = Neighbour::start();
     let pid = neighbour.0.id();
     let attacks = [
@@ -54,7 +56,10 @@ async fn a_process_of_the_same_user_is_neither_seen_into_nor_stopped() {
     ];
     for attack in attacks {
         let ran = place.run(&attack).await;
-        assert!(!ran.text.contains("the neighbour's text"), "{attack}: {ran:?}");
+        assert!(
+            !ran.text.contains("the neighbour's text"),
+            "{attack}: {ran:?}"
+        );
         assert!(!ran.text.contains("REACHED"), "{attack}: {ran:?}");
         assert!(neighbour.is_alive(), "{attack}");
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
@@ -64,12 +69,20 @@ async fn a_process_of_the_same_user_is_neither_seen_into_nor_stopped() {
 
 #[tokio::test]
 async fn no_rights_are_left_and_none_come_back() {
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     let ran = place.run("cat /proc/self/status; su -c id; sudo -n id; chown 1:1 . ; mknod d b 8 0; hostname evil").await;
     for line in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
-        assert!(ran.stdout.contains(&format!("{line}:\t0000000000000000")), "{line}: {ran:?}");
+        assert!(
+            ran.stdout.contains(&format!("{line}:\t0000000000000000")),
+            "{line}: {ran:?}"
+        );
     }
-    assert!(ran.stdout.contains("NoNewPrivs:\t1") && ran.stdout.contains("Seccomp:\t2"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("NoNewPrivs:\t1") && ran.stdout.contains("Seccomp:\t2"),
+        "{ran:?}"
+    );
     assert!(!place.inside.join("d").exists());
 }
 
@@ -77,7 +90,9 @@ async fn no_rights_are_left_and_none_come_back() {
 #[tokio::test]
 #[cfg(target_arch = "x86_64")]
 async fn calls_that_would_undo_the_confinement_are_refused() {
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     let (eperm, enosys) = (1, 38);
     let table = [
         ("mount", "165, 0, 0, 0, 0, 0", eperm),
@@ -106,7 +121,11 @@ async fn calls_that_would_undo_the_confinement_are_refused() {
         ("mount_setattr", "442, 0, 0, 0, 0, 0", eperm),
         ("pidfd_getfd", "438, 0, 0, 0", eperm),
         ("ioctl TIOCSTI", "16, 0, 0x5412, 0", eperm),
-        ("ioctl TIOCSTI with more bits", "16, 0, 0x100005412, 0", eperm),
+        (
+            "ioctl TIOCSTI with more bits",
+            "16, 0, 0x100005412, 0",
+            eperm,
+        ),
         ("ioctl TIOCLINUX", "16, 0, 0x541c, 0", eperm),
         ("socket AF_UNIX", "41, 1, 1, 0", eperm),
         ("socket AF_VSOCK", "41, 40, 1, 0", eperm),
@@ -114,11 +133,21 @@ async fn calls_that_would_undo_the_confinement_are_refused() {
         ("socket AF_ALG", "41, 38, 5, 0", eperm),
         ("socketpair of datagrams", "53, 1, 2, 0, 0", eperm),
         ("listen", "50, 0, 1", eperm),
-        ("mount by the other table", "0x400000a5, 0, 0, 0, 0, 0", enosys),
-        ("ptrace by the other table", "0x40000209, 0, 0, 0, 0", enosys),
+        (
+            "mount by the other table",
+            "0x400000a5, 0, 0, 0, 0, 0",
+            enosys,
+        ),
+        (
+            "ptrace by the other table",
+            "0x40000209, 0, 0, 0, 0",
+            enosys,
+        ),
     ];
     for (what, call, errno) in table {
-        let ran = place.run(&format!("perl -e 'syscall({call}); print $!+0'")).await;
+        let ran = place
+            .run(&format!("perl -e 'syscall({call}); print $!+0'"))
+            .await;
         assert_eq!(ran.stdout, errno.to_string(), "{what}: {ran:?}");
     }
 }
@@ -126,7 +155,9 @@ async fn calls_that_would_undo_the_confinement_are_refused() {
 /// What programs need of the kernel every day is there.
 #[tokio::test]
 async fn everyday_programs_run() {
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     let ran = place
         .run(
             "perl -MSocket -e 'socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0) or die $!; print \"pair\\n\"'; \
@@ -135,5 +166,9 @@ async fn everyday_programs_run() {
         )
         .await;
     let lines: Vec<&str> = ran.stdout.lines().collect();
-    assert_eq!(lines, ["pair", "3", "3", "in time", "nice", "killed"], "{ran:?}");
+    assert_eq!(
+        lines,
+        ["pair", "3", "3", "in time", "nice", "killed"],
+        "{ran:?}"
+    );
 }

@@ -30,7 +30,9 @@ fn connect(path: &str) -> String {
 
 #[tokio::test]
 async fn a_service_behind_a_socket_is_not_reached() {
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     service(&place.outside.join("service"));
     service(&place.inside.join("own"));
     let (outside, inside) = (place.outside.display(), place.inside.display());
@@ -51,7 +53,9 @@ async fn a_service_behind_a_socket_is_not_reached() {
 /// A pair of sockets that keeps messages apart could be turned on any other.
 #[tokio::test]
 async fn a_pair_of_sockets_is_no_way_to_a_service() {
-    let Some(place) = Place::new(json!({})) else { return };
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
     let service = UnixDatagram::bind(place.inside.join("log")).unwrap();
     service.set_nonblocking(true).unwrap();
     let ran = place
@@ -67,7 +71,9 @@ async fn a_pair_of_sockets_is_no_way_to_a_service() {
 
 #[tokio::test]
 async fn only_the_sockets_that_the_settings_name_are_reached() {
-    let Some(place) = Place::with(|_, outside| json!({"network": {"allowUnixSockets": [format!("{outside}/service")]}})) else {
+    let Some(place) = Place::with(
+        |_, outside| json!({"network": {"allowUnixSockets": [format!("{outside}/service")]}}),
+    ) else {
         return;
     };
     service(&place.outside.join("service"));
@@ -81,8 +87,12 @@ async fn only_the_sockets_that_the_settings_name_are_reached() {
 
 #[tokio::test]
 async fn all_sockets_are_reached_where_the_settings_say_so() {
-    let Some(place) = Place::new(json!({"network": {"allowAllUnixSockets": true}})) else { return };
+    let Some(place) = Place::new(json!({"network": {"allowAllUnixSockets": true}})) else {
+        return;
+    };
     service(&place.outside.join("service"));
-    let ran = place.run(&connect(&format!("{}/service", place.outside.display()))).await;
+    let ran = place
+        .run(&connect(&format!("{}/service", place.outside.display())))
+        .await;
     assert_eq!(ran.stdout, "hello from the service", "{ran:?}");
 }

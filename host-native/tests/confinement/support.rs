@@ -9,9 +9,7 @@ use windlass::{
     core::{
         host::CancelSignal,
         json::RawJson,
-        tool::{
-            Access, ApprovedCommand, DenyPattern, FsGrant, GrantRoot, ToolCall, ToolResult,
-        },
+        tool::{Access, ApprovedCommand, DenyPattern, FsGrant, GrantRoot, ToolCall, ToolResult},
     },
     sandbox::{Sandbox, SandboxSettings},
 };
@@ -57,7 +55,10 @@ impl Place {
         let settings: SandboxSettings = serde_json::from_value(settings).unwrap();
         let sandbox = Sandbox::new(&settings, inside.to_str().unwrap(), None).unwrap();
         if !sandbox.is_available() {
-            eprintln!("skipped: commands cannot be confined here: {:?}", sandbox.lacks());
+            eprintln!(
+                "skipped: commands cannot be confined here: {:?}",
+                sandbox.lacks()
+            );
             return None;
         }
         Some(Self {
@@ -109,7 +110,10 @@ impl Place {
 
     /// Runs a command in the sandbox; `$IN` and `$OUT` are the two folders.
     pub(crate) async fn run(&self, command: &str) -> Ran {
-        self.bash().call(&self.call(command), CancelSignal::new()).await.into()
+        self.bash()
+            .call(&self.call(command), CancelSignal::new())
+            .await
+            .into()
     }
 
     pub(crate) fn bash(&self) -> Bash {
@@ -121,7 +125,8 @@ impl Place {
 
 impl From<ToolResult> for Ran {
     fn from(result: ToolResult) -> Self {
-        let fields: Value = (result.structured.as_ref()).map_or(Value::Null, |it| it.decode().unwrap());
+        let fields: Value =
+            (result.structured.as_ref()).map_or(Value::Null, |it| it.decode().unwrap());
         let field = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
         Self {
             stdout: field("stdout"),

@@ -17,6 +17,8 @@ mod hooks;
 mod long_frames;
 mod permissions;
 mod prompts;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod servers;
 mod sessions;
 mod settings;

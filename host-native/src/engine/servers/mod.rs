@@ -39,7 +39,6 @@ impl Servers {
     pub(in crate::engine) fn new(channel: ControlChannel, cwd: Option<PathBuf>) -> Self {
         Self {
             agent: None,
-            command: None,
             channel,
             cwd,
             variables: BTreeMap::new(),
