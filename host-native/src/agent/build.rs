@@ -219,7 +219,7 @@ impl AgentBuilder {
         if !self.sandbox.is_enabled() {
             return Ok((None, Vec::new()));
         }
-        let sandbox = Sandbox::new(&self.sandbox, &environment.cwd, environment.home.as_deref())?;
+        let sandbox = Sandbox::new(&self.sandbox, environment)?;
         let lacks = sandbox.lacks().to_vec();
         if sandbox.is_available() {
             return Ok((Some(sandbox), lacks));

@@ -202,8 +202,7 @@ fn sandbox(
     if !settings.is_enabled() {
         return Ok(None);
     }
-    let environment = &spec.environment;
-    let sandbox = Sandbox::new(&settings, &environment.cwd, environment.home.as_deref())?;
+    let sandbox = Sandbox::new(&settings, &spec.environment)?;
     let lacks = in_words(sandbox.lacks());
     if sandbox.is_available() {
         if !lacks.is_empty() {

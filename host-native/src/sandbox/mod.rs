@@ -35,7 +35,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use windlass_core::{permission::CommandConfinement, tool::FsGrant};
+use windlass_core::{permission::CommandConfinement, spec::Environment, tool::FsGrant};
 pub use windlass_engine::settings::{Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings};
 
 #[cfg(target_os = "linux")]
@@ -153,18 +153,17 @@ pub(crate) enum ConfineError {
 impl Sandbox {
     /// Makes a sandbox, and tries out what the kernel gives: a child of this process confines itself and ends.
     ///
-    /// `cwd` is where relative paths of the settings begin, `home` where `~/` is.
+    /// Of the environment it takes where relative paths of the settings begin, where `~/` is, and which folders are windlass's own.
     ///
     /// # Errors
     /// [`SandboxError`]: settings that cannot be understood. What the kernel lacks is no error: see [`lacks`](Self::lacks).
     pub fn new(
         settings: &SandboxSettings,
-        cwd: &str,
-        home: Option<&str>,
+        environment: &Environment,
     ) -> Result<Self, SandboxError> {
         let network = &settings.network;
         let domains = DomainList::parse(&network.allowed_domains, &network.denied_domains)?;
-        let policy = Policy::read(settings, cwd, home).map_err(SandboxError::Path)?;
+        let policy = Policy::read(settings, environment).map_err(SandboxError::Path)?;
         confinement(settings).map_err(SandboxError::Command)?;
         let temporary = tempfile::Builder::new()
             .prefix("windlass-")

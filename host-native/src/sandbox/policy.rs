@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass_core::tool::{Access, DenyPattern, FsGrant};
+use windlass_core::{
+    spec::Environment,
+    tool::{Access, DenyPattern, FsGrant},
+};
 use windlass_engine::settings::SandboxSettings;
 
 use super::find::{TooMany, closed_files};
@@ -14,29 +17,35 @@ use super::find::{TooMany, closed_files};
 /// sandbox gives, later and elsewhere.
 const TELLING: [&str; 2] = [".claude", ".mcp.json"];
 
-/// Those in the home directory.
-const TELLING_AT_HOME: [&str; 21] = [
-    ".bashrc",
-    ".bash_profile",
+/// Those that shells read when they start.
+const PROFILES: [&str; 16] = [
+    ".bash_aliases",
     ".bash_login",
     ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".kshrc",
+    ".bash_profile",
+    ".bashrc",
     ".cshrc",
+    ".envrc",
+    ".kshrc",
+    ".login",
+    ".profile",
     ".tcshrc",
-    ".inputrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// Further ones in the home directory.
+const TELLING_AT_HOME: [&str; 7] = [
     ".gitconfig",
-    ".config/git",
-    ".config/fish",
-    ".config/windlass",
-    ".config/systemd",
-    ".config/autostart",
-    ".cache/windlass",
+    ".inputrc",
     ".ssh",
+    ".config/autostart",
+    ".config/fish",
+    ".config/git",
+    ".config/systemd",
 ];
 
 /// Those of a repository.
@@ -55,6 +64,8 @@ pub(super) struct Policy {
     /// Sockets that may be reached.
     pub(super) sockets: Vec<PathBuf>,
     home: Option<PathBuf>,
+    /// Windlass's own folders.
+    own: Vec<PathBuf>,
 }
 
 /// Which files a command may touch: absolute, real, and there when it begins.
@@ -88,9 +99,9 @@ impl Policy {
     /// Reads the paths of the settings.
     pub(super) fn read(
         settings: &SandboxSettings,
-        cwd: &str,
-        home: Option<&str>,
+        environment: &Environment,
     ) -> Result<Self, String> {
+        let (cwd, home) = (environment.cwd.as_str(), environment.home.as_deref());
         let files = &settings.filesystem;
         let absolute = |text: &String| absolute(text, cwd, home);
         let write = files.allow_write.iter().map(|text| {
@@ -122,6 +133,11 @@ impl Policy {
             deny: denied,
             sockets: sockets.collect::<Result<_, _>>()?,
             home: home.map(PathBuf::from),
+            own: environment
+                .own_directories
+                .iter()
+                .map(PathBuf::from)
+                .collect(),
         })
     }
 
@@ -167,10 +183,24 @@ impl Policy {
             files.guarded.push(place);
         }
         guard_repository(root, files);
+        let own = self
+            .own
+            .iter()
+            .filter_map(|path| fs::canonicalize(path).ok());
+        let profiles = PROFILES
+            .map(|name| root.join(name))
+            .into_iter()
+            .filter(|path| path.exists());
+        let there: Vec<PathBuf> = own
+            .filter(|path| path.starts_with(root))
+            .chain(profiles)
+            .collect();
+        files.guarded.extend(there);
         if let Some(home) = self.home.as_ref().filter(|home| home.starts_with(root)) {
             let places = TELLING_AT_HOME
                 .iter()
                 .chain(&TELLING)
+                .chain(&PROFILES)
                 .map(|name| home.join(name));
             let there = places.filter_map(|place| fs::canonicalize(place).ok());
             files.guarded.extend(

@@ -3,12 +3,15 @@
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use windlass::sandbox::{Sandbox, SandboxSettings};
+use windlass::{
+    core::spec::Environment,
+    sandbox::{Sandbox, SandboxSettings},
+};
 
 use crate::support::{Done, Windlass, calling};
 
 fn is_confined() -> bool {
-    let sandbox = Sandbox::new(&SandboxSettings::on(), "/", None).unwrap();
+    let sandbox = Sandbox::new(&SandboxSettings::on(), &Environment::default()).unwrap();
     if !sandbox.is_available() {
         eprintln!(
             "skipped: commands cannot be confined here: {:?}",

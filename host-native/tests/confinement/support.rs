@@ -9,6 +9,7 @@ use windlass::{
     core::{
         host::CancelSignal,
         json::RawJson,
+        spec::Environment,
         tool::{Access, ApprovedCommand, DenyPattern, FsGrant, GrantRoot, ToolCall, ToolResult},
     },
     sandbox::{Sandbox, SandboxSettings},
@@ -53,7 +54,11 @@ impl Place {
         let mut settings = settings(inside.to_str().unwrap(), outside.to_str().unwrap());
         settings["enabled"] = true.into();
         let settings: SandboxSettings = serde_json::from_value(settings).unwrap();
-        let sandbox = Sandbox::new(&settings, inside.to_str().unwrap(), None).unwrap();
+        let environment = Environment {
+            cwd: inside.display().to_string(),
+            ..Environment::default()
+        };
+        let sandbox = Sandbox::new(&settings, &environment).unwrap();
         if !sandbox.is_available() {
             eprintln!(
                 "skipped: commands cannot be confined here: {:?}",

@@ -1,13 +1,16 @@
 //! The option `sandbox` of the SDKs: commands that the operating system confines.
 
 use serde_json::{Value, json};
-use windlass::sandbox::{Sandbox, SandboxSettings};
+use windlass::{
+    core::spec::Environment,
+    sandbox::{Sandbox, SandboxSettings},
+};
 
 use crate::support::{Sdk, calls, kinds, result_text, says};
 
 /// Whether anything can be confined here; else a test says that it is skipped.
 fn is_confined() -> bool {
-    let sandbox = Sandbox::new(&SandboxSettings::on(), "/", None).unwrap();
+    let sandbox = Sandbox::new(&SandboxSettings::on(), &Environment::default()).unwrap();
     if !sandbox.is_available() {
         eprintln!(
             "skipped: commands cannot be confined here: {:?}",
