@@ -16,7 +16,7 @@ use crate::{
     message::{McpServer, PluginInfo},
     money::Usd,
     output::{self, OutputFormat},
-    permission::{Mode, Rules, ToolSet, present_tool_name},
+    permission::{CommandConfinement, Mode, Rules, ToolSet, present_tool_name},
     price::Catalogue,
     provider::{Provider, messages::MessagesApi},
     schema::{Schema, SchemaError},
@@ -543,6 +543,8 @@ pub struct PermissionPolicy {
     pub tools: ToolSet,
     /// The MCP tool that is asked where a callback would be (Agent SDK reference, `permissionPromptToolName`).
     pub prompt_tool: Option<String>,
+    /// How the host confines commands; none where it does not.
+    pub confinement: Option<CommandConfinement>,
 }
 
 /// Facts about the host that messages and judgements need.

@@ -437,6 +437,7 @@ impl PermissionForm {
             tell_denials: self.tell_denials,
             free_workspace_reads: self.free_workspace_reads,
             allow_bypass: self.allow_bypass,
+            confinement: None,
         })
     }
 }

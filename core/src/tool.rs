@@ -33,6 +33,9 @@ pub struct ToolDefinition {
     /// The input field that, when true, asks for the call to run in the background (`run_in_background`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background_param: Option<String>,
+    /// The input field that, when true, asks for the command to run outside of the sandbox (`dangerouslyDisableSandbox`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside_param: Option<String>,
     /// What may be done about a call whose outcome was lost in a crash.
     #[serde(default)]
     pub retry: RetryClass,
@@ -63,6 +66,7 @@ impl ToolDefinition {
             paths: Vec::new(),
             command_param: None,
             background_param: None,
+            outside_param: None,
             retry: RetryClass::default(),
             timeout_ms: None,
             loading: Loading::default(),
@@ -188,6 +192,14 @@ pub struct ToolCall {
     /// missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<ApprovedCommand>,
+    /// A host that confines commands is to run this one unconfined: it was approved so, or the settings exclude it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub outside_sandbox: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What of a command was approved.

@@ -38,6 +38,7 @@
 //! | messages as they come, and how a run ends | [`Run`] |
 //! | conversations | [`Session`] |
 //! | tools of your own | [`Tool`] for closures, [`McpServer`] for several under one name, [`AgentBuilder::plugin`] for component files |
+//! | commands that the operating system confines | [`AgentBuilder::sandbox`] |
 //! | who decides what may run | [`AgentBuilder::allowed_tools`], [`AgentBuilder::on_permission`] |
 //! | stopping | [`Session::interrupt`] in good order, [`AbortHandle`] at once |
 //! | another way to the model, another wire format | [`Transport`], [`core::provider::Provider`] |
@@ -71,9 +72,11 @@ pub mod http;
 #[cfg(unix)]
 pub mod mcp;
 pub mod model_server;
+mod net;
 mod os;
 pub mod plugins;
 mod redact;
+pub mod sandbox;
 mod worktree;
 
 pub use agent::{

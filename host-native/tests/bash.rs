@@ -34,6 +34,7 @@ fn call(directory: &Path, input: &Value) -> ToolCall {
         timeout_ms: None,
         agent: None,
         command: Some(ApprovedCommand::AsWritten),
+        outside_sandbox: false,
     }
 }
 

@@ -37,6 +37,7 @@ fn call(name: &str, input: &Value) -> ToolCall {
         timeout_ms: None,
         agent: None,
         command: None,
+        outside_sandbox: false,
     }
 }
 

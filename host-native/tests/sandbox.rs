@@ -85,6 +85,7 @@ fn call(input: &str) -> ToolCall {
         timeout_ms: None,
         agent: None,
         command: None,
+        outside_sandbox: false,
     }
 }
 

@@ -99,6 +99,7 @@ fn call(name: &str, input: &RawJson, grant: FsGrant) -> ToolCall {
         timeout_ms: None,
         agent: None,
         command: None,
+        outside_sandbox: false,
     }
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
+mod command;
 mod component;
 mod decode;
 mod engine;
@@ -42,11 +43,12 @@ fn main() -> ExitCode {
 type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [Part; 8] = [
+    let parts: [Part; 9] = [
         ("session", session::measure),
         ("idle", idle::measure),
         ("decode", decode::measure),
         ("component", component::measure),
+        ("command", command::measure),
         ("search", search::measure),
         ("start", start::measure),
         ("engine", engine::measure),

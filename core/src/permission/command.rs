@@ -137,6 +137,17 @@ impl<'a> CommandLine<'a> {
         parts.filter(|command| !command.wraps && !command.words.is_empty())
     }
 
+    /// Whether its commands are all there are, and each is one of these as it stands. What a wrapper runs is one; the wrapper is
+    /// another.
+    pub(super) fn are_all(&self, patterns: &[CommandPattern]) -> bool {
+        let is_one = |part: &Part| {
+            part.command.assignments.is_empty()
+                && (patterns.iter()).any(|pattern| pattern.matches(&part.spelled))
+        };
+        let parts = self.parts.as_deref().unwrap_or_default();
+        self.obstacle.is_none() && !parts.is_empty() && parts.iter().all(is_one)
+    }
+
     /// Whether a rule that denies or asks is about any command of the line.
     pub(super) fn concern(&self, pattern: &CommandPattern) -> Concern {
         let parts = self.parts.iter().flatten();

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Behavior, Mode, Rule, Source, Specifier, Standing, authority,
     command::{CommandLine, Concern},
+    confinement::{Place, place},
     glob, path_pattern, tool_name,
 };
 use crate::{
@@ -35,6 +36,8 @@ pub struct CallFacts<'a> {
     pub paths: &'a [PathFact],
     /// Who must agree, for tools that the core runs.
     pub consent: Consent,
+    /// The model asks for the command to run outside of the sandbox.
+    pub asks_outside: bool,
 }
 
 impl<'a> CallFacts<'a> {
@@ -48,6 +51,7 @@ impl<'a> CallFacts<'a> {
             name: None,
             paths: &[],
             consent: Consent::default(),
+            asks_outside: false,
         }
     }
 }
@@ -63,6 +67,8 @@ pub struct CallSubject {
     pub name: Option<String>,
     /// Who must agree.
     pub consent: Consent,
+    /// The command is to run outside of the sandbox.
+    pub asks_outside: bool,
 }
 
 impl CallSubject {
@@ -86,6 +92,9 @@ impl CallSubject {
                 .core
                 .map(|core| core.consent(input))
                 .unwrap_or_default(),
+            asks_outside: tool.outside_param.as_deref().is_some_and(|name| {
+                (fields.get(name)).is_some_and(|value| value.get().trim() == "true")
+            }),
         }
     }
 
@@ -99,6 +108,7 @@ impl CallSubject {
             name: self.name.as_deref(),
             paths,
             consent: self.consent,
+            asks_outside: self.asks_outside,
         }
     }
 }
@@ -182,6 +192,10 @@ pub enum Cause {
     OutsideWorkspace(String),
     /// The call changes nothing outside the session.
     OwnState,
+    /// The command runs confined by the operating system.
+    Confined,
+    /// The settings keep all commands in the sandbox.
+    StaysConfined,
     /// Only a person can answer.
     AsksThePerson,
     /// Nothing covers the call.
@@ -253,6 +267,10 @@ impl Cause {
             Self::WorkspaceRead => "reading inside the workspace is free".to_string(),
             Self::OutsideWorkspace(path) => format!("{path} is outside the workspace"),
             Self::OwnState => "it changes nothing outside the session".to_string(),
+            Self::Confined => "the command runs confined by the operating system".to_string(),
+            Self::StaysConfined => {
+                "the settings let no command leave the sandbox: run it without dangerouslyDisableSandbox".to_string()
+            }
             Self::AsksThePerson => "only a person can answer it".to_string(),
             Self::NoRule => "no permission rule covers it".to_string(),
         }
@@ -289,6 +307,10 @@ pub(super) fn judge_line(
     let concern = |rule: &Rule| concern(rule, standing, call, line);
     if let Some(rule) = standing.deny_rules().find(|r| concern(r) == Concern::Yes) {
         return decide(Verdict::Deny, Cause::rule(rule));
+    }
+    let place = place(standing, call, line);
+    if place == Place::AskedOutside && standing.confinement.is_some_and(|it| !it.allow_outside) {
+        return decide(Verdict::Deny, Cause::StaysConfined);
     }
     // A rule that asks is stronger than a mode that does not; but whoever never asks, denies.
     let ask = if mode == Mode::DontAsk {
@@ -337,6 +359,9 @@ pub(super) fn judge_line(
             cause,
             scope,
         };
+    }
+    if place == Place::Sandbox && standing.confinement.is_some_and(|it| it.auto_allow) {
+        return decide(Verdict::Allow, Cause::Confined);
     }
     by_mode(standing, call, line)
 }

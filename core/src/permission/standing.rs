@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::{Mode, Narrowing, Rule, Rules, path_pattern::is_under};
+use super::{CommandConfinement, Mode, Narrowing, Rule, Rules, path_pattern::is_under};
 use crate::spec::Environment;
 
 /// Everything but the call itself that a decision depends on.
@@ -26,6 +26,8 @@ pub struct Standing<'a> {
     pub narrowing: Option<&'a Narrowing>,
     /// What the names of tools begin with that no mode lets run unasked ([`SessionPermissions::guarded`](super::SessionPermissions::guarded)).
     pub guarded: &'a [String],
+    /// How the host confines commands, if it does.
+    pub confinement: Option<&'a CommandConfinement>,
 }
 
 impl<'a> Standing<'a> {
@@ -42,6 +44,7 @@ impl<'a> Standing<'a> {
             own_deny: &[],
             narrowing: None,
             guarded: &[],
+            confinement: None,
         }
     }
 

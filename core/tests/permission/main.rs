@@ -1,6 +1,7 @@
 //! Rules as values: what they cover, which decides, what is wrong with them, and how they change.
 #![allow(clippy::unwrap_used)]
 
+mod confinement;
 mod everyday;
 mod layers;
 mod modes;
@@ -47,6 +48,7 @@ fn tool(name: &str) -> ToolDefinition {
     tool.core = CoreTool::ALL.into_iter().find(|core| core.name() == name);
     if name == "Bash" {
         tool.command_param = Some("command".into());
+        tool.outside_param = Some("dangerouslyDisableSandbox".into());
     }
     tool
 }

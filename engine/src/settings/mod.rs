@@ -15,6 +15,7 @@
 mod hooks;
 mod load;
 mod pretty;
+mod sandbox;
 mod variables;
 mod write;
 
@@ -35,6 +36,7 @@ use windlass_core::{
 pub use self::{
     hooks::{CommandHook, HookSettings, SettingsHooks},
     load::{SettingsError, SettingsPlaces},
+    sandbox::{Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource},
     variables::changes_programs,
     write::{WriteError, write_permission_updates, write_settings},
 };
@@ -149,16 +151,6 @@ pub struct Settings {
     pub disabled_mcpjson_servers: Vec<String>,
 }
 
-/// Whether commands are to be confined.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct SandboxSettings {
-    /// They are.
-    pub enabled: bool,
-    /// Where they cannot be, nothing is to begin.
-    pub fail_if_unavailable: bool,
-}
-
 /// Texts, and what people write in the place of texts.
 fn variables<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -211,11 +203,19 @@ impl LoadedSettings {
         self.first(|settings| settings.model.as_deref())
     }
 
-    /// The confinement of commands, where the strongest source that speaks of it wants it.
+    /// The confinement of commands, from all sources. What a folder's own settings open counts only where a person has trusted
+    /// the folder.
     #[must_use]
-    pub fn sandbox(&self) -> Option<&SandboxSettings> {
-        self.first(|settings| settings.sandbox.as_ref())
-            .filter(|sandbox| sandbox.enabled)
+    pub fn sandbox(&self, trusted: bool) -> SandboxSettings {
+        let of = |sourced: &'_ SourcedSettings| match sourced.source {
+            Source::PolicySettings => SandboxSource::Managed,
+            source if source.belongs_to_folder() && !trusted => SandboxSource::Folder,
+            _ => SandboxSource::Trusted,
+        };
+        let sources = self.sources.iter();
+        SandboxSettings::merged(
+            sources.filter_map(|it| Some((of(it), it.settings.sandbox.as_ref()?))),
+        )
     }
 
     /// The output style of the strongest source that names one, whether or not there is such a style.

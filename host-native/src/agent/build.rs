@@ -27,6 +27,7 @@ use crate::{
     host::{RunTool, Transport},
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig, ModelEndpoint},
     os,
+    sandbox::{Lack, Sandbox, in_words},
 };
 
 impl AgentBuilder {
@@ -48,12 +49,15 @@ impl AgentBuilder {
         }
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let has_all_builtin = self.builtin == Selection::All;
-        let (offered, plugins) = self.offered()?;
+        let environment = self.environment()?;
+        let (sandbox, sandbox_lacks) = self.confined(&environment)?;
+        let (offered, plugins) = self.offered(sandbox.as_ref())?;
+        spec.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
         spec.environment = Environment {
             plugins,
             mcp_servers,
             api_key_source: key_source.to_owned(),
-            ..self.environment()?
+            ..environment
         };
         if let Some(style) = &spec.output_style {
             spec.environment.output_style.clone_from(&style.name);
@@ -90,6 +94,7 @@ impl AgentBuilder {
                 record: self.record,
                 session_id: self.session_id,
                 seed: self.seed,
+                sandbox_lacks,
             }),
         })
     }
@@ -163,10 +168,13 @@ impl AgentBuilder {
     }
 
     /// Every tool there is, and the plugins that some of them come from.
-    fn offered(&mut self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+    fn offered(
+        &mut self,
+        sandbox: Option<&Sandbox>,
+    ) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
         let host = self.plugin_host.take().unwrap_or_else(default_plugin_host);
         let builtin = std::mem::replace(&mut self.builtin, Selection::None);
-        let mut offered = builtin.take(&host)?;
+        let mut offered = builtin.take(&host, sandbox)?;
         let mut plugins = Vec::new();
         for path in &self.plugins {
             let bytes = fs::read(path).map_err(|error| BuildError::PluginFile {
@@ -201,6 +209,25 @@ impl AgentBuilder {
             offered.push(Offered { definition, runner });
         }
         Ok((offered, plugins))
+    }
+
+    /// The sandbox for commands, if there is to be one and can be, and what is missing for it.
+    fn confined(
+        &self,
+        environment: &Environment,
+    ) -> Result<(Option<Sandbox>, Vec<Lack>), BuildError> {
+        if !self.sandbox.is_enabled() {
+            return Ok((None, Vec::new()));
+        }
+        let sandbox = Sandbox::new(&self.sandbox, environment)?;
+        let lacks = sandbox.lacks().to_vec();
+        if sandbox.is_available() {
+            return Ok((Some(sandbox), lacks));
+        }
+        match self.sandbox.fail_if_unavailable {
+            Some(true) => Err(BuildError::NoSandbox(in_words(&lacks))),
+            _ => Ok((None, lacks)),
+        }
     }
 
     fn environment(&self) -> Result<Environment, BuildError> {

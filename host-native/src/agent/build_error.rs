@@ -9,7 +9,7 @@ use windlass_core::{
     spec::SpecError,
 };
 
-use crate::{http::EndpointError, plugins::LoadError};
+use crate::{http::EndpointError, plugins::LoadError, sandbox::SandboxError};
 
 /// An agent that cannot be built as it was described: what is wrong, where, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +20,12 @@ pub enum BuildError {
         "there is no API key: call `api_key`, or `api_key_from_env` with ANTHROPIC_API_KEY set, or name another server with `base_url`, or give a `transport`"
     )]
     MissingKey,
+    /// Settings of the sandbox that cannot be understood.
+    #[error("the sandbox cannot be made: {0}")]
+    Sandbox(#[from] SandboxError),
+    /// Commands are to be confined or nothing is to begin, and they cannot be.
+    #[error("commands cannot be confined here, and `failIfUnavailable` is set: {0}")]
+    NoSandbox(String),
     /// `api_key_from_env` found none.
     #[error(
         "neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set: set one of them, or call `api_key`"

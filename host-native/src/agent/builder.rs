@@ -26,6 +26,7 @@ use crate::{
     host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
     http::{Auth, EndpointConfig},
     plugins::PluginHost,
+    sandbox::SandboxSettings,
 };
 
 /// Describes an agent. Made by [`Agent::builder`](super::Agent::builder); [`build`](Self::build) checks all of it at
@@ -62,6 +63,7 @@ pub struct AgentBuilder {
     pub(super) record: Option<Arc<RecordTo>>,
     pub(super) budget: Option<f64>,
     pub(super) price_files: Vec<PathBuf>,
+    pub(super) sandbox: SandboxSettings,
     pub(super) cwd: Option<PathBuf>,
     pub(super) directories: Vec<PathBuf>,
     pub(super) session_id: Option<SessionId>,
@@ -95,6 +97,7 @@ impl AgentBuilder {
             record: None,
             budget: None,
             price_files: Vec::new(),
+            sandbox: SandboxSettings::default(),
             cwd: None,
             directories: Vec::new(),
             session_id: None,
@@ -404,6 +407,16 @@ impl AgentBuilder {
             .insert(name.clone(), Arc::new(HookClosure::new(handler)));
         matcher.hooks = vec![name];
         self.spec.hooks.push(matcher);
+        self
+    }
+
+    /// How commands of Bash are confined by the operating system (Agent SDK reference, option `sandbox`). Default: they are not.
+    ///
+    /// [`build`](Self::build) tries out what the kernel gives. Where something is missing that the settings ask for, commands are
+    /// judged and run as if there were no sandbox, which [`Agent::sandbox_lacks`](super::Agent::sandbox_lacks) tells; with
+    /// `fail_if_unavailable` no agent is built.
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = settings;
         self
     }
 

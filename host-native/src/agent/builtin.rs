@@ -9,10 +9,13 @@ use etcetera::BaseStrategy;
 use windlass_core::tool::ToolDefinition;
 
 use super::BuildError;
+#[cfg(unix)]
+use crate::bash::Bash;
 use crate::{
     files::Files,
     host::RunTool,
     plugins::{Cache, LoadError, Plugin, PluginHost, PluginHostConfig},
+    sandbox::Sandbox,
 };
 
 /// A tool with what runs it.
@@ -31,14 +34,18 @@ pub(super) enum Selection {
 
 impl Selection {
     /// The chosen tools. Reads declarations only: wasmtime does not start before the first call.
-    pub(super) fn take(self, plugins: &PluginHost) -> Result<Vec<Offered>, BuildError> {
+    pub(super) fn take(
+        self,
+        plugins: &PluginHost,
+        sandbox: Option<&Sandbox>,
+    ) -> Result<Vec<Offered>, BuildError> {
         let names = match self {
             Self::None => return Ok(Vec::new()),
             Self::Named(names) if names.is_empty() => return Ok(Vec::new()),
-            Self::All => return Ok(all(plugins)?),
+            Self::All => return Ok(all(plugins, sandbox)?),
             Self::Named(names) => names,
         };
-        let all = all(plugins)?;
+        let all = all(plugins, sandbox)?;
         let is_known = |name: &&String| all.iter().any(|tool| tool.definition.name == **name);
         if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
             let known: Vec<&str> = all.iter().map(|t| t.definition.name.as_str()).collect();
@@ -55,16 +62,24 @@ impl Selection {
 }
 
 /// Every built-in tool, in the order in which they are offered.
-fn all(plugins: &PluginHost) -> Result<Vec<Offered>, LoadError> {
+fn all(plugins: &PluginHost, sandbox: Option<&Sandbox>) -> Result<Vec<Offered>, LoadError> {
     let mut tools = Vec::new();
     for component in windlass_builtin::COMPONENTS {
         tools.extend(of_plugin(&plugins.load(component.name, component.bytes)?));
     }
     #[cfg(unix)]
-    tools.push(Offered {
-        definition: crate::bash::Bash::definition(),
-        runner: Arc::new(crate::bash::Bash::new()),
+    tools.push(match sandbox {
+        None => Offered {
+            definition: Bash::definition(),
+            runner: Arc::new(Bash::new()),
+        },
+        Some(sandbox) => Offered {
+            definition: Bash::definition_in(sandbox),
+            runner: Arc::new(Bash::new().confined_by(sandbox.clone())),
+        },
     });
+    #[cfg(not(unix))]
+    let _ = sandbox;
     Ok(tools)
 }
 

@@ -56,7 +56,10 @@ pub use self::{
     session::{BypassNotAllowed, NotFromOutside, Session},
     tool::{NoInput, Tool},
 };
-use crate::host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport};
+use crate::{
+    host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport},
+    sandbox::Lack,
+};
 
 /// Messages that may wait to be read before the loop waits too.
 const MESSAGES_AHEAD: usize = 64;
@@ -84,9 +87,17 @@ struct Parts {
     record: Option<Arc<RecordTo>>,
     session_id: Option<SessionId>,
     seed: Option<[u8; 32]>,
+    sandbox_lacks: Vec<Lack>,
 }
 
 impl Agent {
+    /// What this kernel does not give of that which [`AgentBuilder::sandbox`] asks for. Where it is more than Landlock, commands
+    /// are not confined.
+    #[must_use]
+    pub fn sandbox_lacks(&self) -> &[Lack] {
+        &self.parts.sandbox_lacks
+    }
+
     /// Says what the agent is, step by step.
     pub fn builder() -> AgentBuilder {
         AgentBuilder::new()

@@ -31,7 +31,10 @@ use super::{
     plan::{self, Control, Ended, Ending, Refused, Session, SessionError, Streams},
     process::{Finished, GRACE, Listeners, drain, read},
 };
-use crate::os::Kill;
+use crate::{
+    child,
+    os::{self, Kill},
+};
 
 /// A plan to execute.
 pub(crate) struct JudgedJob<'a> {
@@ -138,9 +141,14 @@ impl JudgedJob<'_> {
             .collect();
         environment.retain(|(name, _)| !self.variables.iter().any(|(given, _)| given == name));
         environment.extend(self.variables.iter().cloned());
+        let environment: Vec<_> = child::without_credentials(environment).collect();
         let (tell, ended) = oneshot::channel();
         let execute = move || {
             let outcome = || {
+                // What this thread gives up, none of its programs has.
+                if os::may_trace() {
+                    os::give_up_tracing()?;
+                }
                 let session = Session::new(&plan.directory, environment)?;
                 Ok(plan::execute(&plan, &session, streams, &control)?)
             };

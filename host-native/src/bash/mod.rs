@@ -1,7 +1,7 @@
 //! Bash: the one tool that is no component, because a shell needs the whole system.
 //!
-//! It runs with the rights of this process: what keeps it in bounds are the permission rules, not the
-//! sandbox. Each command has a shell and a process group of its own; the group ends with the command.
+//! It runs with the rights of this process unless it was given a [`Sandbox`], which has the operating system confine it. Each
+//! command has a shell and a process group of its own; the group ends with the command.
 
 mod background;
 mod capture;
@@ -12,7 +12,10 @@ mod judged;
 pub mod plan;
 pub(crate) mod process;
 
-use std::{ffi::OsString, time::Duration};
+use std::{
+    ffi::{OsStr, OsString},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -24,6 +27,7 @@ use windlass_core::{
 
 pub(crate) use self::exit::Exit;
 use self::process::{Finished, Job, Listeners};
+use crate::sandbox::{Sandbox, Spawner};
 
 /// How long a command may run when the model does not say, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 120_000;
@@ -33,6 +37,9 @@ pub const MAX_TIMEOUT_MS: u32 = 600_000;
 
 /// The tool keeps its own time; this is the edge beyond which something is wrong with it.
 const EDGE_MS: u32 = MAX_TIMEOUT_MS + 30_000;
+
+/// The field of the input that asks for the command to run outside of the sandbox.
+const OUTSIDE: &str = "dangerouslyDisableSandbox";
 
 /// The field of the input that asks for the background.
 const BACKGROUND: &str = "run_in_background";
@@ -49,6 +56,7 @@ pub struct Bash {
     shell: OsString,
     hidden: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
+    sandbox: Option<Sandbox>,
 }
 
 impl Default for Bash {
@@ -57,6 +65,7 @@ impl Default for Bash {
             shell: "bash".into(),
             hidden: Vec::new(),
             variables: Vec::new(),
+            sandbox: None,
         }
     }
 }
@@ -108,9 +117,33 @@ impl Bash {
         self
     }
 
-    /// The tool as the model is offered it.
+    /// Has the operating system confine commands, but for calls that say otherwise
+    /// ([`ToolCall::outside_sandbox`]).
+    #[must_use]
+    pub fn confined_by(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// The tool as the model is offered it where commands are not confined.
     #[must_use]
     pub fn definition() -> ToolDefinition {
+        Self::described("Has no effect: commands are not sandboxed.")
+    }
+
+    /// The tool as the model is offered it where a sandbox confines commands.
+    #[must_use]
+    pub fn definition_in(sandbox: &Sandbox) -> ToolDefinition {
+        Self::described(match sandbox.confinement().allow_outside {
+            true => {
+                "Runs the command outside of the sandbox, if it may: somebody may be asked. Only for a command that the \
+                 sandbox kept from its work (see sandbox_violations in its result)."
+            }
+            false => "Must not be set: every command runs in the sandbox.",
+        })
+    }
+
+    fn described(outside: &str) -> ToolDefinition {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -124,7 +157,7 @@ impl Bash {
                     "type": "boolean",
                     "description": "Goes on without waiting for the command, which then has no time limit. TaskOutput reads what it puts out, TaskStop stops it; it ends with the session."
                 },
-                "dangerouslyDisableSandbox": { "type": "boolean", "description": "Has no effect: commands are not sandboxed." }
+                "dangerouslyDisableSandbox": { "type": "boolean", "description": outside }
             },
             "required": ["command"],
             "additionalProperties": false
@@ -137,6 +170,7 @@ impl Bash {
             },
             command_param: Some("command".to_owned()),
             background_param: Some(BACKGROUND.to_owned()),
+            outside_param: Some(OUTSIDE.to_owned()),
             timeout_ms: Some(EDGE_MS),
             ..ToolDefinition::new(
                 "Bash",
@@ -164,34 +198,70 @@ impl Bash {
             true => background::time_limit(call.timeout_ms),
             false => Some(time_limit(input.timeout, call.timeout_ms)),
         };
-        match &call.command {
-            None => ToolResult::error(
-                "The call of Bash says nothing about what of its command was approved, so nothing was run.",
-            ),
-            Some(ApprovedCommand::AsWritten) => {
-                let job = Job {
-                    shell: &self.shell,
-                    command: &input.command,
-                    directory: &call.grant.cwd,
-                    hidden: &self.hidden,
-                    variables: &self.variables,
-                    input: None,
-                    max_stdout: MAX_STDOUT,
-                    time,
-                    listeners,
+        let spawner = match self.spawner(call).await {
+            Ok(spawner) => spawner,
+            Err(reason) => return ToolResult::error(reason),
+        };
+        let printed;
+        let (mut hidden, mut variables) = (self.hidden.clone(), self.variables.clone());
+        let text = match &call.command {
+            None => {
+                return ToolResult::error(
+                    "The call of Bash says nothing about what of its command was approved, so nothing was run.",
+                );
+            }
+            Some(ApprovedCommand::AsWritten) => &input.command,
+            // In the sandbox, so that whatever it opens is opened there.
+            Some(ApprovedCommand::Plan(plan)) if spawner.is_confined() => {
+                let session = match self.session(plan) {
+                    Ok(session) => session,
+                    Err(error) => return ToolResult::error(error.to_string()),
                 };
-                match job.run(cancel).await {
-                    Ok(finished) => result(&input.command, &finished, time),
-                    Err(error) => ToolResult::error(error.to_string()),
-                }
+                let found = |name: &str| {
+                    session
+                        .find(OsStr::new(name))?
+                        .into_os_string()
+                        .into_string()
+                        .ok()
+                };
+                printed = windlass_shell::print(&plan.script, &found);
+                // Nothing from which a shell takes orders before the first line.
+                hidden = std::env::vars_os().map(|(name, _)| name).collect();
+                variables = session.environment();
+                &printed
             }
             Some(ApprovedCommand::Plan(plan)) => {
-                match self.run_plan(plan, time, listeners, cancel).await {
-                    Ok(finished) => result(&input.command, &finished, time),
+                return match self.run_plan(plan, time, listeners, cancel).await {
+                    Ok(finished) => result(&input.command, &finished, time, &spawner),
                     Err(error) => ToolResult::error(error),
-                }
+                };
             }
+        };
+        let job = Job {
+            shell: &self.shell,
+            command: text,
+            directory: &call.grant.cwd,
+            hidden: &hidden,
+            variables: &variables,
+            input: None,
+            max_stdout: MAX_STDOUT,
+            time,
+            listeners,
+            spawner: &spawner,
+        };
+        match job.run(cancel).await {
+            Ok(finished) => result(&input.command, &finished, time, &spawner),
+            Err(error) => ToolResult::error(error.to_string()),
         }
+    }
+
+    /// Where a plan begins, and what its programs are told.
+    fn session(&self, plan: &CommandPlan) -> Result<plan::Session, plan::SessionError> {
+        let inherited = std::env::vars_os().filter(|(name, _)| !self.hidden.contains(name));
+        plan::Session::new(
+            &plan.directory,
+            inherited.chain(self.variables.iter().cloned()),
+        )
     }
 
     /// Runs what was judged; the text that it was read from is not looked at.
@@ -227,6 +297,27 @@ impl Bash {
     }
 }
 
+impl Bash {
+    /// What starts the processes of a call.
+    async fn spawner(&self, call: &ToolCall) -> Result<Spawner, String> {
+        let Some(sandbox) = self.sandbox.clone().filter(|_| !call.outside_sandbox) else {
+            return Ok(Spawner::bare());
+        };
+        let grant = call.grant.clone();
+        // It looks through folders.
+        let found = tokio::task::spawn_blocking(move || sandbox.spawner(&grant)).await;
+        match found {
+            Ok(Ok(spawner)) => Ok(spawner),
+            Ok(Err(error)) => Err(format!(
+                "The command was not run, because it cannot be confined: {error}."
+            )),
+            Err(error) => Err(format!(
+                "The command was not run, because it cannot be confined: {error}."
+            )),
+        }
+    }
+}
+
 /// What the model asked for, within what may be asked for.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn time_limit(asked: Option<f64>, call: Option<u32>) -> Duration {
@@ -238,9 +329,20 @@ fn time_limit(asked: Option<f64>, call: Option<u32>) -> Duration {
     Duration::from_millis(asked.min(call.unwrap_or(u32::MAX)).into())
 }
 
-fn result(command: &str, finished: &Finished, time: Option<Duration>) -> ToolResult {
+fn result(
+    command: &str,
+    finished: &Finished,
+    time: Option<Duration>,
+    spawner: &Spawner,
+) -> ToolResult {
     let stdout = finished.stdout.shown();
-    let stderr = finished.stderr.shown();
+    let mut stderr = finished.stderr.shown();
+    if let Some(violations) = spawner.violations(&stderr) {
+        if !stderr.is_empty() && !stderr.ends_with('\n') {
+            stderr.push('\n');
+        }
+        stderr.push_str(&violations);
+    }
     let (headline, meaning, is_error) = match finished.exit {
         Exit::Code(0) => (None, None, false),
         Exit::Code(code) => match exit::meaning(command, code) {

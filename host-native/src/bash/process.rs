@@ -14,7 +14,7 @@ use futures_util::{
 };
 use tokio::{
     io::AsyncWriteExt,
-    process::{Child, Command},
+    process::Child,
     sync::mpsc,
     time::{sleep, timeout},
 };
@@ -24,6 +24,7 @@ use super::{MAX_STDERR, capture::Capture, exit::Exit};
 use crate::{
     child,
     os::{Group, Kill},
+    sandbox::Spawner,
 };
 
 /// Between the request to end and the end by force.
@@ -50,6 +51,8 @@ pub(crate) struct Job<'a> {
     pub(crate) time: Option<Duration>,
     /// Who hears what it writes while it runs.
     pub(crate) listeners: Listeners,
+    /// What starts it.
+    pub(crate) spawner: &'a Spawner,
 }
 
 /// Who hears what a command writes to its two outputs, piece by piece. A command whose listener does not keep up waits.
@@ -71,7 +74,7 @@ pub(crate) struct Finished {
 pub(crate) enum RunError {
     #[error("The working directory `{0}` does not exist or is not a directory.")]
     Directory(String),
-    #[error("The shell `{}` cannot be started: {source}. Bash must be installed.", .shell.display())]
+    #[error("The shell `{}` cannot be started: {source}.{}", .shell.display(), if source.kind() == io::ErrorKind::NotFound { " Bash must be installed." } else { "" })]
     Start { shell: OsString, source: io::Error },
     #[error("The command was started, and then lost: {0}.")]
     Lost(#[from] io::Error),
@@ -117,10 +120,11 @@ impl Job<'_> {
     }
 
     fn start(&self) -> Result<Child, RunError> {
-        if !std::path::Path::new(self.directory).is_dir() {
+        let directory = std::path::Path::new(self.directory);
+        if !directory.is_dir() {
             return Err(RunError::Directory(self.directory.to_owned()));
         }
-        let mut command = Command::from(child::command(self.shell));
+        let mut command = self.spawner.command(self.shell);
         command
             .arg("-c")
             .arg(self.command)
@@ -139,7 +143,8 @@ impl Job<'_> {
         let variables = self.variables.iter().cloned();
         command.envs(child::without_credentials(variables));
         Group::expect();
-        child::spawn(&mut command).map_err(|source| RunError::Start {
+        let spawned = self.spawner.spawn(command, directory);
+        spawned.map_err(|source| RunError::Start {
             shell: self.shell.to_owned(),
             source,
         })

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use windlass::sandbox::SandboxSettings;
 use windlass_core::{money::Usd, permission::Mode, spec::Effort};
 use windlass_engine::protocol::flags::rules_of;
 
@@ -100,6 +101,10 @@ pub(crate) struct RunArgs {
     /// The built-in tools that are there at all: names, "default" for all, "" for none.
     #[arg(long, value_name = "NAMES", num_args = 1.., action = ArgAction::Append)]
     pub(crate) tools: Option<Vec<String>>,
+
+    /// How commands are confined by the operating system: settings as JSON, such as '{"enabled": true}'.
+    #[arg(long, value_name = "JSON", value_parser = sandbox)]
+    pub(crate) sandbox: Option<SandboxSettings>,
 
     /// The system prompt, in place of the usual one.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -244,6 +249,14 @@ fn mode(name: &str) -> Result<Mode, String> {
     Mode::parse(name).ok_or_else(|| {
         let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::name).collect();
         format!("the modes are {}", names.join(", "))
+    })
+}
+
+fn sandbox(json: &str) -> Result<SandboxSettings, String> {
+    serde_json::from_str(json).map_err(|error| {
+        format!(
+            "the settings of the sandbox are a JSON object such as {{\"enabled\": true}} ({error})"
+        )
     })
 }
 

@@ -83,6 +83,7 @@ impl From<BuildError> for StartError {
             BuildError::PriceFileForm { path, error } => {
                 Self::File { what: "--prices", path, reason: error.to_string() }
             }
+            BuildError::Sandbox(error) => Self::Usage(format!("--sandbox: {error}")),
             BuildError::BypassAsRoot => Self::Usage(
                 "as root, nothing runs unasked: use another user, or allow what is needed with --allowedTools".to_owned(),
             ),
@@ -162,6 +163,9 @@ pub(crate) fn agent(
             ..RetryPolicy::default()
         });
     }
+    if let Some(settings) = &args.sandbox {
+        builder = builder.sandbox(settings.clone());
+    }
     if let Some(idle) = variable(IDLE_VARIABLE) {
         let idle_ms = idle.parse().map_err(|_| {
             StartError::Usage(format!(
@@ -182,7 +186,14 @@ pub(crate) fn agent(
     if let Some(file) = &args.record {
         builder = record::to_file(builder, file)?;
     }
-    Ok((builder.build()?, questions))
+    let agent = builder.build()?;
+    for lack in agent.sandbox_lacks() {
+        anstream::eprintln!("windlass: the sandbox: {lack}");
+    }
+    if agent.spec().permissions.confinement.is_none() && !agent.sandbox_lacks().is_empty() {
+        anstream::eprintln!("windlass: commands are not confined here, only rules decide");
+    }
+    Ok((agent, questions))
 }
 
 /// Where the model is and who asks.

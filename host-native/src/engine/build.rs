@@ -26,6 +26,7 @@ use super::{
 use crate::{
     Agent, BuildError,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
+    sandbox::{Sandbox, SandboxError, in_words},
 };
 
 /// The tools that every session has unless it is told which, beside the built-in ones.
@@ -80,9 +81,12 @@ pub enum StartError {
     Hook(Unusable),
     /// A sandbox is required that there is none of.
     #[error(
-        "the settings require a sandbox (`sandbox.failIfUnavailable`), and commands cannot be confined here: remove the setting, or confine the engine"
+        "the settings require a sandbox (`sandbox.failIfUnavailable`), and commands cannot be confined here: {0}"
     )]
-    NoSandbox,
+    NoSandbox(String),
+    /// Settings of the sandbox that cannot be understood: without them commands would reach more than was meant.
+    #[error("the settings of the sandbox cannot be used: {0}")]
+    Sandbox(#[from] SandboxError),
     /// The agent cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -93,6 +97,8 @@ pub(super) struct Blueprint {
     pub(super) agent: Agent,
     pub(super) spec: Spec,
     pub(super) surroundings: Surroundings,
+    /// What confines commands, if anything does.
+    pub(super) sandbox: Option<Sandbox>,
     /// What was left out, and why: for standard error.
     pub(super) warnings: Vec<String>,
 }
@@ -126,13 +132,7 @@ fn drawn(
             .iter()
             .map(|flag| format!("--{flag} has no effect: there is no such thing here")),
     );
-    match surroundings.settings.sandbox() {
-        Some(sandbox) if sandbox.fail_if_unavailable => return Err(StartError::NoSandbox),
-        Some(_) => warnings.push(
-            "the settings want a sandbox: commands are not confined here, only rules decide".into(),
-        ),
-        None => {}
-    }
+    let sandbox = sandbox(&surroundings, &mut spec, &mut warnings)?;
     if let Some(model) = &flags.model {
         spec.model = resolved(&spec, model);
     }
@@ -187,8 +187,41 @@ fn drawn(
         agent,
         spec,
         surroundings,
+        sandbox,
         warnings,
     })
+}
+
+/// The sandbox that the settings ask for, if it can be had; the spec then speaks of it.
+fn sandbox(
+    surroundings: &Surroundings,
+    spec: &mut Spec,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Sandbox>, StartError> {
+    let settings = surroundings.sandbox();
+    if !settings.is_enabled() {
+        return Ok(None);
+    }
+    let sandbox = Sandbox::new(&settings, &spec.environment)?;
+    let lacks = in_words(sandbox.lacks());
+    if sandbox.is_available() {
+        if !lacks.is_empty() {
+            warnings.push(format!("the sandbox is weaker here: {lacks}"));
+        }
+        spec.permissions.confinement = Some(sandbox.confinement());
+        #[cfg(unix)]
+        for tool in spec.tools.iter_mut().filter(|tool| tool.name == "Bash") {
+            *tool = crate::bash::Bash::definition_in(&sandbox);
+        }
+        return Ok(Some(sandbox));
+    }
+    if settings.fail_if_unavailable == Some(true) {
+        return Err(StartError::NoSandbox(lacks));
+    }
+    warnings.push(format!(
+        "the settings want a sandbox: commands are not confined here, only rules decide ({lacks})"
+    ));
+    Ok(None)
 }
 
 impl Blueprint {

@@ -144,7 +144,6 @@ impl End {
             cwd: spec.environment.cwd.clone(),
             permission_mode: Some(self.mode),
             agent: None,
-            command: None,
             event: occurrence.clone(),
         };
         let Ok(input) = RawJson::encode(&input) else {

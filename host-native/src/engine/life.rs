@@ -173,8 +173,12 @@ impl Engine {
         #[cfg(unix)]
         {
             let variables = prepared.blueprint.surroundings.variables();
-            if !variables.is_empty() {
-                let bash = crate::bash::Bash::new().with_variables(variables);
+            let sandbox = &prepared.blueprint.sandbox;
+            if !variables.is_empty() || sandbox.is_some() {
+                let mut bash = crate::bash::Bash::new().with_variables(variables);
+                if let Some(sandbox) = sandbox {
+                    bash = bash.confined_by(sandbox.clone());
+                }
                 own_tools.insert("Bash".to_owned(), Arc::new(bash));
             }
         }

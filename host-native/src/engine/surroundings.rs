@@ -18,8 +18,8 @@ use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
     protocol::flags::effort,
     settings::{
-        LoadedSettings, SettingSources, SettingsHooks, SettingsPlaces, SourcedSettings,
-        changes_programs,
+        LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, SettingsPlaces,
+        SourcedSettings, changes_programs,
     },
 };
 
@@ -174,6 +174,11 @@ impl Surroundings {
     /// A person has trusted the folder.
     pub(super) fn is_trusted(&self) -> bool {
         self.is_trusted
+    }
+
+    /// The confinement of commands.
+    pub(super) fn sandbox(&self) -> SandboxSettings {
+        self.settings.sandbox(self.is_trusted)
     }
 
     /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the

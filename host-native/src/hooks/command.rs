@@ -26,6 +26,7 @@ use crate::{
         process::{Finished, Job, Listeners, RunError},
     },
     host::RunHook,
+    sandbox::Spawner,
 };
 
 /// Bytes of an answer that are read.
@@ -145,6 +146,7 @@ impl HookCommand {
             max_stdout: MAX_ANSWER,
             time: Some(Duration::from_millis(call.timeout_ms) + BEYOND_TIMEOUT),
             listeners,
+            spawner: &Spawner::bare(),
         };
         job.run(cancel).await
     }

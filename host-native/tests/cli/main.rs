@@ -9,6 +9,8 @@ mod journal;
 mod output;
 mod permission;
 mod provider;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod secrets;
 mod signals;
 mod support;

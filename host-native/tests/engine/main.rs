@@ -18,6 +18,8 @@ mod instructions;
 mod long_frames;
 mod permissions;
 mod prompts;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod servers;
 mod sessions;
 mod settings;

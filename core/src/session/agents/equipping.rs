@@ -34,6 +34,7 @@ impl Thread {
             timeout_ms: None,
             agent: None,
             command: None,
+            outside_sandbox: false,
         });
         let id = self.call_effect(shared, index, Stage::Equip);
         self.perform(shared, id, effect);

@@ -39,6 +39,7 @@ impl Thread {
             },
             narrowing: self.narrowing.as_ref(),
             guarded: shared.permissions.guarded(),
+            confinement: policy.confinement.as_ref(),
         }
     }
 
@@ -281,6 +282,7 @@ fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) 
         // It is the session that asks: no agent's own server answers for it.
         agent: None,
         command: None,
+        outside_sandbox: false,
     }
 }
 

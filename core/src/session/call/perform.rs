@@ -15,7 +15,7 @@ use crate::{
     id::{Millis, Stage},
     json::{RawJson, RawObject},
     message::{Message, ToolProgress},
-    permission::{PathFact, Standing, deny_patterns},
+    permission::{CallSubject, PathFact, Standing, deny_patterns, runs_outside},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
     tools::CoreTool,
 };
@@ -80,7 +80,13 @@ impl Thread {
         input: &RawJson,
     ) -> ToolCall {
         let call = &self.run.calls[index];
-        let mut grant = grant(&self.standing(shared), tool, &call.paths);
+        let standing = self.standing(shared);
+        let mut grant = grant(&standing, tool, &call.paths);
+        let outside_sandbox = standing.confinement.is_some()
+            && runs_outside(
+                &standing,
+                CallSubject::of(tool, input).facts(tool, &call.paths),
+            );
         let narrowing = &call.hooks.narrowing;
         grant.deny.extend_from_slice(&narrowing.deny_paths);
         let observed = if tool.paths.is_empty() {
@@ -105,6 +111,7 @@ impl Thread {
             timeout_ms: shorter(tool.timeout_ms, narrowing.timeout_ms),
             agent: self.agent.as_ref().map(|agent| agent.agent_type.clone()),
             command: call.command.clone(),
+            outside_sandbox,
         }
     }
 
@@ -158,7 +165,13 @@ fn grant(standing: &Standing<'_>, tool: &ToolDefinition, paths: &[PathFact]) -> 
         // Also where nothing is granted: a host that confines commands closes these files to them.
         deny: deny_patterns(standing),
     };
-    // The files that a command shows are judged, but a command is not confined to them.
+    // The files that a command shows are judged, but a command is not confined to them: a host that confines commands confines
+    // them to the workspace.
+    if tool.command_param.is_some() && standing.confinement.is_some() {
+        for root in standing.workspace_roots() {
+            add_root(&mut grant, root, Access::Write);
+        }
+    }
     if tool.paths.is_empty() {
         return grant;
     }

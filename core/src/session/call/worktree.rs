@@ -169,6 +169,7 @@ impl Thread {
             timeout_ms: None,
             agent: None,
             command: None,
+            outside_sandbox: false,
         });
         let id = self.call_effect(shared, index, Stage::Run);
         self.perform(shared, id, effect);

@@ -24,7 +24,7 @@ use super::{
     shell::{Leave, Shell},
     simple::Call,
 };
-use crate::files::resolve;
+use crate::{child, files::resolve};
 
 /// Nothing by that name.
 const NOT_FOUND: i32 = 127;
@@ -74,7 +74,7 @@ impl<'p> Shell<'p> {
             }
             variables.export("_", path.clone().into());
         }
-        let mut command = Command::new(&path);
+        let mut command = child::command(&path);
         command.arg0(&name).args(&arguments);
         command.env_clear().envs(variables.exported());
         let started = match self.start_here(&mut command) {
@@ -85,7 +85,7 @@ impl<'p> Shell<'p> {
                 // Bash reads such a file itself.
                 variables.one_level_up();
                 let bash = self.surroundings.session.find(OsStr::new("bash"));
-                let mut command = Command::new(bash.unwrap_or_else(|| "/bin/bash".into()));
+                let mut command = child::command(bash.unwrap_or_else(|| "/bin/bash".into()));
                 command.arg("--").arg(&path).args(&arguments);
                 command.env_clear().envs(variables.exported());
                 self.start_here(&mut command)

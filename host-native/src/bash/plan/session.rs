@@ -50,6 +50,11 @@ pub enum SessionError {
 }
 
 impl Session {
+    /// The variables that programs get.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        self.variables.exported().collect()
+    }
+
     /// With these variables, as a process would inherit them, in an absolute directory.
     ///
     /// # Errors
@@ -85,7 +90,7 @@ impl Session {
     }
 
     /// The file that a program's name means, as bash finds it: the first that can be executed, else the first that is there.
-    pub(super) fn find(&self, name: &OsStr) -> Option<PathBuf> {
+    pub(crate) fn find(&self, name: &OsStr) -> Option<PathBuf> {
         let mut there = None;
         // A path is no name.
         if name.is_empty() || name.as_bytes().contains(&b'/') {

@@ -49,7 +49,6 @@ impl Servers {
     pub(in crate::engine) fn new(channel: ControlChannel, launch: &Launch) -> Self {
         Self {
             agent: None,
-            command: None,
             channel,
             cwd: launch.cwd.clone(),
             variables: BTreeMap::new(),

@@ -1,0 +1,88 @@
+//! Commands that the operating system confines: which of them do, which may leave, and what that decides.
+
+use alloc::{format, string::String, vec::Vec};
+
+use super::{CallFacts, CommandPattern, Standing, command::CommandLine};
+
+/// How the host confines commands (Agent SDK reference, `SandboxSettings`). The host must do so for every call that does not
+/// say otherwise ([`ToolCall::outside_sandbox`](crate::tool::ToolCall::outside_sandbox)).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandConfinement {
+    /// Commands that run confined need no permission but what rules that deny or ask say.
+    pub auto_allow: bool,
+    /// The model may ask for a command to run outside, which is then judged like any other.
+    pub allow_outside: bool,
+    excluded: Vec<CommandPattern>,
+}
+
+/// Where a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing is confined, or the call runs no command.
+    Anywhere,
+    /// Confined.
+    Sandbox,
+    /// Outside: the settings exclude all of its commands.
+    Excluded,
+    /// Outside, because the model asks for it.
+    AskedOutside,
+}
+
+impl CommandConfinement {
+    /// Confinement that commands beginning with these words are excluded from (`docker`, `npm run deploy`, `make *`).
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    pub fn new<S: AsRef<str>>(
+        auto_allow: bool,
+        allow_outside: bool,
+        excluded: impl IntoIterator<Item = S>,
+    ) -> Result<Self, String> {
+        let pattern = |text: S| {
+            let text = text.as_ref();
+            let open = match text.contains('*') {
+                true => String::from(text),
+                false => format!("{text}:*"),
+            };
+            CommandPattern::parse(&open)
+                .map_err(|reason| format!("the excluded command {text:?} cannot be used: {reason}"))
+        };
+        Ok(Self {
+            auto_allow,
+            allow_outside,
+            excluded: excluded
+                .into_iter()
+                .map(pattern)
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Where the command of a call would run.
+pub(super) fn place(
+    standing: &Standing<'_>,
+    call: CallFacts<'_>,
+    line: Option<&CommandLine<'_>>,
+) -> Place {
+    let (Some(confinement), Some(line)) = (standing.confinement, line) else {
+        return Place::Anywhere;
+    };
+    if call.asks_outside {
+        Place::AskedOutside
+    } else if line.are_all(&confinement.excluded) {
+        Place::Excluded
+    } else {
+        Place::Sandbox
+    }
+}
+
+/// Whether the command of a call runs outside of the sandbox that there is.
+pub(crate) fn runs_outside(standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
+    let cwd = &standing.environment.cwd;
+    let line = call.command.map(|text| CommandLine::new(text, cwd));
+    match place(standing, call, line.as_ref()) {
+        Place::Excluded => true,
+        Place::AskedOutside => standing.confinement.is_some_and(|it| it.allow_outside),
+        Place::Anywhere | Place::Sandbox => false,
+    }
+}

@@ -1,0 +1,299 @@
+//! The confinement of commands, as settings say it (Agent SDK reference, `SandboxSettings`).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How commands are to be confined. What is not said is as each field has it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SandboxSettings {
+    /// Commands are confined. Default: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// Where they cannot be, no session begins. Default: they are judged like any other then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_if_unavailable: Option<bool>,
+    /// Confined commands run unasked. Default: yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_allow_bash_if_sandboxed: Option<bool>,
+    /// Commands that run outside, by their first words.
+    pub excluded_commands: Vec<String>,
+    /// The model may ask for a command to run outside. Default: yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_unsandboxed_commands: Option<bool>,
+    /// What of a network they have.
+    pub network: SandboxNetwork,
+    /// Which files they may touch.
+    pub filesystem: SandboxFilesystem,
+    /// Violations that are not told of, by their category (`file`, `network`): patterns.
+    pub ignore_violations: BTreeMap<String, Vec<String>>,
+    /// Where namespaces cannot be made (in many containers), Landlock and filters alone will do. Default: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enable_weaker_nested_sandbox: Option<bool>,
+    /// Another program for searching. It has no effect: searching is no command here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ripgrep: Option<Ripgrep>,
+}
+
+/// What of a network confined commands have (`SandboxNetworkConfig`).
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SandboxNetwork {
+    /// Hosts that they may reach: `example.com`, `*.example.com`, each also with a port behind it.
+    pub allowed_domains: Vec<String>,
+    /// Hosts that they may not, whatever else is said.
+    pub denied_domains: Vec<String>,
+    /// Only the hosts that the organisation's settings allow count. Default: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_managed_domains_only: Option<bool>,
+    /// They may wait for connections; those of the same sandbox reach them. Default: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_local_binding: Option<bool>,
+    /// Sockets in the file system that they may reach.
+    pub allow_unix_sockets: Vec<String>,
+    /// All of those. Default: no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_all_unix_sockets: Option<bool>,
+    /// The port of a proxy on this machine that takes the place of ours for HTTP, and decides about hosts itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http_proxy_port: Option<u16>,
+    /// The same for SOCKS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub socks_proxy_port: Option<u16>,
+}
+
+/// Which files confined commands may touch beside the workspace (`SandboxFilesystemConfig`). A path is absolute, begins with
+/// `~/`, or is one of the working directory.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct SandboxFilesystem {
+    /// Files and folders that they may change.
+    pub allow_write: Vec<String>,
+    /// Patterns of those that they may not.
+    pub deny_write: Vec<String>,
+    /// Patterns of those that they may not even read.
+    pub deny_read: Vec<String>,
+}
+
+/// A program for searching.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Ripgrep {
+    /// The program.
+    pub command: String,
+    /// What comes before its other arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+}
+
+/// Whose settings these are, as far as it matters for what they open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxSource {
+    /// The organisation's.
+    Managed,
+    /// A person's, or a folder's that a person has trusted.
+    Trusted,
+    /// A folder's that nobody has trusted: it can close, and opens nothing.
+    Folder,
+}
+
+impl SandboxSettings {
+    /// Settings with the sandbox on, and everything else as it is by default.
+    #[must_use]
+    pub fn on() -> Self {
+        Self {
+            enabled: Some(true),
+            ..Self::default()
+        }
+    }
+
+    /// Whether commands are confined.
+    #[must_use]
+    pub fn is_enabled(&self) -> bool {
+        self.enabled == Some(true)
+    }
+
+    /// Whether confined commands run unasked.
+    #[must_use]
+    pub fn auto_allows(&self) -> bool {
+        self.auto_allow_bash_if_sandboxed != Some(false)
+    }
+
+    /// Whether the model may ask for a command to run outside.
+    #[must_use]
+    pub fn allows_outside(&self) -> bool {
+        self.allow_unsandboxed_commands != Some(false)
+    }
+
+    /// The settings of several sources as one, the strongest first. Single values come from the strongest source that has
+    /// them; lists of all sources count.
+    #[must_use]
+    pub fn merged<'a>(sources: impl Iterator<Item = (SandboxSource, &'a Self)> + Clone) -> Self {
+        let mut merged = Self::default();
+        let is_managed = |(source, settings): &(SandboxSource, &Self)| {
+            *source == SandboxSource::Managed
+                && settings.network.allow_managed_domains_only == Some(true)
+        };
+        let managed_only = sources.clone().any(|it| is_managed(&it));
+        let wants = |(source, settings): (SandboxSource, &Self)| {
+            source == SandboxSource::Folder && settings.is_enabled()
+        };
+        let folder_wants = sources.clone().any(wants);
+        for (source, settings) in sources {
+            match source {
+                SandboxSource::Folder => merged.add_closed(settings),
+                SandboxSource::Managed => merged.add(settings, true),
+                SandboxSource::Trusted => merged.add(settings, !managed_only),
+            }
+        }
+        if folder_wants && merged.enabled.is_none() {
+            // It may confine. What runs unasked for it is for a person to say.
+            merged.enabled = Some(true);
+            merged.auto_allow_bash_if_sandboxed = Some(false);
+        }
+        merged
+    }
+
+    fn add(&mut self, weaker: &Self, domains: bool) {
+        let first = |mine: &mut Option<bool>, theirs: Option<bool>| *mine = mine.or(theirs);
+        first(&mut self.enabled, weaker.enabled);
+        first(&mut self.fail_if_unavailable, weaker.fail_if_unavailable);
+        first(
+            &mut self.auto_allow_bash_if_sandboxed,
+            weaker.auto_allow_bash_if_sandboxed,
+        );
+        first(
+            &mut self.allow_unsandboxed_commands,
+            weaker.allow_unsandboxed_commands,
+        );
+        first(
+            &mut self.enable_weaker_nested_sandbox,
+            weaker.enable_weaker_nested_sandbox,
+        );
+        extend(&mut self.excluded_commands, &weaker.excluded_commands);
+        for (category, patterns) in &weaker.ignore_violations {
+            extend(
+                self.ignore_violations.entry(category.clone()).or_default(),
+                patterns,
+            );
+        }
+        self.ripgrep = self.ripgrep.take().or_else(|| weaker.ripgrep.clone());
+        let (mine, theirs) = (&mut self.network, &weaker.network);
+        if domains {
+            extend(&mut mine.allowed_domains, &theirs.allowed_domains);
+        }
+        extend(&mut mine.denied_domains, &theirs.denied_domains);
+        extend(&mut mine.allow_unix_sockets, &theirs.allow_unix_sockets);
+        first(
+            &mut mine.allow_managed_domains_only,
+            theirs.allow_managed_domains_only,
+        );
+        first(&mut mine.allow_local_binding, theirs.allow_local_binding);
+        first(
+            &mut mine.allow_all_unix_sockets,
+            theirs.allow_all_unix_sockets,
+        );
+        mine.http_proxy_port = mine.http_proxy_port.or(theirs.http_proxy_port);
+        mine.socks_proxy_port = mine.socks_proxy_port.or(theirs.socks_proxy_port);
+        let (mine, theirs) = (&mut self.filesystem, &weaker.filesystem);
+        extend(&mut mine.allow_write, &theirs.allow_write);
+        extend(&mut mine.deny_write, &theirs.deny_write);
+        extend(&mut mine.deny_read, &theirs.deny_read);
+    }
+
+    /// What of a source closes: the rest would open something, or let commands run unasked.
+    fn add_closed(&mut self, folder: &Self) {
+        let closed = Self {
+            fail_if_unavailable: folder.fail_if_unavailable.filter(|fails| *fails),
+            auto_allow_bash_if_sandboxed: folder.auto_allow_bash_if_sandboxed.filter(|on| !on),
+            allow_unsandboxed_commands: folder.allow_unsandboxed_commands.filter(|on| !on),
+            network: SandboxNetwork {
+                denied_domains: folder.network.denied_domains.clone(),
+                ..SandboxNetwork::default()
+            },
+            filesystem: SandboxFilesystem {
+                deny_write: folder.filesystem.deny_write.clone(),
+                deny_read: folder.filesystem.deny_read.clone(),
+                ..SandboxFilesystem::default()
+            },
+            ..Self::default()
+        };
+        self.add(&closed, false);
+    }
+}
+
+/// Adds what is not there yet.
+fn extend(list: &mut Vec<String>, more: &[String]) {
+    for text in more {
+        if !list.contains(text) {
+            list.push(text.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> SandboxSettings {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_said_is_as_the_reference_has_it() {
+        let nothing = read("{}");
+        assert!(!nothing.is_enabled() && nothing.auto_allows() && nothing.allows_outside());
+        let on = read(r#"{"enabled": true, "unknown": 1, "network": {"httpProxyPort": 8080}}"#);
+        assert!(on.is_enabled());
+        assert_eq!(on.network.http_proxy_port, Some(8080));
+        serde_json::from_str::<SandboxSettings>(r#"{"filesystem": {"denyRead": "x"}}"#)
+            .expect_err("a text is no list");
+    }
+
+    #[test]
+    fn single_values_come_from_the_strongest_and_lists_from_all() {
+        let strong = read(r#"{"enabled": true, "excludedCommands": ["docker"]}"#);
+        let weak = read(
+            r#"{"enabled": false, "excludedCommands": ["make"], "allowUnsandboxedCommands": false}"#,
+        );
+        let sources = [&strong, &weak].map(|settings| (SandboxSource::Trusted, settings));
+        let merged = SandboxSettings::merged(sources.into_iter());
+        assert!(merged.is_enabled() && !merged.allows_outside());
+        assert_eq!(merged.excluded_commands, ["docker", "make"]);
+    }
+
+    #[test]
+    fn a_folder_that_nobody_trusts_closes_and_opens_nothing() {
+        let folder = read(
+            r#"{"enabled": true, "excludedCommands": ["sh"], "allowUnsandboxedCommands": true,
+                "network": {"allowedDomains": ["evil.example"], "deniedDomains": ["a.example"], "allowAllUnixSockets": true},
+                "filesystem": {"allowWrite": ["/"], "denyRead": ["~/.ssh"]}}"#,
+        );
+        let user = read(r#"{"filesystem": {"denyRead": ["/etc/shadow"]}}"#);
+        let sources = [
+            (SandboxSource::Folder, &folder),
+            (SandboxSource::Trusted, &user),
+        ];
+        let merged = SandboxSettings::merged(sources.into_iter());
+        let expected = read(
+            r#"{"enabled": true, "autoAllowBashIfSandboxed": false, "network": {"deniedDomains": ["a.example"]},
+                "filesystem": {"denyRead": ["~/.ssh", "/etc/shadow"]}}"#,
+        );
+        assert_eq!(merged, expected);
+    }
+
+    #[test]
+    fn where_the_organisation_says_so_only_its_own_hosts_count() {
+        let policy = read(
+            r#"{"network": {"allowManagedDomainsOnly": true, "allowedDomains": ["a.example"]}}"#,
+        );
+        let user = read(r#"{"network": {"allowedDomains": ["b.example"]}}"#);
+        let sources = [
+            (SandboxSource::Managed, &policy),
+            (SandboxSource::Trusted, &user),
+        ];
+        let merged = SandboxSettings::merged(sources.into_iter());
+        assert_eq!(merged.network.allowed_domains, ["a.example"]);
+    }
+}

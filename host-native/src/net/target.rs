@@ -1,0 +1,123 @@
+//! Where a connection is to go, as it is written: a host and a port.
+
+use std::net::{IpAddr, SocketAddr};
+
+use url::{Host, Url};
+
+use super::{AddressRefusal, DomainList, judge_address};
+
+/// A host and a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// In lower case, in ASCII, without a dot behind it; numbers in any spelling are an address.
+    pub(crate) host: Host,
+    pub(crate) port: u16,
+}
+
+/// Why a connection is not made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TargetError {
+    /// It cannot be read.
+    #[error("`{0}` is no address of a host")]
+    Unreadable(String),
+    /// Another protocol.
+    #[error("`{0}:` addresses are not connected to, only http: and https:")]
+    Scheme(String),
+    /// A name and a password in an address mislead whoever reads it.
+    #[error("an address must not hold a user's name or password")]
+    UserInfo,
+    /// No list has it.
+    #[error("{0} is not among the allowed domains")]
+    NotAllowed(String),
+    /// A list refuses it.
+    #[error("{0} is among the denied domains")]
+    Denied(String),
+    /// It stands for an address that is not public.
+    #[error("{host} is {address}, and {reason}")]
+    Address {
+        host: String,
+        address: IpAddr,
+        reason: AddressRefusal,
+    },
+    /// It stands for nothing.
+    #[error("{host} cannot be resolved: {reason}")]
+    Unresolved { host: String, reason: String },
+}
+
+impl Target {
+    /// Of a whole address.
+    pub(crate) fn of_url(text: &str) -> Result<Self, TargetError> {
+        let url = Url::parse(text).map_err(|_| TargetError::Unreadable(text.to_owned()))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(TargetError::Scheme(url.scheme().to_owned()));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(TargetError::UserInfo);
+        }
+        let unreadable = || TargetError::Unreadable(text.to_owned());
+        let port = url.port_or_known_default().ok_or_else(unreadable)?;
+        Self::new(url.host_str().ok_or_else(unreadable)?, port)
+    }
+
+    /// Of `host:port`, as `CONNECT` has it.
+    pub(crate) fn of_authority(text: &str) -> Result<Self, TargetError> {
+        let unreadable = || TargetError::Unreadable(text.to_owned());
+        if text.contains('@') {
+            return Err(TargetError::UserInfo);
+        }
+        let (host, port) = text.rsplit_once(':').ok_or_else(unreadable)?;
+        Self::new(host, port.parse().map_err(|_| unreadable())?)
+    }
+
+    /// Of a host as it is written and a port.
+    pub(crate) fn new(host: &str, port: u16) -> Result<Self, TargetError> {
+        let unreadable = || TargetError::Unreadable(host.to_owned());
+        let bare = host.strip_suffix('.').unwrap_or(host);
+        let host = Host::parse(bare).map_err(|_| unreadable())?;
+        match &host {
+            Host::Domain(name) if name.is_empty() || name.ends_with('.') => Err(unreadable()),
+            _ => Ok(Self { host, port }),
+        }
+    }
+
+    /// The addresses that it may be connected to: it is on the list, and so is each address that is given back, or public.
+    pub(crate) async fn resolve(&self, list: &DomainList) -> Result<Vec<SocketAddr>, TargetError> {
+        list.judge(self)?;
+        let unresolved = |reason: String| TargetError::Unresolved {
+            host: self.host.to_string(),
+            reason,
+        };
+        let addresses: Vec<SocketAddr> = match &self.host {
+            Host::Ipv4(address) => vec![(*address, self.port).into()],
+            Host::Ipv6(address) => vec![(*address, self.port).into()],
+            Host::Domain(name) => tokio::net::lookup_host((name.as_str(), self.port))
+                .await
+                .map_err(|error| unresolved(error.to_string()))?
+                .collect(),
+        };
+        let judge = |address: &SocketAddr| match list.names_locally(self, address.ip()) {
+            true => Ok(()),
+            false => judge_address(address.ip()),
+        };
+        let refused = addresses.iter().find_map(|address| {
+            let reason = judge(address).err()?;
+            Some((address.ip(), reason))
+        });
+        match refused {
+            // One address that is not public is reason enough: whoever gives such answers may give others next time.
+            Some((address, reason)) => Err(TargetError::Address {
+                host: self.host.to_string(),
+                address,
+                reason,
+            }),
+            None if addresses.is_empty() => Err(unresolved("it has no address".to_owned())),
+            None => Ok(addresses),
+        }
+    }
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}

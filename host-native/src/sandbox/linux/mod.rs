@@ -1,0 +1,216 @@
+//! Confinement on Linux: namespaces for users, mounts, network and System V objects; Landlock behind the mounts; filters of
+//! system calls that keep programs from undoing either.
+//!
+//! All of it is put on by the child itself between fork and exec, so that it needs no helper program and works in whatever
+//! program this library is part of. What can be prepared is prepared before.
+
+mod before_exec;
+mod enter;
+mod landlock;
+mod mount_table;
+mod mounts;
+mod namespaces;
+mod seccomp;
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
+
+use rustix::pipe::{PipeFlags, pipe_with};
+
+pub(super) use self::namespaces::{HTTP_PORT, SOCKS_PORT};
+use self::{
+    before_exec::before_exec,
+    enter::{Entry, Inside, Step},
+    mounts::View,
+    namespaces::{Established, Namespaces},
+    seccomp::Sockets,
+};
+use crate::child;
+
+use super::{Exits, Lack, network::UnixSockets, policy::Files};
+
+/// What this kernel gives, with what was made of it.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    namespaces: Option<Arc<Namespaces>>,
+    landlock: bool,
+    lacks: Vec<Lack>,
+}
+
+/// What a command may do beside what its files say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowed {
+    pub(super) unix: UnixSockets,
+    pub(super) bind: bool,
+}
+
+impl Kernel {
+    /// Tries all of it out, in a child that ends before it becomes a program.
+    pub(super) fn probe() -> (Self, Option<Exits>) {
+        let mut kernel = Self {
+            namespaces: None,
+            landlock: landlock::is_available(),
+            lacks: Vec::new(),
+        };
+        if !kernel.landlock {
+            kernel.lacks.push(Lack::Landlock);
+        }
+        if let Err(error) = seccomp::filters(Sockets::NONE) {
+            kernel.lacks.push(Lack::Filters(error.to_string()));
+        }
+        let established = match Namespaces::establish() {
+            Ok(established) => established,
+            Err(error) => {
+                kernel.lacks.push(Lack::Namespaces(error.to_string()));
+                return (kernel, None);
+            }
+        };
+        let Established {
+            namespaces,
+            http,
+            socks,
+        } = established;
+        kernel.namespaces = Some(Arc::new(namespaces));
+        match kernel.rehearse() {
+            Ok(()) => (kernel, Some(Exits { http, socks })),
+            Err(error) => {
+                kernel.namespaces = None;
+                kernel.lacks.push(Lack::Namespaces(error.to_string()));
+                (kernel, None)
+            }
+        }
+    }
+
+    /// What is missing.
+    pub(super) fn lacks(&self) -> &[Lack] {
+        &self.lacks
+    }
+
+    /// Whether commands have a view of the files and a network of their own.
+    pub(super) fn has_namespaces(&self) -> bool {
+        self.namespaces.is_some()
+    }
+
+    /// Whether something is left without namespaces.
+    pub(super) fn can_do_with_less(&self) -> bool {
+        let lacks_filters = |lack: &Lack| matches!(lack, Lack::Filters(_));
+        self.landlock && !self.lacks.iter().any(lacks_filters)
+    }
+
+    /// Puts up everything once, for a program that there is not.
+    fn rehearse(&self) -> io::Result<()> {
+        let allowed = Allowed {
+            unix: UnixSockets::None,
+            bind: false,
+        };
+        // No program lies in a folder of that name: the child fails when all steps are done.
+        let mut command = child::command("/proc/self/nothing");
+        let files = Files::default();
+        let confined = self.confine(&mut command, &files, Path::new("/"), allowed)?;
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+            Ok(mut child) => {
+                child.wait()?;
+            }
+        }
+        drop(command);
+        match confined.failed_step() {
+            None => Ok(()),
+            Some(step) => Err(io::Error::other(format!("{} fails", step.words()))),
+        }
+    }
+
+    /// A command for a program.
+    pub(super) fn command(&self, program: &OsStr, _files: &Files, _allowed: Allowed) -> Command {
+        child::command(program)
+    }
+
+    /// Has a command be confined when it is started.
+    ///
+    /// # Errors
+    /// The view of the files cannot be laid out.
+    pub(super) fn confine(
+        &self,
+        command: &mut Command,
+        files: &Files,
+        directory: &Path,
+        allowed: Allowed,
+    ) -> io::Result<Started> {
+        let inside = match &self.namespaces {
+            None => None,
+            Some(namespaces) => Some(Inside {
+                namespaces: Arc::clone(namespaces),
+                view: View::plan(files, directory)?,
+            }),
+        };
+        let refused = |error: ::landlock::RulesetError| io::Error::other(error);
+        let rules = match self.landlock {
+            true => Some(landlock::rules(&self.writable(files), allowed.bind).map_err(refused)?),
+            false => None,
+        };
+        let filters = seccomp::filters(Sockets {
+            unix: allowed.unix,
+            listen: allowed.bind || allowed.unix != UnixSockets::None,
+            // Without a network of their own they would have that of this machine.
+            internet: inside.is_some(),
+        })
+        .map_err(io::Error::other)?;
+        let (said, failed) = pipe_with(PipeFlags::CLOEXEC)?;
+        let mut entry = Entry {
+            inside,
+            rules,
+            filters,
+            failed,
+        };
+        before_exec(command, move || entry.run());
+        Ok(Started {
+            said: File::from(said),
+        })
+    }
+
+    /// What Landlock leaves open: devices have no folder of their own where there are no mounts.
+    fn writable(&self, files: &Files) -> Vec<PathBuf> {
+        let mut writable = files.open.clone();
+        if !self.has_namespaces() {
+            writable.extend(["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"].map(PathBuf::from));
+        }
+        writable
+    }
+}
+
+impl Sockets {
+    const NONE: Self = Self {
+        unix: UnixSockets::None,
+        listen: false,
+        internet: false,
+    };
+}
+
+/// A command that was told to confine itself.
+#[derive(Debug)]
+pub(super) struct Started {
+    said: File,
+}
+
+impl Started {
+    /// The step that failed, if one did. To be asked when the command has gone, which holds the other end.
+    fn failed_step(mut self) -> Option<Step> {
+        let mut byte = [0];
+        let read = self.said.read(&mut byte).ok()?;
+        Step::ALL
+            .into_iter()
+            .find(|step| read == 1 && *step as u8 == byte[0])
+    }
+
+    /// In words.
+    pub(super) fn failure(self) -> Option<&'static str> {
+        self.failed_step().map(Step::words)
+    }
+}

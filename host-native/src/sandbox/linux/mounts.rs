@@ -1,0 +1,355 @@
+//! A command's own view of the files: everything read-only, open folders on top, closed files and folders covered.
+//!
+//! The view is laid out before the child is made ([`View::plan`]) and put up by the child ([`View::put_up`]), which only makes
+//! system calls. What is covered is covered at its directory entry, so that no other path, link or handle leads around it; and
+//! the folders on the way to it are mounts of their own, which nobody can move away.
+
+use std::{
+    ffi::{CStr, CString},
+    fs, io,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{CWD, Mode, OFlags, StatVfsMountFlags, open, statvfs, symlink},
+    io::Errno,
+    mount::{
+        MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind,
+        mount_change, mount_remount, move_mount, open_tree,
+    },
+    process::chdir,
+};
+
+use super::{super::policy::Files, mount_table::MountTable};
+
+/// The devices that programs need. Nothing else is in their `/dev`: no terminal, no disk.
+const DEVICES: [&CStr; 5] = [
+    c"/dev/null",
+    c"/dev/zero",
+    c"/dev/full",
+    c"/dev/random",
+    c"/dev/urandom",
+];
+
+/// What programs take for files there.
+const LINKS: [(&CStr, &CStr); 5] = [
+    (c"/proc/self/fd", c"/dev/fd"),
+    (c"/proc/self/fd/0", c"/dev/stdin"),
+    (c"/proc/self/fd/1", c"/dev/stdout"),
+    (c"/proc/self/fd/2", c"/dev/stderr"),
+    (c"pts/ptmx", c"/dev/ptmx"),
+];
+
+/// Nothing can be changed, no device opened, no rights gained.
+const SEALED: MountFlags = MountFlags::RDONLY
+    .union(MountFlags::NODEV)
+    .union(MountFlags::NOSUID);
+
+/// What a command sees of the files.
+#[derive(Debug)]
+pub(super) struct View {
+    /// The mounts there are, which all become read-only.
+    mounts: Vec<Mounted>,
+    /// What is laid over them, each over what came before.
+    layers: Vec<Layer>,
+    /// Where the command begins.
+    directory: CString,
+    /// Handles of the child on open folders and devices: as many places as it needs.
+    open: Vec<Option<OwnedFd>>,
+    devices: [Option<OwnedFd>; DEVICES.len()],
+}
+
+/// A mount and the flags it has.
+#[derive(Debug)]
+struct Mounted {
+    path: CString,
+    flags: MountFlags,
+}
+
+#[derive(Debug)]
+enum Layer {
+    /// A folder or file as it is, writable where it was.
+    Open { path: CString, place: usize },
+    /// A folder that stays where it is.
+    Pinned(CString),
+    /// Nothing below it can be changed.
+    ReadOnly { path: CString, mounts: Vec<Mounted> },
+    /// A file that cannot be opened.
+    ClosedFile(CString),
+    /// A folder that cannot be entered.
+    ClosedFolder(CString),
+}
+
+impl View {
+    /// Lays out what a command sees.
+    ///
+    /// # Errors
+    /// The table of mounts cannot be read, or a name holds a zero byte.
+    pub(super) fn plan(files: &Files, directory: &Path) -> io::Result<Self> {
+        let table = MountTable::read()?;
+        let opens_all = files.open.iter().any(|path| path == Path::new("/"));
+        let mounts = table
+            .mounts()
+            // Where everything is open, that still does not mean the system's own.
+            .filter(|mount| !opens_all || is_of_system(&mount.path))
+            .map(|mount| Mounted::new(&mount.path, mount.flags))
+            .collect::<io::Result<_>>()?;
+        let mut view = Self {
+            mounts,
+            layers: Vec::new(),
+            directory: name(directory)?,
+            open: Vec::new(),
+            devices: [const { None }; DEVICES.len()],
+        };
+        let guards = |path: &&PathBuf| {
+            files
+                .guarded
+                .iter()
+                .any(|guarded| path.starts_with(guarded))
+        };
+        let (within, outside): (Vec<&PathBuf>, Vec<&PathBuf>) = outermost(files).partition(guards);
+        for path in outside {
+            view.lay_open(path)?;
+        }
+        view.pin_ways_to(&files.guarded, &files.open)?;
+        for path in &files.guarded {
+            view.lay_read_only(path, &table)?;
+        }
+        for path in within {
+            view.lay_open(path)?;
+        }
+        view.pin_ways_to(&files.read_only, &files.open)?;
+        for path in &files.read_only {
+            view.lay_read_only(path, &table)?;
+        }
+        view.pin_ways_to(&files.closed, &files.open)?;
+        for path in &files.closed {
+            view.close(path)?;
+        }
+        Ok(view)
+    }
+
+    fn lay_open(&mut self, path: &Path) -> io::Result<()> {
+        if path == Path::new("/") {
+            return Ok(());
+        }
+        let place = self.open.len();
+        let path = name(path)?;
+        self.layers.push(Layer::Open { path, place });
+        self.open.push(None);
+        Ok(())
+    }
+
+    fn lay_read_only(&mut self, path: &Path, table: &MountTable) -> io::Result<()> {
+        let flags = flags_at(path)?;
+        let mut mounts = vec![Mounted::new(path, flags)?];
+        for below in table
+            .mounts()
+            .filter(|mount| mount.path != path && mount.path.starts_with(path))
+        {
+            mounts.push(Mounted::new(&below.path, below.flags)?);
+        }
+        let path = name(path)?;
+        self.layers.push(Layer::ReadOnly { path, mounts });
+        Ok(())
+    }
+
+    fn close(&mut self, path: &Path) -> io::Result<()> {
+        let is_folder = fs::metadata(path)?.is_dir();
+        let path = name(path)?;
+        self.layers.push(match is_folder {
+            true => Layer::ClosedFolder(path),
+            false => Layer::ClosedFile(path),
+        });
+        Ok(())
+    }
+
+    /// Makes mounts of the folders between an open one and what lies in it: to move such a folder would move what lies in it to
+    /// where no rule is about it.
+    fn pin_ways_to(&mut self, paths: &[PathBuf], open: &[PathBuf]) -> io::Result<()> {
+        let mut ways: Vec<&Path> = Vec::new();
+        for path in paths {
+            let Some(root) = open.iter().find(|root| path.starts_with(root)) else {
+                continue;
+            };
+            let between = path.ancestors().skip(1);
+            let between = between.take_while(|folder| folder.starts_with(root) && folder != root);
+            ways.extend(between);
+        }
+        ways.sort();
+        ways.dedup();
+        for way in ways {
+            let way = name(way)?;
+            let known = |layer: &Layer| matches!(layer, Layer::Pinned(path) if *path == way);
+            if !self.layers.iter().any(known) {
+                self.layers.push(Layer::Pinned(way));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts it up, in the child, which has a namespace of mounts for itself.
+    pub(super) fn put_up(&mut self) -> io::Result<()> {
+        mount_change(
+            c"/",
+            MountPropagationFlags::PRIVATE | MountPropagationFlags::REC,
+        )?;
+        // Open folders are taken as they are, before everything is sealed.
+        for layer in &self.layers {
+            if let Layer::Open { path, place } = layer {
+                self.open[*place] = Some(taken(path)?);
+            }
+        }
+        for (place, device) in self.devices.iter_mut().zip(DEVICES) {
+            *place = Some(taken(device)?);
+        }
+        for mounted in &self.mounts {
+            mounted.seal()?;
+        }
+        self.put_up_devices()?;
+        for layer in &self.layers {
+            layer.put_up(&mut self.open)?;
+        }
+        // The directory that was entered before lies under all of this.
+        Ok(chdir(&self.directory)?)
+    }
+
+    fn put_up_devices(&mut self) -> io::Result<()> {
+        let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+        mount(
+            c"tmpfs",
+            c"/dev",
+            c"tmpfs",
+            flags,
+            Some(c"mode=0755,size=1m,nr_inodes=64"),
+        )?;
+        for (place, device) in self.devices.iter_mut().zip(DEVICES) {
+            drop(open(
+                device,
+                OFlags::CREATE | OFlags::CLOEXEC | OFlags::WRONLY,
+                Mode::RUSR,
+            )?);
+            put(place.take(), device)?;
+        }
+        for (target, link) in LINKS {
+            symlink(target, link)?;
+        }
+        rustix::fs::mkdir(c"/dev/pts", Mode::from_raw_mode(0o755))?;
+        // Where there are no terminals to be had, programs do without.
+        let _ = mount(
+            c"devpts",
+            c"/dev/pts",
+            c"devpts",
+            flags,
+            Some(c"newinstance,ptmxmode=0666,mode=0620"),
+        );
+        rustix::fs::mkdir(c"/dev/shm", Mode::from_raw_mode(0o755))?;
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        mount(c"tmpfs", c"/dev/shm", c"tmpfs", flags, Some(c"mode=1777"))?;
+        let flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NOEXEC;
+        Ok(mount_remount(c"/dev", flags, c"")?)
+    }
+}
+
+impl Layer {
+    fn put_up(&self, open: &mut [Option<OwnedFd>]) -> io::Result<()> {
+        match self {
+            Self::Open { path, place } => put(open[*place].take(), path),
+            Self::Pinned(path) => put(Some(taken(path)?), path),
+            Self::ReadOnly { path, mounts } => {
+                put(Some(taken(path)?), path)?;
+                mounts.iter().try_for_each(Mounted::seal)
+            }
+            Self::ClosedFile(path) => {
+                mount_bind(c"/dev/null", path)?;
+                // A device where devices cannot be opened.
+                let flags = SEALED | MountFlags::NOEXEC | MountFlags::BIND;
+                Ok(mount_remount(path, flags, c"")?)
+            }
+            Self::ClosedFolder(path) => {
+                let flags = SEALED | MountFlags::NOEXEC;
+                Ok(mount(
+                    c"tmpfs",
+                    path,
+                    c"tmpfs",
+                    flags,
+                    Some(c"mode=0,size=4k,nr_inodes=2"),
+                )?)
+            }
+        }
+    }
+}
+
+impl Mounted {
+    fn new(path: &Path, flags: MountFlags) -> io::Result<Self> {
+        Ok(Self {
+            path: name(path)?,
+            flags,
+        })
+    }
+
+    /// Makes it read-only. One that another covers, or that lies where nobody may go, is not reached by its path: neither here
+    /// nor later.
+    fn seal(&self) -> io::Result<()> {
+        let flags = self.flags | SEALED | MountFlags::BIND;
+        match mount_remount(&self.path, flags, c"") {
+            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::INVAL) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// A handle on what lies at a path, with what is mounted below it.
+fn taken(path: &CStr) -> rustix::io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    open_tree(CWD, path, flags)
+}
+
+fn put(taken: Option<OwnedFd>, path: &CStr) -> io::Result<()> {
+    // Every place was filled before.
+    let taken = taken.ok_or(Errno::BADF)?;
+    Ok(move_mount(
+        &taken,
+        c"",
+        CWD,
+        path,
+        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH,
+    )?)
+}
+
+/// The open folders, but for those that lie in another and are open with it.
+fn outermost(files: &Files) -> impl Iterator<Item = &PathBuf> {
+    files.open.iter().filter(|path| {
+        !files.open.iter().any(|root| {
+            let guards = |guarded: &PathBuf| guarded.starts_with(root) && path.starts_with(guarded);
+            path != &root && path.starts_with(root) && !files.guarded.iter().any(guards)
+        })
+    })
+}
+
+fn is_of_system(path: &Path) -> bool {
+    ["/proc", "/sys", "/dev"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// The flags of the mount in which a path lies: those that may not be taken away.
+fn flags_at(path: &Path) -> io::Result<MountFlags> {
+    let flags = statvfs(path)?.f_flag;
+    Ok([
+        (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ]
+    .into_iter()
+    .filter(|(here, _)| flags.contains(*here))
+    .fold(MountFlags::empty(), |all, (_, flag)| all | flag))
+}
+
+fn name(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}

@@ -1,0 +1,118 @@
+//! Confinement on macOS: a profile for `sandbox-exec`. It was written from the profile language's documents and never tried
+//! out, so it is used only where the settings ask for it (`enableWeakerNestedSandbox`).
+
+use std::{
+    ffi::{OsStr, OsString},
+    fmt::Write as _,
+    io,
+    path::Path,
+    process::Command,
+};
+
+use crate::child;
+
+use super::{Exits, Lack, network::UnixSockets, policy::Files};
+
+/// Where there would be a way out for HTTP.
+pub(super) const HTTP_PORT: u16 = 3128;
+
+/// Where there would be one for everything else.
+pub(super) const SOCKS_PORT: u16 = 1080;
+
+const PROGRAM: &str = "/usr/bin/sandbox-exec";
+
+/// What this system gives.
+#[derive(Debug)]
+pub(super) struct Kernel([Lack; 1]);
+
+/// What a command may do beside what its files say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowed {
+    pub(super) unix: UnixSockets,
+    pub(super) bind: bool,
+}
+
+impl Kernel {
+    pub(super) fn probe() -> (Self, Option<Exits>) {
+        let why = "`sandbox-exec` was never tried out with windlass; `enableWeakerNestedSandbox` uses it all the same";
+        (Self([Lack::System(why.to_owned())]), None)
+    }
+
+    pub(super) fn lacks(&self) -> &[Lack] {
+        &self.0
+    }
+
+    pub(super) fn has_namespaces(&self) -> bool {
+        false
+    }
+
+    pub(super) fn can_do_with_less(&self) -> bool {
+        Path::new(PROGRAM).exists()
+    }
+
+    /// A command for a program, behind `sandbox-exec`.
+    pub(super) fn command(&self, program: &OsStr, files: &Files, allowed: Allowed) -> Command {
+        let mut command = child::command(PROGRAM);
+        command.arg("-p").arg(profile(files, allowed)).arg(program);
+        command
+    }
+
+    /// It is confined by what it was made with.
+    pub(super) fn confine(
+        &self,
+        _command: &mut Command,
+        _files: &Files,
+        _directory: &Path,
+        _allowed: Allowed,
+    ) -> io::Result<Started> {
+        Ok(Started)
+    }
+}
+
+/// Everything is allowed but what follows; later rules are stronger.
+fn profile(files: &Files, allowed: Allowed) -> OsString {
+    let mut text =
+        String::from("(version 1)\n(allow default)\n(deny network*)\n(deny file-write*)\n");
+    let mut rule = |verdict: &str, what: &str, path: &Path| {
+        let path = path
+            .to_string_lossy()
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"");
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "({verdict} {what} (subpath \"{path}\"))");
+    };
+    for path in files
+        .open
+        .iter()
+        .map(AsRef::as_ref)
+        .chain([Path::new("/dev")])
+    {
+        rule("allow", "file-write*", path);
+    }
+    for path in files.guarded.iter().chain(&files.read_only) {
+        rule("deny", "file-write*", path);
+    }
+    for path in &files.closed {
+        rule("deny", "file-write*", path);
+        rule("deny", "file-read*", path);
+    }
+    if allowed.bind {
+        text.push_str("(allow network-bind (local ip \"localhost:*\"))\n(allow network-inbound (local ip \"localhost:*\"))\n");
+    }
+    if allowed.unix == UnixSockets::All {
+        text.push_str(
+            "(allow network* (local unix-socket))\n(allow network* (remote unix-socket))\n",
+        );
+    }
+    text.into()
+}
+
+/// A command that was told to confine itself.
+#[derive(Debug)]
+pub(super) struct Started;
+
+impl Started {
+    pub(super) fn failure(self) -> Option<&'static str> {
+        None
+    }
+}

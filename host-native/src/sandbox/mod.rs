@@ -1,0 +1,322 @@
+//! Commands that the operating system confines (Agent SDK reference, `SandboxSettings`).
+//!
+//! What is confined: every process that Bash starts, with all that it starts itself. It sees the machine's files read-only and
+//! may change the workspace, a folder for temporary files, and what the settings open; what a rule or the settings close is
+//! covered. It has a network of its own, from which two proxies lead out that let through what the settings allow. It has no
+//! rights of the superuser and reaches no other process.
+//!
+//! [`Sandbox::new`] tries out what the kernel gives. What is missing is told by [`Sandbox::lacks`], and a sandbox that lacks
+//! something that the settings ask for is none: whoever has one must not start commands with it.
+//!
+//! On Linux all of this is done by the started process itself, between fork and exec, and needs no other program. On macOS
+//! `sandbox-exec` does it; that was never tried out, and must be asked for with `enableWeakerNestedSandbox`. Elsewhere there is
+//! no Bash.
+
+mod find;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
+mod network;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+mod other;
+mod placeholders;
+mod policy;
+mod proxy;
+mod spawner;
+mod unix_sockets;
+mod violations;
+
+use std::{
+    ffi::OsString,
+    fmt, io,
+    net::TcpListener,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use windlass_core::{permission::CommandConfinement, spec::Environment, tool::FsGrant};
+pub use windlass_engine::settings::{Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings};
+
+#[cfg(target_os = "linux")]
+use self::linux as system;
+#[cfg(target_os = "macos")]
+use self::macos as system;
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+use self::other as system;
+pub(crate) use self::spawner::Spawner;
+use self::{
+    network::UnixSockets,
+    placeholders::Placeholders,
+    policy::{Policy, PolicyError},
+    proxy::{Gate, Proxies, Refusals},
+    system::Kernel,
+};
+use crate::net::{DomainList, InvalidDomain};
+
+/// A sandbox for commands. Cheap to clone; what belongs to it ends with the last clone.
+#[derive(Clone)]
+pub struct Sandbox(Arc<Inner>);
+
+struct Inner {
+    settings: SandboxSettings,
+    kernel: Kernel,
+    lacks: Vec<Lack>,
+    policy: Policy,
+    domains: DomainList,
+    way_out: Mutex<WayOut>,
+    refusals: Arc<Refusals>,
+    placeholders: Placeholders,
+    /// Where commands keep what they need only while they run.
+    temporary: tempfile::TempDir,
+}
+
+/// The way out of the sandbox's network: opened with the first command.
+enum WayOut {
+    None,
+    Closed(Exits),
+    Open(#[allow(dead_code, reason = "they run as long as this is kept")] Proxies),
+}
+
+/// What listens for those inside.
+#[derive(Debug)]
+struct Exits {
+    http: TcpListener,
+    socks: TcpListener,
+}
+
+/// What a kernel does not give.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Lack {
+    /// Nothing can be confined on this system.
+    #[error("commands cannot be confined on this system: {0}")]
+    System(String),
+    /// No namespaces: files cannot be covered, networks cannot be separated.
+    #[error(
+        "{0}; files cannot be covered and no network can be separated without: allow unprivileged user namespaces"
+    )]
+    Namespaces(String),
+    /// No filters of system calls.
+    #[error("system calls cannot be filtered: {0}")]
+    Filters(String),
+    /// No Landlock.
+    #[error(
+        "the kernel has no Landlock: files are held by mounts alone, and a command may send signals to other processes of its user"
+    )]
+    Landlock,
+    /// Settings that need what is not there.
+    #[error("`{0}` of the settings cannot be held without namespaces")]
+    Setting(&'static str),
+}
+
+impl Lack {
+    /// Whether the confinement holds without, with one layer less.
+    fn is_second_layer(&self) -> bool {
+        matches!(self, Self::Landlock)
+    }
+}
+
+/// A sandbox that cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// A domain that is none.
+    #[error("`sandbox.network`: {0}")]
+    Domain(String),
+    /// A command that is none.
+    #[error("`sandbox.excludedCommands`: {0}")]
+    Command(String),
+    /// A path that is none.
+    #[error("`sandbox.filesystem`: {0}")]
+    Path(String),
+    /// There is no folder for temporary files.
+    #[error("there is no folder for the temporary files of confined commands: {0}")]
+    Temporary(#[source] io::Error),
+}
+
+impl From<InvalidDomain> for SandboxError {
+    fn from(error: InvalidDomain) -> Self {
+        Self::Domain(error.to_string())
+    }
+}
+
+/// A command that cannot be confined, and is not started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfineError {
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error("the proxies of the sandbox cannot be started: {0}")]
+    Proxies(io::Error),
+}
+
+impl Sandbox {
+    /// Makes a sandbox, and tries out what the kernel gives: a child of this process confines itself and ends.
+    ///
+    /// Of the environment it takes where relative paths of the settings begin, where `~/` is, and which folders are windlass's own.
+    ///
+    /// # Errors
+    /// [`SandboxError`]: settings that cannot be understood. What the kernel lacks is no error: see [`lacks`](Self::lacks).
+    pub fn new(
+        settings: &SandboxSettings,
+        environment: &Environment,
+    ) -> Result<Self, SandboxError> {
+        let network = &settings.network;
+        let domains = DomainList::parse(&network.allowed_domains, &network.denied_domains)?;
+        let policy = Policy::read(settings, environment).map_err(SandboxError::Path)?;
+        confinement(settings).map_err(SandboxError::Command)?;
+        let temporary = tempfile::Builder::new()
+            .prefix("windlass-")
+            .tempdir_in(
+                std::env::temp_dir()
+                    .canonicalize()
+                    .map_err(SandboxError::Temporary)?,
+            )
+            .map_err(SandboxError::Temporary)?;
+        let (kernel, exits) = Kernel::probe();
+        let lacks = lacks(&kernel, settings);
+        Ok(Self(Arc::new(Inner {
+            settings: settings.clone(),
+            kernel,
+            lacks,
+            policy,
+            domains,
+            way_out: Mutex::new(exits.map_or(WayOut::None, WayOut::Closed)),
+            refusals: Arc::default(),
+            placeholders: Placeholders::default(),
+            temporary,
+        })))
+    }
+
+    /// What of that which the settings ask for cannot be had here, and what is only one layer less.
+    #[must_use]
+    pub fn lacks(&self) -> &[Lack] {
+        &self.0.lacks
+    }
+
+    /// Whether commands can be confined as the settings ask for.
+    #[must_use]
+    pub fn is_available(&self) -> bool {
+        self.0.lacks.iter().all(Lack::is_second_layer)
+    }
+
+    /// What the core is to know of it.
+    #[must_use]
+    pub fn confinement(&self) -> CommandConfinement {
+        // It was read before.
+        confinement(&self.0.settings).unwrap_or_default()
+    }
+
+    /// What starts the processes of a command that may touch what a call grants. Looks for closed files, which may take a while
+    /// where patterns are to be compared with many names.
+    pub(crate) fn spawner(&self, grant: &FsGrant) -> Result<Spawner, ConfineError> {
+        self.open_way_out().map_err(ConfineError::Proxies)?;
+        Spawner::confined(self, grant)
+    }
+
+    fn open_way_out(&self) -> io::Result<()> {
+        let mut way_out = self
+            .0
+            .way_out
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let WayOut::Closed(exits) = std::mem::replace(&mut *way_out, WayOut::None) {
+            let gate = Gate {
+                domains: self.0.domains.clone(),
+                own_http: self.0.settings.network.http_proxy_port,
+                own_socks: self.0.settings.network.socks_proxy_port,
+                refusals: Arc::clone(&self.0.refusals),
+            };
+            *way_out = WayOut::Open(Proxies::start(exits, gate)?);
+        }
+        Ok(())
+    }
+
+    /// Variables by which programs find what they may use.
+    fn variables(&self) -> Vec<(OsString, OsString)> {
+        let mut variables = vec![("TMPDIR", self.0.temporary.path().into())];
+        if self.0.kernel.has_namespaces() {
+            let http = format!("http://127.0.0.1:{}", system::HTTP_PORT);
+            let socks = format!("socks5h://127.0.0.1:{}", system::SOCKS_PORT);
+            for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+                variables.push((name, http.clone().into()));
+            }
+            for name in ["ALL_PROXY", "all_proxy"] {
+                variables.push((name, socks.clone().into()));
+            }
+            // What listens in the sandbox is reached there.
+            for name in ["NO_PROXY", "no_proxy"] {
+                variables.push((name, "localhost,127.0.0.1,::1".into()));
+            }
+            variables.push(("NODE_USE_ENV_PROXY", "1".into()));
+        }
+        let owned = |(name, value): (&str, OsString)| (OsString::from(name), value);
+        variables.into_iter().map(owned).collect()
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.0.temporary.path().to_path_buf()
+    }
+
+    fn unix_sockets(&self) -> UnixSockets {
+        let network = &self.0.settings.network;
+        match network.allow_all_unix_sockets {
+            Some(true) => UnixSockets::All,
+            _ if network.allow_unix_sockets.is_empty() => UnixSockets::None,
+            _ => UnixSockets::Some,
+        }
+    }
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sandbox")
+            .field("settings", &self.0.settings)
+            .field("lacks", &self.0.lacks)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Lacks as one text.
+pub(crate) fn in_words(lacks: &[Lack]) -> String {
+    let words: Vec<String> = lacks.iter().map(ToString::to_string).collect();
+    words.join("; ")
+}
+
+fn confinement(settings: &SandboxSettings) -> Result<CommandConfinement, String> {
+    CommandConfinement::new(
+        settings.auto_allows(),
+        settings.allows_outside(),
+        &settings.excluded_commands,
+    )
+}
+
+/// What is missing for these settings. In a weaker sandbox namespaces may be, as far as nothing is asked for that needs them.
+fn lacks(kernel: &Kernel, settings: &SandboxSettings) -> Vec<Lack> {
+    let is_weaker =
+        settings.enable_weaker_nested_sandbox == Some(true) && kernel.can_do_with_less();
+    if kernel.has_namespaces() || !is_weaker {
+        return kernel.lacks().to_vec();
+    }
+    let (files, network) = (&settings.filesystem, &settings.network);
+    let needs = [
+        (!files.deny_read.is_empty(), "filesystem.denyRead"),
+        (!files.deny_write.is_empty(), "filesystem.denyWrite"),
+        (
+            !network.allowed_domains.is_empty(),
+            "network.allowedDomains",
+        ),
+        (network.http_proxy_port.is_some(), "network.httpProxyPort"),
+        (network.socks_proxy_port.is_some(), "network.socksProxyPort"),
+        (
+            network.allow_local_binding == Some(true),
+            "network.allowLocalBinding",
+        ),
+        (
+            !network.allow_unix_sockets.is_empty(),
+            "network.allowUnixSockets",
+        ),
+    ];
+    let needed = needs.into_iter().filter(|(is_asked_for, _)| *is_asked_for);
+    needed.map(|(_, setting)| Lack::Setting(setting)).collect()
+}

@@ -1,0 +1,68 @@
+//! Systems on which nothing can be confined.
+
+use std::{ffi::OsStr, io, path::Path, process::Command};
+
+use crate::child;
+
+use super::{Exits, Lack, network::UnixSockets, policy::Files};
+
+/// Where there would be a way out for HTTP.
+pub(super) const HTTP_PORT: u16 = 3128;
+
+/// Where there would be one for everything else.
+pub(super) const SOCKS_PORT: u16 = 1080;
+
+/// A kernel of which nothing is known.
+#[derive(Debug)]
+pub(super) struct Kernel([Lack; 1]);
+
+/// What a command may do beside what its files say.
+#[derive(Debug, Clone, Copy)]
+#[allow(dead_code, reason = "nobody looks at it here")]
+pub(super) struct Allowed {
+    pub(super) unix: UnixSockets,
+    pub(super) bind: bool,
+}
+
+impl Kernel {
+    pub(super) fn probe() -> (Self, Option<Exits>) {
+        let lack = Lack::System(format!("nothing is known about {}", std::env::consts::OS));
+        (Self([lack]), None)
+    }
+
+    pub(super) fn lacks(&self) -> &[Lack] {
+        &self.0
+    }
+
+    pub(super) fn has_namespaces(&self) -> bool {
+        false
+    }
+
+    pub(super) fn can_do_with_less(&self) -> bool {
+        false
+    }
+
+    pub(super) fn command(&self, program: &OsStr, _files: &Files, _allowed: Allowed) -> Command {
+        child::command(program)
+    }
+
+    pub(super) fn confine(
+        &self,
+        _command: &mut Command,
+        _files: &Files,
+        _directory: &Path,
+        _allowed: Allowed,
+    ) -> io::Result<Started> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// A command that there never is.
+#[derive(Debug)]
+pub(super) struct Started;
+
+impl Started {
+    pub(super) fn failure(self) -> Option<&'static str> {
+        None
+    }
+}

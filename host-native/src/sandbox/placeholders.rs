@@ -1,0 +1,81 @@
+//! Empty folders in the place of files that there are not and must not be: what is mounted over one holds its name.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The placeholders of a sandbox, each with how many commands need it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Placeholders(Arc<Mutex<BTreeMap<PathBuf, usize>>>);
+
+/// Placeholders that are needed as long as the value lives.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    all: Placeholders,
+    paths: Vec<PathBuf>,
+}
+
+impl Placeholders {
+    /// Makes those that are not there and may be made, and keeps those that other commands made. What somebody else put there
+    /// is there, and that is enough.
+    pub(super) fn reserve(&self, paths: &[PathBuf], may_make: impl Fn(&Path) -> bool) -> Reserved {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = Vec::new();
+        for path in paths {
+            let count = counts.get(path).copied().unwrap_or_default();
+            if count > 0 || (may_make(path) && fs::create_dir(path).is_ok()) {
+                counts.insert(path.clone(), count + 1);
+                reserved.push(path.clone());
+            }
+        }
+        Reserved {
+            all: self.clone(),
+            paths: reserved,
+        }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        let mut counts = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in &self.paths {
+            let left = counts
+                .get(path)
+                .copied()
+                .unwrap_or_default()
+                .saturating_sub(1);
+            if left > 0 {
+                counts.insert(path.clone(), left);
+            } else {
+                counts.remove(path);
+                // Whoever put something in it means it to be there.
+                let _ = fs::remove_dir(path);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placeholder_goes_with_the_last_who_needs_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".mcp.json");
+        let all = Placeholders::default();
+        let first = all.reserve(std::slice::from_ref(&path), |_| true);
+        let second = all.reserve(std::slice::from_ref(&path), |_| false);
+        drop(first);
+        assert!(path.is_dir());
+        drop(second);
+        assert!(!path.exists());
+        let filled = all.reserve(std::slice::from_ref(&path), |_| true);
+        fs::write(path.join("x"), "").unwrap();
+        drop(filled);
+        assert!(path.join("x").exists());
+    }
+}

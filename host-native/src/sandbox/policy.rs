@@ -1,0 +1,321 @@
+//! Which files a command may touch: what the settings and the call say, as paths that exist when it begins.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use windlass_core::{
+    spec::Environment,
+    tool::{Access, DenyPattern, FsGrant},
+};
+use windlass_engine::settings::SandboxSettings;
+
+use super::find::{TooMany, closed_files};
+
+/// Files that tell other programs what to do, by their places below an open folder. Who may write them gets more than the
+/// sandbox gives, later and elsewhere.
+const TELLING: [&str; 2] = [".claude", ".mcp.json"];
+
+/// Those that shells read when they start.
+const PROFILES: [&str; 16] = [
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".cshrc",
+    ".envrc",
+    ".kshrc",
+    ".login",
+    ".profile",
+    ".tcshrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// Further ones in the home directory.
+const TELLING_AT_HOME: [&str; 7] = [
+    ".gitconfig",
+    ".inputrc",
+    ".ssh",
+    ".config/autostart",
+    ".config/fish",
+    ".config/git",
+    ".config/systemd",
+];
+
+/// Those of a repository.
+const TELLING_IN_GIT: [&str; 4] = ["hooks", "config", "config.worktree", "info"];
+
+/// So deep do modules lie in modules.
+const MODULE_DEPTH: usize = 8;
+
+/// What the settings say about files.
+#[derive(Debug)]
+pub(super) struct Policy {
+    /// Absolute paths.
+    write: Vec<PathBuf>,
+    /// Absolute patterns.
+    deny: Vec<DenyPattern>,
+    /// Sockets that may be reached.
+    pub(super) sockets: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    /// Windlass's own folders.
+    own: Vec<PathBuf>,
+}
+
+/// Which files a command may touch: absolute, real, and there when it begins.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// May be changed.
+    pub(super) open: Vec<PathBuf>,
+    /// May not, but for open folders below them: they tell other programs what to do.
+    pub(super) guarded: Vec<PathBuf>,
+    /// May not be changed.
+    pub(super) read_only: Vec<PathBuf>,
+    /// May not even be read.
+    pub(super) closed: Vec<PathBuf>,
+    /// Names of which there must be something, so that nothing else takes them.
+    pub(super) reserved: Vec<PathBuf>,
+}
+
+/// Files that cannot be found out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PolicyError {
+    #[error("{0}: name them more narrowly, with fewer files below the part that has no `*`")]
+    TooMany(#[from] TooMany),
+    #[error("the working directory {} cannot be found: {error}", path.display())]
+    Directory {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+}
+
+impl Policy {
+    /// Reads the paths of the settings.
+    pub(super) fn read(
+        settings: &SandboxSettings,
+        environment: &Environment,
+    ) -> Result<Self, String> {
+        let (cwd, home) = (environment.cwd.as_str(), environment.home.as_deref());
+        let files = &settings.filesystem;
+        let absolute = |text: &String| absolute(text, cwd, home);
+        let write = files.allow_write.iter().map(|text| {
+            let path = absolute(text)?;
+            // A folder is open with all that is in it.
+            let folder = path.trim_end_matches("/**").trim_end_matches('/');
+            match folder.contains(['*', '?', '[', '{']) {
+                true => Err(format!(
+                    "`{text}` cannot be opened: name the folder, without `*`"
+                )),
+                false => Ok(PathBuf::from(if folder.is_empty() { "/" } else { folder })),
+            }
+        });
+        let deny = |texts: &[String], access| {
+            let patterns = texts.iter().map(|text| absolute(text));
+            patterns
+                .map(move |pattern| pattern.map(|pattern| DenyPattern { pattern, access }))
+                .collect::<Result<Vec<_>, String>>()
+        };
+        let mut denied = deny(&files.deny_write, Access::Write)?;
+        denied.extend(deny(&files.deny_read, Access::Read)?);
+        let sockets = settings.network.allow_unix_sockets.iter();
+        let sockets = sockets.map(|text| {
+            let path = PathBuf::from(absolute(text)?);
+            Ok::<_, String>(fs::canonicalize(&path).unwrap_or(path))
+        });
+        Ok(Self {
+            write: write.collect::<Result<_, _>>()?,
+            deny: denied,
+            sockets: sockets.collect::<Result<_, _>>()?,
+            home: home.map(PathBuf::from),
+            own: environment
+                .own_directories
+                .iter()
+                .map(PathBuf::from)
+                .collect(),
+        })
+    }
+
+    /// The files of a command, as they are at this moment.
+    pub(super) fn files(&self, grant: &FsGrant, temporary: &Path) -> Result<Files, PolicyError> {
+        let cwd = PathBuf::from(&grant.cwd);
+        let cwd =
+            fs::canonicalize(&cwd).map_err(|error| PolicyError::Directory { path: cwd, error })?;
+        let roots = grant
+            .roots
+            .iter()
+            .filter(|root| root.access == Access::Write);
+        let named = roots.map(|root| Path::new(&root.path));
+        let named = named
+            .chain(self.write.iter().map(PathBuf::as_path))
+            .chain([temporary]);
+        let mut files = Files::default();
+        files.open.push(cwd);
+        // What is not there cannot be opened.
+        files
+            .open
+            .extend(named.filter_map(|path| fs::canonicalize(path).ok()));
+        files.open.sort();
+        files.open.dedup();
+        for root in files.open.clone() {
+            if root != temporary {
+                self.guard(&root, &mut files);
+            }
+        }
+        let deny: Vec<DenyPattern> = self.deny.iter().chain(&grant.deny).cloned().collect();
+        let found = closed_files(&deny)?;
+        files.read_only = found.read_only;
+        files.closed = found.closed;
+        Ok(files)
+    }
+
+    /// Adds what tells other programs what to do, below an open folder.
+    fn guard(&self, root: &Path, files: &mut Files) {
+        for place in TELLING.map(|name| root.join(name)) {
+            if fs::symlink_metadata(&place).is_err() {
+                files.reserved.push(place.clone());
+            }
+            files.guarded.push(place);
+        }
+        guard_repository(root, files);
+        let own = self
+            .own
+            .iter()
+            .filter_map(|path| fs::canonicalize(path).ok());
+        let profiles = PROFILES
+            .map(|name| root.join(name))
+            .into_iter()
+            .filter(|path| path.exists());
+        let there: Vec<PathBuf> = own
+            .filter(|path| path.starts_with(root))
+            .chain(profiles)
+            .collect();
+        files.guarded.extend(there);
+        if let Some(home) = self.home.as_ref().filter(|home| home.starts_with(root)) {
+            let places = TELLING_AT_HOME
+                .iter()
+                .chain(&TELLING)
+                .chain(&PROFILES)
+                .map(|name| home.join(name));
+            let there = places.filter_map(|place| fs::canonicalize(place).ok());
+            files.guarded.extend(
+                there
+                    .filter(|place| !files.guarded.contains(place))
+                    .collect::<Vec<_>>(),
+            );
+        }
+    }
+}
+
+/// What a repository's own programs are told, in its modules and other work trees as well.
+fn guard_repository(root: &Path, files: &mut Files) {
+    let git = root.join(".git");
+    match fs::symlink_metadata(&git) {
+        // It says where the repository is.
+        Ok(metadata) if metadata.is_file() => files.guarded.push(git),
+        Ok(metadata) if metadata.is_dir() => guard_git_folder(&git, MODULE_DEPTH, files),
+        _ => {}
+    }
+}
+
+fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
+    for name in TELLING_IN_GIT {
+        let place = git.join(name);
+        let is_there = fs::symlink_metadata(&place).is_ok();
+        if !is_there && matches!(name, "hooks" | "info") {
+            files.reserved.push(place.clone());
+        }
+        if is_there || matches!(name, "hooks" | "info") {
+            files.guarded.push(place);
+        }
+    }
+    let folders = |path: PathBuf| {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir())
+    };
+    for tree in folders(git.join("worktrees")) {
+        let places = ["gitdir", "commondir", "config.worktree"].map(|name| tree.join(name));
+        files
+            .guarded
+            .extend(places.into_iter().filter(|place| place.exists()));
+    }
+    for module in folders(git.join("modules")) {
+        guard_modules(&module, depth, files);
+    }
+}
+
+/// A folder of modules, or a module: their names may hold slashes.
+fn guard_modules(folder: &Path, depth: usize, files: &mut Files) {
+    if folder.join("HEAD").exists() {
+        return guard_git_folder(folder, depth, files);
+    }
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            guard_modules(&entry.path(), depth, files);
+        }
+    }
+}
+
+/// A path of the settings as an absolute one.
+fn absolute(text: &str, cwd: &str, home: Option<&str>) -> Result<String, String> {
+    if text.is_empty() || text.contains('\0') {
+        return Err(format!("{text:?} is no path"));
+    }
+    let path = match (text.strip_prefix("~"), home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            format!("{home}{rest}")
+        }
+        (Some(rest), None) if rest.is_empty() || rest.starts_with('/') => {
+            return Err(format!(
+                "`{text}` cannot be found: there is no home directory"
+            ));
+        }
+        _ if text.starts_with('/') => text.replacen("//", "/", 1),
+        _ => format!(
+            "{}/{}",
+            cwd.trim_end_matches('/'),
+            text.trim_start_matches("./")
+        ),
+    };
+    match path.split('/').any(|part| part == "..") {
+        true => Err(format!("`{text}` holds `..`: write the path that is meant")),
+        false => Ok(path.trim_end_matches("/.").to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_settings_begin_where_they_say() {
+        let read = |text| absolute(text, "/w", Some("/home/me"));
+        let table = [
+            ("/etc/x", "/etc/x"),
+            ("//etc/x", "/etc/x"),
+            ("~/.ssh", "/home/me/.ssh"),
+            ("~", "/home/me"),
+            ("./build", "/w/build"),
+            ("build/*.o", "/w/build/*.o"),
+            (".", "/w"),
+            ("~user", "/w/~user"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(read(text).unwrap(), expected, "{text}");
+        }
+        for text in ["", "../x", "/w/../etc", "a\0b"] {
+            read(text).expect_err(text);
+        }
+        absolute("~/x", "/w", None).expect_err("no home");
+    }
+}

@@ -1,0 +1,155 @@
+//! The way out of a sandbox's network: proxies for HTTP and SOCKS that run in this process, on sockets that were made inside.
+//!
+//! They run on a thread of their own, because a sandbox may be used from several runtimes, or be made where there is none.
+
+mod http;
+mod refusals;
+mod socks;
+
+use std::{io, net::Ipv4Addr, sync::Arc, thread};
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+pub(super) use self::refusals::{Refusal, Refusals};
+use super::Exits;
+use crate::net::{DomainList, Target, TargetError};
+
+/// What decides about connections.
+#[derive(Debug)]
+pub(super) struct Gate {
+    pub(super) domains: DomainList,
+    /// The person's own proxies, which decide themselves.
+    pub(super) own_http: Option<u16>,
+    pub(super) own_socks: Option<u16>,
+    pub(super) refusals: Arc<Refusals>,
+}
+
+/// Running proxies, which end with the value.
+#[derive(Debug)]
+pub(super) struct Proxies(CancellationToken);
+
+impl Proxies {
+    /// Starts them.
+    ///
+    /// # Errors
+    /// The thread or its runtime cannot be had.
+    pub(super) fn start(exits: Exits, gate: Gate) -> io::Result<Self> {
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        exits.http.set_nonblocking(true)?;
+        exits.socks.set_nonblocking(true)?;
+        let serve = move || {
+            runtime.block_on(async {
+                let gate = Arc::new(gate);
+                let serving = async {
+                    tokio::join!(
+                        accept(exits.http, Kind::Http, &gate),
+                        accept(exits.socks, Kind::Socks, &gate)
+                    )
+                };
+                tokio::select! {
+                    _ = serving => {}
+                    () = stopped.cancelled() => {}
+                }
+            });
+            // A name that is just being looked up holds nobody up.
+            runtime.shutdown_background();
+        };
+        thread::Builder::new()
+            .name("windlass-proxy".to_owned())
+            .spawn(serve)?;
+        Ok(Self(stop))
+    }
+}
+
+impl Drop for Proxies {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Http,
+    Socks,
+}
+
+async fn accept(listener: std::net::TcpListener, kind: Kind, gate: &Arc<Gate>) {
+    let Ok(listener) = TcpListener::from_std(listener) else {
+        return;
+    };
+    loop {
+        // A connection that is gone by now is no reason to take no other; one that cannot be taken for want of handles is
+        // tried again when others have ended.
+        let Ok((connection, _)) = listener.accept().await else {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            continue;
+        };
+        let gate = Arc::clone(gate);
+        tokio::spawn(async move {
+            match (kind, gate.own_http, gate.own_socks) {
+                (Kind::Http, Some(port), _) | (Kind::Socks, _, Some(port)) => {
+                    hand_on(connection, port).await;
+                }
+                (Kind::Http, ..) => http::serve(connection, gate).await,
+                (Kind::Socks, ..) => socks::serve(connection, &gate).await,
+            }
+        });
+    }
+}
+
+/// Everything goes to a proxy of this machine.
+async fn hand_on(mut connection: TcpStream, port: u16) {
+    if let Ok(mut proxy) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
+        let _ = tokio::io::copy_bidirectional(&mut connection, &mut proxy).await;
+    }
+}
+
+impl Gate {
+    /// Connects to an address of a host that may be reached; that very address was judged.
+    async fn connect(&self, target: Result<Target, TargetError>) -> Result<TcpStream, Closed> {
+        let addresses = match target {
+            Ok(target) => target.resolve(&self.domains).await,
+            Err(error) => Err(error),
+        };
+        let addresses = addresses.map_err(|error| {
+            let host = match &error {
+                TargetError::NotAllowed(host) | TargetError::Denied(host) => host.clone(),
+                TargetError::Address { host, .. } | TargetError::Unresolved { host, .. } => {
+                    host.clone()
+                }
+                TargetError::Unreadable(text) => text.clone(),
+                TargetError::Scheme(_) | TargetError::UserInfo => String::new(),
+            };
+            let text = error.to_string();
+            match error {
+                TargetError::Unresolved { .. } => Closed::Unreachable(text),
+                _ => {
+                    self.refusals.add(host, text.clone());
+                    Closed::Refused(text)
+                }
+            }
+        })?;
+        let mut failure = Closed::Unreachable("it has no address".to_owned());
+        for address in addresses {
+            match TcpStream::connect(address).await {
+                Ok(connection) => return Ok(connection),
+                Err(error) => failure = Closed::Unreachable(format!("{address}: {error}")),
+            }
+        }
+        Err(failure)
+    }
+}
+
+/// Why there is no connection, in words.
+#[derive(Debug)]
+enum Closed {
+    /// It may not be.
+    Refused(String),
+    /// It cannot be.
+    Unreachable(String),
+}

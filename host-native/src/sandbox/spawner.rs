@@ -1,0 +1,130 @@
+//! How the processes of a command are started: as they are, or confined.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs, io,
+    path::Path,
+    sync::Arc,
+};
+
+use tokio::process::{Child, Command};
+use windlass_core::tool::FsGrant;
+
+use crate::child;
+
+use super::{
+    ConfineError, Sandbox, network::UnixSockets, placeholders::Reserved, policy::Files,
+    system::Allowed, unix_sockets::others, violations::Violations,
+};
+
+/// Starts the processes of one command. One value for all of them: what they may touch was found out once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spawner(Option<Arc<Confined>>);
+
+#[derive(Debug)]
+struct Confined {
+    sandbox: Sandbox,
+    files: Files,
+    variables: Vec<(OsString, OsString)>,
+    /// How much had been refused before.
+    refused_before: u64,
+    _reserved: Reserved,
+}
+
+impl Spawner {
+    /// Starts processes as they are.
+    pub(crate) fn bare() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn confined(sandbox: &Sandbox, grant: &FsGrant) -> Result<Self, ConfineError> {
+        let temporary = sandbox.temporary();
+        let mut files = sandbox.0.policy.files(grant, &temporary)?;
+        let may_make = |path: &Path| files.reserved.iter().any(|reserved| reserved == path);
+        let reserved = sandbox.0.placeholders.reserve(&files.guarded, may_make);
+        // A link is followed: what it leads to is what tells. What is still not there cannot be made here by this user.
+        let guarded = files
+            .guarded
+            .iter()
+            .filter_map(|path| fs::canonicalize(path).ok());
+        files.guarded = guarded.collect();
+        files.guarded.sort();
+        files.guarded.dedup();
+        if sandbox.unix_sockets() == UnixSockets::Some {
+            files.closed.extend(others(&sandbox.0.policy.sockets));
+            files.closed.sort();
+        }
+        Ok(Self(Some(Arc::new(Confined {
+            variables: sandbox.variables(),
+            refused_before: sandbox.0.refusals.count(),
+            sandbox: sandbox.clone(),
+            files,
+            _reserved: reserved,
+        }))))
+    }
+
+    /// Whether what it starts is confined.
+    pub(crate) fn is_confined(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// A command for a program, to be completed and given to [`spawn`](Self::spawn).
+    pub(crate) fn command(&self, program: &OsStr) -> Command {
+        match &self.0 {
+            None => child::command(program).into(),
+            Some(confined) => {
+                let kernel = &confined.sandbox.0.kernel;
+                kernel
+                    .command(program, &confined.files, confined.allowed())
+                    .into()
+            }
+        }
+    }
+
+    /// Starts a process in a directory.
+    ///
+    /// # Errors
+    /// What the system says; confined, also which step of the confinement failed. Nothing runs then.
+    pub(crate) fn spawn(&self, mut command: Command, directory: &Path) -> io::Result<Child> {
+        let Some(confined) = &self.0 else {
+            return child::spawn(&mut command);
+        };
+        let kernel = &confined.sandbox.0.kernel;
+        command.envs(confined.variables.iter().map(|(name, value)| (name, value)));
+        let started = kernel.confine(
+            command.as_std_mut(),
+            &confined.files,
+            directory,
+            confined.allowed(),
+        )?;
+        let outcome = child::spawn(&mut command);
+        // The other end of what says why goes with it.
+        drop(command);
+        outcome.map_err(|error| match started.failure() {
+            None => error,
+            Some(step) => io::Error::new(
+                error.kind(),
+                format!("it cannot be confined: {step} fails ({error})"),
+            ),
+        })
+    }
+
+    /// What a command was refused, as far as that can be known from what it wrote.
+    pub(crate) fn violations(&self, stderr: &str) -> Option<String> {
+        let confined = self.0.as_ref()?;
+        let refused = confined.sandbox.0.refusals.since(confined.refused_before);
+        let ignored = &confined.sandbox.0.settings.ignore_violations;
+        Violations::of(stderr, refused, &confined.files)
+            .without(ignored)
+            .told()
+    }
+}
+
+impl Confined {
+    fn allowed(&self) -> Allowed {
+        Allowed {
+            unix: self.sandbox.unix_sockets(),
+            bind: self.sandbox.0.settings.network.allow_local_binding == Some(true),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `--sandbox`: commands that the operating system confines, and what is said where it cannot.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+use windlass::{
+    core::spec::Environment,
+    sandbox::{Sandbox, SandboxSettings},
+};
+
+use crate::support::{Done, Windlass, calling};
+
+fn is_confined() -> bool {
+    let sandbox = Sandbox::new(&SandboxSettings::on(), &Environment::default()).unwrap();
+    if !sandbox.is_available() {
+        eprintln!(
+            "skipped: commands cannot be confined here: {:?}",
+            sandbox.lacks()
+        );
+    }
+    sandbox.is_available()
+}
+
+#[test]
+fn conf_5_commands_run_confined_without_a_question() {
+    if !is_confined() {
+        return;
+    }
+    let other = tempfile::tempdir().unwrap();
+    let command = format!("touch made; touch {}/made", other.path().display());
+    let server = calling("Bash", &json!({ "command": command }), "Done.");
+    let windlass = Windlass::asking(&server);
+    let done = windlass.run(&["-p", "Make it", "--sandbox", r#"{"enabled": true}"#]);
+    assert_eq!(
+        (done.stdout.as_str(), done.stderr.as_str()),
+        ("Done.\n", "")
+    );
+    assert!(windlass.workspace.path().join("made").exists());
+    assert!(!other.path().join("made").exists());
+}
+
+#[test]
+fn settings_that_cannot_be_understood_are_refused() {
+    let windlass = Windlass::new();
+    for settings in [
+        "on",
+        r#"{"enabled": "yes"}"#,
+        r#"{"enabled": true, "network": {"allowedDomains": ["https://example.com"]}}"#,
+        r#"{"enabled": true, "filesystem": {"denyRead": ["../x"]}}"#,
+    ] {
+        let mut command = windlass.command(&["-p", "x", "--sandbox", settings]);
+        command.env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
+        let done = Done::of(&command.output().unwrap());
+        assert_eq!(done.code, Some(2), "{settings}: {done:?}");
+        assert!(done.stderr.contains("sandbox"), "{settings}: {done:?}");
+    }
+}
+
+/// The command on a kernel that lets nobody make namespaces: one in which their number is none.
+fn without_namespaces(windlass: &Windlass, arguments: &[&str]) -> Option<Done> {
+    let wrapped = windlass.command(arguments);
+    let mut command = Command::new("unshare");
+    command
+        .args([
+            "-Ur",
+            "sh",
+            "-c",
+            "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"",
+            "sh",
+        ])
+        .arg(wrapped.get_program())
+        .args(wrapped.get_args())
+        .current_dir(windlass.workspace.path())
+        .env_clear()
+        .stdin(Stdio::null());
+    for (name, value) in wrapped.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    let done = command.output().ok().map(|output| Done::of(&output));
+    let done = done.filter(|done| !done.stderr.contains("unshare:"));
+    if done.is_none() {
+        eprintln!("skipped: a kernel without namespaces cannot be had here");
+    }
+    done
+}
+
+#[test]
+fn conf_5_where_nothing_can_be_confined_that_is_said_and_nothing_runs_for_it() {
+    let server = calling(
+        "Bash",
+        &json!({"command": "touch made"}),
+        "I was not allowed to.",
+    );
+    let windlass = Windlass::asking(&server);
+    let arguments = ["-p", "Make it", "--sandbox", r#"{"enabled": true}"#];
+    let Some(done) = without_namespaces(&windlass, &arguments) else {
+        return;
+    };
+    assert!(
+        done.stderr.contains("commands are not confined here"),
+        "{done:?}"
+    );
+    assert!(done.stderr.contains("namespaces"), "{done:?}");
+    assert!(!windlass.workspace.path().join("made").exists(), "{done:?}");
+}
+
+#[test]
+fn conf_5_where_nothing_can_be_confined_no_session_begins_if_the_settings_say_so() {
+    let server = calling("Bash", &json!({"command": "touch made"}), "Done.");
+    let windlass = Windlass::asking(&server);
+    let settings = r#"{"enabled": true, "failIfUnavailable": true}"#;
+    let Some(done) = without_namespaces(&windlass, &["-p", "Make it", "--sandbox", settings])
+    else {
+        return;
+    };
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(
+        done.stderr.contains("failIfUnavailable") && done.stderr.contains("namespaces"),
+        "{done:?}"
+    );
+    assert!(server.requests().is_empty());
+}
+
+/// The same for an SDK: the engine ends before the first line.
+#[test]
+fn conf_5_an_engine_that_cannot_confine_does_not_begin() {
+    let windlass = Windlass::new();
+    let settings = r#"{"sandbox": {"enabled": true, "failIfUnavailable": true}}"#;
+    let arguments = [
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--settings",
+        settings,
+    ];
+    let Some(done) = without_namespaces(&windlass, &arguments) else {
+        return;
+    };
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(
+        done.stderr.contains("failIfUnavailable") && done.stderr.contains("namespaces"),
+        "{done:?}"
+    );
+    assert_eq!(done.stdout, "");
+}
+
+/// With the weaker sandbox Landlock holds what it can, and what it cannot is not left out in silence.
+#[test]
+fn conf_12_the_weaker_sandbox_does_without_namespaces() {
+    let other = tempfile::tempdir().unwrap();
+    let command = format!(
+        "touch made; touch {}/made; exec 3<>/dev/tcp/127.0.0.1/1 || echo no network",
+        other.path().display()
+    );
+    let server = calling("Bash", &json!({ "command": command }), "Done.");
+    let windlass = Windlass::asking(&server);
+    let settings = r#"{"enabled": true, "enableWeakerNestedSandbox": true}"#;
+    let Some(done) = without_namespaces(&windlass, &["-p", "Make it", "--sandbox", settings])
+    else {
+        return;
+    };
+    if done.stderr.contains("no Landlock") {
+        return eprintln!("skipped: the kernel has no Landlock");
+    }
+    assert_eq!(done.stdout, "Done.\n", "{done:?}");
+    assert!(windlass.workspace.path().join("made").exists(), "{done:?}");
+    assert!(!other.path().join("made").exists());
+    let settings = r#"{"enabled": true, "enableWeakerNestedSandbox": true, "filesystem": {"denyRead": ["key"]}}"#;
+    let Some(done) = without_namespaces(&windlass, &["-p", "x", "--sandbox", settings]) else {
+        return;
+    };
+    assert!(done.stderr.contains("filesystem.denyRead"), "{done:?}");
+}

@@ -1,0 +1,108 @@
+//! Files that tell other programs what to do: nobody writes them from within.
+
+use std::{fs, process::Command};
+
+use serde_json::json;
+
+use crate::support::Place;
+
+fn git(place: &Place, arguments: &[&str]) {
+    let done = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
+        .args(arguments)
+        .current_dir(&place.inside)
+        .status();
+    assert!(
+        done.is_ok_and(|status| status.success()),
+        "git {arguments:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_tells_other_programs_what_to_do_is_not_written() {
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
+    git(&place, &["init", "-q"]);
+    place.file(".claude/settings.json", "{}");
+    let before = fs::read_to_string(place.inside.join(".git/config")).unwrap();
+    let attacks = [
+        "echo evil > .claude/settings.json; echo evil > .claude/settings.local.json",
+        "rm -rf .claude; mkdir .claude; echo evil > .claude/settings.json",
+        "mv .claude c; mkdir .claude; echo evil > .claude/settings.json",
+        "echo evil > .mcp.json",
+        "mkdir x; echo evil > x/m; mv x/m .mcp.json; cp -T x .mcp.json; ln -s x .mcp.json; echo evil > .mcp.json/x",
+        "rmdir .mcp.json; rm -rf .mcp.json; echo evil > .mcp.json",
+        "echo evil > .git/hooks/pre-commit; mkdir .git/hooks; echo evil > .git/hooks/pre-commit",
+        "rm -rf .git/hooks; mv .git/hooks h; ln -s $IN .git/hooks",
+        "git config core.fsmonitor evil; echo evil >> .git/config; sed -i s/a/evil/ .git/config",
+        "mv .git g; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit",
+        "echo evil > .git/info/attributes",
+        "mv $IN $IN.old; mkdir -p $IN/.claude",
+    ];
+    for attack in attacks {
+        let ran = place.run(attack).await;
+        let read = |name: &str| fs::read_to_string(place.inside.join(name));
+        assert_eq!(
+            read(".claude/settings.json").unwrap(),
+            "{}",
+            "{attack}: {ran:?}"
+        );
+        assert!(read(".claude/settings.local.json").is_err(), "{attack}");
+        assert!(
+            !place.inside.join(".mcp.json").exists(),
+            "{attack}: {ran:?}"
+        );
+        assert!(read(".git/hooks/pre-commit").is_err(), "{attack}");
+        assert_eq!(read(".git/config").unwrap(), before, "{attack}");
+        assert!(
+            !read(".git/info/attributes").is_ok_and(|text| text.contains("evil")),
+            "{attack}"
+        );
+    }
+}
+
+/// Where there is none yet there is none afterwards, whatever else git needs of its folder.
+#[tokio::test]
+async fn what_is_not_there_is_not_made_and_git_still_works() {
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
+    git(&place, &["init", "-q", "--template="]);
+    let ran = place
+        .run(
+            "mkdir -p .claude/commands; echo evil > .claude/settings.json; echo evil > .mcp.json; \
+             mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; \
+             echo text > file && git add file && git -c user.name=t -c user.email=t@e commit -qm 'first' && git log --format=%s",
+        )
+        .await;
+    assert!(ran.stdout.contains("first"), "{ran:?}");
+    for name in [".claude", ".mcp.json", ".git/hooks", ".git/info"] {
+        assert!(!place.inside.join(name).exists(), "{name}: {ran:?}");
+    }
+}
+
+/// A work tree below `.claude/worktrees` is a workspace like any other; the rest of `.claude` stays closed.
+#[tokio::test]
+async fn a_work_tree_of_the_agent_is_open() {
+    let Some(mut place) = Place::new(json!({})) else {
+        return;
+    };
+    place.file(".claude/settings.json", "{}");
+    place.file(".claude/worktrees/one/file", "old");
+    let whole = place.inside.clone();
+    place.inside = whole.join(".claude/worktrees/one");
+    let mut call = place.call("echo new > file; echo evil > ../../settings.json; echo evil > ../other; mkdir .claude; cat file");
+    call.grant.roots.push(windlass::core::tool::GrantRoot {
+        path: whole.display().to_string(),
+        access: windlass::core::tool::Access::Write,
+    });
+    let cancel = windlass::core::host::CancelSignal::new();
+    let ran: crate::support::Ran = place.bash().call(&call, cancel).await.into();
+    assert_eq!(ran.stdout, "new\n", "{ran:?}");
+    assert_eq!(
+        fs::read_to_string(whole.join(".claude/settings.json")).unwrap(),
+        "{}"
+    );
+    assert!(!whole.join(".claude/worktrees/other").exists(), "{ran:?}");
+}
