@@ -70,6 +70,7 @@ pub mod http;
 pub mod mcp;
 pub mod model_server;
 mod os;
+mod pages;
 pub mod plugins;
 mod worktree;
 
