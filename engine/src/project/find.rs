@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::FileProblem;
+use crate::read_text;
 
 /// No file of more bytes is read.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -60,14 +61,7 @@ fn entries(folder: &Path, problems: &mut Vec<FileProblem>) -> Vec<PathBuf> {
 
 /// A file's text; none, with a problem, if there is none to be had.
 pub(super) fn read(path: &Path, problems: &mut Vec<FileProblem>) -> Option<String> {
-    let text = fs::metadata(path).and_then(|meta| {
-        if meta.len() > MAX_FILE_BYTES {
-            let limit = format!("it is larger than {MAX_FILE_BYTES} bytes");
-            return Err(io::Error::other(limit));
-        }
-        fs::read_to_string(path)
-    });
-    match text {
+    match read_text(path, MAX_FILE_BYTES) {
         Ok(text) => Some(text),
         Err(error) => {
             problems.push(FileProblem {

@@ -14,6 +14,10 @@ use crate::settings::SettingSources;
 /// Imports within imports that are followed.
 pub const MAX_IMPORT_DEPTH: usize = 5;
 
+/// Files of instructions that are read at all, and their bytes together: all of it goes into every request.
+const MOST_FILES: usize = 200;
+const MOST_BYTES: usize = 4 << 20;
+
 /// The files of the selected sources, the user's first. Those of a project are read in its working directory, and, within a
 /// git repository, in the folders above it up to the repository's own, the outermost first.
 pub(super) fn load(
@@ -27,6 +31,7 @@ pub(super) fn load(
         seen: HashSet::new(),
         root: repository(&places.cwd),
         files: Vec::new(),
+        bytes: 0,
     };
     if sources.user {
         reading.read(&places.config.root().join("CLAUDE.md"), MemoryScope::User);
@@ -63,6 +68,7 @@ struct Reading<'a> {
     seen: HashSet<PathBuf>,
     root: PathBuf,
     files: Vec<MemoryFile>,
+    bytes: usize,
 }
 
 impl Reading<'_> {
@@ -80,9 +86,19 @@ impl Reading<'_> {
         if !self.seen.insert(real) {
             return;
         }
+        if self.files.len() == MOST_FILES {
+            return self.leave_out(
+                path.to_path_buf(),
+                "there are 200 files of instructions already",
+            );
+        }
         let Some(text) = find::read(path, self.problems) else {
             return;
         };
+        self.bytes += text.len();
+        if self.bytes > MOST_BYTES {
+            return self.leave_out(path.to_path_buf(), "the instructions are longer than 4 MiB");
+        }
         let imports = imports(&text);
         self.files.push(MemoryFile {
             path: path.to_string_lossy().into_owned(),

@@ -15,9 +15,7 @@ use windlass_core::{
     },
     json::RawObject,
     pattern::Pattern,
-    permission::{
-        Behavior, Destination, Layered, PermissionUpdate, Rule, RuleChange,
-    },
+    permission::{Behavior, Destination, Layered, PermissionUpdate, Rule, RuleChange},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     schema::Schema,
     shell,
@@ -29,7 +27,7 @@ use windlass_core::{
 };
 use windlass_engine::{
     config_dir::ConfigDir,
-    project::{CustomCommand, ProjectPlaces},
+    project::{Command, ProjectPlaces},
     protocol::{
         inbound::Inbound,
         line::{Line, LineReader},
@@ -343,7 +341,7 @@ pub(super) fn frontmatter(bytes: &[u8]) {
             }
         }
     }
-    let command = CustomCommand::parse(Path::new("a.md"), &text, SettingSource::Project);
+    let command = Command::parse(Path::new("a.md"), &text, SettingSource::Project);
     if let Ok(command) = command {
         let _ = command.invoke("one two");
     }
@@ -374,7 +372,10 @@ pub(super) fn settings(bytes: &[u8]) {
     if write_permission_updates(&places, &[update]).is_ok() {
         let again = places.load(sources, None, None);
         let again = again.expect("what was just written is read");
-        let denied = again.layers(true).iter().any(|layer| !layer.settings.deny.is_empty());
+        let denied = again
+            .layers(true)
+            .iter()
+            .any(|layer| !layer.settings.deny.is_empty());
         assert!(denied, "the rule that was added is there");
     }
 }

@@ -3,7 +3,7 @@
 $LISTS: `endless` gives a list whose pages never end, `circle` one that comes back to where it was, `long` one of very many
 entries. The tools: `big` answers with $SIZE bytes, `late` with the same and its id at the end, `deep` with $SIZE levels, `half` with a
 character that is none, `endless` with a line that does not end, `storm` sends $SIZE notifications first, `asks` sends $SIZE requests
-and reads none of the answers before it has sent them all, `changes` says $SIZE times that its tools have changed, `count` tells how
+and reads none of the answers before it has sent them all, then tells how many it got, `changes` says $SIZE times that its tools have changed, `count` tells how
 often they were asked for.
 """
 
@@ -72,9 +72,7 @@ def call(id, name):
     elif name == "asks":
         for n in range(SIZE):
             send({"id": f"server-{n}", "method": "ping"})
-        result(id, "asked")
-        answers = sum("result" in json.loads(sys.stdin.readline()) for _ in range(SIZE))
-        send({"method": "notifications/message", "params": {"level": "info", "data": answers}})
+        result(id, str(sum("result" in json.loads(sys.stdin.readline()) for _ in range(SIZE))))
     elif name == "changes":
         for _ in range(SIZE):
             send({"method": "notifications/tools/list_changed"})
