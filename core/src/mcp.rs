@@ -12,6 +12,10 @@ use crate::{
 /// Images the Messages API takes.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
+/// How deep a result may nest: what is kept of it stands a few levels further in, in transcripts and in what SDKs read, and
+/// nobody reads deeper than 127.
+const MAX_DEPTH: usize = 118;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CallResult {
@@ -58,6 +62,11 @@ impl ToolResult {
     /// # Errors
     /// [`JsonError`] when it is not of that form.
     pub fn from_mcp(result: &RawJson) -> Result<Self, JsonError> {
+        if result.depth() > MAX_DEPTH {
+            return Err(JsonError {
+                reason: alloc::format!("it is nested deeper than {MAX_DEPTH} levels"),
+            });
+        }
         let result: CallResult = result.read()?;
         let mut content = Vec::new();
         for block in &result.content {
@@ -219,7 +228,12 @@ mod tests {
         assert!(
             matches!(&result.content[0], ResultBlock::Other(raw) if raw.get().contains("hologram"))
         );
-        for wrong in ["7", r#"{"content": "text"}"#, r#"{"content": [7]}"#] {
+        let deep = alloc::format!(
+            r#"{{"structuredContent":{}1{}}}"#,
+            "[".repeat(118),
+            "]".repeat(118)
+        );
+        for wrong in ["7", r#"{"content": "text"}"#, r#"{"content": [7]}"#, &deep] {
             let wrong = RawJson::parse(wrong).unwrap();
             assert!(ToolResult::from_mcp(&wrong).is_err(), "{wrong}");
         }

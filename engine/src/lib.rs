@@ -23,4 +23,4 @@ pub mod settings;
 pub mod transcript;
 
 pub use block_uuid::block_uuid;
-pub use line_file::LineFile;
+pub use line_file::{LineFile, read_text};

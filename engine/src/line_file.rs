@@ -6,6 +6,22 @@ use std::{
     path::Path,
 };
 
+/// Reads a text that may be so many bytes long.
+///
+/// # Errors
+/// What the operating system says; [`io::ErrorKind::FileTooLarge`] for a longer one, [`io::ErrorKind::InvalidData`] for what is
+/// not UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let mut text = Vec::new();
+    File::open(path)?.take(most + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > most {
+        let words = format!("it is larger than {most} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
+    }
+    let text = String::from_utf8(text);
+    text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 /// A file that lines are added to at its end. What could not be written whole is taken back, and where even that fails, the
 /// next line begins behind a line end: no line is ever joined to the rest of another. Other programs may append to the same
 /// file; nothing of theirs is taken away.

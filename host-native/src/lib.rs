@@ -74,6 +74,7 @@ pub mod mcp;
 pub mod model_server;
 mod net;
 mod os;
+mod pages;
 pub mod plugins;
 mod redact;
 pub mod sandbox;

@@ -71,6 +71,9 @@ impl<'a> Document<'a> {
     }
 }
 
+/// Fields beside each other; files have a dozen.
+const MOST_FIELDS: usize = 1_000;
+
 /// Fields in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mapping {
@@ -238,6 +241,10 @@ impl Mapping {
                     first: first.line,
                 },
             )),
+            None if self.fields.len() == MOST_FIELDS => Err(FrontmatterError::at(
+                field.line,
+                Problem::TooMany { limit: MOST_FIELDS },
+            )),
             None => {
                 self.fields.push(field);
                 Ok(())
@@ -352,6 +359,12 @@ pub enum Problem {
     TooDeep {
         /// How deep it may be.
         limit: u32,
+    },
+    /// More fields beside each other than anybody reads.
+    #[error("there are more than {limit} fields beside each other: leave some out")]
+    TooMany {
+        /// How many there may be.
+        limit: usize,
     },
     /// A field of another kind than its name asks for.
     #[error("the field `{key}` must be {wanted}")]

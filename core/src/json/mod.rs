@@ -100,6 +100,28 @@ impl RawJson {
     pub fn is_object(&self) -> bool {
         self.get().starts_with('{')
     }
+
+    /// How many objects and arrays lie within one another, at the deepest place. Whoever reads a value into a type or a tree
+    /// goes no deeper than 127.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        let (mut depth, mut deepest) = (0_usize, 0);
+        let (mut in_string, mut escaped) = (false, false);
+        for byte in self.get().bytes() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if in_string => escaped = true,
+                b'"' => in_string = !in_string,
+                b'{' | b'[' if !in_string => {
+                    depth += 1;
+                    deepest = deepest.max(depth);
+                }
+                b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        deepest
+    }
 }
 
 impl From<&RawValue> for RawJson {
@@ -316,6 +338,20 @@ mod tests {
         }
         let one: Kind = RawJson::parse(r#""b""#).unwrap().decode().unwrap();
         assert_eq!(one, Kind::One);
+    }
+
+    #[test]
+    fn depth_is_that_of_the_deepest_place_and_strings_have_none() {
+        for (text, depth) in [
+            ("1", 0),
+            (r#""[[\"{""#, 0),
+            ("[]", 1),
+            (r#"{"a":[1,{"b[":"}"}],"c":{}}"#, 3),
+        ] {
+            assert_eq!(RawJson::parse(text).unwrap().depth(), depth, "{text}");
+        }
+        let deep = "[".repeat(300_000) + &"]".repeat(300_000);
+        assert_eq!(RawJson::parse(deep).unwrap().depth(), 300_000);
     }
 
     #[test]

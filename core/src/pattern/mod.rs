@@ -68,7 +68,18 @@ impl Pattern {
     /// question would take more than ten million steps does not match.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
-        Search::new(text).run(&self.program, 0, Start::Anywhere, End::Anywhere)
+        let mut steps = STEPS;
+        self.is_match_within(text, &mut steps)
+    }
+
+    /// The same, in no more steps than these, which it uses up.
+    pub(crate) fn is_match_within(&self, text: &str, steps: &mut u64) -> bool {
+        let search = Search::new(text);
+        let most = STEPS.min(*steps);
+        search.steps_left.set(most);
+        let matches = search.run(&self.program, 0, Start::Anywhere, End::Anywhere);
+        *steps -= most - search.steps_left.get();
+        matches
     }
 
     /// Whether the whole text matches (a name against a matcher). Bounded as [`is_match`](Self::is_match).
@@ -144,6 +155,10 @@ impl Search {
     }
 
     fn run(&self, program: &Program, from: usize, start: Start, end: End) -> bool {
+        // To begin takes as much as the program is long.
+        let left = self.steps_left.get();
+        self.steps_left
+            .set(left.saturating_sub(program.steps.len() as u64));
         let mut now = Threads::new(program);
         let mut next = Threads::new(program);
         let mut at = from;

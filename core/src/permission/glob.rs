@@ -187,6 +187,9 @@ fn tokens(pattern: &str) -> Vec<Token> {
 
 /// A bracket expression after its opening bracket; takes it from `rest` only if it is one.
 fn class(rest: &mut Vec<u8>) -> Option<Token> {
+    if !rest.contains(&b']') {
+        return None;
+    }
     let mut ahead = rest.clone();
     let negated = matches!(ahead.last(), Some(b'!' | b'^'));
     if negated {

@@ -169,6 +169,10 @@ impl Rule {
     /// [`RuleError`] naming the fault: a rule that would parse and do nothing is refused.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
         let trimmed = text.trim();
+        if trimmed.len() > LONGEST_LINE + LONGEST {
+            let begin = trimmed.chars().take(40).collect::<String>() + "…";
+            return Err(RuleError::new(&begin, "no command line is so long"));
+        }
         match trimmed.split_once('(') {
             None => Self::of_parts(trimmed, trimmed, None),
             Some((tool, rest)) => match rest.strip_suffix(')') {
@@ -292,6 +296,12 @@ fn is_tool_name(tool: &str) -> bool {
         && (!tool.ends_with('*') || tool.starts_with("mcp__"))
 }
 
+/// The longest pattern, in bytes: the longest path has as many.
+const LONGEST: usize = 4096;
+
+/// The longest command line that can be run, in bytes.
+const LONGEST_LINE: usize = 128 << 10;
+
 fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
     let owned = |problem: &str| problem.to_owned();
     let inner = match content.map(str::trim) {
@@ -299,6 +309,11 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
         Some("") => return Err(owned("the parentheses are empty: leave them out")),
         Some(inner) => inner,
     };
+    // A rule that is one line may be as long as a line; everything else is a pattern, and looked for in what may be long.
+    let is_line = COMMAND_TOOLS.contains(&tool) && !inner.contains('*');
+    if inner.len() > LONGEST && !is_line {
+        return Err(format!("it is longer than {LONGEST} bytes"));
+    }
     match tool {
         _ if COMMAND_TOOLS.contains(&tool) => {
             let pattern = CommandPattern::parse(inner).map_err(owned)?;

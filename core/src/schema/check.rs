@@ -24,6 +24,8 @@ use super::{
 const DEPTH: u32 = 128;
 /// A schema may try ever more combinations of itself; no real value needs so many comparisons.
 const STEPS: u32 = 200_000;
+/// What stands in lists of the schema is compared with what stands in lists of the value; and steps of patterns.
+const WORK: u64 = 20_000_000;
 /// Of a long list so many are named.
 pub(super) const NAMED: usize = 20;
 
@@ -31,6 +33,7 @@ pub(super) fn check(schema: &Schema, value: &Value) -> Result<(), SchemaFaults> 
     let checker = Checker {
         schema,
         steps: Cell::new(STEPS),
+        work: Cell::new(WORK),
     };
     let mut found = Found::default();
     checker.check(&schema.root, value, &Place::Root, DEPTH, &mut found);
@@ -41,6 +44,8 @@ struct Checker<'s> {
     schema: &'s Schema,
     /// Comparisons that are left.
     steps: Cell<u32>,
+    /// Work within comparisons that is left.
+    work: Cell<u64>,
 }
 
 /// What a schema had something to say about, for `unevaluatedProperties` and `unevaluatedItems`.
@@ -105,7 +110,8 @@ impl<'s> Checker<'s> {
         };
         let left = self.steps.get();
         self.steps.set(left.saturating_sub(1));
-        if depth == 0 || left == 0 {
+        self.spend_on_lists(fields);
+        if depth == 0 || left == 0 || self.work.get() == 0 {
             let problem = "is nested too deep, or fits its schema in too many ways";
             found.add(at, Kind::Other, problem.to_owned());
             return seen;
@@ -145,6 +151,23 @@ impl<'s> Checker<'s> {
         seen
     }
 
+    /// What the lists of a schema cost each value that is held against them.
+    fn spend_on_lists(&self, schema: &Map<String, Value>) {
+        let list = |name: &str| {
+            schema
+                .get(name)
+                .and_then(Value::as_array)
+                .map_or(0, Vec::len)
+        };
+        // Values that may be equal are written out to be compared.
+        let work = list("required") + 20 * list("enum");
+        self.spend(work as u64);
+    }
+
+    fn spend(&self, work: u64) {
+        self.work.set(self.work.get().saturating_sub(work));
+    }
+
     /// Checks the same value against another schema.
     fn again<'v>(&self, schema: &'s Value, subject: Subject<'v, '_>, found: &mut Found) -> Seen {
         self.check(schema, subject.value, subject.at, subject.depth, found)
@@ -163,7 +186,12 @@ impl<'s> Checker<'s> {
     fn matches(&self, pattern: &str, text: &str) -> bool {
         // Every pattern of the schema was made ready when it was read.
         let pattern = self.schema.patterns.get(pattern);
-        pattern.is_some_and(|pattern| pattern.is_match(text))
+        // A question by itself costs something, too.
+        self.spend(20 + text.len() as u64);
+        let mut left = self.work.get();
+        let matches = pattern.is_some_and(|pattern| pattern.is_match_within(text, &mut left));
+        self.work.set(left);
+        matches
     }
 
     fn check_text(

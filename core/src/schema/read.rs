@@ -78,7 +78,17 @@ pub(super) const IN_PLACE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const IN_PLACE_SINGLE: [&str; 4] = ["if", "then", "else", "not"];
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
+/// The longest schema, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// The longest way to a part of a schema, in bytes of a pointer: the ways to all parts are kept.
+const LONGEST_POINTER: usize = 2_048;
+
 pub(super) fn read(text: &RawJson) -> Result<Schema, SchemaError> {
+    if text.get().len() > LONGEST {
+        let problem = format!("it is longer than {LONGEST} bytes");
+        return Err(SchemaError::new("", &problem));
+    }
     let mut root = crate::json::read::tree(text.get())
         .map_err(|error| SchemaError::new("", &format!("cannot be read: {error}")))?;
     let draft = root.get("$schema").and_then(Value::as_str).unwrap_or("");
@@ -148,6 +158,11 @@ impl Reader {
                 return Err(SchemaError::new(&at.pointer, &problem));
             }
         };
+        if at.pointer.len() > LONGEST_POINTER {
+            let begin: String = at.pointer.chars().take(80).collect();
+            let problem = "the names on the way to what is in there are too long";
+            return Err(SchemaError::new(&begin, problem));
+        }
         let mut at = at.clone();
         if !self.read.insert(at.pointer.clone()) {
             return Ok(());
@@ -335,13 +350,17 @@ fn refuse_circles(root: &Value, schemas: &BTreeSet<String>) -> Result<(), Schema
     for start in schemas {
         // Depth first; `None` marks that all below the one under it is settled.
         let mut path: Vec<String> = Vec::new();
+        let mut on_path: BTreeSet<String> = BTreeSet::new();
         let mut left: Vec<Option<String>> = alloc::vec![Some(start.clone())];
         while let Some(next) = left.pop() {
             let Some(pointer) = next else {
-                settled.extend(path.pop());
+                if let Some(done) = path.pop() {
+                    on_path.remove(&done);
+                    settled.insert(done);
+                }
                 continue;
             };
-            if path.contains(&pointer) {
+            if on_path.contains(&pointer) {
                 let problem =
                     "refers to itself without end; a reference must go through a field or an item";
                 return Err(SchemaError::new(&pointer, problem));
@@ -353,6 +372,7 @@ fn refuse_circles(root: &Value, schemas: &BTreeSet<String>) -> Result<(), Schema
                 continue;
             };
             path.push(pointer.clone());
+            on_path.insert(pointer.clone());
             left.push(None);
             left.extend(in_place(fields, &pointer).map(Some));
         }

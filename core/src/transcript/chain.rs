@@ -15,6 +15,8 @@ pub(super) struct Chain<'a> {
     by_id: BTreeMap<Uuid, usize>,
     /// Somebody wrote down who follows whom; otherwise each line follows the one before it.
     is_linked: bool,
+    /// For each line the nearest above it that says something.
+    said_before: Vec<Option<usize>>,
 }
 
 impl<'a> Chain<'a> {
@@ -23,7 +25,19 @@ impl<'a> Chain<'a> {
         // (To collect them would bring a way to sort along, which nothing else in a page needs.)
         let mut by_id = BTreeMap::new();
         by_id.extend(ids.filter_map(|(at, line)| Some((line.uuid?, at))));
+        // Each from what is above it, so that a long way without a word is gone once.
+        let mut said_before: Vec<Option<usize>> = Vec::with_capacity(lines.len());
+        for (at, line) in lines.iter().enumerate() {
+            let up = line.parent.and_then(|up| by_id.get(&up).copied());
+            // The other way round is no order in which anybody would write.
+            said_before.push(match up.filter(|up| *up < at) {
+                Some(up) if lines[up].message.is_some() => Some(up),
+                Some(up) => said_before[up],
+                None => None,
+            });
+        }
         Self {
+            said_before,
             lines,
             by_id,
             is_linked: lines.iter().any(|line| line.has_parent),
@@ -98,17 +112,7 @@ impl<'a> Chain<'a> {
 
     /// The nearest line above one that says something.
     fn said_before(&self, at: usize) -> Option<usize> {
-        let mut at = at;
-        loop {
-            let up = *self.by_id.get(&self.lines[at].parent?)?;
-            if up >= at {
-                return None; // no order in which anybody would write
-            }
-            if self.lines[up].message.is_some() {
-                return Some(up);
-            }
-            at = up;
-        }
+        self.said_before[at]
     }
 
     fn belongs(&self, at: usize) -> bool {

@@ -1,7 +1,7 @@
 //! Settings files, found and read.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -11,7 +11,13 @@ use windlass_core::{
 };
 
 use super::{LoadedSettings, SettingSources, Settings, SourcedSettings};
-use crate::config_dir::ConfigDir;
+use crate::{config_dir::ConfigDir, read_text};
+
+/// The longest file of settings, in bytes.
+pub(super) const MAX_BYTES: u64 = 4 << 20;
+
+/// How deep settings may nest.
+pub(super) const MAX_DEPTH: usize = 100;
 
 /// Where the files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +121,7 @@ impl SettingsPlaces {
     }
 
     fn read(&self, source: Source, path: &Path) -> Result<Option<SourcedSettings>, SettingsError> {
-        let text = match fs::read_to_string(path) {
+        let text = match read_text(path, MAX_BYTES) {
             Ok(text) => text,
             Err(error)
                 if matches!(
@@ -157,6 +163,11 @@ fn parsed(
     let settings: Settings =
         serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
     let raw = RawJson::parse(text).map_err(|error| malformed(error.reason))?;
+    if raw.depth() > MAX_DEPTH {
+        return Err(malformed(format!(
+            "it is nested deeper than {MAX_DEPTH} levels"
+        )));
+    }
     if !raw.is_object() {
         return Err(malformed("settings are a JSON object".into()));
     }

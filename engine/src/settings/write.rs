@@ -16,8 +16,15 @@ use windlass_core::{
     },
 };
 
-use super::{SettingsPlaces, pretty::pretty};
-use crate::atomic::{self, Readers};
+use super::{
+    SettingsPlaces,
+    load::{MAX_BYTES, MAX_DEPTH},
+    pretty::pretty,
+};
+use crate::{
+    atomic::{self, Readers},
+    read_text,
+};
 
 /// A change that was not written. The file is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -135,7 +142,7 @@ fn edit(
     fs::create_dir_all(folder).map_err(failed)?;
     // Held until the file is replaced: whoever changes it too waits, and then reads what stands there now.
     let _lock = lock(folder).map_err(failed)?;
-    let text = match fs::read_to_string(path) {
+    let text = match read_text(path, MAX_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(failed(error)),
@@ -147,6 +154,10 @@ fn edit(
     let text = text.trim_start_matches('\u{feff}').trim();
     let text = if text.is_empty() { "{}" } else { text };
     let mut settings = object(text).map_err(malformed)?;
+    if settings.to_raw().depth() > MAX_DEPTH {
+        let problem = format!("it is nested deeper than {MAX_DEPTH} levels");
+        return Err(malformed(problem));
+    }
     change(&mut settings).map_err(malformed)?;
     let content = pretty(&settings.to_raw());
     atomic::replace(path, content.as_bytes(), Readers::Usual).map_err(failed)

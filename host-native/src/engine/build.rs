@@ -106,17 +106,11 @@ pub(super) struct Blueprint {
 /// What flags, environment and the files on the disk say. Of `initialize` only what decides which files are read and
 /// which rules there are.
 pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blueprint, StartError> {
-    let mut warnings = Vec::new();
-    let agent = agent(launch, initialize, &mut warnings)?;
-    drawn(agent, launch, initialize, warnings)
+    drawn(agent(launch, initialize)?, launch, initialize)
 }
 
-fn drawn(
-    agent: Agent,
-    launch: &Launch,
-    initialize: &Initialize,
-    mut warnings: Vec<String>,
-) -> Result<Blueprint, StartError> {
+fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Blueprint, StartError> {
+    let mut warnings = Vec::new();
     let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
     let mut surroundings = Surroundings::read(
@@ -231,7 +225,7 @@ impl Blueprint {
         launch: &Launch,
         initialize: &Initialize,
     ) -> Result<Self, StartError> {
-        let mut renewed = drawn(self.agent.clone(), launch, initialize, Vec::new())?;
+        let mut renewed = drawn(self.agent.clone(), launch, initialize)?;
         renewed.complete(launch, initialize)?;
         renewed
             .warnings
@@ -270,11 +264,7 @@ impl Blueprint {
     }
 }
 
-fn agent(
-    launch: &Launch,
-    initialize: &Initialize,
-    warnings: &mut Vec<String>,
-) -> Result<Agent, StartError> {
+fn agent(launch: &Launch, initialize: &Initialize) -> Result<Agent, StartError> {
     let flags = &launch.flags;
     let base_url = launch.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
     let endpoint = EndpointConfig {

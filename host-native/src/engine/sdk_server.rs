@@ -20,12 +20,10 @@ use windlass_core::{
 use windlass_engine::protocol::{PROTOCOL_VERSION, host_request::HostRequest};
 
 use super::channel::ControlChannel;
-use crate::{host::RunTool, redact::Redactor};
+use crate::{host::RunTool, pages::Pages, redact::Redactor};
 
 /// The version of the Model Context Protocol that is spoken.
 const MCP_VERSION: &str = "2025-11-25";
-/// No list of tools is longer than so many pages: a server that never comes to an end is none.
-const MOST_PAGES: usize = 1000;
 
 /// A server in the SDK's process. Cloning is cheap.
 #[derive(Clone)]
@@ -128,21 +126,19 @@ impl SdkServer {
     /// What tools it has, page by page.
     async fn list_tools(&self) -> Result<Vec<(ToolDefinition, String)>, String> {
         let mut tools = Vec::new();
+        let mut pages = Pages::default();
         let mut cursor: Option<String> = None;
-        for _ in 0..MOST_PAGES {
+        loop {
             let params = cursor
                 .take()
                 .map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
             let page: ToolPage = decode(&self.request("tools/list", &params).await?, "tools/list")?;
+            cursor = pages.next(page.tools.len(), page.next_cursor)?;
             tools.extend(page.tools.into_iter().map(|tool| self.definition(tool)));
-            match page.next_cursor {
-                Some(next) if !next.is_empty() => cursor = Some(next),
-                _ => return Ok(tools),
+            if cursor.is_none() {
+                return Ok(tools);
             }
         }
-        Err(format!(
-            "the list of tools has more than {MOST_PAGES} pages"
-        ))
     }
 
     fn definition(&self, tool: ListedTool) -> (ToolDefinition, String) {

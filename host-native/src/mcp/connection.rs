@@ -1,24 +1,36 @@
 //! A server that runs and has said what tools it has.
 
-use std::{fmt, io, sync::Arc, time::Duration};
+use std::{
+    fmt, io,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use rmcp::{
     ClientHandler, Peer, RoleClient, ServiceExt as _,
     model::{
         CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, JsonObject,
-        ReadResourceRequestParams, Tool as Listed,
+        PaginatedRequestParams, ReadResourceRequestParams, Tool as Listed,
     },
     service::{ClientInitializeError, NotificationContext, RunningService, ServiceError},
 };
 use serde::Serialize;
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 use windlass_core::{
     agent::server_tool_name,
     json::{JsonError, RawJson},
     tool::{Annotations, ToolDefinition},
 };
 
-use super::{McpTool, StdioServer, process::Process};
+use super::{
+    McpTool, StdioServer,
+    process::Process,
+    wire::{Fault, Wire},
+};
+use crate::pages::Pages;
+
+/// How long a list of tools is good for at least.
+const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
 /// A server that could not be reached.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +92,10 @@ struct Shared {
     tools: Vec<(ToolDefinition, String)>,
     service: RunningService<RoleClient, Listener>,
     process: Process,
+    /// Why it is not listened to any more, where that was our doing.
+    fault: Fault,
+    /// When its tools are asked for anew at the earliest.
+    list_again_at: Mutex<Option<Instant>>,
 }
 
 /// What listens to a server of its own accord: whether its tools have changed.
@@ -104,6 +120,7 @@ impl ClientHandler for Listener {
 enum Failure {
     Introduction(Box<ClientInitializeError>),
     Listing(ServiceError),
+    Endless(String),
     Tool(String, JsonError),
 }
 
@@ -121,8 +138,10 @@ impl Connection {
             config: ClientConfig::new(ClientCapabilities::default(), client),
             changed: Arc::default(),
         };
+        let wire = Wire::new(output, input);
+        let fault = wire.fault();
         let introduced = async {
-            let service = (listener.serve((output, input)).await)
+            let service = (listener.serve(wire).await)
                 .map_err(|error| Failure::Introduction(Box::new(error)))?;
             let tools = list(service.peer(), &server.name).await?;
             Ok::<_, Failure>((service, tools))
@@ -142,17 +161,18 @@ impl Connection {
                 tools,
                 service,
                 process,
+                fault,
+                list_again_at: Mutex::default(),
             }))),
             Ok(Err(failure)) => {
-                let how = failure.is_an_end().then_some(process.epitaph());
-                let error = match how {
-                    Some(how) => ConnectError::Ended {
+                let error = match (fault.get(), failure.is_an_end()) {
+                    (None, true) => ConnectError::Ended {
                         command: command(),
-                        how: how.await,
+                        how: process.epitaph().await,
                     },
-                    None => ConnectError::Protocol {
+                    (fault, _) => ConnectError::Protocol {
                         command: command(),
-                        reason: failure.to_string(),
+                        reason: fault.cloned().unwrap_or_else(|| failure.to_string()),
                     },
                 };
                 process.end().await;
@@ -191,11 +211,24 @@ impl Connection {
     pub async fn changed_tools(&self) -> Vec<(ToolDefinition, String)> {
         loop {
             self.0.service.service().changed.notified().await;
+            self.rest().await;
             let listing = list(self.peer(), &self.0.name);
             if let Ok(Ok(tools)) = tokio::time::timeout(self.0.connect_limit, listing).await {
                 return tools;
             }
         }
+    }
+
+    /// Waits as long as it takes not to ask for the tools more often than once a second, however often they change.
+    async fn rest(&self) {
+        let due = {
+            let again_at = self.0.list_again_at.lock();
+            let mut again_at = again_at.unwrap_or_else(PoisonError::into_inner);
+            let due = again_at.unwrap_or_else(Instant::now).max(Instant::now());
+            *again_at = Some(due + BETWEEN_LISTS);
+            due
+        };
+        tokio::time::sleep_until(due).await;
     }
 
     /// What runs a tool, by the name by which the server knows it.
@@ -272,7 +305,10 @@ impl Connection {
 
     /// What the model is told of a call that the server did not answer.
     pub(super) async fn epitaph(&self) -> String {
-        let how = self.0.process.epitaph().await;
+        let how = match self.0.fault.get() {
+            Some(fault) => fault.clone(),
+            None => self.0.process.epitaph().await,
+        };
         format!(
             "The MCP server {} is not there any more: {how}. Its tools fail until it is connected anew.",
             self.0.name
@@ -295,9 +331,25 @@ async fn list(
     peer: &Peer<RoleClient>,
     server: &str,
 ) -> Result<Vec<(ToolDefinition, String)>, Failure> {
-    let listed = peer.list_all_tools().await.map_err(Failure::Listing)?;
-    let tools = listed.into_iter().map(|tool| definition(server, tool));
-    tools.collect()
+    let mut pages = Pages::default();
+    let mut tools = Vec::new();
+    let mut cursor = None;
+    loop {
+        let asked = PaginatedRequestParams::default().with_cursor(cursor.take());
+        let page = peer
+            .list_tools(Some(asked))
+            .await
+            .map_err(Failure::Listing)?;
+        cursor = pages
+            .next(page.tools.len(), page.next_cursor)
+            .map_err(Failure::Endless)?;
+        for tool in page.tools {
+            tools.push(definition(server, tool)?);
+        }
+        if cursor.is_none() {
+            return Ok(tools);
+        }
+    }
 }
 
 /// A tool as the model is offered it, with the name by which the server knows it.
@@ -332,7 +384,7 @@ impl Failure {
                 error,
                 ServiceError::TransportClosed | ServiceError::TransportSend(_)
             ),
-            Self::Tool(..) => false,
+            Self::Endless(_) | Self::Tool(..) => false,
         }
     }
 }
@@ -342,6 +394,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Introduction(error) => write!(f, "initialize: {error}"),
             Self::Listing(error) => write!(f, "tools/list: {error}"),
+            Self::Endless(reason) => write!(f, "tools/list: {reason}"),
             Self::Tool(name, error) => write!(f, "the tool `{name}`: {error}"),
         }
     }

@@ -15,6 +15,8 @@ mod process;
 mod stdio;
 mod tool;
 mod variables;
+mod whose;
+mod wire;
 
 pub use self::{
     connection::{ConnectError, Connection, ServerInfo},

@@ -197,6 +197,7 @@ impl Folder {
         CommandPlan {
             script,
             directory: self.text(),
+            workspace: Vec::new(),
             files,
         }
     }

@@ -1,6 +1,6 @@
 //! The functions: each feeds one reader and checks what holds for every input.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -8,17 +8,31 @@ use windlass_core::{
     Input, Now, Prompt, RawJson, Session, Spec,
     agent::{AgentSource, parse_agent_file},
     content::Block,
+    frontmatter::Document,
     hook::{
         BlockDecision, HookAnswer, HookEvent, HookKind, HookOutput, Judgement, Matcher, Opinion,
         PermissionDecision, RequestDecision, SpecificOutput,
     },
     json::RawObject,
     pattern::Pattern,
-    permission::Rule,
+    permission::{Behavior, Destination, Layered, PermissionUpdate, Rule, RuleChange},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
+    schema::Schema,
     shell,
+    spec::Environment,
     sse::SseParser,
     testkit::{Journal, validate_chat_request, validate_request},
+    tool::ToolResult,
+    transcript::Transcript,
+};
+use windlass_engine::{
+    config_dir::ConfigDir,
+    project::{Command, ProjectPlaces},
+    protocol::{
+        inbound::Inbound,
+        line::{Line, LineReader},
+    },
+    settings::{SettingSource, SettingSources, SettingsPlaces, write_permission_updates},
 };
 
 /// Server-sent events, and the decoder above them: where the bytes are cut makes no difference.
@@ -297,5 +311,135 @@ pub(super) fn patterns(bytes: &[u8]) {
             pattern.is_match(text),
             "{source} matches all of {text:?}, but nothing in it"
         );
+    }
+}
+
+/// Schemas: the first line is the schema, the rest the value.
+pub(super) fn schemas(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (schema, value) = text.split_once('\n').unwrap_or((&text, "{}"));
+    let Ok(Ok(schema)) = RawJson::parse(schema).map(|raw| Schema::read(&raw)) else {
+        return;
+    };
+    if let Ok(value) = RawJson::parse(value)
+        && let Err(faults) = schema.validate(&value)
+    {
+        assert!(!faults.to_string().is_empty());
+    }
+}
+
+/// The heads of Markdown files, and what agents, commands and skills make of them.
+pub(super) fn frontmatter(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Ok(document) = Document::parse(&text) {
+        assert!(text.ends_with(document.body));
+        if let Some(fields) = document.front {
+            // What was read can be handed on.
+            assert!(fields.to_json().is_object());
+            for field in fields.fields() {
+                let _ = fields.list(&field.key);
+            }
+        }
+    }
+    let command = Command::parse(Path::new("a.md"), &text, SettingSource::Project);
+    if let Ok(command) = command {
+        let _ = command.invoke("one two");
+    }
+}
+
+/// Settings files: read, or refused; and what can be read can be changed and read again.
+pub(super) fn settings(bytes: &[u8]) {
+    let root = tempfile::tempdir().expect("a folder for files");
+    let places = SettingsPlaces {
+        config: ConfigDir::find(None, root.path()),
+        project: root.path().to_path_buf(),
+        policy: None,
+    };
+    let file = root.path().join(".claude/settings.json");
+    fs::create_dir(root.path().join(".claude")).expect("a folder in a folder");
+    fs::write(&file, bytes).expect("a file in it");
+    let sources = SettingSources::ALL;
+    let Ok(loaded) = places.load(sources, None, None) else {
+        return;
+    };
+    let _ = Layered::of(&loaded.layers(true), &Environment::default());
+    let rule = Rule::parse("Read").expect("a rule").value();
+    let update = PermissionUpdate::AddRules(RuleChange {
+        rules: vec![rule],
+        behavior: Behavior::Deny,
+        destination: Destination::ProjectSettings,
+    });
+    if write_permission_updates(&places, &[update]).is_ok() {
+        let again = places.load(sources, None, None);
+        let again = again.expect("what was just written is read");
+        let denied = again
+            .layers(true)
+            .iter()
+            .any(|layer| !layer.settings.deny.is_empty());
+        assert!(denied, "the rule that was added is there");
+    }
+}
+
+/// Lines of an SDK, whatever the pieces they come in.
+pub(super) fn protocol(bytes: &[u8]) {
+    let lines = |size: usize| {
+        let mut reader = LineReader::new();
+        let mut lines: Vec<Line> = Vec::new();
+        for piece in bytes.chunks(size) {
+            lines.extend(reader.push(piece));
+        }
+        lines.extend(reader.finish());
+        lines
+    };
+    let whole = lines(bytes.len().max(1));
+    for size in [1, 7, 4096] {
+        assert_eq!(whole, lines(size), "in {size}s");
+    }
+    for line in whole {
+        if let Line::Text(text) = line
+            && let Ok(Inbound::User(user)) = Inbound::parse(&text)
+        {
+            let _ = (user.blocks(), user.plain_text(), user.human_origin());
+        }
+    }
+}
+
+/// Transcripts: what is read of one is a conversation that goes on.
+pub(super) fn transcripts(bytes: &[u8]) {
+    let transcript = Transcript::read(bytes);
+    assert!(transcript.whole_len <= bytes.len() as u64);
+    let conversation = transcript.conversation();
+    for message in &conversation.messages {
+        let _ = format!("{message:?}");
+    }
+}
+
+/// A project's instructions, and what they import.
+pub(super) fn memory(bytes: &[u8]) {
+    let root = tempfile::tempdir().expect("a folder for files");
+    fs::write(root.path().join("CLAUDE.md"), bytes).expect("a file in it");
+    fs::write(root.path().join("more.md"), bytes).expect("another");
+    let places = ProjectPlaces {
+        config: ConfigDir::find(None, &root.path().join("home")),
+        cwd: root.path().to_path_buf(),
+        home: Some(root.path().join("home")),
+    };
+    let files = places.load(SettingSources::ALL);
+    assert!(files.memory.len() <= 2);
+}
+
+/// What MCP servers answer to calls.
+pub(super) fn mcp_results(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(raw) = RawJson::parse(text.as_ref()) else {
+        return;
+    };
+    if let Ok(result) = ToolResult::from_mcp(&raw) {
+        // What is kept of it can be read by everybody: no deeper than they go.
+        let kept = RawJson::encode(&result.content).expect("blocks are JSON");
+        kept.decode::<Value>().expect("and not too deep");
+        if let Some(structured) = result.structured {
+            structured.decode::<Value>().expect("nor is this");
+        }
     }
 }

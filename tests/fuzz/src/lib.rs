@@ -5,17 +5,21 @@
 //! over seeded mutations of these; `cargo-fuzz/` wraps the same functions for `cargo fuzz`, where a nightly compiler is.
 
 mod bodies;
+mod growth;
 mod mutate;
 
 use std::{fs, io, path::Path};
 
-pub use self::mutate::Mutator;
+pub use self::{
+    growth::{GROWTHS, Growth},
+    mutate::Mutator,
+};
 
 /// Takes bytes, and panics when something that must hold does not.
 pub type Body = fn(&[u8]);
 
 /// Every target: its name, which is that of its folder in `seeds/`, and its function.
-pub const TARGETS: [(&str, Body); 10] = [
+pub const TARGETS: [(&str, Body); 17] = [
     ("sse", bodies::sse),
     ("json", bodies::json),
     ("json_blocks", bodies::json_blocks),
@@ -26,6 +30,13 @@ pub const TARGETS: [(&str, Body); 10] = [
     ("journals", bodies::journals),
     ("agents", bodies::agents),
     ("patterns", bodies::patterns),
+    ("schemas", bodies::schemas),
+    ("frontmatter", bodies::frontmatter),
+    ("settings", bodies::settings),
+    ("protocol", bodies::protocol),
+    ("transcripts", bodies::transcripts),
+    ("memory", bodies::memory),
+    ("mcp_results", bodies::mcp_results),
 ];
 
 /// Runs a target by its name.

@@ -46,4 +46,7 @@ macro_rules! targets {
     };
 }
 
-targets! { sse json json_blocks rules shell hook_outputs snapshots journals agents patterns }
+targets! {
+    sse json json_blocks rules shell hook_outputs snapshots journals agents patterns schemas frontmatter settings protocol
+    transcripts memory mcp_results
+}

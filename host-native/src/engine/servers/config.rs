@@ -1,9 +1,13 @@
 //! Which servers a configuration names.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use serde::Deserialize;
 use windlass_core::RawJson;
+use windlass_engine::read_text;
+
+/// The longest file of servers, in bytes.
+const MAX_BYTES: u64 = 4 << 20;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -17,7 +21,7 @@ pub(in crate::engine) fn read_project_config(
     path: &Path,
 ) -> Result<BTreeMap<String, RawJson>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let json = match fs::read_to_string(path) {
+    let json = match read_text(path, MAX_BYTES) {
         Ok(json) => json,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         Err(error) => return Err(wrong(&error)),
@@ -31,7 +35,8 @@ pub(in crate::engine) fn read_config(text: &str) -> Result<BTreeMap<String, RawJ
     let json = match text.trim_start().starts_with('{') {
         true => text.to_owned(),
         false => {
-            fs::read_to_string(text).map_err(|error| format!("--mcp-config `{text}`: {error}"))?
+            let read = read_text(Path::new(text), MAX_BYTES);
+            read.map_err(|error| format!("--mcp-config `{text}`: {error}"))?
         }
     };
     let file: ConfigFile =

@@ -1,0 +1,162 @@
+//! Whose answer a line is that cannot be read: too long, too deep, broken in its middle.
+
+/// The longest id that is looked for.
+const LONGEST: usize = 256;
+
+/// Looks through a message, piece by piece, for what is said at its outermost level: its id, and whether it is an answer. It
+/// needs no more memory than that, however long the message is and however deep.
+#[derive(Debug, Default)]
+pub(super) struct Whose {
+    depth: usize,
+    deepest: usize,
+    in_string: bool,
+    /// Behind a backslash in a string.
+    escaped: bool,
+    at: At,
+    key: Vec<u8>,
+    id: Vec<u8>,
+    is_answer: bool,
+    asks: bool,
+}
+
+/// Where in the outermost object the next byte is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum At {
+    #[default]
+    Key,
+    Value,
+}
+
+impl Whose {
+    /// Takes the next bytes.
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.byte(*byte);
+        }
+    }
+
+    /// The id of the request that the message answers, as JSON; none as long as it has said no such thing.
+    pub(super) fn answers(&self) -> Option<&[u8]> {
+        let known = self.is_answer && !self.asks && !self.id.is_empty();
+        // While it is being read it may not be all of it.
+        let is_whole = self.at == At::Key || self.key != b"id";
+        (known && is_whole && self.id.len() < LONGEST).then_some(self.id.trim_ascii())
+    }
+
+    /// How deep objects and arrays lie within one another.
+    pub(super) fn depth(&self) -> usize {
+        self.deepest
+    }
+
+    fn byte(&mut self, byte: u8) {
+        let outermost = self.depth == 1;
+        if self.in_string {
+            let escaped = std::mem::take(&mut self.escaped);
+            self.escaped = !escaped && byte == b'\\';
+            self.in_string = escaped || byte != b'"';
+            if outermost {
+                self.note(byte);
+            }
+            return;
+        }
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                if outermost && self.at == At::Key {
+                    self.key.clear();
+                }
+                if outermost {
+                    self.note(byte);
+                }
+            }
+            b'{' | b'[' => {
+                self.depth += 1;
+                self.deepest = self.deepest.max(self.depth);
+            }
+            b'}' | b']' => {
+                if outermost {
+                    self.at = At::Key;
+                    self.key.clear();
+                }
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b':' if outermost => {
+                self.at = At::Value;
+                match self.key.as_slice() {
+                    b"id" => self.id.clear(),
+                    b"result" | b"error" => self.is_answer = true,
+                    b"method" => self.asks = true,
+                    _ => {}
+                }
+            }
+            b',' if outermost => {
+                self.at = At::Key;
+                self.key.clear();
+            }
+            _ if outermost => self.note(byte),
+            _ => {}
+        }
+    }
+
+    /// A byte of a name or of a value at the outermost level.
+    fn note(&mut self, byte: u8) {
+        match self.at {
+            At::Key if byte != b'"' && self.key.len() < LONGEST => self.key.push(byte),
+            At::Value if self.key == b"id" && self.id.len() < LONGEST => self.id.push(byte),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whose(message: &str, size: usize) -> Option<String> {
+        let mut whose = Whose::default();
+        for piece in message.as_bytes().chunks(size) {
+            whose.take(piece);
+        }
+        whose
+            .answers()
+            .map(|id| String::from_utf8_lossy(id).into_owned())
+    }
+
+    #[test]
+    fn the_id_is_found_wherever_it_stands_and_however_the_message_is_cut() {
+        for (message, id) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"id":8}}"#, Some("7")),
+            (
+                r#"{"result":{"a":[{"id":8}],"method":1},"id" : 7 }"#,
+                Some("7"),
+            ),
+            (
+                r#"{"result":"\"id\":9","id":"a\"b","x":1}"#,
+                Some(r#""a\"b""#),
+            ),
+            (r#"{"id":7,"error":{"code":1}}"#, Some("7")),
+            // Cut off in its middle, as far as it goes.
+            (r#"{"id":7,"result":{"content":[{"text":"abc"#, Some("7")),
+            (r#"{"result":{},"id":1"#, None),
+            (r#"{"id":7,"method":"ping","params":{"result":1}}"#, None),
+            (r#"{"id":7,"method":"ping","result":1}"#, None),
+            (r#"{"id":7}"#, None),
+            (r#"{"result":{}}"#, None),
+            (r#"[{"id":7,"result":1}]"#, None),
+            ("nonsense", None),
+        ] {
+            for size in [1, 2, 3, 7, message.len()] {
+                assert_eq!(whose(message, size).as_deref(), id, "{message} in {size}s");
+            }
+        }
+    }
+
+    #[test]
+    fn depth_costs_nothing() {
+        let mut whose = Whose::default();
+        whose.take(b"{\"id\":1,\"result\":");
+        (0..1_000).for_each(|_| whose.take(&[b'['; 1_000]));
+        assert_eq!(whose.depth(), 1_000_001);
+        assert_eq!(whose.answers(), Some(&b"1"[..]));
+    }
+}
