@@ -1,6 +1,6 @@
 //! Command lines.
 
-pub const LISTS: &[&str] = &[
+pub(crate) const LISTS: &[&str] = &[
     "true",
     "false",
     ":",
@@ -33,7 +33,7 @@ pub const LISTS: &[&str] = &[
     "false x || echo z",
 ];
 
-pub const PIPELINES: &[&str] = &[
+pub(crate) const PIPELINES: &[&str] = &[
     "cat a.txt | wc -l",
     "cat a.txt | sort | head -1",
     "yes | head -1",
@@ -80,7 +80,7 @@ pub const PIPELINES: &[&str] = &[
     "grep -q one a.txt | cat; echo $?",
 ];
 
-pub const COMPOUND: &[&str] = &[
+pub(crate) const COMPOUND: &[&str] = &[
     "(cd d; pwd); pwd",
     "(exit 3); echo $?",
     "(false) || echo no",
@@ -123,7 +123,7 @@ pub const COMPOUND: &[&str] = &[
     "for i in 1 2; do for j in 1 2; do continue 2; done; echo no; done; echo end",
 ];
 
-pub const REDIRECTIONS: &[&str] = &[
+pub(crate) const REDIRECTIONS: &[&str] = &[
     "echo a > out",
     "echo a > out; echo b >> out",
     "echo a >> out",
@@ -209,7 +209,7 @@ pub const REDIRECTIONS: &[&str] = &[
     "./both &>> o",
 ];
 
-pub const TEXTS: &[&str] = &[
+pub(crate) const TEXTS: &[&str] = &[
     "cat <<E\nbody\nE",
     "cat <<'E'\n$HOME `x` \\a\nE",
     "cat <<E\n$WORDS $EMPTY ${GLOB}\nE",
@@ -241,7 +241,7 @@ pub const TEXTS: &[&str] = &[
     "cat > made <<'E'\n#!/bin/sh\necho \"$1\"\nE",
 ];
 
-pub const PROGRAMS: &[&str] = &[
+pub(crate) const PROGRAMS: &[&str] = &[
     "nosuch",
     "./nosuch",
     "./d",
@@ -300,7 +300,7 @@ pub const PROGRAMS: &[&str] = &[
     "mv nope x; echo $?",
 ];
 
-pub const WRAPPERS: &[&str] = &[
+pub(crate) const WRAPPERS: &[&str] = &[
     "timeout 5 cat a.txt",
     "timeout 5 ./run.sh x",
     "nice -n 5 cat b.txt",
@@ -329,7 +329,7 @@ pub const WRAPPERS: &[&str] = &[
     "timeout 5 bash -c 'echo x' ; echo",
 ];
 
-pub const SHELLS: &[&str] = &[
+pub(crate) const SHELLS: &[&str] = &[
     "bash -c 'echo a; echo b'",
     "bash -c 'nosuch'; echo $?",
     "bash -c 'exit 4'; echo $?",
@@ -370,7 +370,7 @@ pub const SHELLS: &[&str] = &[
     "sh -c 'printf \"%s %d\\n\" a 12x'; echo $?",
 ];
 
-pub const DIRECTORIES: &[&str] = &[
+pub(crate) const DIRECTORIES: &[&str] = &[
     "cd d && pwd",
     "cd d; cd ..; pwd",
     "cd dlink; pwd; cd ..; pwd",
@@ -412,7 +412,7 @@ pub const DIRECTORIES: &[&str] = &[
     "cd dlink/e; pwd; cd ..; pwd",
 ];
 
-pub const ECHO: &[&str] = &[
+pub(crate) const ECHO: &[&str] = &[
     "echo",
     "echo a b  c",
     "echo -n a",
@@ -446,7 +446,7 @@ pub const ECHO: &[&str] = &[
     "echo -e '\\a\\b\\f\\r\\v' | od -c",
 ];
 
-pub const PRINTF: &[&str] = &[
+pub(crate) const PRINTF: &[&str] = &[
     "printf a",
     "printf '%s\\n' a b c",
     "printf '%s %s\\n' a b c",
@@ -502,7 +502,7 @@ pub const PRINTF: &[&str] = &[
     "printf '%.1b|\\n' 'ab'",
 ];
 
-pub const CONDITIONS: &[&str] = &[
+pub(crate) const CONDITIONS: &[&str] = &[
     "[ a ]",
     "[ '' ]; echo $?",
     "[ ]; echo $?",
@@ -596,7 +596,7 @@ pub const CONDITIONS: &[&str] = &[
     "test -b a.txt; echo $?",
 ];
 
-pub const FLOW: &[&str] = &[
+pub(crate) const FLOW: &[&str] = &[
     "exit",
     "exit 0",
     "exit 3",
@@ -636,7 +636,7 @@ pub const FLOW: &[&str] = &[
     "exit 99999999999999999999",
 ];
 
-pub const WORDS: &[&str] = &[
+pub(crate) const WORDS: &[&str] = &[
     "echo $WORDS",
     "echo \"$WORDS\"",
     "echo a$WORDS",
@@ -692,7 +692,7 @@ pub const WORDS: &[&str] = &[
     "printf '[%s]' $(printf ' a  b ')$(printf ' c'); echo",
 ];
 
-pub const PATTERNS: &[&str] = &[
+pub(crate) const PATTERNS: &[&str] = &[
     "echo $UPPER",
     "echo $DIGIT",
     "echo $ALPHA",
@@ -798,7 +798,7 @@ pub const PATTERNS: &[&str] = &[
     "ls ./-n",
 ];
 
-pub const SUBSTITUTIONS: &[&str] = &[
+pub(crate) const SUBSTITUTIONS: &[&str] = &[
     "echo $(echo a)",
     "echo \"$(echo a)\"",
     "echo $(echo 'a  b')",
@@ -853,7 +853,7 @@ pub const SUBSTITUTIONS: &[&str] = &[
     "echo $(echo '$HOME')",
 ];
 
-pub const VARIABLES: &[&str] = &[
+pub(crate) const VARIABLES: &[&str] = &[
     "x=1; echo $x",
     "x=1 y=2; echo $x$y",
     "x=$(echo a b); echo $x",
@@ -891,7 +891,7 @@ pub const VARIABLES: &[&str] = &[
     "LC_ALL=C; echo [é]",
 ];
 
-pub const ENVIRONMENTS: &[&str] = &[
+pub(crate) const ENVIRONMENTS: &[&str] = &[
     "env | sort",
     "env | grep SHLVL",
     "env | grep SHLVL; true",
