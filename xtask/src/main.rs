@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod artefacts;
+mod attack;
 mod check;
 mod features;
 mod junit;
@@ -38,6 +39,7 @@ Usage: cargo xtask COMMAND
   simulate [--seeds N] [--from S]
                    run the loop through N seeds (20000) in which everything goes wrong, from seed S on
   bench [ARG]...   measure windlass against its baselines, release build
+  attack           try to break every promise for longer than the tests do, from seeds drawn from the clock
   wasm             build the browser module and the transpiled components into target/browser
   package [DIR]    write the crates to be published, with their built components, to DIR
                    (default target/package)
@@ -78,6 +80,13 @@ fn dispatch(arguments: Vec<OsString>) -> Result<ExitCode> {
         Some("test") => check::run(&workspace, &test_options(&mut parser)?),
         Some("simulate") => simulate(&workspace, parser.raw_args()?.collect()),
         Some("bench") => bench(&workspace, parser.raw_args()?.collect()),
+        Some("attack") => {
+            end_of_arguments(&mut parser)?;
+            match attack::run(&workspace)? {
+                true => Ok(ExitCode::SUCCESS),
+                false => Ok(ExitCode::FAILURE),
+            }
+        }
         Some("wasm") => {
             end_of_arguments(&mut parser)?;
             artefacts::build(&workspace)?;

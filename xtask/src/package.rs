@@ -14,7 +14,8 @@ use crate::progress;
 use crate::workspace::Workspace;
 
 /// The binary crate and those of ours that it is made of, each after those it needs.
-const CRATES: [&str; 4] = [
+const CRATES: [&str; 5] = [
+    "windlass-shell",
     "windlass-core",
     "windlass-engine",
     "windlass-builtin",
