@@ -32,12 +32,21 @@ fn ran(folder: &Folder) -> bool {
 
 #[test]
 fn a_file_that_was_not_planned_is_not_opened() {
-    for line in ["echo x > out", "echo x >> out", "cat < a.txt", "{ echo x; } > out", "echo $(cat < a.txt)"] {
+    for line in [
+        "echo x > out",
+        "echo x >> out",
+        "cat < a.txt",
+        "{ echo x; } > out",
+        "echo $(cat < a.txt)",
+    ] {
         let folder = Folder::new();
         let mut plan = folder.plan(line);
         plan.files.clear();
         let done = done(&folder, &plan);
-        assert!(done.stderr.contains("nobody judged this file"), "{line}: {done:?}");
+        assert!(
+            done.stderr.contains("nobody judged this file"),
+            "{line}: {done:?}"
+        );
         assert!(!folder.path().join("out").exists(), "{line}");
         assert!(!done.stdout.contains("one"), "{line}: {done:?}");
     }
@@ -51,7 +60,10 @@ fn a_file_that_may_be_read_is_not_written() {
         file.access = Access::Read;
     }
     done(&folder, &plan);
-    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "one\ntwo\nthree\n");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("a.txt")).unwrap(),
+        "one\ntwo\nthree\n"
+    );
 }
 
 #[test]
@@ -102,7 +114,13 @@ fn a_link_that_appears_after_judging_is_not_followed() {
 #[test]
 fn a_link_that_the_line_itself_makes_is_not_followed() {
     let outside = Folder::empty();
-    for line in ["cp -r evil d && touch d/l/x", "cp -r evil d; mkdir d/l/x", "cp -r evil d; cp a.txt d/l/x", "cp -r evil d; mv a.txt d/l/x", "cp -r evil d; rm d/l/y"] {
+    for line in [
+        "cp -r evil d && touch d/l/x",
+        "cp -r evil d; mkdir d/l/x",
+        "cp -r evil d; cp a.txt d/l/x",
+        "cp -r evil d; mv a.txt d/l/x",
+        "cp -r evil d; rm d/l/y",
+    ] {
         let folder = Folder::empty();
         fs::write(folder.path().join("a.txt"), "a").unwrap();
         fs::write(outside.path().join("y"), "y").unwrap();
@@ -118,8 +136,15 @@ fn a_link_that_the_line_itself_makes_is_not_followed() {
         }
         let done = done(&folder, &plan);
         assert_eq!(done.ending, Ending::Code(1), "{line}: {done:?}");
-        assert!(done.stderr.contains("leads elsewhere than when it was judged"), "{line}: {done:?}");
-        assert!(!outside.path().join("x").exists() && outside.path().join("y").exists(), "{line}");
+        assert!(
+            done.stderr
+                .contains("leads elsewhere than when it was judged"),
+            "{line}: {done:?}"
+        );
+        assert!(
+            !outside.path().join("x").exists() && outside.path().join("y").exists(),
+            "{line}"
+        );
     }
 }
 
@@ -136,7 +161,7 @@ fn a_directory_that_was_swapped_is_not_entered() {
     fs::remove_dir_all(folder.path().join("d")).unwrap();
     symlink(outside.path(), folder.path().join("d")).unwrap();
     let done = done(&folder, &plan);
-    assert!(done.stderr.contains("leads elsewhere"), "{done:?}");
+    assert!(done.stderr.contains("when it was judged"), "{done:?}");
     assert_eq!(done.stdout, "HERE\n");
     assert!(!outside.path().join("here").exists());
 }
@@ -159,7 +184,10 @@ fn what_was_expanded_is_never_an_option() {
         ("./show $(echo -rf)", "./-rf|"),
         ("./show \"$(echo -rf)\"", "./-rf|"),
         ("./show $(printf -- '-a -b\\n-c')", "./-a|./-b|./-c|"),
-        ("for f in *; do ./show $f; done", "./--help|./-exec|./-rf|plain|show|"),
+        (
+            "for f in *; do ./show $f; done",
+            "./--help|./-exec|./-rf|plain|show|",
+        ),
         ("for f in -a; do ./show \"$f\"; done", "./-a|"),
         ("timeout 5 ./show $DASH", "./-dash|"),
         ("env ./show $DASH", "./-dash|"),
@@ -188,9 +216,33 @@ fn what_was_expanded_is_no_option_of_a_builtin_either() {
     // A format that is not literal is refused, so the second is left away.
     assert!(matches!(folder.run(&plan), Err(Refused::Operand { .. })));
     let session = folder.session_with([("OLDPWD", "/"), ("DASH", "-")]);
-    let (done, ended) = folder.run_in(&folder.plan("cd \"$DASH\""), &session).unwrap();
+    let (done, ended) = folder
+        .run_in(&folder.plan("cd \"$DASH\""), &session)
+        .unwrap();
     assert_eq!(done.ending, Ending::Code(1));
     assert_eq!(ended.directory, folder.text());
+}
+
+#[test]
+fn behind_the_letter_of_an_option_stands_a_number_or_nothing_runs() {
+    for value in ["1 -o CAN", "oCAN", "", "-1", "1x", "*", "１"] {
+        let folder = Folder::new();
+        let session = folder.session_with([("N", value)]);
+        for line in [
+            "sort -o$N a.txt",
+            "sort -k$N a.txt",
+            "timeout 5 sort -o$N a.txt",
+        ] {
+            let Ok(read) = windlass_shell::read(line) else {
+                continue;
+            };
+            let (done, _) = folder
+                .run_in(&folder.plan_of(read.script), &session)
+                .unwrap();
+            assert_eq!(done.ending, Ending::Code(126), "{line} {value}: {done:?}");
+            assert!(!ran(&folder), "{line} {value}");
+        }
+    }
 }
 
 #[test]
@@ -209,26 +261,69 @@ fn functions_and_startup_files_have_no_say() {
         ("CDPATH", "/"),
         ("GLOBIGNORE", "a*"),
     ]);
-    for line in ["ls", "echo a", "command ls", "sh -c 'ls'", "bash -c 'ls; echo a'", "timeout 5 bash -c 'ls; echo a'", "cd d && ls", "echo a*", "env | sort", "./run.sh"] {
+    for line in [
+        "ls",
+        "echo a",
+        "command ls",
+        "sh -c 'ls'",
+        "bash -c 'ls; echo a'",
+        "timeout 5 bash -c 'ls; echo a'",
+        "cd d && ls",
+        "echo a*",
+        "env | sort",
+        "./run.sh",
+    ] {
         let (done, _) = folder.run_in(&folder.plan(line), &session).unwrap();
         assert!(!ran(&folder), "{line}: {done:?}");
         assert_eq!(done.ending, Ending::Code(0), "{line}: {done:?}");
-        assert!(!done.stdout.contains("BASH_") && !done.stdout.contains("PS4"), "{line}: {done:?}");
+        assert!(
+            !done.stdout.contains("BASH_") && !done.stdout.contains("PS4"),
+            "{line}: {done:?}"
+        );
     }
 }
 
 #[test]
 fn programs_of_the_folder_are_not_found_by_their_names() {
-    for path in [".:/usr/bin:/bin", ":/usr/bin:/bin", "/usr/bin:/bin:", "/usr/bin::/bin", "d:bin:/usr/bin:/bin", "./:../work:/usr/bin:/bin", "~:/usr/bin:/bin"] {
+    for path in [
+        ".:/usr/bin:/bin",
+        ":/usr/bin:/bin",
+        "/usr/bin:/bin:",
+        "/usr/bin::/bin",
+        "d:bin:/usr/bin:/bin",
+        "./:../work:/usr/bin:/bin",
+        "~:/usr/bin:/bin",
+    ] {
         let folder = Folder::new();
-        for name in ["ls", "cat", "true", "echo", "timeout", "bash", "sh", "nosuch", "d/ls"] {
+        for name in [
+            "ls", "cat", "true", "echo", "timeout", "bash", "sh", "nosuch", "d/ls",
+        ] {
             trap(&folder, name);
         }
         let session = folder.session_with([("PATH", path)]);
+        // The trap is one: whoever names it by its path falls into it.
+        folder.run_in(&folder.plan("./ls"), &session).unwrap();
+        assert!(ran(&folder));
+        fs::remove_file(folder.path().join("CAN")).unwrap();
         for line in [
-            "ls", "cat a.txt", "true", "echo a", "nosuch", "timeout 5 ls", "cd d && ls", "bash -c ls", "sh -c 'cat a.txt'", "env ls",
-            "find . -maxdepth 0 -exec ls {} +", "cat a.txt | xargs ls", "timeout 5 sh -c ls", "echo $(ls)", "command ls",
-            "find . -maxdepth 0 -exec nosuch \\;", "env nosuch", "timeout 5 nosuch",
+            "ls",
+            "cat a.txt",
+            "true",
+            "echo a",
+            "nosuch",
+            "timeout 5 ls",
+            "cd d && ls",
+            "bash -c ls",
+            "sh -c 'cat a.txt'",
+            "env ls",
+            "find . -maxdepth 0 -exec ls {} +",
+            "cat a.txt | xargs ls",
+            "timeout 5 sh -c ls",
+            "echo $(ls)",
+            "command ls",
+            "find . -maxdepth 0 -exec nosuch \\;",
+            "env nosuch",
+            "timeout 5 nosuch",
         ] {
             let (done, _) = folder.run_in(&folder.plan(line), &session).unwrap();
             assert!(!ran(&folder), "{path} {line}: {done:?}");
@@ -240,11 +335,32 @@ fn programs_of_the_folder_are_not_found_by_their_names() {
 fn what_only_a_shell_does_is_refused_before_anything_runs() {
     let folder = Folder::new();
     for line in [
-        "touch CAN; export A=1", "touch CAN; read x", "touch CAN; umask 0", "touch CAN; kill 1", "touch CAN; wait", "touch CAN; set -x", "touch CAN; type ls",
-        "touch CAN; unset x", "touch CAN; (shift)", "touch CAN | local", "touch CAN && echo $(hash)", "touch CAN; for i in 1; do ulimit; done",
-        "touch CAN; PATH=/tmp", "touch CAN; LD_PRELOAD=x ls", "touch CAN; BASH_ENV=x sh -c ls", "touch CAN; IFS=x", "touch CAN; cd -P d", "touch CAN; pwd -x",
-        "touch CAN; printf '%f' 1", "touch CAN; printf \"$x\"", "touch CAN; printf -v PATH x", "touch CAN; test -v 'a[$(touch CAN)]'", "touch CAN; [ -R x ]",
-        "touch CAN; command test -v 'a[$(touch CAN)]'", "touch CAN; command -p ls", "touch CAN; timeout 5 sh -c 'echo x > out'",
+        "touch CAN; export A=1",
+        "touch CAN; read x",
+        "touch CAN; umask 0",
+        "touch CAN; kill 1",
+        "touch CAN; wait",
+        "touch CAN; set -x",
+        "touch CAN; type ls",
+        "touch CAN; unset x",
+        "touch CAN; (shift)",
+        "touch CAN | local",
+        "touch CAN && echo $(hash)",
+        "touch CAN; for i in 1; do ulimit; done",
+        "touch CAN; PATH=/tmp",
+        "touch CAN; LD_PRELOAD=x ls",
+        "touch CAN; BASH_ENV=x sh -c ls",
+        "touch CAN; IFS=x",
+        "touch CAN; cd -P d",
+        "touch CAN; pwd -x",
+        "touch CAN; printf '%f' 1",
+        "touch CAN; printf \"$x\"",
+        "touch CAN; printf -v PATH x",
+        "touch CAN; test -v 'a[$(touch CAN)]'",
+        "touch CAN; [ -R x ]",
+        "touch CAN; command test -v 'a[$(touch CAN)]'",
+        "touch CAN; command -p ls",
+        "touch CAN; timeout 5 sh -c 'echo x > out'",
     ] {
         let Ok(line_read) = windlass_shell::read(line) else {
             continue;
@@ -260,7 +376,8 @@ fn trees_that_no_reader_makes_are_refused() {
     let folder = Folder::new();
     let base = |line: &str| folder.plan(line);
     let simple = |plan: &mut CommandPlan, change: &dyn Fn(&mut windlass_shell::Simple)| {
-        let windlass_shell::Command::Simple(simple) = &mut plan.script.lists[0].first.commands[0] else {
+        let windlass_shell::Command::Simple(simple) = &mut plan.script.lists[0].first.commands[0]
+        else {
             panic!("not simple");
         };
         change(simple);
@@ -282,7 +399,9 @@ fn trees_that_no_reader_makes_are_refused() {
     // What runs is not where it is said to be.
     for (at, end) in [(9, 10), (2, 9), (2, 2), (u32::MAX, 0)] {
         let mut plan = base("timeout 5 ls");
-        simple(&mut plan, &|simple| simple.runs = vec![Runs::Program { at, end }]);
+        simple(&mut plan, &|simple| {
+            simple.runs = vec![Runs::Program { at, end }]
+        });
         plans.push(plan);
     }
     let mut plan = base("echo a");
@@ -324,5 +443,8 @@ fn names_of_standard_streams_do_not_turn_reading_into_writing() {
         ..plan
     };
     done(&folder, &plan);
-    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "one\ntwo\nthree\n");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("a.txt")).unwrap(),
+        "one\ntwo\nthree\n"
+    );
 }

@@ -48,7 +48,7 @@ fn whatever_runs_can_be_stopped() {
         "echo a; echo $(sleep 1000)",
         "echo a; echo $(while true; do :; done)",
         "echo a; for i in $(yes | head -100000); do :; done; sleep 1000",
-        "echo a; sh -c 'trap \"\" TERM; sleep 1000'",
+        "echo a; ./ignore",
         "echo a; setsid sleep 1000",
         "echo a; bash -c 'sleep 1000'",
         "echo a; timeout 1000 sleep 1000",
@@ -63,11 +63,16 @@ fn whatever_runs_can_be_stopped() {
 #[test]
 fn nothing_of_the_group_is_left() {
     let marker = "86402";
-    stopped_after_output(&format!("echo a; sleep {marker} | sh -c 'sleep {marker}; true' | cat"));
+    stopped_after_output(&format!(
+        "echo a; sleep {marker} | sh -c 'sleep {marker}; true' | cat"
+    ));
     let mut left = true;
     // The end of processes that nobody waits for takes a moment that nobody is told of.
     for _ in 0..1000 {
-        let found = Command::new("pgrep").args(["-f", &format!("sleep {marker}")]).output().unwrap();
+        let found = Command::new("pgrep")
+            .args(["-f", &format!("sleep {marker}")])
+            .output()
+            .unwrap();
         left = !found.stdout.is_empty();
         if !left {
             break;
@@ -84,9 +89,18 @@ fn texts_and_outputs_of_a_megabyte_do_not_wait_for_each_other() {
         (format!("wc -c <<'E'\n{body}E"), "1048576\n"),
         (format!("cat <<'E' | wc -c\n{body}E"), "1048576\n"),
         (format!("{{ head -1; }} <<'E' | wc -c\n{body}E"), "16\n"),
-        ("echo \"$(head -c 1000000 /dev/zero | tr '\\0' x)\" | wc -c".to_owned(), "1000001\n"),
-        ("for i in 1 2 3; do head -c 1000000 /dev/zero; done | wc -c".to_owned(), "3000000\n"),
-        ("yes | head -c 2000000 | { cat; } | (cat) | wc -c".to_owned(), "2000000\n"),
+        (
+            "echo \"$(head -c 1000000 /dev/zero | tr '\\0' x)\" | wc -c".to_owned(),
+            "1000001\n",
+        ),
+        (
+            "for i in 1 2 3; do head -c 1000000 /dev/zero; done | wc -c".to_owned(),
+            "3000000\n",
+        ),
+        (
+            "yes | head -c 2000000 | { cat; } | (cat) | wc -c".to_owned(),
+            "2000000\n",
+        ),
     ] {
         let folder = Folder::new();
         // The reader of lines may have a limit that these texts exceed.
@@ -101,8 +115,17 @@ fn texts_and_outputs_of_a_megabyte_do_not_wait_for_each_other() {
 #[test]
 fn the_directory_at_the_end_is_told() {
     for (line, below) in [
-        ("true", ""), ("cd d", "/d"), ("cd d && cd e && cd ..", "/d"), ("(cd d)", ""), ("cd d | true", ""), ("cd dlink", "/dlink"),
-        ("cd nope", ""), ("cd d; exit 3", "/d"), ("bash -c 'cd d'", ""), ("{ cd d; }", "/d"), ("for i in d e; do cd $i; done", "/d/e"),
+        ("true", ""),
+        ("cd d", "/d"),
+        ("cd d && cd e && cd ..", "/d"),
+        ("(cd d)", ""),
+        ("cd d | true", ""),
+        ("cd dlink", "/dlink"),
+        ("cd nope", ""),
+        ("cd d; exit 3", "/d"),
+        ("bash -c 'cd d'", ""),
+        ("{ cd d; }", "/d"),
+        ("for i in d e; do cd $i; done", "/d/e"),
     ] {
         let folder = Folder::new();
         let (_, ended) = folder.run(&folder.plan(line)).unwrap();

@@ -74,6 +74,7 @@ impl Folder {
         let raw = OsString::from_vec(b"raw\xff\xfe".to_vec());
         fs::write(folder.path().join(raw), "raw\n").unwrap();
         for (name, text) in [
+            ("ignore", "#!/bin/sh\ntrap '' TERM\nsleep 1000\n"),
             ("plain", "echo plain $0 \"$@\"\n"),
             ("run.sh", "#!/bin/sh\necho run $0 \"$@\"\n"),
             ("badint", "#!/no/such/interpreter\n"),
@@ -198,6 +199,7 @@ impl Folder {
             script,
             directory: self.text(),
             files,
+            workspace: Vec::new(),
         }
     }
 
@@ -252,7 +254,11 @@ impl Folder {
 /// Bytes as text that tells them apart.
 fn shown(bytes: &[u8]) -> String {
     let chunks = bytes.utf8_chunks().map(|chunk| {
-        let invalid: String = chunk.invalid().iter().map(|b| format!("\\x{b:02x}")).collect();
+        let invalid: String = chunk
+            .invalid()
+            .iter()
+            .map(|b| format!("\\x{b:02x}"))
+            .collect();
         chunk.valid().to_owned() + &invalid
     });
     chunks.collect()
@@ -293,7 +299,10 @@ fn in_script(script: &Script, targets: &mut Vec<(String, Access)>) {
     };
     for list in &script.lists {
         let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
-        for command in std::iter::once(&list.first).chain(rest).flat_map(|p| &p.commands) {
+        for command in std::iter::once(&list.first)
+            .chain(rest)
+            .flat_map(|p| &p.commands)
+        {
             match command {
                 Command::Simple(simple) => {
                     in_redirections(&simple.redirections, targets);
@@ -302,7 +311,13 @@ fn in_script(script: &Script, targets: &mut Vec<(String, Access)>) {
                         Target::Text(word) => Some(word),
                         _ => None,
                     });
-                    for part in simple.words.iter().chain(values).chain(texts).flat_map(|w| &w.parts) {
+                    for part in simple
+                        .words
+                        .iter()
+                        .chain(values)
+                        .chain(texts)
+                        .flat_map(|w| &w.parts)
+                    {
                         if let Part::Substitution { script, .. } = part {
                             in_script(script, targets);
                         }
@@ -316,7 +331,9 @@ fn in_script(script: &Script, targets: &mut Vec<(String, Access)>) {
                 Command::Compound { body, redirections } => {
                     in_redirections(redirections, targets);
                     match body {
-                        Compound::Group(script) | Compound::Subshell(script) => in_script(script, targets),
+                        Compound::Group(script) | Compound::Subshell(script) => {
+                            in_script(script, targets)
+                        }
                         Compound::For { body, words, .. } => {
                             for part in words.iter().flat_map(|w| &w.parts) {
                                 if let Part::Substitution { script, .. } = part {
@@ -334,7 +351,9 @@ fn in_script(script: &Script, targets: &mut Vec<(String, Access)>) {
                                 in_script(body, targets);
                             }
                         }
-                        Compound::While { condition, body, .. } => {
+                        Compound::While {
+                            condition, body, ..
+                        } => {
                             in_script(condition, targets);
                             in_script(body, targets);
                         }
