@@ -161,7 +161,7 @@ fn a_directory_that_was_swapped_is_not_entered() {
     fs::remove_dir_all(folder.path().join("d")).unwrap();
     symlink(outside.path(), folder.path().join("d")).unwrap();
     let done = done(&folder, &plan);
-    assert!(done.stderr.contains("leads elsewhere"), "{done:?}");
+    assert!(done.stderr.contains("when it was judged"), "{done:?}");
     assert_eq!(done.stdout, "HERE\n");
     assert!(!outside.path().join("here").exists());
 }
@@ -224,6 +224,28 @@ fn what_was_expanded_is_no_option_of_a_builtin_either() {
 }
 
 #[test]
+fn behind_the_letter_of_an_option_stands_a_number_or_nothing_runs() {
+    for value in ["1 -o CAN", "oCAN", "", "-1", "1x", "*", "１"] {
+        let folder = Folder::new();
+        let session = folder.session_with([("N", value)]);
+        for line in [
+            "sort -o$N a.txt",
+            "sort -k$N a.txt",
+            "timeout 5 sort -o$N a.txt",
+        ] {
+            let Ok(read) = windlass_shell::read(line) else {
+                continue;
+            };
+            let (done, _) = folder
+                .run_in(&folder.plan_of(read.script), &session)
+                .unwrap();
+            assert_eq!(done.ending, Ending::Code(126), "{line} {value}: {done:?}");
+            assert!(!ran(&folder), "{line} {value}");
+        }
+    }
+}
+
+#[test]
 fn functions_and_startup_files_have_no_say() {
     let folder = Folder::new();
     fs::write(folder.path().join("startup"), "touch CAN\n").unwrap();
@@ -279,6 +301,10 @@ fn programs_of_the_folder_are_not_found_by_their_names() {
             trap(&folder, name);
         }
         let session = folder.session_with([("PATH", path)]);
+        // The trap is one: whoever names it by its path falls into it.
+        folder.run_in(&folder.plan("./ls"), &session).unwrap();
+        assert!(ran(&folder));
+        fs::remove_file(folder.path().join("CAN")).unwrap();
         for line in [
             "ls",
             "cat a.txt",

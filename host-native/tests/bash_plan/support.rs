@@ -74,6 +74,7 @@ impl Folder {
         let raw = OsString::from_vec(b"raw\xff\xfe".to_vec());
         fs::write(folder.path().join(raw), "raw\n").unwrap();
         for (name, text) in [
+            ("ignore", "#!/bin/sh\ntrap '' TERM\nsleep 1000\n"),
             ("plain", "echo plain $0 \"$@\"\n"),
             ("run.sh", "#!/bin/sh\necho run $0 \"$@\"\n"),
             ("badint", "#!/no/such/interpreter\n"),
@@ -199,6 +200,7 @@ impl Folder {
             directory: self.text(),
             workspace: Vec::new(),
             files,
+            workspace: Vec::new(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::{
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
 };
 
-use windlass_shell::{Part, Script, Word, takes_number};
+use windlass_shell::{Part, Script, Word};
 
 use super::{
     glob,
@@ -18,7 +18,7 @@ use super::{
 const MAX_FIELDS: usize = 1_000_000;
 
 /// The status of a command that was not started.
-const NOT_STARTED: i32 = 126;
+pub(super) const NOT_STARTED: i32 = 126;
 
 /// An argument, and whether its first character comes from an expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,11 +142,6 @@ impl<'p> Shell<'p> {
             }
         }
         fields.close();
-        if takes_number(word) && !is_number_behind_option(&fields.done) {
-            self.complain(line, b"what stands behind the option is no number");
-            self.status = NOT_STARTED;
-            return Err(Leave::Exit);
-        }
         let mut all = Vec::new();
         for field in fields.done {
             self.pathnames(field, &mut all)?;
@@ -221,17 +216,6 @@ impl<'p> Shell<'p> {
             output.pop();
         }
         Ok(output)
-    }
-}
-
-/// Whether one field came of an option and an expansion, and the expansion is a number: anything else could be more options.
-fn is_number_behind_option(fields: &[Field]) -> bool {
-    match fields {
-        [only] => {
-            let value = only.text.get(2..).unwrap_or_default();
-            !value.is_empty() && value.iter().all(u8::is_ascii_digit)
-        }
-        _ => false,
     }
 }
 

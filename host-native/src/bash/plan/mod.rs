@@ -105,6 +105,8 @@ pub fn execute(
     let mut shell = Shell::new(&surroundings, Descriptors::new(streams));
     let left = shell.script(&plan.script, true);
     let how = match left {
+        // Whatever the last command said when it was ended.
+        _ if control.is_stopping() => Ending::Stopped,
         Err(Leave::Stopped) => Ending::Stopped,
         Err(Leave::Killed(signal)) => Ending::Signal(signal),
         _ => Ending::Code(shell.status),

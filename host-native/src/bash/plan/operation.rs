@@ -1,10 +1,15 @@
 //! What is made of the value of a variable.
 
+use std::os::unix::ffi::OsStrExt as _;
+
 use windlass_shell::{Operation, Part, Word};
 
-use super::{glob, locale::Locale, pattern, pattern::Pattern, shell::Shell};
-
-use std::os::unix::ffi::OsStrExt as _;
+use super::{
+    glob,
+    locale::Locale,
+    pattern::{self, Pattern},
+    shell::Shell,
+};
 
 impl Shell<'_> {
     /// The value of a variable after an operation.
@@ -40,26 +45,27 @@ impl Shell<'_> {
 
     /// A value without what a pattern matches at one of its sides.
     fn without(&self, value: &[u8], pattern: &Word, longest: bool, side: Side) -> Vec<u8> {
-        let characters = Characters::of(value, Locale::of(&self.variables));
-        let pattern = read(pattern);
-        let count = characters.codes.len();
-        let mut lengths: Vec<usize> = (0..=count).collect();
-        if longest {
-            lengths.reverse();
+        let locale = Locale::of(&self.variables);
+        let mut characters = Characters::of(value, locale);
+        let mut pattern = read(pattern, locale);
+        if let Side::End = side {
+            characters.codes.reverse();
+            pattern = pattern.reversed();
         }
-        for length in lengths {
-            if self.surroundings.control.is_stopping() {
-                break;
-            }
-            let (taken, kept) = match side {
-                Side::Beginning => (0..length, length..count),
-                Side::End => (count - length..count, 0..count - length),
-            };
-            if pattern.matches_text(&characters.codes[taken]) {
-                return value[characters.begins[kept.start]..characters.begins[kept.end]].to_vec();
+        // Looked for in one go: a value can be long.
+        let ends = pattern.prefixes(&characters.codes);
+        let taken = match longest {
+            true => ends.iter().rposition(|end| *end),
+            false => ends.iter().position(|end| *end),
+        };
+        let taken = taken.unwrap_or(0);
+        match side {
+            Side::Beginning => value[characters.begins[taken]..].to_vec(),
+            Side::End => {
+                let kept = characters.codes.len() - taken;
+                value[..characters.begins[kept]].to_vec()
             }
         }
-        value.to_vec()
     }
 }
 
@@ -95,18 +101,15 @@ impl Characters {
     }
 }
 
-fn read(pattern: &Word) -> Pattern {
+fn read(pattern: &Word, locale: Locale) -> Pattern {
     let mut text = Vec::new();
     for part in &pattern.parts {
         match part {
             Part::Pattern(live) => text.extend_from_slice(live.as_bytes()),
             Part::Literal(literal) => pattern::escape(literal.as_bytes(), &mut text),
+            // A pattern of an operation has nothing else in it.
             _ => {}
         }
     }
-    let codes: Vec<u32> = String::from_utf8_lossy(&text)
-        .chars()
-        .map(u32::from)
-        .collect();
-    Pattern::read(&codes)
+    Pattern::read(&Characters::of(&text, locale).codes)
 }

@@ -108,11 +108,6 @@ impl Pattern {
         {
             return false;
         }
-        self.matches_text(name)
-    }
-
-    /// Whether a text matches, all of it.
-    pub(super) fn matches_text(&self, name: &[u32]) -> bool {
         let (mut token, mut at) = (0, 0);
         // Where to go on when something does not fit: behind the last star, one character further.
         let mut again = None;
@@ -139,6 +134,32 @@ impl Pattern {
                 _ => return false,
             }
         }
+    }
+}
+
+impl Pattern {
+    /// The same pattern, to be held against what is read from its end.
+    pub(super) fn reversed(mut self) -> Self {
+        self.0.reverse();
+        self
+    }
+
+    /// For every number of characters whether so many at the beginning match. A dot is a character as any other.
+    pub(super) fn prefixes(&self, text: &[u32]) -> Vec<bool> {
+        let mut ends = vec![false; text.len() + 1];
+        ends[0] = true;
+        for token in &self.0 {
+            if let Token::Many = token {
+                let first = ends.iter().position(|end| *end).unwrap_or(ends.len());
+                ends[first..].fill(true);
+                continue;
+            }
+            for at in (0..text.len()).rev() {
+                ends[at + 1] = ends[at] && token.matches(text[at]);
+            }
+            ends[0] = false;
+        }
+        ends
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::{ffi::OsString, sync::Arc};
 
-use windlass_shell::{Part, Runs, Script, Simple, Target, Word};
+use windlass_shell::{Part, Runs, Script, Simple, Target, Word, takes_number};
 
 use super::{
     Ending,
     builtins::Builtin,
     control::Running,
-    expand::Argument,
+    expand::{Argument, NOT_STARTED},
     message::{Dialect, Voice},
     pipeline::described,
     redirect::Refusal,
@@ -150,9 +150,17 @@ impl<'p> Shell<'p> {
     fn call(&mut self, simple: &'p Simple) -> Result<Call<'p>, Leave> {
         let mut arguments = Vec::with_capacity(simple.words.len());
         let mut starts = Vec::with_capacity(simple.words.len());
+        // To a builtin it is a word as any other.
+        let is_program = !matches!(kind(simple), Kind::Builtin(_));
         for word in &simple.words {
             starts.push(arguments.len());
-            arguments.extend(self.word(word, simple.line)?);
+            let fields = self.word(word, simple.line)?;
+            if is_program && takes_number(word) && !are_one_number(&fields) {
+                self.complain(simple.line, b"what stands behind the option is no number");
+                self.status = NOT_STARTED;
+                return Err(Leave::Exit);
+            }
+            arguments.extend(fields);
         }
         let mut assignments = Vec::with_capacity(simple.assignments.len());
         for assignment in &simple.assignments {
@@ -262,6 +270,17 @@ impl<'p> Shell<'p> {
                 Ok(())
             }
         }
+    }
+}
+
+/// Whether an option and an expansion are one option with a number: anything else could be more options.
+fn are_one_number(fields: &[Argument]) -> bool {
+    match fields {
+        [option] => {
+            let digits = option.text.as_encoded_bytes().get(2..).unwrap_or_default();
+            !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
     }
 }
 
