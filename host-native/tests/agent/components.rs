@@ -38,9 +38,9 @@ async fn card_3_wasmtime_starts_with_the_first_call_of_a_component_and_not_befor
 }
 
 #[tokio::test]
-async fn card_3_a_path_of_half_a_million_names_is_refused_at_once() {
+async fn card_3_a_path_of_very_many_names_is_refused_at_once() {
     let work = tempfile::tempdir().unwrap();
-    let path = "a/".repeat(500_000);
+    let path = "a/".repeat(50_000);
     let model = Model::of(json!([
         calls(&[("Read", json!({ "file_path": path }))]),
         done_after("it is longer than 4096 bytes", true),
