@@ -19,7 +19,7 @@ const TEXTS: [&[u8]; 7] = [
     b"arguments",
 ];
 
-/// So much of a key says nothing about it (`sk-`): for less no event is held back.
+/// So much of a key says nothing about it (`sk-`): for less no event is held back. It stays before the replacement.
 const HARMLESS: usize = 4;
 
 /// Server-sent events that come piece by piece and leave without keys.
