@@ -24,14 +24,18 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Of these variables those that a program may be given beside those of [`command`]: all but credentials.
+/// Of these variables those that a program may be given beside those of [`command`], or in their place: all but those that it takes
+/// out.
 #[cfg(unix)]
 pub(crate) fn without_credentials<V>(
     variables: impl IntoIterator<Item = (OsString, V)>,
 ) -> impl Iterator<Item = (OsString, V)> {
-    let is_credential = |name: &OsString| name.to_str().is_some_and(credentials::is_credential);
+    let is_kept = |name: &OsString| {
+        let is_credential = name.to_str().is_some_and(credentials::is_credential);
+        !(is_credential || name == HANDED_OVER)
+    };
     let variables = variables.into_iter();
-    variables.filter(move |(name, _)| !is_credential(name))
+    variables.filter(move |(name, _)| is_kept(name))
 }
 
 /// Starts a program. It and whatever it starts cannot be given the right to read the memory of any process (`CAP_SYS_PTRACE`),
@@ -97,7 +101,11 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn what_settings_add_holds_no_credentials() {
-        let given = [("ANTHROPIC_API_KEY", "key"), ("MORE", "more")];
+        let given = [
+            ("ANTHROPIC_API_KEY", "key"),
+            (HANDED_OVER, "1"),
+            ("MORE", "more"),
+        ];
         let given = given.map(|(name, value)| (OsString::from(name), value));
         let kept: Vec<_> = without_credentials(given).collect();
         assert_eq!(kept, [(OsString::from("MORE"), "more")]);

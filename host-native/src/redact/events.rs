@@ -19,8 +19,19 @@ const TEXTS: [&[u8]; 7] = [
     b"arguments",
 ];
 
-/// So much of a key says nothing about it (`sk-`): for less no event is held back.
+/// So much of a key says nothing about it (`sk-`): for less no event is held back. It stays before the replacement.
 const HARMLESS: usize = 4;
+
+/// Pieces of a text are short. A longer event is let through, searched for whole keys only: so the work stays proportional to
+/// what comes.
+const LONGEST_PIECE: usize = 64 * 1024;
+
+/// The most texts of one event that are pieces of longer ones.
+const MOST_TEXTS: usize = 16;
+
+/// The most texts that are open at the same time, and the most events that are held back for them.
+const MOST_OPEN: usize = 32;
+const MOST_HELD: usize = 512;
 
 /// Server-sent events that come piece by piece and leave without keys.
 #[derive(Debug)]
@@ -28,6 +39,8 @@ pub(crate) struct RedactedEvents {
     redactor: Redactor,
     /// The event that is not complete.
     incomplete: BytesMut,
+    /// How far it was searched for its end.
+    lines: Lines,
     /// Events that are held back, in their order.
     held: Vec<Vec<u8>>,
     /// The texts that end like the beginning of a key.
@@ -59,6 +72,7 @@ impl RedactedEvents {
         Self {
             redactor,
             incomplete: BytesMut::new(),
+            lines: Lines::default(),
             held: Vec::new(),
             open: Vec::new(),
         }
@@ -68,12 +82,23 @@ impl RedactedEvents {
     pub(super) fn take(&mut self, piece: &[u8]) -> Bytes {
         self.incomplete.extend_from_slice(piece);
         let mut released = Vec::new();
-        while let Some(end) = end_of_event(&self.incomplete) {
+        while let Some(end) = self.lines.end_of_event(&self.incomplete) {
             let event = self.incomplete.split_to(end);
-            match self.open.is_empty() && !self.ends_like_a_key(&event) {
+            let texts = match event.len() > LONGEST_PIECE {
+                true => Vec::new(),
+                false => texts(&event),
+            };
+            match self.open.is_empty() && !self.ends_like_a_key(&event, &texts) {
                 true => released.extend_from_slice(&event),
-                false => self.event(event.to_vec(), &mut released),
+                false => self.event(event.to_vec(), texts, &mut released),
             }
+        }
+        if self.incomplete.len() > LONGEST_PIECE {
+            // Whoever reads it has a limit of its own, and is to see that it is too long.
+            self.open.clear();
+            self.release(&mut released);
+            released.extend_from_slice(&self.incomplete.split());
+            self.lines = Lines::default();
         }
         released.into()
     }
@@ -87,16 +112,15 @@ impl RedactedEvents {
     }
 
     /// Whether a text of an event ends like the beginning of a key.
-    fn ends_like_a_key(&self, event: &[u8]) -> bool {
-        let mut texts = texts(event).into_iter();
-        texts.any(|(start, end)| self.redactor.begun(&event[start..end]) > 0)
+    fn ends_like_a_key(&self, event: &[u8], texts: &[(usize, usize)]) -> bool {
+        let mut texts = texts.iter().take(MOST_TEXTS);
+        texts.any(|(start, end)| self.redactor.begun(&event[*start..*end]) > 0)
     }
 
-    fn event(&mut self, mut event: Vec<u8>, released: &mut Vec<u8>) {
-        let mut has_text = false;
+    fn event(&mut self, mut event: Vec<u8>, texts: Vec<(usize, usize)>, released: &mut Vec<u8>) {
+        let has_text = !texts.is_empty();
         // From the last to the first: what is written into one moves only those behind it.
-        for (start, end) in texts(&event).into_iter().rev() {
-            has_text = true;
+        for (start, end) in texts.into_iter().take(MOST_TEXTS).rev() {
             self.text(&mut event, start, end);
         }
         if !has_text && !is_sign_of_life(&event) {
@@ -104,6 +128,10 @@ impl RedactedEvents {
             self.open.clear();
         }
         self.held.push(event);
+        if self.open.len() > MOST_OPEN || self.held.len() > MOST_HELD {
+            // No model says so much at once.
+            self.open.clear();
+        }
         let may_go = (self.open.iter()).all(|open| open.begun.len() < HARMLESS);
         if may_go {
             self.release(released);
@@ -187,24 +215,38 @@ fn is_sign_of_life(event: &[u8]) -> bool {
     event.starts_with(b":") || memchr::memmem::find(event, b"ping").is_some()
 }
 
-/// Where the first event ends: behind an empty line.
-fn end_of_event(bytes: &[u8]) -> Option<usize> {
-    let mut line = 0;
-    for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
-        if at < line {
-            continue;
+/// How far bytes were searched for the end of an event.
+#[derive(Debug, Default)]
+struct Lines {
+    /// Where the last line begins.
+    line: usize,
+    searched: usize,
+}
+
+impl Lines {
+    /// Where the first event ends: behind an empty line. What was searched is not searched again.
+    fn end_of_event(&mut self, bytes: &[u8]) -> Option<usize> {
+        while let Some(found) = memchr::memchr2(b'\n', b'\r', &bytes[self.searched..]) {
+            let at = self.searched + found;
+            let next = match bytes[at..] {
+                // The other half of the line end may be on its way.
+                [b'\r'] => {
+                    self.searched = at;
+                    return None;
+                }
+                [b'\r', b'\n', ..] => at + 2,
+                _ => at + 1,
+            };
+            // An empty line, and not at the very beginning.
+            if at == self.line && self.line > 0 {
+                *self = Self::default();
+                return Some(next);
+            }
+            (self.line, self.searched) = (next, next);
         }
-        let next = match bytes[at..] {
-            [b'\r', b'\n', ..] => at + 2,
-            _ => at + 1,
-        };
-        // An empty line, and not at the very beginning.
-        if at == line && line > 0 {
-            return Some(next);
-        }
-        line = next;
+        self.searched = bytes.len();
+        None
     }
-    None
 }
 
 /// The values of the fields named `index`.
@@ -348,6 +390,20 @@ mod tests {
         let clean = clean(&pieces.collect::<String>(), 64);
         assert!(clean.contains("[key]") && !clean.contains("012"), "{clean}");
         assert!(clean.ends_with("data: {\"id\": \"c\", \"choices\": [{\"index\": 0, \"delta\": {\"content\": \"[key]\"}}]}\r\n\r\n"), "{clean}");
+    }
+
+    #[test]
+    fn the_work_is_proportional_to_what_comes() {
+        let text = "{\"text\": \"s\"}, ".repeat(200_000);
+        let many = "data: {\"text\": \"s\"}\n\n".repeat(10_000);
+        let distinct: String = (0..10_000)
+            .map(|n| format!("data: {{\"n\": {n}, \"text\": \"sk-ant-\"}}\n\n"))
+            .collect();
+        let endless = format!("data: {text}");
+        // Each of these would take minutes if anything was looked at again and again.
+        for events in [format!("data: {text}\n\n"), endless, many, distinct] {
+            assert_eq!(clean(&events, 64), events);
+        }
     }
 
     #[test]

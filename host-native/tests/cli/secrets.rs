@@ -370,8 +370,11 @@ fn a_key_that_comes_back_is_nowhere() {
         "{stdout}"
     );
     assert!(stdout.contains("[key] [key] ([key])"), "{stdout}");
-    assert!(windlass.file("made.txt").contains("You sent [key]"));
-    assert!(windlass.file("hooks.txt").contains("SessionEnd"));
+    let made = windlass.file("made.txt");
+    // A letter or two of a key may have gone ahead of what was held back.
+    assert!(made.contains("[key], which is [key]"), "{made}");
+    let hooks = windlass.file("hooks.txt");
+    assert!(hooks.contains("SessionEnd"), "{hooks}");
 
     let sent = sent(&model);
     for (channel, text) in [
