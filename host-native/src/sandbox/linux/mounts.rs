@@ -155,12 +155,14 @@ impl View {
         {
             mounts.push(Mounted::new(&below.path, below.flags)?);
         }
-        // Folders below it that were made mounts.
-        let pinned = self.layers.iter().filter_map(|layer| match layer {
-            Layer::Pinned(pinned) => Some(Path::new(OsStr::from_bytes(pinned.to_bytes()))),
+        // What below it was made a mount, and could be written.
+        let made = self.layers.iter().filter_map(|layer| match layer {
+            Layer::Pinned(made) | Layer::Open { path: made, .. } => {
+                Some(Path::new(OsStr::from_bytes(made.to_bytes())))
+            }
             _ => None,
         });
-        for below in pinned.filter(|pinned| *pinned != path && pinned.starts_with(path)) {
+        for below in made.filter(|made| *made != path && made.starts_with(path)) {
             mounts.push(Mounted::new(below, flags)?);
         }
         let path = name(path)?;
