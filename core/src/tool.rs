@@ -220,6 +220,10 @@ pub struct CommandPlan {
     pub script: windlass_shell::Script,
     /// Where they begin: absolute.
     pub directory: String,
+    /// The directories that belong to the workspace: absolute, links resolved. A `cd` that was not judged by itself stays
+    /// in them, and so do the files that the plain file commands find by a pattern.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workspace: Vec<String>,
     /// The files that were judged with them: redirections, where `cd` leads, operands of the plain file commands. A file that is opened
     /// for writing must be among these, and lead where it led.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -252,7 +256,7 @@ pub struct FsGrant {
 /// One directory tree of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantRoot {
-    /// Absolute path, links resolved.
+    /// Absolute path, links resolved. The host opens exactly this: where a link stands on the way by then, it hands out nothing.
     pub path: String,
     /// What may be done below it.
     pub access: Access,

@@ -61,6 +61,8 @@
 pub mod agent;
 #[cfg(unix)]
 pub mod bash;
+pub mod child;
+pub mod credentials;
 pub mod engine;
 pub mod files;
 #[cfg(unix)]
@@ -73,6 +75,7 @@ pub mod model_server;
 mod net;
 mod os;
 pub mod plugins;
+mod redact;
 pub mod sandbox;
 mod worktree;
 

@@ -22,7 +22,7 @@ use windlass_core::{
     tools::enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput, OF_AGENTS},
 };
 
-use crate::{agent::fresh_uuid, host::RunTool};
+use crate::{agent::fresh_uuid, child, host::RunTool};
 
 /// Where they stand in a repository.
 const FOLDER: &str = ".claude/worktrees";
@@ -292,18 +292,21 @@ fn real(path: &Path) -> Result<PathBuf, WorktreeError> {
 
 /// Runs git in a directory; what it wrote. The repository's own hooks do not run: nobody has judged them.
 async fn git(directory: &Path, arguments: &[&str]) -> Result<String, WorktreeError> {
-    let mut command = Command::new("git");
+    let mut command = Command::from(child::command("git"));
     command
         .args(["-c", "core.hooksPath=/dev/null"])
         .args(arguments)
         .current_dir(directory)
         .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .kill_on_drop(true);
     for variable in ELSEWHERE {
         command.env_remove(variable);
     }
-    let ran = timeout(LIMIT, command.output()).await;
+    let running = child::spawn(&mut command).map_err(WorktreeError::NoGit)?;
+    let ran = timeout(LIMIT, running.wait_with_output()).await;
     let output = ran
         .map_err(|_| WorktreeError::TooLong)?
         .map_err(WorktreeError::NoGit)?;

@@ -299,3 +299,39 @@ async fn tool_6_a_command_in_the_background_goes_with_whoever_listens_and_whatev
     drop(answers);
     gone(&pid).await;
 }
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_command_cannot_trace_others_and_this_process_keeps_its_rights() {
+    /// The sets of capabilities in a status, as text, and whether one of them has a capability.
+    fn sets(status: &str) -> Vec<&str> {
+        (status.lines())
+            .filter(|line| line.starts_with("Cap"))
+            .collect()
+    }
+    fn has(set: &str, capability: u32) -> bool {
+        let (_, bits) = set.split_once(":\t").unwrap();
+        u64::from_str_radix(bits, 16).unwrap() >> capability & 1 == 1
+    }
+    const SETPCAP: u32 = 8;
+    const SYS_PTRACE: u32 = 19;
+    let before = fs::read_to_string("/proc/thread-self/status").unwrap();
+    let result = run("cat /proc/self/status").await;
+    let given = structured(&result)["stdout"].as_str().unwrap().to_owned();
+    let after = fs::read_to_string("/proc/thread-self/status").unwrap();
+    assert_eq!(sets(&before), sets(&after));
+    let held = |capability| {
+        sets(&before)
+            .iter()
+            .any(|set| set.starts_with("CapEff") && has(set, capability))
+    };
+    if !held(SETPCAP) {
+        eprintln!("skipped: who is not root has no such right to give away");
+        return;
+    }
+    let tracing: Vec<&str> = sets(&given)
+        .into_iter()
+        .filter(|set| has(set, SYS_PTRACE))
+        .collect();
+    assert_eq!(tracing, Vec::<&str>::new());
+}

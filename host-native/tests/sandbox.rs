@@ -7,7 +7,7 @@ mod guest;
 
 use std::{
     fs,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     path::Path,
     sync::{Arc, Mutex},
     thread,
@@ -507,11 +507,12 @@ fn card_3_a_grant_that_cannot_be_enforced_stops_the_call() {
 fn card_3_compiled_components_are_kept_privately_and_found_again() {
     let ground = TempDir::new().unwrap();
     let directory = ground.path().join("cache/components");
+    let key = ground.path().join("data/components.key");
     let warnings = Arc::new(Mutex::new(Vec::new()));
     let into = Arc::clone(&warnings);
     let config = PluginHostConfig {
-        cache: Some(Cache::at(directory.clone())),
-        files: Arc::new(Files::new([directory.clone()])),
+        cache: Some(Cache::at(directory.clone(), key.clone())),
+        files: Arc::new(Files::new([directory.clone(), key.clone()])),
         log: LogSink::new(move |line| into.lock().unwrap().push(line.message.to_owned())),
         ..PluginHostConfig::default()
     };
@@ -527,8 +528,18 @@ fn card_3_compiled_components_are_kept_privately_and_found_again() {
         fs::metadata(&directory).unwrap().permissions().mode() & 0o777,
         0o700
     );
+    assert_eq!(
+        fs::metadata(&key).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     let compiled = fs::read(&kept).unwrap();
+    let written = fs::metadata(&kept).unwrap().ino();
     assert_eq!(echo(), "[7]");
+    assert_eq!(
+        fs::metadata(&kept).unwrap().ino(),
+        written,
+        "it was loaded, not made anew"
+    );
     assert_eq!(entries(), std::slice::from_ref(&kept));
 
     // A damaged file is compiled anew and replaced.
@@ -545,6 +556,93 @@ fn card_3_compiled_components_are_kept_privately_and_found_again() {
     assert_eq!(echo(), "[7]");
     let warnings = warnings.lock().unwrap();
     assert!(warnings[0].contains("cannot be used"), "{warnings:?}");
+}
+
+#[test]
+fn card_3_native_code_that_was_put_into_the_cache_does_not_run() {
+    const EVIL: &str =
+        "(i32.store8 (i32.const 2048) (i32.const 33)) (call $text (i32.const 2048) (i32.const 1))";
+    let ground = TempDir::new().unwrap();
+    let at = |name: &str| ground.path().join(name);
+    let cache = |of: &str| PluginHostConfig {
+        cache: Some(Cache::at(
+            at(&format!("{of}/components")),
+            at(&format!("{of}/components.key")),
+        )),
+        ..PluginHostConfig::default()
+    };
+    let only = |of: &str| {
+        let mut entries = fs::read_dir(at(&format!("{of}/components"))).unwrap();
+        entries.next().unwrap().unwrap().path()
+    };
+    let run_in = |of: &str, body: &str| run(&load_with(cache(of), body), &call("7")).joined_text();
+    // What windlass itself makes of it: for another user, who has another key, and for this one under its own name.
+    assert_eq!(run_in("other", EVIL), "!");
+    assert_eq!(run_in("own", EVIL), "!");
+    let own = only("own");
+    let (of_other, of_own) = (fs::read(only("other")).unwrap(), fs::read(&own).unwrap());
+    fs::remove_file(&own).unwrap();
+    assert_eq!(run_in("own", ECHO), "7");
+    let kept = only("own");
+    let genuine = fs::read(&kept).unwrap();
+    let mut changed = genuine.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    let attacks: [(&str, &[u8]); 7] = [
+        ("code without a seal", &of_own[32..]),
+        ("sealed by another", &of_other),
+        ("sealed under another name", &of_own),
+        (
+            "with the seal of what was there",
+            &[&genuine[..32], &of_own[32..]].concat(),
+        ),
+        ("changed in one bit", &changed),
+        ("cut short", &genuine[..20]),
+        ("nothing", b""),
+    ];
+    for (what, content) in attacks {
+        fs::write(&kept, content).unwrap();
+        assert_eq!(run_in("own", ECHO), "7", "{what}");
+        assert_eq!(fs::read(&kept).unwrap(), genuine, "{what}: it is mended");
+    }
+    fs::remove_file(&kept).unwrap();
+    fs::write(at("evil.bin"), &of_own).unwrap();
+    symlink(at("evil.bin"), &kept).unwrap();
+    assert_eq!(run_in("own", ECHO), "7", "a link");
+}
+
+#[test]
+fn card_3_a_key_that_others_could_have_read_seals_nothing() {
+    let ground = TempDir::new().unwrap();
+    let directory = ground.path().join("cache");
+    let key = ground.path().join("data/key");
+    let config = PluginHostConfig {
+        cache: Some(Cache::at(directory.clone(), key.clone())),
+        ..PluginHostConfig::default()
+    };
+    let echo = || run(&load_with(config.clone(), ECHO), &call("7")).joined_text();
+    assert_eq!(echo(), "7");
+    let first = fs::read(&key).unwrap();
+    let spoil: [&dyn Fn(); 4] = [
+        &|| fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap(),
+        &|| fs::write(&key, "short").unwrap(),
+        &|| fs::write(&key, [7; 33]).unwrap(),
+        &|| {
+            let known = ground.path().join("known");
+            fs::write(&known, [7; 32]).unwrap();
+            fs::set_permissions(&known, fs::Permissions::from_mode(0o600)).unwrap();
+            fs::remove_file(&key).unwrap();
+            symlink(known, &key).unwrap();
+        },
+    ];
+    let mut keys = vec![first];
+    for spoil in spoil {
+        spoil();
+        assert_eq!(echo(), "7");
+        let made = fs::read(&key).unwrap();
+        assert!(made.len() == 32 && !keys.contains(&made) && made != [7; 32]);
+        assert!(!key.is_symlink());
+        keys.push(made);
+    }
 }
 
 #[test]

@@ -227,20 +227,39 @@ fn toolchain() -> Result<Toolchain, Box<dyn Error>> {
     if has_target(Command::new(variable("RUSTC")?)) {
         return Ok(Toolchain::Current);
     }
-    let mut linked = Command::new("rustup");
-    linked
-        .args(["run", LINKED_TOOLCHAIN, "rustc"])
-        .env_remove("RUSTC")
-        .env_remove("RUSTUP_TOOLCHAIN");
-    if has_target(linked) {
+    let linked = || {
+        let mut rustc = Command::new("rustup");
+        rustc
+            .args(["run", LINKED_TOOLCHAIN, "rustc"])
+            .env_remove("RUSTC")
+            .env_remove("RUSTUP_TOOLCHAIN");
+        rustc
+    };
+    if has_target(linked()) && is_recent(linked())? {
         return Ok(Toolchain::Rustup(LINKED_TOOLCHAIN.to_owned()));
     }
     Err(format!(
         "the built-in tools are WASM components, and no toolchain here can build them: the standard library for {TARGET} \
-         is missing. Run `cargo xtask setup` in the workspace, or `rustup target add {TARGET}`, or name a rustup \
+         is missing, or that of a compiler that is too old for this workspace. Run `cargo xtask setup` in the workspace, or `rustup target add {TARGET}`, or name a rustup \
          toolchain that has it in {TOOLCHAIN_VARIABLE}."
     )
     .into())
+}
+
+/// Whether a compiler is new enough for the guests: a linked one may be what an older set-up found.
+fn is_recent(mut rustc: Command) -> Result<bool, String> {
+    let numbers = |release: &str| -> Option<(u32, u32)> {
+        let mut numbers = release.split('.').map(str::parse);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    };
+    let needed = variable("CARGO_PKG_RUST_VERSION")?;
+    let Ok(output) = rustc.arg("-vV").output() else {
+        return Ok(false);
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    let release = said.lines().find_map(|line| line.strip_prefix("release: "));
+    let release = release.and_then(numbers);
+    Ok(release.is_some() && release >= numbers(&needed.to_string_lossy()))
 }
 
 /// Whether a compiler has the standard library for the target.

@@ -38,6 +38,16 @@ impl Workspace {
         })
     }
 
+    /// One that is elsewhere.
+    #[cfg(test)]
+    pub(crate) fn at(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            target: root.join("target"),
+            wasm: OnceCell::new(),
+        }
+    }
+
     /// A command that starts in the root of the workspace, without what cargo told *us* about ourselves:
     /// build scripts that look at those variables would run again for nothing.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {

@@ -28,6 +28,7 @@ pub struct CommandWord {
     pub(crate) text: String,
     pub(crate) computed: bool,
     pub(crate) quoted: bool,
+    pub(crate) names_in: Option<String>,
 }
 
 /// A file that a redirection opens.
@@ -115,6 +116,13 @@ impl CommandWord {
         !self.computed
     }
 
+    /// The folder whose entries it becomes, if it is a pattern over the names in one, which is written out and ends in `/` or is empty.
+    /// The pattern has text in it, and none of the names begins with a dot.
+    #[must_use]
+    pub fn names_in(&self) -> Option<&str> {
+        self.names_in.as_deref()
+    }
+
     /// Whether any part was quoted: such a word is never a keyword.
     pub(crate) fn is_quoted(&self) -> bool {
         self.quoted
@@ -135,13 +143,45 @@ impl From<&Word> for CommandWord {
                     flat.text.push('~');
                     flat.computed = true;
                 }
-                Part::Variable { .. } | Part::Status | Part::Substitution { .. } => {
+                Part::Variable { .. }
+                | Part::Operation { .. }
+                | Part::Status
+                | Part::Substitution { .. } => {
                     flat.computed = true;
                 }
             }
         }
+        flat.names_in = names_in(word);
         flat
     }
+}
+
+fn names_in(word: &Word) -> Option<String> {
+    let is_name = |part: &Part| match part {
+        Part::Literal(text) => !text.contains('/'),
+        Part::Pattern(_) => true,
+        _ => false,
+    };
+    let (folder, names) = match word.parts.as_slice() {
+        [Part::Literal(first), names @ ..] => match first.rfind('/') {
+            Some(end) => {
+                let (folder, name) = first.split_at(end + 1);
+                if name.starts_with('.') {
+                    return None;
+                }
+                (folder, names)
+            }
+            None if first.starts_with(['.', '-']) => return None,
+            None => ("", word.parts.as_slice()),
+        },
+        names => ("", names),
+    };
+    let has_pattern = names.iter().any(|part| matches!(part, Part::Pattern(_)));
+    let has_text = word.parts.iter().any(|part| match part {
+        Part::Literal(text) => !text.ends_with('/'),
+        _ => false,
+    });
+    (has_pattern && has_text && names.iter().all(is_name)).then(|| folder.into())
 }
 
 /// Every simple command of a script, what is inside of another before it.
@@ -287,18 +327,38 @@ impl Walk {
         }
     }
 
-    /// `..` behind a folder that may be a link leads where only the shell's own memory says.
+    /// `..` leads where the shell's own memory says: out of the folder that was entered last, link or not.
     fn enter(&mut self, folder: String) {
-        let climbs = folder.split('/').any(|name| name == "..");
-        match &mut self.folder {
-            Folder::Start => self.folder = Folder::Entered(alloc::vec![folder]),
-            Folder::Entered(_) if climbs => self.folder = Folder::Unknown,
-            Folder::Entered(folders) => folders.push(folder),
-            Folder::Unknown if folder.starts_with('/') => {
-                self.folder = Folder::Entered(alloc::vec![folder]);
-            }
-            Folder::Unknown => {}
+        if folder.starts_with('/') {
+            self.folder = Folder::Entered(alloc::vec![folder]);
+            return;
         }
+        let mut entered = match core::mem::take(&mut self.folder) {
+            Folder::Unknown => {
+                self.folder = Folder::Unknown;
+                return;
+            }
+            Folder::Start => Vec::new(),
+            Folder::Entered(folders) => folders,
+        };
+        for name in folder.split('/').filter(|name| !matches!(*name, "" | ".")) {
+            let last = entered.last().map(String::as_str);
+            match (name, last) {
+                ("..", None | Some("..")) => entered.push("..".into()),
+                ("..", Some(last)) if !last.contains('/') => {
+                    entered.pop();
+                }
+                ("..", Some(_)) => {
+                    self.folder = Folder::Unknown;
+                    return;
+                }
+                (name, _) => entered.push(name.into()),
+            }
+        }
+        self.folder = match entered.is_empty() {
+            true => Folder::Start,
+            false => Folder::Entered(entered),
+        };
     }
 
     fn substitutions(&mut self, words: &[Word]) {

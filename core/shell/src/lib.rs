@@ -39,8 +39,8 @@ pub use print::print;
 pub use runs::runs_others;
 pub use scan::commands as scan;
 pub use tree::{
-    AndOr, Assignment, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script,
-    Simple, Target, Word,
+    AndOr, Assignment, Command, Compound, Junction, Operation, Part, Pipeline, Redirection, Runs,
+    Script, Simple, Target, Word, takes_number,
 };
 
 /// A line that was understood.

@@ -53,3 +53,36 @@ pub(crate) fn is_made_by_the_shell(name: &str) -> bool {
                 | "UID"
         )
 }
+
+/// Whether shells or programs act upon it, whoever has set it.
+pub(crate) fn is_acted_upon(name: &str) -> bool {
+    name.ends_with("PATH")
+        || name.starts_with("LD_")
+        || name.starts_with("DYLD_")
+        || matches!(
+            name,
+            "ENV"
+                | "HOME"
+                | "PWD"
+                | "OLDPWD"
+                | "SHELL"
+                | "SHLVL"
+                | "TMPDIR"
+                | "TMOUT"
+                | "MAIL"
+                | "MAILCHECK"
+        )
+        || name.starts_with("LC_")
+        || matches!(
+            name,
+            "LANG"
+                | "LANGUAGE"
+                | "POSIXLY_CORRECT"
+                | "GLOBIGNORE"
+                | "GLOBSORT"
+                | "FUNCNEST"
+                | "EXECIGNORE"
+                | "HISTFILE"
+                | "INPUTRC"
+        )
+}

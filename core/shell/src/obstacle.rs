@@ -3,10 +3,17 @@
 //! Rules may let a line pass only if every reader agrees what it does, and a host can do it without a shell. What is found
 //! here is known to rules that deny, and needs a person's word to run.
 
-use crate::{Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word};
+use crate::{
+    Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word, names,
+    takes_number,
+};
 
 /// Why a line runs only if it was approved as a whole; none if its tree can be run.
 pub(crate) fn of(script: &Script) -> Option<&'static str> {
+    of_script(script).or_else(|| unknown_folder(script))
+}
+
+fn of_script(script: &Script) -> Option<&'static str> {
     let pipelines = script.lists.iter().flat_map(|list| {
         core::iter::once(&list.first).chain(list.rest.iter().map(|(_, pipeline)| pipeline))
     });
@@ -30,30 +37,31 @@ fn of_command(command: &Command) -> Option<&'static str> {
 
 fn of_compound(body: &Compound) -> Option<&'static str> {
     match body {
-        Compound::Group(script) | Compound::Subshell(script) => of(script),
-        Compound::For { words, body, .. } => {
-            words.iter().find_map(of_substitutions).or_else(|| of(body))
-        }
+        Compound::Group(script) | Compound::Subshell(script) => of_script(script),
+        Compound::For { words, body, .. } => words
+            .iter()
+            .find_map(of_substitutions)
+            .or_else(|| of_script(body)),
         Compound::If { arms, otherwise } => arms
             .iter()
-            .find_map(|(condition, body)| of(condition).or_else(|| of(body)))
+            .find_map(|(condition, body)| of_script(condition).or_else(|| of_script(body)))
             .or_else(|| otherwise.as_ref().and_then(of)),
         Compound::While {
             condition, body, ..
-        } => of(condition).or_else(|| of(body)),
+        } => of_script(condition).or_else(|| of_script(body)),
     }
 }
 
 fn of_substitutions(word: &Word) -> Option<&'static str> {
     word.parts.iter().find_map(|part| match part {
-        Part::Substitution { script, .. } => of(script),
+        Part::Substitution { script, .. } => of_script(script),
         _ => None,
     })
 }
 
 fn of_simple(simple: &Simple) -> Option<&'static str> {
-    if !simple.assignments.is_empty() {
-        return Some("a variable that is set");
+    if let Some(why) = of_assignments(simple) {
+        return Some(why);
     }
     let texts = simple.redirections.iter().filter_map(|r| match &r.to {
         Target::Text(text) => Some(text),
@@ -61,7 +69,8 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
     });
     let in_words = simple.words.iter().chain(texts).find_map(of_substitutions);
     let program = simple.program();
-    let exempt = program.is_some_and(|name| matches!(name, "test" | "["));
+    // To these a word is a word, whatever it begins with.
+    let exempt = program.is_some_and(|name| matches!(name, "test" | "[" | "echo" | "printf"));
     in_words
         .or_else(|| {
             let mut arguments = simple.words.iter().skip(1);
@@ -71,11 +80,29 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
         .or_else(|| of_runs(simple))
 }
 
-/// Whether an expansion stands in an option, where it could name others: `-$x`, but not `--file=$x`.
+/// Variables may be set for the line itself: no program is told of them, so none that programs or shells act upon.
+fn of_assignments(simple: &Simple) -> Option<&'static str> {
+    if simple.assignments.is_empty() {
+        return None;
+    }
+    if !simple.words.is_empty() {
+        return Some("a variable that is set for a command");
+    }
+    let acts = |name: &str| names::is_made_by_the_shell(name) || names::is_acted_upon(name);
+    let mut assignments = simple.assignments.iter();
+    if assignments.clone().any(|assignment| acts(&assignment.name)) {
+        return Some("a variable that shells or programs act upon");
+    }
+    assignments.find_map(|assignment| of_substitutions(&assignment.value))
+}
+
+/// Whether an expansion stands in an option, where it could name others: `-$x`, but not `--file=$x`. Behind one letter it can be
+/// a number (`-j$(nproc)`), which is seen to when it runs.
 fn is_computed_option(word: &Word) -> bool {
     match word.parts.as_slice() {
-        [Part::Literal(first), _, ..] => {
-            first.starts_with('-') && !(first.starts_with("--") && first.contains('='))
+        [Part::Literal(first), rest @ ..] if first.starts_with('-') && !rest.is_empty() => {
+            let names_value = first.starts_with("--") && first.contains('=');
+            !names_value && !takes_number(word)
         }
         _ => false,
     }
@@ -83,7 +110,7 @@ fn is_computed_option(word: &Word) -> bool {
 
 fn of_runs(simple: &Simple) -> Option<&'static str> {
     simple.runs.iter().find_map(|run| match run {
-        Runs::Script { script, .. } => of(script),
+        Runs::Script { script, .. } => of_script(script),
         Runs::Program { at, end } => {
             let words = simple.words.get(*at as usize..*end as usize)?;
             let program = words.first()?.as_literal()?;
@@ -92,6 +119,89 @@ fn of_runs(simple: &Simple) -> Option<&'static str> {
             (in_shell && !is_also_a_program(program)).then_some("a builtin behind a wrapper")
         }
     })
+}
+
+/// `cd` to what a variable of the environment says, or to a home directory: who reads the line cannot tell where it leads. What the line
+/// itself sets or substitutes it can.
+fn unknown_folder(script: &Script) -> Option<&'static str> {
+    let mut search = Folders::default();
+    search.script(script);
+    let is_unknown = |name: &&str| !search.set.contains(name);
+    search
+        .entered
+        .iter()
+        .any(is_unknown)
+        .then_some("`cd` to a folder that only the environment knows")
+}
+
+#[derive(Default)]
+struct Folders<'a> {
+    /// Variables that the line sets.
+    set: alloc::vec::Vec<&'a str>,
+    /// Variables in the operands of `cd`; a tilde counts as the home directory's.
+    entered: alloc::vec::Vec<&'a str>,
+}
+
+impl<'a> Folders<'a> {
+    fn script(&mut self, script: &'a Script) {
+        for list in &script.lists {
+            let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
+            for pipeline in core::iter::once(&list.first).chain(rest) {
+                pipeline
+                    .commands
+                    .iter()
+                    .for_each(|command| self.command(command));
+            }
+        }
+    }
+
+    fn command(&mut self, command: &'a Command) {
+        match command {
+            Command::Simple(simple) => self.simple(simple),
+            Command::Compound { body, .. } => match body {
+                Compound::Group(script) | Compound::Subshell(script) => self.script(script),
+                Compound::For { name, body, .. } => {
+                    self.set.push(name);
+                    self.script(body);
+                }
+                Compound::If { arms, otherwise } => {
+                    for (condition, body) in arms {
+                        self.script(condition);
+                        self.script(body);
+                    }
+                    otherwise.iter().for_each(|body| self.script(body));
+                }
+                Compound::While {
+                    condition, body, ..
+                } => {
+                    self.script(condition);
+                    self.script(body);
+                }
+            },
+        }
+    }
+
+    fn simple(&mut self, simple: &'a Simple) {
+        self.set
+            .extend(simple.assignments.iter().map(|a| a.name.as_str()));
+        for run in &simple.runs {
+            if let Runs::Script { script, .. } = run {
+                self.script(script);
+            }
+        }
+        if simple.program() != Some("cd") {
+            return;
+        }
+        for part in simple.words.iter().skip(1).flat_map(|word| &word.parts) {
+            match part {
+                Part::Variable { name, .. } | Part::Operation { name, .. } => {
+                    self.entered.push(name)
+                }
+                Part::Tilde => self.entered.push("HOME"),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Builtins that hosts do themselves. Their names without a folder only: `./echo` is anybody's program.
@@ -105,8 +215,8 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
         "pwd" => (!arguments.is_empty()).then_some("an option of `pwd`"),
         "cd" => {
             let is_plain = matches!(arguments, [folder]
-                if folder.is_literal() && !folder.text().is_empty() && !folder.text().starts_with('-'));
-            (!is_plain).then_some("`cd` to a folder that is not written out")
+                if !(folder.is_literal() && (folder.text().is_empty() || folder.text().starts_with('-') && folder.text() != "-")));
+            (!is_plain).then_some("`cd` without a folder, or with options")
         }
         "printf" => match arguments.first() {
             Some(format) if literal(format) && is_plain_format(format.text()) => None,
@@ -133,7 +243,9 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
 fn is_one_field(word: &Word) -> bool {
     word.parts.iter().all(|part| match part {
         Part::Literal(_) | Part::Status | Part::Tilde => true,
-        Part::Variable { quoted, .. } | Part::Substitution { quoted, .. } => *quoted,
+        Part::Variable { quoted, .. }
+        | Part::Operation { quoted, .. }
+        | Part::Substitution { quoted, .. } => *quoted,
         Part::Pattern(_) => false,
     })
 }

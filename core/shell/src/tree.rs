@@ -171,6 +171,16 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "is_false")]
         quoted: bool,
     },
+    /// `${NAME…}` with an operation, whose words are written out.
+    Operation {
+        /// The variable.
+        name: String,
+        /// What is made of its value.
+        operation: Operation,
+        /// It stands in double quotes.
+        #[serde(default, skip_serializing_if = "is_false")]
+        quoted: bool,
+    },
     /// `$?`
     Status,
     /// `$(…)`: what the commands write, without the line ends behind it.
@@ -180,6 +190,42 @@ pub enum Part {
         /// It stands in double quotes.
         #[serde(default, skip_serializing_if = "is_false")]
         quoted: bool,
+    },
+}
+
+/// What is made of the value of a variable (POSIX 2.6.2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// `${#NAME}`: the number of characters.
+    Length,
+    /// `${NAME-TEXT}`, `${NAME:-TEXT}`: the text if it is not set, or with a colon not set or empty.
+    Default {
+        /// An empty value counts as none.
+        or_empty: bool,
+        /// What stands for it.
+        text: String,
+    },
+    /// `${NAME+TEXT}`, `${NAME:+TEXT}`: the text if it is set, or with a colon set and not empty, else nothing.
+    Alternative {
+        /// An empty value counts as none.
+        or_empty: bool,
+        /// What stands for it.
+        text: String,
+    },
+    /// `${NAME#PATTERN}`, `${NAME##PATTERN}`: without what the pattern matches at the beginning.
+    RemovePrefix {
+        /// As much as the pattern can match, instead of as little.
+        longest: bool,
+        /// [`Part::Literal`] and [`Part::Pattern`].
+        pattern: Word,
+    },
+    /// `${NAME%PATTERN}`, `${NAME%%PATTERN}`: without what the pattern matches at the end.
+    RemoveSuffix {
+        /// As much as the pattern can match, instead of as little.
+        longest: bool,
+        /// [`Part::Literal`] and [`Part::Pattern`].
+        pattern: Word,
     },
 }
 
@@ -232,6 +278,30 @@ impl Word {
             [Part::Literal(text)] => Some(text),
             _ => None,
         }
+    }
+}
+
+/// Whether a word is an option of one letter with an expansion behind it (`-j$(nproc)`). What that gives must be a number: anything else
+/// could be further options.
+#[must_use]
+pub fn takes_number(word: &Word) -> bool {
+    let is_expansion = |part: &Part| {
+        matches!(
+            part,
+            Part::Variable { .. }
+                | Part::Operation { .. }
+                | Part::Substitution { .. }
+                | Part::Status
+        )
+    };
+    match word.parts.as_slice() {
+        [Part::Literal(option), value] => {
+            let mut bytes = option.bytes();
+            let is_letter =
+                bytes.next() == Some(b'-') && bytes.next().is_some_and(|b| b.is_ascii_alphabetic());
+            is_letter && bytes.next().is_none() && is_expansion(value)
+        }
+        _ => false,
     }
 }
 

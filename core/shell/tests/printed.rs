@@ -49,6 +49,14 @@ const LINES: &[&str] = &[
     "echo [ab [ ]",
     "echo a;echo b;\n\n\necho c",
     "exit 3",
+    "x=1; y=\"two words\"; echo \"$x\" $y",
+    "x=$(cat one.txt); echo $? \"$x\"; x=$x$x; echo \"$x\"; y=$(exit 7); echo $?",
+    "echo $((7 * 6)) $((1+(2*3))) \"$(( 10 / 3 ))\"",
+    "printf '%s|' $'a\\tb' $'it\\'s'; echo",
+    "echo \"${UNSET_VARIABLE:-none}\" ${HOME:+home} \"${#HOME}\"",
+    "for f in one.txt two.txt; do echo ${f%.txt} ${f#*.} ${f##*o}; done",
+    "head -n$(echo 1) one.txt",
+    "echo \"--- $HOME\"",
     "(exit 4); echo $?; (exit 5) || exit 6",
 ];
 

@@ -55,7 +55,7 @@ fn scanned(text: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
 }
 
 /// What a host runs in the place of a line whose commands were judged one by one; none if only its whole text can run.
-pub(crate) fn plan(text: &str, cwd: &str, facts: &[PathFact]) -> Option<CommandPlan> {
+pub(crate) fn plan(text: &str, standing: &Standing<'_>, facts: &[PathFact]) -> Option<CommandPlan> {
     let line = shell::read(text)
         .ok()
         .filter(|line| line.obstacle.is_none())?;
@@ -66,7 +66,8 @@ pub(crate) fn plan(text: &str, cwd: &str, facts: &[PathFact]) -> Option<CommandP
     });
     Some(CommandPlan {
         script: line.script,
-        directory: cwd.into(),
+        directory: standing.environment.cwd.clone(),
+        workspace: standing.workspace_roots().map(String::from).collect(),
         files: files.collect(),
     })
 }
@@ -229,14 +230,16 @@ impl<'a> CommandLine<'a> {
         // Only what can be run as it was judged is judged command by command.
         let parts = self.parts.as_deref().filter(|_| self.obstacle.is_none())?;
         for part in parts {
-            // A command whose environment is changed is not the one that was allowed.
-            if !part.command.assignments.is_empty() {
+            // A command whose environment is changed is not the one that was allowed. By themselves, assignments are the
+            // line's own affair.
+            if !part.command.assignments.is_empty() && !part.command.words.is_empty() {
                 return None;
             }
             for redirection in &part.files.redirections {
                 match may_open(redirection, rules, standing, facts)? {
                     Leave::Rule(rule) => remember(&mut named, rule),
-                    Leave::Mode | Leave::Harmless => {}
+                    Leave::Mode => has_reason = true,
+                    Leave::Harmless => {}
                 }
             }
             if part.command.words.is_empty() {
@@ -304,7 +307,9 @@ fn may_run<'r>(
 ) -> Option<Leave<'r>> {
     let program = part.command.words.first()?.text();
     // In another folder a relative program is another program.
-    let moved = part.command.folder != Folder::Start;
+    let cwd = &standing.environment.cwd;
+    let base = base_of(&part.command.folder, cwd);
+    let moved = base.is_none_or(|base| lexical("/", &base) != *cwd);
     let is_certain = !(moved && program.contains('/') && !program.starts_with('/'));
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));
@@ -315,8 +320,9 @@ fn may_run<'r>(
     let harmless = part.command.wraps
         || does_nothing(&part.command)
         || matches!(&part.files.command, FileCommand::Enters(folder)
-            if fact(folder, facts).is_some_and(|real| standing.in_workspace(real)))
-        || is_literal_test(&part.command);
+            if folder.path.is_none()
+                || fact(folder, facts).is_some_and(|real| standing.in_workspace(real)))
+        || matches!(builtin(&part.command), Some("[" | "test"));
     harmless.then_some(Leave::Harmless)
 }
 
@@ -328,13 +334,10 @@ fn builtin(command: &SimpleCommand) -> Option<&str> {
 
 /// What changes nothing, whatever its words are.
 fn does_nothing(command: &SimpleCommand) -> bool {
-    matches!(builtin(command), Some("true" | "false" | ":" | "pwd"))
-}
-
-/// `[ … ]` and its like with nothing computed in it.
-fn is_literal_test(command: &SimpleCommand) -> bool {
-    matches!(builtin(command), Some("[" | "[[" | "test"))
-        && command.words.iter().all(CommandWord::is_literal)
+    matches!(
+        builtin(command),
+        Some("true" | "false" | ":" | "pwd" | "exit" | "break" | "continue")
+    )
 }
 
 fn may_open<'r>(
@@ -372,7 +375,7 @@ fn edits_workspace(part: &Part, standing: &Standing<'_>, facts: &[PathFact]) -> 
         fact(used, facts).is_some_and(|real| {
             let is_root = standing.workspace_roots().any(|root| is_under(real, root));
             standing.in_workspace(real)
-                && !(used.removed && is_root)
+                && !(used.removed && is_root && !used.is_folder_of_it)
                 && !standing
                     .deny_rules()
                     .any(|rule| lies_below(rule, real, standing))

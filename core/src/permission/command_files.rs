@@ -21,6 +21,8 @@ pub(super) struct FileUse {
     pub(super) access: Access,
     /// It is taken away from where it is (`rm`, the sources of `mv`).
     pub(super) removed: bool,
+    /// It is the folder of what is meant, not that itself.
+    pub(super) is_folder_of_it: bool,
 }
 
 /// What a simple command does with the files it names.
@@ -117,22 +119,23 @@ fn joined(base: &str, path: &str) -> String {
     }
 }
 
-/// Whether `cd` with this word enters just the folder of this name.
-fn is_folder(word: &Word) -> bool {
-    word.is_literal() && !word.text().is_empty() && !word.text().starts_with('-')
-}
-
 fn used(word: &Word, access: Access, base: Option<&str>) -> FileUse {
-    let absolute = word.text().starts_with('/');
-    let known = word.is_literal() && !word.text().is_empty();
+    // Of names that a pattern gives, the folder in which they are.
+    let text = word.names_in().map_or(word.text(), |folder| match folder {
+        "" => ".",
+        folder => folder,
+    });
+    let absolute = text.starts_with('/');
+    let known = (word.is_literal() || word.names_in().is_some()) && !text.is_empty();
     FileUse {
         path: match base {
-            _ if known && absolute => Some(word.text().to_string()),
-            Some(base) if known => Some(joined(base, word.text())),
+            _ if known && absolute => Some(text.to_string()),
+            Some(base) if known => Some(joined(base, text)),
             _ => None,
         },
         access,
         removed: false,
+        is_folder_of_it: word.names_in().is_some(),
     }
 }
 
@@ -143,7 +146,12 @@ fn file_command(command: &SimpleCommand, base: Option<&str>) -> FileCommand {
     let arguments = &command.words[1..];
     match program.text() {
         "cd" => match arguments {
-            [folder] if is_folder(folder) => FileCommand::Enters(used(folder, Access::Read, base)),
+            // What is computed is seen to where it runs: a plan does not leave the workspace.
+            [folder] if folder.text() == "-" => FileCommand::Enters(FileUse {
+                path: None,
+                ..used(folder, Access::Read, base)
+            }),
+            [folder] => FileCommand::Enters(used(folder, Access::Read, base)),
             _ => FileCommand::Other,
         },
         "mkdir" => FileCommand::Changes(changed(arguments, &OPTIONS[0], base)),
@@ -237,6 +245,10 @@ fn operands<'a>(arguments: &'a [Word], options: &Options) -> Option<Vec<&'a Word
     let mut operands = Vec::new();
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
+        if word.names_in().is_some() {
+            operands.push(word);
+            continue;
+        }
         if !word.is_literal() {
             return None;
         }
@@ -265,8 +277,8 @@ fn operands<'a>(arguments: &'a [Word], options: &Options) -> Option<Vec<&'a Word
             operands.push(word);
         }
     }
-    let all_literal = operands.iter().all(|word| word.is_literal());
-    (all_literal && !operands.is_empty()).then_some(operands)
+    let all_known = (operands.iter()).all(|word| word.is_literal() || word.names_in().is_some());
+    (all_known && !operands.is_empty()).then_some(operands)
 }
 
 fn changed(arguments: &[Word], options: &Options, base: Option<&str>) -> Option<Vec<FileUse>> {
@@ -322,7 +334,10 @@ mod tests {
             ("rm -rf a '/b c'", &["w /w/a", "w /b c"]),
             ("rm -- -a", &["w /w/-a"]),
             ("rm --no-preserve-root /", &[]),
-            ("rm a*", &[]),
+            ("rm a*", &["w /w/."]),
+            ("cp src/*.rs d", &["r /w/src/", "w /w/d"]),
+            ("rm *", &[]),
+            ("rm .*x", &[]),
             ("mkdir -p -m 755 a/b", &["w /w/a/b"]),
             ("mkdir -m755 a", &["w /w/a"]),
             ("touch -r x a", &[]),
@@ -339,7 +354,7 @@ mod tests {
                 "cd x && cd y && rm a",
                 &["r /w/x", "r /w/x/y", "w /w/x/y/a"],
             ),
-            ("cd x && cd .. && rm a", &["r /w/x", "r /w/x/.."]),
+            ("cd x && cd .. && rm a", &["r /w/x", "r /w/x/..", "w /w/a"]),
             ("for i in 1 2; do cd x; done", &["r /w/x"]),
             ("cd && rm a", &[]),
             ("env -C x rm a", &[]),

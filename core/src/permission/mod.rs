@@ -53,7 +53,8 @@ pub use update::{
     Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,
 };
 
-pub(crate) use path_pattern::{deny_patterns, is_under};
+pub use path_pattern::deny_patterns;
+pub(crate) use path_pattern::is_under;
 
 use serde::{Deserialize, Serialize};
 

@@ -46,7 +46,8 @@ pub(super) fn absolute(rule: &Rule, pattern: &str, standing: &Standing<'_>) -> V
 
 /// The file deny rules as patterns for the host's resolver: what they cover is unreachable, not
 /// merely unasked for.
-pub(crate) fn deny_patterns(standing: &Standing<'_>) -> Vec<DenyPattern> {
+#[must_use]
+pub fn deny_patterns(standing: &Standing<'_>) -> Vec<DenyPattern> {
     let mut patterns = Vec::new();
     for rule in standing.deny_rules() {
         if let Specifier::Path(pattern) = &rule.specifier {

@@ -58,27 +58,6 @@ fn entries(folder: &Path, problems: &mut Vec<FileProblem>) -> Vec<PathBuf> {
     }
 }
 
-/// A file's text; none, with a problem, if there is none to be had.
-pub(super) fn read(path: &Path, problems: &mut Vec<FileProblem>) -> Option<String> {
-    let text = fs::metadata(path).and_then(|meta| {
-        if meta.len() > MAX_FILE_BYTES {
-            let limit = format!("it is larger than {MAX_FILE_BYTES} bytes");
-            return Err(io::Error::other(limit));
-        }
-        fs::read_to_string(path)
-    });
-    match text {
-        Ok(text) => Some(text),
-        Err(error) => {
-            problems.push(FileProblem {
-                path: path.to_path_buf(),
-                problem: error.to_string(),
-            });
-            None
-        }
-    }
-}
-
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -2,40 +2,54 @@
 
 use std::{
     collections::HashSet,
-    fs,
     path::{Path, PathBuf},
 };
 
 use windlass_core::context::{MemoryFile, MemoryScope};
 
-use super::{FileProblem, ProjectPlaces, find};
+use super::{
+    FileProblem, ProjectPlaces,
+    read::{self, ReadFile, ReadProject},
+};
 use crate::settings::SettingSources;
 
 /// Imports within imports that are followed.
 pub const MAX_IMPORT_DEPTH: usize = 5;
 
+/// Bytes of all instructions together. What does not fit any more is left out.
+pub const MAX_INSTRUCTION_BYTES: usize = 4 * 1024 * 1024;
+
+/// Imports that are looked at, in all files together.
+const MAX_IMPORTS: usize = 2000;
+
 /// The files of the selected sources, the user's first. Those of a project are read in its working directory, and, within a
 /// git repository, in the folders above it up to the repository's own, the outermost first.
+///
+/// A file of a project, and what it imports, lies in the project or in the folder of the file itself, links followed. The
+/// user's own file imports what it likes, but for what a deny rule closes.
 pub(super) fn load(
     places: &ProjectPlaces,
     sources: SettingSources,
+    reader: &dyn ReadProject,
     problems: &mut Vec<FileProblem>,
 ) -> Vec<MemoryFile> {
     let mut reading = Reading {
         places,
+        reader,
         problems,
         seen: HashSet::new(),
-        root: repository(&places.cwd),
+        imports_left: MAX_IMPORTS,
+        bytes_left: MAX_INSTRUCTION_BYTES,
         files: Vec::new(),
     };
     if sources.user {
         reading.read(&places.config.root().join("CLAUDE.md"), MemoryScope::User);
     }
-    let folders: Vec<PathBuf> = places
+    let root = repository(&places.cwd);
+    let folders: Vec<&Path> = places
         .cwd
         .ancestors()
-        .take_while(|folder| folder.starts_with(&reading.root))
-        .map(Path::to_path_buf)
+        .take_while(|folder| folder.starts_with(&root))
         .collect();
     for folder in folders.iter().rev() {
         if sources.project {
@@ -58,56 +72,91 @@ fn repository(cwd: &Path) -> PathBuf {
 
 struct Reading<'a> {
     places: &'a ProjectPlaces,
+    reader: &'a dyn ReadProject,
     problems: &'a mut Vec<FileProblem>,
     /// Real paths: what was read once is not read again, whatever leads to it.
     seen: HashSet<PathBuf>,
-    root: PathBuf,
+    imports_left: usize,
+    bytes_left: usize,
     files: Vec<MemoryFile>,
+}
+
+/// A file that may be instructions, and where it and its imports may lie.
+struct Named<'a> {
+    path: &'a Path,
+    scope: MemoryScope,
+    folders: &'a [PathBuf],
+    depth: usize,
 }
 
 impl Reading<'_> {
     /// A file that need not be there, and what it imports.
     fn read(&mut self, path: &Path, scope: MemoryScope) {
-        if path.is_file() {
-            self.follow(path, scope, 0);
-        }
+        let folders: Vec<PathBuf> = match (scope, path.parent()) {
+            (MemoryScope::Project | MemoryScope::Local, Some(own)) => {
+                vec![self.places.cwd.clone(), own.to_path_buf()]
+            }
+            _ => Vec::new(),
+        };
+        self.follow(&Named {
+            path,
+            scope,
+            folders: &folders,
+            depth: 0,
+        });
     }
 
-    fn follow(&mut self, path: &Path, scope: MemoryScope, depth: usize) {
-        let Ok(real) = fs::canonicalize(path) else {
-            return;
+    fn follow(&mut self, named: &Named<'_>) {
+        let file = match self.open(named) {
+            Ok(Some(file)) => file,
+            // What looks like an import often is none: a name, an address.
+            Ok(None) => return,
+            Err(problem) => return self.leave_out(named.path, problem),
         };
-        if !self.seen.insert(real) {
+        if self.seen.contains(&file.real) {
             return;
         }
-        let Some(text) = find::read(path, self.problems) else {
-            return;
+        if named.depth > MAX_IMPORT_DEPTH {
+            return self.leave_out(named.path, "imports go no deeper than five files".into());
+        }
+        let Some(left) = self.bytes_left.checked_sub(file.text.len()) else {
+            let problem =
+                format!("all instructions together are larger than {MAX_INSTRUCTION_BYTES} bytes");
+            return self.leave_out(named.path, problem);
         };
-        let imports = imports(&text);
+        self.bytes_left = left;
+        self.seen.insert(file.real);
+        let imports = imports(&file.text);
         self.files.push(MemoryFile {
-            path: path.to_string_lossy().into_owned(),
-            scope,
-            text,
+            path: named.path.to_string_lossy().into_owned(),
+            scope: named.scope,
+            text: file.text,
         });
         for import in imports {
-            let target = self.target(path, &import);
-            // What looks like an import often is none: a name, an address.
-            let Some(target) = target.filter(|target| target.is_file()) else {
-                continue;
+            let Some(left) = self.imports_left.checked_sub(1) else {
+                let problem = format!("no more than {MAX_IMPORTS} imports are followed");
+                return self.leave_out(named.path, problem);
             };
-            if depth == MAX_IMPORT_DEPTH {
-                self.leave_out(target, "imports go no deeper than five files");
-            } else if scope != MemoryScope::User && !self.is_inside(&target) {
-                let problem = "instructions of a project import files of the project only; the user's own CLAUDE.md may import this one";
-                self.leave_out(target, problem);
-            } else {
-                self.follow(&target, scope, depth + 1);
+            self.imports_left = left;
+            if let Some(target) = self.target(named.path, &import) {
+                self.follow(&Named {
+                    path: &target,
+                    depth: named.depth + 1,
+                    ..*named
+                });
             }
         }
     }
 
-    fn leave_out(&mut self, path: PathBuf, problem: &str) {
-        let problem = problem.to_owned();
+    fn open(&self, named: &Named<'_>) -> Result<Option<ReadFile>, String> {
+        match named.scope == MemoryScope::User && named.depth == 0 {
+            true => read::own(named.path),
+            false => self.reader.read(named.path, named.folders),
+        }
+    }
+
+    fn leave_out(&mut self, path: &Path, problem: String) {
+        let path = path.to_path_buf();
         self.problems.push(FileProblem { path, problem });
     }
 
@@ -116,11 +165,6 @@ impl Reading<'_> {
             Some(below) => Some(self.places.home.as_ref()?.join(below)),
             None => Some(from.parent()?.join(import)),
         }
-    }
-
-    fn is_inside(&self, path: &Path) -> bool {
-        let real = |path: &Path| fs::canonicalize(path).ok();
-        matches!((real(path), real(&self.root)), (Some(path), Some(root)) if path.starts_with(&root))
     }
 }
 

@@ -11,11 +11,15 @@
 //! Nothing is read of a source that is not selected. Of two things with one name the project's counts. A file that cannot be
 //! used is left out and named in [`ProjectFiles::problems`]: the others are there all the same.
 //!
+//! What is the project's is read as the model's tools read ([`ReadProject`]): no link leads out of the project, and no file comes
+//! in that a deny rule closes. The user's own files are the user's matter.
+//!
 //! Files over [`MAX_FILE_BYTES`] are left out, and folders are searched [`MAX_DEPTH`] deep.
 
 mod command;
 mod find;
 mod memory;
+mod read;
 mod style;
 
 #[cfg(test)]
@@ -34,7 +38,8 @@ use windlass_core::{
 pub use self::{
     command::{Command, CommandError, Invocation},
     find::{MAX_DEPTH, MAX_FILE_BYTES},
-    memory::MAX_IMPORT_DEPTH,
+    memory::{MAX_IMPORT_DEPTH, MAX_INSTRUCTION_BYTES},
+    read::{ReadFile, ReadProject},
 };
 use crate::{
     config_dir::ConfigDir,
@@ -51,6 +56,9 @@ pub struct ProjectPlaces {
     /// The user's home, for imports that begin with `~/`.
     pub home: Option<PathBuf>,
 }
+
+/// How the files of a source are read.
+type Read<'a> = &'a dyn Fn(&Path) -> Result<Option<ReadFile>, String>;
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,24 +88,29 @@ pub struct FileProblem {
 }
 
 impl ProjectPlaces {
-    /// Reads what the sources have.
+    /// Reads what the sources have; `reader` opens what is the project's.
     #[must_use]
-    pub fn load(&self, sources: SettingSources) -> ProjectFiles {
+    pub fn load(&self, sources: SettingSources, reader: &dyn ReadProject) -> ProjectFiles {
         let mut found = ProjectFiles::default();
+        let project = std::slice::from_ref(&self.cwd);
         // The stronger source last: what it has takes the place of what was there.
         for source in [SettingSource::User, SettingSource::Project] {
             if sources.has(source) {
                 let folder = self.folder(source);
-                found.read_agents(&folder, source);
-                found.read_commands(&folder, source);
-                found.read_skills(&folder);
-                found.read_styles(&folder);
+                let read = |path: &Path| match source {
+                    SettingSource::User => read::own(path),
+                    SettingSource::Project | SettingSource::Local => reader.read(path, project),
+                };
+                found.read_agents(&folder, source, &read);
+                found.read_commands(&folder, source, &read);
+                found.read_skills(&folder, &read);
+                found.read_styles(&folder, &read);
             }
         }
         found.commands.sort_by(|a, b| a.name.cmp(&b.name));
         found.skills.sort_by(|a, b| a.name.cmp(&b.name));
         found.output_styles.sort_by(|a, b| a.name.cmp(&b.name));
-        found.memory = memory::load(self, sources, &mut found.problems);
+        found.memory = memory::load(self, sources, reader, &mut found.problems);
         found
     }
 
@@ -172,13 +185,25 @@ impl ProjectFiles {
         })
     }
 
-    fn read_agents(&mut self, folder: &Path, source: SettingSource) {
+    /// A file's text; none, with a problem, if it may not or cannot be read.
+    fn text(&mut self, path: &Path, read: Read<'_>) -> Option<String> {
+        match read(path) {
+            Ok(file) => Some(file?.text),
+            Err(problem) => {
+                let path = path.to_path_buf();
+                self.problems.push(FileProblem { path, problem });
+                None
+            }
+        }
+    }
+
+    fn read_agents(&mut self, folder: &Path, source: SettingSource, read: Read<'_>) {
         let source = match source {
             SettingSource::User => AgentSource::User,
             SettingSource::Project | SettingSource::Local => AgentSource::Project,
         };
         for path in find::markdown(&folder.join("agents"), &mut self.problems) {
-            let Some(text) = find::read(&path, &mut self.problems) else {
+            let Some(text) = self.text(&path, read) else {
                 continue;
             };
             match parse_agent_file(&path.to_string_lossy(), &text, source) {
@@ -191,10 +216,10 @@ impl ProjectFiles {
         }
     }
 
-    fn read_commands(&mut self, folder: &Path, source: SettingSource) {
+    fn read_commands(&mut self, folder: &Path, source: SettingSource, read: Read<'_>) {
         let folder = folder.join("commands");
         for path in find::markdown(&folder, &mut self.problems) {
-            let Some(text) = find::read(&path, &mut self.problems) else {
+            let Some(text) = self.text(&path, read) else {
                 continue;
             };
             let below = path.strip_prefix(&folder).unwrap_or(&path);
@@ -211,15 +236,11 @@ impl ProjectFiles {
         }
     }
 
-    fn read_skills(&mut self, folder: &Path) {
+    fn read_skills(&mut self, folder: &Path, read: Read<'_>) {
         for folder in find::folders(&folder.join("skills"), &mut self.problems) {
             let path = folder.join("SKILL.md");
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            let Some(text) = path
-                .is_file()
-                .then(|| find::read(&path, &mut self.problems))
-                .flatten()
-            else {
+            let Some(text) = self.text(&path, read) else {
                 continue;
             };
             match Skill::parse(&text, &name) {
@@ -236,9 +257,9 @@ impl ProjectFiles {
         }
     }
 
-    fn read_styles(&mut self, folder: &Path) {
+    fn read_styles(&mut self, folder: &Path, read: Read<'_>) {
         for path in find::markdown(&folder.join("output-styles"), &mut self.problems) {
-            let Some(text) = find::read(&path, &mut self.problems) else {
+            let Some(text) = self.text(&path, read) else {
                 continue;
             };
             let name = path.file_stem().unwrap_or_default().to_string_lossy();

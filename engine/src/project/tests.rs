@@ -4,6 +4,22 @@ use windlass_core::{agent::Agents, context::MemoryScope};
 
 use super::*;
 
+/// Files as they lie on the disk, without rules.
+struct Disk;
+
+impl ReadProject for Disk {
+    fn read(&self, path: &Path, folders: &[PathBuf]) -> Result<Option<ReadFile>, String> {
+        let Some(file) = read::own(path)? else {
+            return Ok(None);
+        };
+        let is_inside = |folder: &PathBuf| file.real.starts_with(folder.canonicalize().unwrap());
+        match folders.is_empty() || folders.iter().any(is_inside) {
+            true => Ok(Some(file)),
+            false => Err("outside".into()),
+        }
+    }
+}
+
 struct World {
     root: tempfile::TempDir,
 }
@@ -30,7 +46,8 @@ impl World {
     }
 
     fn load(&self, sources: &str) -> ProjectFiles {
-        self.places().load(SettingSources::parse(sources).unwrap())
+        self.places()
+            .load(SettingSources::parse(sources).unwrap(), &Disk)
     }
 
     fn memory(&self, sources: &str) -> Vec<String> {
@@ -255,7 +272,7 @@ fn ctx_6_within_a_repository_the_folders_above_count_too() {
     world.put("repo/a/b/CLAUDE.md", "inner");
     let mut places = world.places();
     places.cwd = world.root.path().join("repo/a/b");
-    let memory = places.load(SettingSources::ALL).memory;
+    let memory = places.load(SettingSources::ALL, &Disk).memory;
     let texts: Vec<&str> = memory.iter().map(|m| m.text.as_str()).collect();
     assert_eq!(texts, ["outer", "inner"]);
 }
@@ -313,4 +330,46 @@ fn ctx_6_imports_end_five_deep_and_large_files_are_left_out() {
     world.put("project/CLAUDE.md", &"x".repeat(2_000_000));
     let found = world.load("project");
     assert!(found.memory.is_empty() && found.problems[0].problem.contains("larger"));
+}
+
+#[test]
+fn ctx_6_instructions_of_a_folder_bring_in_what_lies_in_it_or_in_the_project() {
+    let world = World::new();
+    world.put("repo/.git/HEAD", "ref: refs/heads/main\n");
+    world.put("repo/CLAUDE.md", "outer @notes.md @a/own.md @../home.md");
+    world.put("repo/notes.md", "notes");
+    world.put("repo/private.md", "not this");
+    world.put("home.md", "not this");
+    world.put("repo/a/CLAUDE.md", "inner @../private.md");
+    world.put("repo/a/own.md", "own");
+    let mut places = world.places();
+    places.cwd = world.root.path().join("repo/a");
+    let found = places.load(SettingSources::ALL, &Disk);
+    let texts = found.memory.iter().map(|m| m.text.split(' ').next());
+    let texts: Vec<&str> = texts.flatten().collect();
+    assert_eq!(texts, ["outer", "notes", "own", "inner"]);
+    assert_eq!(found.problems.len(), 2, "{:?}", found.problems);
+}
+
+#[test]
+fn ctx_6_instructions_have_a_limit_all_together() {
+    let world = World::new();
+    world.put("project/CLAUDE.md", "@0.md @1.md @2.md @3.md @4.md @5.md");
+    for n in 0..6 {
+        world.put(&format!("project/{n}.md"), &"x".repeat(1_000_000));
+    }
+    let found = world.load("project");
+    let bytes: usize = found.memory.iter().map(|m| m.text.len()).sum();
+    assert!(bytes > 4_000_000 && bytes <= MAX_INSTRUCTION_BYTES);
+    assert_eq!(found.problems.len(), 2);
+    assert!(found.problems[0].problem.contains("together"));
+    let world = World::new();
+    world.put("project/CLAUDE.md", &"@nobody ".repeat(10_000));
+    let found = world.load("project");
+    assert_eq!(found.memory.len(), 1);
+    assert!(
+        found.problems[0].problem.contains("2000"),
+        "{:?}",
+        found.problems
+    );
 }

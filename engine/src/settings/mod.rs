@@ -16,6 +16,7 @@ mod hooks;
 mod load;
 mod pretty;
 mod sandbox;
+mod variables;
 mod write;
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use self::{
     hooks::{CommandHook, HookSettings, SettingsHooks},
     load::{SettingsError, SettingsPlaces},
     sandbox::{Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource},
+    variables::changes_programs,
     write::{WriteError, write_permission_updates, write_settings},
 };
 
@@ -233,15 +235,32 @@ impl LoadedSettings {
         self.sources.iter().find_map(|s| value(&s.settings))
     }
 
-    /// The variables, each from the strongest source that sets it.
-    #[must_use]
-    pub fn env(&self) -> BTreeMap<&str, &str> {
+    /// The variables, each from the strongest source that sets it. `folder_may` says which ones the files of the folder may set:
+    /// all once a person has trusted it, before that none that [`changes_programs`].
+    pub fn env(&self, folder_may: impl Fn(&str) -> bool) -> BTreeMap<&str, &str> {
         let mut env = BTreeMap::new();
-        for source in self.sources.iter().rev() {
-            let set = &source.settings.env;
-            env.extend(set.iter().map(|(k, v)| (k.as_str(), v.as_str())));
+        for sourced in self.sources.iter().rev() {
+            let set = sourced.settings.env.iter();
+            let counts = |name: &str| !sourced.source.belongs_to_folder() || folder_may(name);
+            let set = set.filter(|(name, _)| counts(name));
+            env.extend(set.map(|(name, value)| (name.as_str(), value.as_str())));
         }
         env
+    }
+
+    /// The variables that files of the folder set and may not, with the source that does.
+    pub fn env_left_out(&self, folder_may: impl Fn(&str) -> bool) -> Vec<(Source, Vec<&str>)> {
+        let of_folder = (self.sources.iter()).filter(|sourced| sourced.source.belongs_to_folder());
+        let left_out = of_folder.map(|sourced| {
+            let names = sourced.settings.env.keys().map(String::as_str);
+            (
+                sourced.source,
+                names.filter(|name| !folder_may(name)).collect(),
+            )
+        });
+        left_out
+            .filter(|(_, names): &(Source, Vec<&str>)| !names.is_empty())
+            .collect()
     }
 
     /// The permissions as layers, for [`Layered::of`](windlass_core::permission::Layered::of). `trusted` says whether a

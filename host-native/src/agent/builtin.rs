@@ -1,6 +1,9 @@
 //! The tools that come with windlass.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use etcetera::BaseStrategy;
 use windlass_core::tool::ToolDefinition;
@@ -101,9 +104,9 @@ pub(super) fn default_plugin_host() -> PluginHost {
         .map(|base| base.config_dir().join("windlass"))
         .ok();
     let protected: Vec<PathBuf> = cache
-        .as_ref()
-        .map(|cache| cache.directory().to_path_buf())
-        .into_iter()
+        .iter()
+        .flat_map(Cache::places)
+        .map(Path::to_path_buf)
         .chain(configuration)
         .collect();
     PluginHost::new(PluginHostConfig {

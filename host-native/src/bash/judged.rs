@@ -1,4 +1,7 @@
-//! A judged plan as a job: run on a thread of its own, read, stopped.
+//! Judged commands as the tool runs them: read while they run, stopped when their time is over.
+//!
+//! A thread of its own executes the plan, and waits where a shell would. It belongs to the plan alone, so whatever is to
+//! hold for the plan's programs can be applied to the thread that starts them.
 
 use std::{
     ffi::OsString,
@@ -13,13 +16,10 @@ use futures_util::{
     FutureExt,
     future::{Fuse, join},
 };
-use rustix::{
-    fs::{Mode, OFlags, open},
-    pipe::{PipeFlags, pipe_with},
-};
+use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::{
     net::unix::pipe::Receiver,
-    task::JoinHandle,
+    sync::oneshot,
     time::{sleep, timeout},
 };
 use windlass_core::{host::CancelSignal, tool::CommandPlan};
@@ -28,16 +28,18 @@ use super::{
     MAX_STDERR,
     capture::Capture,
     exit::Exit,
-    plan::{Control, Ended, Ending, Plan, PlannedFile, Refused, Session, SessionError, Streams},
-    process::{Finished, GRACE, Listeners, drain},
+    plan::{self, Control, Ended, Ending, Refused, Session, SessionError, Streams},
+    process::{Finished, GRACE, Listeners, drain, read},
 };
 use crate::os::Kill;
 
-/// A plan to run.
+/// A plan to execute.
 pub(crate) struct JudgedJob<'a> {
     pub(crate) plan: &'a CommandPlan,
-    /// The variables that its programs get.
-    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// Variables of this process that its programs do not get.
+    pub(crate) hidden: &'a [OsString],
+    /// Variables that they get beside those of this process.
+    pub(crate) variables: &'a [(OsString, OsString)],
     /// Bytes of standard output that are kept.
     pub(crate) max_stdout: usize,
     /// How long it may run; none for as long as it likes.
@@ -46,142 +48,164 @@ pub(crate) struct JudgedJob<'a> {
     pub(crate) listeners: Listeners,
 }
 
-/// A plan that could not be run.
+/// A plan that was executed.
+pub(crate) struct Executed {
+    pub(crate) finished: Finished,
+    /// The directory at its end, as it was entered; none if it was stopped.
+    pub(crate) directory: Option<String>,
+}
+
+/// A plan that could not be executed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JudgedError {
-    #[error(transparent)]
+    #[error("{0}")]
     Session(#[from] SessionError),
-    #[error(
-        "The command was judged in parts, and cannot be run so: {0}. Ask for it to be approved as a whole."
-    )]
+    #[error("The command cannot be run without a shell: {0}. Nothing was run.")]
     Refused(#[from] Refused),
-    #[error("The command could not be started: {0}.")]
+    #[error("The command cannot be started: {0}.")]
     Start(#[from] io::Error),
-    #[error("The thread that ran the command has failed.")]
+    #[error("The command was started, and then lost.")]
     Lost,
 }
 
-type Running = JoinHandle<Result<Ended, Refused>>;
+type Outcome = Result<Ended, JudgedError>;
+
+/// Ends what still runs when nobody waits for it any more.
+struct Stopping(Arc<Control>);
+
+impl Drop for Stopping {
+    fn drop(&mut self) {
+        self.0.kill();
+    }
+}
 
 impl JudgedJob<'_> {
-    pub(crate) async fn run(self, cancel: CancelSignal) -> Result<Finished, JudgedError> {
-        let plan = Plan::from(self.plan);
-        let session = Session::new(&self.plan.directory, self.environment)?;
-        let control = Arc::new(Control::new()?);
+    pub(crate) async fn run(&self, cancel: CancelSignal) -> Result<Executed, JudgedError> {
         let (out, stdout) = output()?;
         let (err, stderr) = output()?;
-        let streams = Streams {
-            stdin: open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-                .map_err(io::Error::from)?,
-            stdout,
-            stderr,
-        };
-        // Whoever drops the call stops the programs.
-        let _stops = StopsWhenDropped(Arc::clone(&control));
-        let for_thread = Arc::clone(&control);
-        let running =
-            tokio::task::spawn_blocking(move || plan.execute(&session, streams, &for_thread));
+        let control = Arc::new(Control::new()?);
+        let stopping = Stopping(Arc::clone(&control));
+        let ended = self.start(stdout, stderr, Arc::clone(&control))?;
         let mut stdout = Capture::new(self.max_stdout);
         let mut stderr = Capture::new(MAX_STDERR);
         let (exit, directory) = {
+            let (listeners, mut ended) = (&self.listeners, pin!(ended));
             let reading = join(
-                stdout.fill(out, self.listeners.stdout.as_ref()),
-                stderr.fill(err, self.listeners.stderr.as_ref()),
+                read(&mut stdout, Some(out), listeners.stdout.as_ref()),
+                read(&mut stderr, Some(err), listeners.stderr.as_ref()),
             )
             .map(drop);
             let mut reading = pin!(reading.fuse());
-            let ended = watch(running, &control, self.time, reading.as_mut(), cancel).await?;
+            let exit = self
+                .watch(ended.as_mut(), &control, reading.as_mut(), cancel)
+                .await?;
             // What outlives the plan in its group ends here, asked first.
             if control.signal_rest(Kill::Ask) {
                 drain(reading.as_mut()).await;
                 control.signal_rest(Kill::Force);
             }
             drain(reading).await;
-            ended
+            exit
         };
-        Ok(Finished {
+        drop(stopping);
+        let finished = Finished {
             exit,
             stdout,
             stderr,
+        };
+        Ok(Executed {
+            finished,
             directory,
         })
     }
-}
 
-impl From<&CommandPlan> for Plan {
-    fn from(plan: &CommandPlan) -> Self {
-        let files = plan.files.iter().map(|file| PlannedFile {
-            written: file.written.clone(),
-            real: file.real.clone(),
-            access: file.access,
-        });
-        Self {
-            script: plan.script.clone(),
-            files: files.collect(),
-        }
+    /// Starts the thread that executes the plan.
+    fn start(
+        &self,
+        stdout: OwnedFd,
+        stderr: OwnedFd,
+        control: Arc<Control>,
+    ) -> Result<oneshot::Receiver<Outcome>, JudgedError> {
+        let stdin = std::fs::File::open("/dev/null")?.into();
+        let streams = Streams {
+            stdin,
+            stdout,
+            stderr,
+        };
+        let plan = self.plan.clone();
+        let mut environment: Vec<(OsString, OsString)> = std::env::vars_os()
+            .filter(|(name, _)| !self.hidden.contains(name))
+            .collect();
+        environment.retain(|(name, _)| !self.variables.iter().any(|(given, _)| given == name));
+        environment.extend(self.variables.iter().cloned());
+        let (tell, ended) = oneshot::channel();
+        let execute = move || {
+            let outcome = || {
+                let session = Session::new(&plan.directory, environment)?;
+                Ok(plan::execute(&plan, &session, streams, &control)?)
+            };
+            // Nobody may be left to be told.
+            let _ = tell.send(outcome());
+        };
+        std::thread::Builder::new()
+            .name("command".to_owned())
+            .spawn(execute)?;
+        Ok(ended)
     }
-}
 
-struct StopsWhenDropped(Arc<Control>);
-
-impl Drop for StopsWhenDropped {
-    fn drop(&mut self) {
-        self.0.kill();
-    }
-}
-
-/// A pipe: what reads it here, and the end that programs write to.
-fn output() -> io::Result<(Receiver, OwnedFd)> {
-    let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-    Ok((Receiver::from_owned_fd(read)?, write))
-}
-
-/// Waits for the plan to end, or ends it.
-async fn watch(
-    mut running: Running,
-    control: &Control,
-    time: Option<Duration>,
-    mut reading: Pin<&mut Fuse<impl Future<Output = ()>>>,
-    cancel: CancelSignal,
-) -> Result<(Exit, Option<String>), JudgedError> {
-    let stopped = {
-        let mut limit = pin!(async {
-            match time {
-                Some(time) => sleep(time).await,
-                None => std::future::pending().await,
-            }
-        });
-        let mut cancelled = pin!(cancel.cancelled());
-        loop {
-            tokio::select! {
-                ended = &mut running => {
-                    let ended = ended.map_err(|_| JudgedError::Lost)??;
-                    let exit = match ended.how {
-                        Ending::Code(code) => Exit::Code(code),
-                        Ending::Signal(signal) => Exit::Signal(signal),
-                        Ending::Stopped => Exit::Cancelled,
-                    };
-                    return Ok((exit, Some(ended.directory)));
+    /// Waits for the plan to end, or ends it.
+    async fn watch(
+        &self,
+        mut ended: Pin<&mut oneshot::Receiver<Outcome>>,
+        control: &Control,
+        mut reading: Pin<&mut Fuse<impl Future<Output = ()>>>,
+        cancel: CancelSignal,
+    ) -> Result<(Exit, Option<String>), JudgedError> {
+        let stopped = {
+            let mut limit = pin!(async {
+                match self.time {
+                    Some(time) => sleep(time).await,
+                    None => std::future::pending().await,
                 }
-                () = &mut limit => break Exit::OutOfTime,
-                () = &mut cancelled => break Exit::Cancelled,
-                // Pipes that nobody empties would stop the programs.
-                () = &mut reading => {}
+            });
+            let mut cancelled = pin!(cancel.cancelled());
+            loop {
+                tokio::select! {
+                    outcome = &mut ended => {
+                        let ended = outcome.map_err(|_| JudgedError::Lost)??;
+                        return Ok(match ended.how {
+                            Ending::Code(code) => (Exit::Code(code), Some(ended.directory)),
+                            Ending::Signal(signal) => (Exit::Signal(signal), Some(ended.directory)),
+                            // Nobody else holds the control.
+                            Ending::Stopped => (Exit::Cancelled, None),
+                        });
+                    }
+                    () = &mut limit => break Exit::OutOfTime,
+                    () = &mut cancelled => break Exit::Cancelled,
+                    // Pipes that nobody empties would stop the command.
+                    () = &mut reading => {}
+                }
             }
-        }
-    };
-    control.stop(Kill::Ask);
-    let ended = async {
-        loop {
-            tokio::select! {
-                _ = &mut running => return,
-                () = &mut reading => {}
+        };
+        control.stop(Kill::Ask);
+        let over = async {
+            loop {
+                tokio::select! {
+                    outcome = &mut ended => return outcome,
+                    () = &mut reading => {}
+                }
             }
+        };
+        if timeout(GRACE, over).await.is_err() {
+            control.stop(Kill::Force);
+            let _ = ended.await;
         }
-    };
-    if timeout(GRACE, ended).await.is_err() {
-        control.stop(Kill::Force);
-        let _ = timeout(GRACE, &mut running).await;
+        Ok((stopped, None))
     }
-    Ok((stopped, None))
+}
+
+/// The two ends of an output.
+fn output() -> io::Result<(Receiver, OwnedFd)> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    Ok((Receiver::from_owned_fd(reader)?, writer))
 }

@@ -50,14 +50,6 @@ pub const MAX_STDOUT: usize = 30_000;
 /// Bytes of standard error that are shown.
 pub const MAX_STDERR: usize = 10_000;
 
-/// Variables that hold keys of model endpoints. A command (or an MCP server) has no use for them, and what it prints goes to the
-/// model.
-pub(crate) const KEYS: [&str; 3] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "OPENAI_API_KEY",
-];
-
 /// The Bash tool.
 #[derive(Debug, Clone)]
 pub struct Bash {
@@ -71,7 +63,7 @@ impl Default for Bash {
     fn default() -> Self {
         Self {
             shell: "bash".into(),
-            hidden: KEYS.map(OsString::from).to_vec(),
+            hidden: Vec::new(),
             variables: Vec::new(),
             sandbox: None,
         }
@@ -281,15 +273,16 @@ impl Bash {
         listeners: Listeners,
         cancel: CancelSignal,
     ) -> Result<Finished, String> {
-        let inherited = std::env::vars_os().filter(|(name, _)| !self.hidden.contains(name));
         let job = judged::JudgedJob {
             plan,
-            environment: inherited.chain(self.variables.iter().cloned()).collect(),
+            hidden: &self.hidden,
+            variables: &self.variables,
             max_stdout: MAX_STDOUT,
             time,
             listeners,
         };
-        job.run(cancel).await.map_err(|error| error.to_string())
+        let executed = job.run(cancel).await.map_err(|error| error.to_string())?;
+        Ok(executed.finished)
     }
 
     #[cfg(not(unix))]

@@ -22,6 +22,7 @@ use windlass_core::host::CancelSignal;
 
 use super::{MAX_STDERR, capture::Capture, exit::Exit};
 use crate::{
+    child,
     os::{Group, Kill},
     sandbox::Spawner,
 };
@@ -66,8 +67,6 @@ pub(crate) struct Finished {
     pub(crate) exit: Exit,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
-    /// The directory at its end, where that is known.
-    pub(crate) directory: Option<String>,
 }
 
 /// A command that could not be run.
@@ -117,7 +116,6 @@ impl Job<'_> {
             exit,
             stdout,
             stderr,
-            directory: None,
         })
     }
 
@@ -142,7 +140,8 @@ impl Job<'_> {
         for name in self.hidden {
             command.env_remove(name);
         }
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let variables = self.variables.iter().cloned();
+        command.envs(child::without_credentials(variables));
         Group::expect();
         let spawned = self.spawner.spawn(command, directory);
         spawned.map_err(|source| RunError::Start {
@@ -209,7 +208,7 @@ async fn write(to: Option<impl tokio::io::AsyncWrite + Unpin>, input: &[u8]) {
     }
 }
 
-async fn read(
+pub(super) async fn read(
     into: &mut Capture,
     from: Option<impl tokio::io::AsyncRead + Unpin>,
     listener: Option<&mpsc::Sender<Vec<u8>>>,

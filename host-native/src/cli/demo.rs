@@ -7,7 +7,7 @@ use std::{io::Stdout, path::Path};
 use anstyle::{AnsiColor, Style};
 use tokio::{process::Command, sync::mpsc};
 use windlass::{
-    Agent, BuildError,
+    Agent, BuildError, child,
     core::{
         permission::Mode,
         testkit::{Script, script::Waits},
@@ -208,7 +208,7 @@ impl Check {
 /// Runs the tests again, without the agent.
 async fn tests(root: &Path) -> Check {
     let command = TESTS.join(" ");
-    let output = Command::new(TESTS[0])
+    let output = Command::from(child::command(TESTS[0]))
         .args(&TESTS[1..])
         .current_dir(root)
         .output()
@@ -262,7 +262,7 @@ async fn require_python() -> Result<(), StartError> {
             "the demonstration tests its project with python3, but {what}. Install Python 3.7 or later."
         ))
     };
-    match Command::new(TESTS[0])
+    match Command::from(child::command(TESTS[0]))
         .args(["-c", "import dataclasses, unittest"])
         .output()
         .await

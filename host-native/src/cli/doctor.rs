@@ -2,13 +2,13 @@
 
 use std::{
     env,
-    process::Command,
     time::{Duration, Instant},
 };
 
 use anstyle::{AnsiColor, Style};
 use futures_util::StreamExt as _;
 use windlass::{
+    child,
     core::{
         effect::{Answer, HttpRequest},
         provider::openai::ChatCompletions,
@@ -332,7 +332,7 @@ fn bash() -> Finding {
             "the other tools work",
         );
     }
-    match Command::new("bash").arg("--version").output() {
+    match child::command("bash").arg("--version").output() {
         Ok(output) if output.status.success() => {
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
             Finding::ok(AREA, said.lines().next().unwrap_or_default())

@@ -9,6 +9,7 @@ use windlass_engine::protocol::{PROTOCOL_VERSION, flags::asks_for_engine};
 
 use super::{
     Exit,
+    keys::variable,
     os::output_closed,
     signals::{Stop, watch},
 };
@@ -36,7 +37,7 @@ pub(super) fn version_line() -> Option<String> {
 }
 
 fn serve_words(words: &[String]) -> ExitCode {
-    let launch = match Launch::read(words, |name| env::var(name).ok()) {
+    let launch = match Launch::read(words, variable) {
         Ok(launch) => launch,
         Err(error) => {
             anstream::eprintln!("error: {error}");

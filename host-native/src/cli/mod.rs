@@ -1,11 +1,14 @@
 //! The command line: what is asked, how it is shown, and the exit code.
 
+#[cfg(unix)]
+mod anew;
 mod args;
 mod call;
 mod demo;
 mod doctor;
 mod engine;
 mod flow;
+mod keys;
 mod model;
 mod os;
 mod plain;
@@ -65,6 +68,7 @@ impl From<Exit> for ExitCode {
 
 /// Reads the command line and does what it says.
 pub(crate) fn main() -> ExitCode {
+    keys::put_away();
     // An SDK's command line is another one: what this one would refuse it passes over.
     if let Some(code) = engine::serve_if_asked() {
         return code;

@@ -1,6 +1,6 @@
 //! From flags and environment to an agent.
 
-use std::{env, io, path::PathBuf};
+use std::{io, path::PathBuf};
 
 use reqwest::Url;
 use tokio::sync::mpsc;
@@ -16,6 +16,7 @@ use windlass::{
 
 use super::{
     args::{ConnectionArgs, ProviderArg, RunArgs, list},
+    keys::variable,
     question::Question,
     record,
 };
@@ -239,10 +240,6 @@ pub(crate) fn key_variables(provider: ProviderArg) -> &'static str {
         ProviderArg::Anthropic => "ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN for a bearer token)",
         ProviderArg::Openai => "OPENAI_API_KEY",
     }
-}
-
-fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// Whether an address is on this machine. One that cannot be read is not; the endpoint will say what is

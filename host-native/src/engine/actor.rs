@@ -136,8 +136,8 @@ impl Engine {
         let (output, writing) = Output::new(frames, stream, launch.longest_frame);
         let output = Arc::new(output);
         let channel = ControlChannel::new(Arc::clone(&output));
-        let servers = Servers::new(channel.clone(), launch.cwd.clone());
-        let agent_servers = AgentServers::new(channel.clone(), launch.cwd.clone());
+        let servers = Servers::new(channel.clone(), &launch);
+        let agent_servers = AgentServers::new(Servers::new(channel.clone(), &launch));
         let engine = Self {
             launch,
             output,

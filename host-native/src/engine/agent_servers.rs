@@ -7,7 +7,6 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    path::PathBuf,
     sync::Arc,
 };
 
@@ -19,7 +18,7 @@ use windlass_core::{
     tool::ToolDefinition,
 };
 
-use super::{channel::ControlChannel, servers::Servers};
+use super::{servers::Servers, surroundings::Surroundings};
 use crate::host::RunTool;
 
 /// Tools, by the names the model calls them by.
@@ -39,16 +38,15 @@ pub(super) enum Trusted {
 
 /// The servers of all agents, by agent.
 pub(super) struct AgentServers {
-    channel: ControlChannel,
-    cwd: Option<PathBuf>,
+    /// None of any agent: what those of one begin with.
+    none: Servers,
     all: BTreeMap<String, Servers>,
 }
 
 impl AgentServers {
-    pub(super) fn new(channel: ControlChannel, cwd: Option<PathBuf>) -> Self {
+    pub(super) fn new(none: Servers) -> Self {
         Self {
-            channel,
-            cwd,
+            none,
             all: BTreeMap::new(),
         }
     }
@@ -58,8 +56,9 @@ impl AgentServers {
         &mut self,
         agents: &Agents,
         trusted: Trusted,
-        variables: &BTreeMap<&str, &str>,
+        surroundings: &Surroundings,
     ) {
+        let variables = surroundings.variables();
         let mut wanted: BTreeMap<String, BTreeMap<String, RawJson>> = agents
             .iter()
             .filter(|agent| trusted == Trusted::All || agent.source == AgentSource::Option)
@@ -71,10 +70,14 @@ impl AgentServers {
             wanted.entry(agent.clone()).or_default();
         }
         for (agent, configs) in wanted {
-            let (channel, cwd) = (&self.channel, &self.cwd);
-            let servers = (self.all.entry(agent.clone()))
-                .or_insert_with(|| Servers::of_agent(&agent, channel.clone(), cwd.clone()));
+            // A folder that nobody has trusted could hand the keys to a program of its own.
+            let is_of_folder =
+                |known: &Agent| known.name == agent && known.source == AgentSource::Project;
+            let may_name_keys = surroundings.is_trusted() || !agents.iter().any(is_of_folder);
+            let none = &self.none;
+            let servers = (self.all.entry(agent.clone())).or_insert_with(|| none.of_agent(&agent));
             servers.set_variables(variables.clone());
+            servers.let_keys_be_named(may_name_keys);
             servers.replace_dynamic(&configs);
         }
     }

@@ -119,7 +119,7 @@ fn drawn(
 ) -> Result<Blueprint, StartError> {
     let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
-    let surroundings = Surroundings::read(
+    let mut surroundings = Surroundings::read(
         launch,
         &launch.directory(),
         initialize.settings.as_ref().map(RawJson::get),

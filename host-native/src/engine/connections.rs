@@ -22,10 +22,9 @@ impl Engine {
             true => Trusted::Given,
             false => Trusted::All,
         };
-        let variables = blueprint.surroundings.settings.env();
         let spec = &blueprint.spec;
         self.agent_servers
-            .exchange(&spec.agents, trusted, &variables);
+            .exchange(&spec.agents, trusted, &blueprint.surroundings);
         // The main thread begins with the session.
         if let Some(agent) = spec.agent.clone() {
             self.start_servers_of(&agent);

@@ -10,12 +10,11 @@ use std::{
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use secrecy::{ExposeSecret as _, SecretString};
 use windlass_core::{UnixMillis, effect::Answer};
 use windlass_engine::LineFile;
 
 use super::{build::StartError, launch::Launch};
-use crate::http::Auth;
+use crate::redact::Redactor;
 
 /// What a line is about; `--debug=api,!tools` chooses among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +62,8 @@ struct Log {
     /// Topics that are wanted; all where none is named.
     wanted: Vec<String>,
     unwanted: Vec<String>,
-    /// Should it ever come up in words of others, it is left out.
-    key: Option<SecretString>,
+    /// Should a key ever come up in words of others, it is left out.
+    redactor: Redactor,
 }
 
 struct LogFile {
@@ -97,10 +96,6 @@ impl DebugLog {
         let (unwanted, wanted) = (flags.debug_topics.iter())
             .map(|topic| (topic.strip_prefix('!'), topic))
             .partition::<Vec<_>, _>(|(not, _)| not.is_some());
-        let key = match &launch.auth {
-            Auth::ApiKey(key) | Auth::Bearer(key) => Some(key.clone()),
-            Auth::None => None,
-        };
         Ok(Self(Some(Arc::new(Log {
             file,
             wanted: wanted.into_iter().map(|(_, name)| name.clone()).collect(),
@@ -108,7 +103,7 @@ impl DebugLog {
                 .into_iter()
                 .filter_map(|(not, _)| not.map(ToOwned::to_owned))
                 .collect(),
-            key,
+            redactor: launch.redactor(),
         }))))
     }
 
@@ -168,16 +163,12 @@ impl Log {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         let at = UnixMillis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX)).to_rfc3339();
-        let mut line = format!(
+        let line = format!(
             "{at} [DEBUG] {}: {}",
             topic.name(),
             text.replace('\n', "\\n")
         );
-        if let Some(key) = &self.key
-            && !key.expose_secret().is_empty()
-        {
-            line = line.replace(key.expose_secret(), "[key]");
-        }
+        let line = self.redactor.text(&line);
         match &self.file {
             None => anstream::eprintln!("{line}"),
             Some(file) => {

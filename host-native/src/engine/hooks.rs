@@ -54,8 +54,7 @@ pub(super) fn commands(surroundings: &Surroundings) -> Commands {
     use crate::hooks::HookCommand;
 
     let variables: Vec<(String, String)> = surroundings
-        .settings
-        .env()
+        .variables()
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();

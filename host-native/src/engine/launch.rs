@@ -11,7 +11,7 @@ use windlass_engine::{
     },
 };
 
-use crate::http::Auth;
+use crate::{credentials::Credentials, http::Auth, redact::Redactor};
 
 /// How long background work may go on after the input has ended, where nothing else is said: ten minutes.
 const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
@@ -39,6 +39,9 @@ pub struct Launch {
     pub client: String,
     /// How requests to the model server prove who they are from.
     pub auth: Auth,
+    /// The keys that the environment held. An MCP server is given one that its configuration names; whatever servers say is
+    /// searched for them.
+    pub keys: Credentials,
     /// The model server's address; none for Anthropic's.
     pub base_url: Option<String>,
     /// Who reads state frames.
@@ -128,6 +131,7 @@ impl Launch {
             entrypoint,
             client,
             auth: key.or_else(token).unwrap_or(Auth::None),
+            keys: Credentials::read(variable),
             base_url: variable("ANTHROPIC_BASE_URL"),
             states,
             max_retries: number("CLAUDE_CODE_MAX_RETRIES"),
@@ -141,6 +145,12 @@ impl Launch {
                 .map_or(LAST_HOOKS, |ms| Duration::from_millis(ms.into())),
             longest_frame,
         })
+    }
+
+    /// What takes the keys out of the words of others.
+    pub(super) fn redactor(&self) -> Redactor {
+        let named = self.keys.iter().map(|(_, key)| key);
+        Redactor::new(named.chain(self.auth.secret()))
     }
 
     /// The working directory: absolute, links resolved where it exists.

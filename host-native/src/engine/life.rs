@@ -172,7 +172,7 @@ impl Engine {
         }
         #[cfg(unix)]
         {
-            let variables = prepared.blueprint.surroundings.settings.env();
+            let variables = prepared.blueprint.surroundings.variables();
             let sandbox = &prepared.blueprint.sandbox;
             if !variables.is_empty() || sandbox.is_some() {
                 let mut bash = crate::bash::Bash::new().with_variables(variables);

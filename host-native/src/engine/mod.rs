@@ -30,6 +30,7 @@ mod life;
 mod listings;
 mod output;
 mod preparing;
+mod project_files;
 mod prompts;
 mod reader;
 mod sdk_server;

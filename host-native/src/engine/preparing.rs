@@ -59,7 +59,7 @@ impl Engine {
             self.warn(warning);
         }
         let surroundings = &blueprint.surroundings;
-        self.servers.set_variables(surroundings.settings.env());
+        self.servers.set_variables(surroundings.variables());
         let of_project = match self.launch.flags.strict_mcp_config {
             true => BTreeMap::new(),
             false => surroundings.project_servers().unwrap_or_else(|problem| {
@@ -81,9 +81,12 @@ impl Engine {
                 .flatten()
                 .map(|(name, config)| (name.clone(), config.clone())),
         );
+        // A folder that nobody has trusted could hand the keys to a program of its own.
+        self.servers.let_keys_be_named(surroundings.is_trusted());
         for (name, config) in of_project {
             self.servers.add_of_project(&name, config);
         }
+        self.servers.let_keys_be_named(true);
         // Who names a server means this one, whatever the project's file says.
         for (name, config) in configs {
             self.servers.add(&name, config, false);

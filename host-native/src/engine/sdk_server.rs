@@ -1,8 +1,11 @@
 //! MCP servers that live in the SDK's process: JSON-RPC over the control channel.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -17,7 +20,7 @@ use windlass_core::{
 use windlass_engine::protocol::{PROTOCOL_VERSION, host_request::HostRequest};
 
 use super::channel::ControlChannel;
-use crate::host::RunTool;
+use crate::{host::RunTool, redact::Redactor};
 
 /// The version of the Model Context Protocol that is spoken.
 const MCP_VERSION: &str = "2025-11-25";
@@ -29,6 +32,8 @@ const MOST_PAGES: usize = 1000;
 pub(super) struct SdkServer {
     pub(super) name: String,
     channel: ControlChannel,
+    /// Takes keys out of what the server says.
+    redactor: Redactor,
     /// The number of the next request.
     next: Arc<AtomicU64>,
 }
@@ -89,10 +94,11 @@ struct Introduction {
 }
 
 impl SdkServer {
-    pub(super) fn new(name: String, channel: ControlChannel) -> Self {
+    pub(super) fn new(name: String, channel: ControlChannel, redactor: Redactor) -> Self {
         Self {
             name,
             channel,
+            redactor,
             next: Arc::default(),
         }
     }
@@ -164,7 +170,11 @@ impl SdkServer {
             message,
         };
         let answer = self.channel.ask(request).await;
-        answer.map_err(|error| error.to_string())
+        let answer = answer.map_err(|error| self.redactor.owned(error.to_string()))?;
+        match self.redactor.text(answer.get()) {
+            Cow::Borrowed(_) => Ok(answer),
+            Cow::Owned(clean) => RawJson::parse(clean).map_err(|error| error.to_string()),
+        }
     }
 
     async fn call(&self, tool: &str, call: ToolCall) -> ToolResult {

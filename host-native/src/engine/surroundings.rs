@@ -19,17 +19,22 @@ use windlass_engine::{
     protocol::flags::effort,
     settings::{
         LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, SettingsPlaces,
-        SourcedSettings,
+        SourcedSettings, changes_programs,
     },
 };
 
-use super::{build::StartError, launch::Launch, servers::read_project_config};
+use super::{
+    build::StartError, launch::Launch, project_files::ProjectFilesReader,
+    servers::read_project_config,
+};
 
 /// Settings and project files, as far as the flags let them be read.
 pub(super) struct Surroundings {
     pub(super) places: SettingsPlaces,
     pub(super) settings: LoadedSettings,
+    /// What the project brings along, once the rules are known: they hold for it too.
     pub(super) project: ProjectFiles,
+    project_places: ProjectPlaces,
     /// Which sources are read.
     pub(super) sources: SettingSources,
     /// A person has trusted the project's folder: what its files widen counts.
@@ -67,7 +72,7 @@ impl Surroundings {
         let managed = managed.or(flags.managed_settings.as_deref());
         let settings = places.load(sources, settings, managed)?;
         let is_trusted = is_trusted(&person_file(launch), &project);
-        let project = ProjectPlaces {
+        let project_places = ProjectPlaces {
             config: launch.config.clone(),
             cwd: project,
             home: launch.home.clone(),
@@ -75,20 +80,16 @@ impl Surroundings {
         Ok(Self {
             places,
             settings,
-            project: project.load(sources),
+            project: ProjectFiles::default(),
+            project_places,
             sources,
             is_trusted,
         })
     }
 
     /// Writes what they say into a spec; flags are stronger and come behind. What was left out comes back.
-    pub(super) fn apply(&self, spec: &mut Spec) -> Result<Vec<String>, StartError> {
-        let mut warnings: Vec<String> = self
-            .project
-            .problems
-            .iter()
-            .map(|problem| format!("left out: {problem}"))
-            .collect();
+    pub(super) fn apply(&mut self, spec: &mut Spec) -> Result<Vec<String>, StartError> {
+        let mut warnings = Vec::new();
         // What a folder allows itself counts only once a person has trusted it.
         let layered = Layered::of(&self.settings.layers(self.is_trusted), &spec.environment)
             .map_err(|faults| {
@@ -116,6 +117,10 @@ impl Surroundings {
                 )),
             }
         }
+        let reader = ProjectFilesReader::new(spec);
+        self.project = self.project_places.load(self.sources, &reader);
+        let problems = self.project.problems.iter();
+        warnings.extend(problems.map(|problem| format!("left out: {problem}")));
         if let Some(model) = self.settings.model() {
             spec.model = resolved(spec, model);
         }
@@ -127,6 +132,13 @@ impl Surroundings {
                 Some(effort) => spec.effort = Some(effort),
                 None => warnings.push(format!("the effort {name} of the settings is not known")),
             }
+        }
+        for (source, names) in self.settings.env_left_out(|name| self.may_set(name)) {
+            warnings.push(format!(
+                "left out of `env` in the {}, because nobody has trusted this folder and they can change which programs run or where these send what they know: {}",
+                source.words(),
+                names.join(", ")
+            ));
         }
         let hooks = self.hooks();
         // Whoever relies on them must hear of it.
@@ -151,6 +163,22 @@ impl Surroundings {
     /// The confinement of commands.
     pub(super) fn sandbox(&self) -> SandboxSettings {
         self.settings.sandbox(self.is_trusted)
+    }
+
+    /// The variables that the settings add to the environment of programs.
+    pub(super) fn variables(&self) -> BTreeMap<&str, &str> {
+        self.settings.env(|name| self.may_set(name))
+    }
+
+    /// Whether the folder's files may set a variable. Before a person has trusted the folder they may add to the environment what
+    /// is their own, and change nothing that is there.
+    fn may_set(&self, name: &str) -> bool {
+        self.is_trusted || !(changes_programs(name) || std::env::var_os(name).is_some())
+    }
+
+    /// A person has trusted the folder.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.is_trusted
     }
 
     /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the

@@ -9,13 +9,14 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use futures_util::{Stream, stream};
 use reqwest::{
     Client, Method, RequestBuilder, Response, Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
 use secrecy::{ExposeSecret, SecretString};
 use windlass_core::effect::{Answer, HttpFailure, HttpFailureKind, HttpRequest};
 
 use self::body::Pieces;
+use crate::redact::{RedactedStream, Redactor};
 
 /// The address of the Messages API when nothing else is said.
 pub const DEFAULT_BASE_URL: &str = "https://api.anthropic.com";
@@ -29,6 +30,16 @@ pub enum Auth {
     Bearer(SecretString),
     /// Nothing, for servers that ask for nothing.
     None,
+}
+
+impl Auth {
+    /// What nobody else may see.
+    pub(crate) fn secret(&self) -> Option<&SecretString> {
+        match self {
+            Self::ApiKey(secret) | Self::Bearer(secret) => Some(secret),
+            Self::None => None,
+        }
+    }
 }
 
 /// Where the model server is and how it is spoken to.
@@ -128,6 +139,8 @@ struct Shared {
     server: String,
     idle_timeout: Duration,
     max_response: usize,
+    /// The server was sent the key, and may repeat it.
+    redactor: Redactor,
 }
 
 impl ModelEndpoint {
@@ -164,6 +177,7 @@ impl ModelEndpoint {
             server: base.origin().ascii_serialization(),
             idle_timeout: config.idle_timeout,
             max_response: config.max_response,
+            redactor: Redactor::new(config.auth.secret()),
         };
         Ok(Self {
             client,
@@ -222,20 +236,34 @@ impl ModelEndpoint {
 enum Step {
     Fail(HttpFailure),
     Send(RequestBuilder),
-    Receive { response: Response, received: usize },
+    Receive {
+        response: Response,
+        received: usize,
+        clean: RedactedStream,
+    },
+    /// All was received.
+    End,
     Over,
 }
 
 impl Step {
     async fn take(self, shared: &Shared) -> Option<(Answer, Self)> {
-        let failed = |failure| Some((Answer::HttpFailed(failure), Self::Over));
+        let failed = |mut failure: HttpFailure| {
+            failure.message = shared.redactor.owned(failure.message);
+            Some((Answer::HttpFailed(failure), Self::Over))
+        };
         match self {
             Self::Over => None,
+            Self::End => Some((Answer::HttpEnd, Self::Over)),
             Self::Fail(failure) => failed(failure),
             Self::Send(request) => match request.send().await {
                 Ok(response) => Some((
-                    head(&response),
+                    head(&response, &shared.redactor),
                     Self::Receive {
+                        clean: match is_event_stream(&response) {
+                            true => shared.redactor.events(),
+                            false => shared.redactor.stream(),
+                        },
                         response,
                         received: 0,
                     },
@@ -244,27 +272,51 @@ impl Step {
             },
             Self::Receive {
                 mut response,
-                received,
-            } => match response.chunk().await {
-                Ok(Some(piece)) => {
-                    let received = received.saturating_add(piece.len());
-                    if received > shared.max_response {
-                        return failed(failure::too_large(&shared.server, shared.max_response));
+                mut received,
+                mut clean,
+            } => loop {
+                let (piece, end) = match response.chunk().await {
+                    Ok(Some(piece)) => {
+                        received = received.saturating_add(piece.len());
+                        if received > shared.max_response {
+                            return failed(failure::too_large(&shared.server, shared.max_response));
+                        }
+                        (clean.take(piece), None)
                     }
-                    Some((
-                        Answer::HttpBody(piece),
-                        Self::Receive { response, received },
-                    ))
-                }
-                Ok(None) => Some((Answer::HttpEnd, Self::Over)),
-                Err(error) => failed(failure::of(&error, &shared.server, shared.idle_timeout)),
+                    Ok(None) => (clean.finish(), Some(Self::End)),
+                    Err(error) => {
+                        let failure = failure::of(&error, &shared.server, shared.idle_timeout);
+                        (clean.finish(), Some(Self::Fail(failure)))
+                    }
+                };
+                let next = match end {
+                    Some(end) => end,
+                    // All of it may be the beginning of a key.
+                    None if piece.is_empty() => continue,
+                    None => Self::Receive {
+                        response,
+                        received,
+                        clean,
+                    },
+                };
+                return match (piece.is_empty(), next) {
+                    (false, next) => Some((Answer::HttpBody(piece), next)),
+                    (true, Self::Fail(failure)) => failed(failure),
+                    (true, _) => Some((Answer::HttpEnd, Self::Over)),
+                };
             },
         }
     }
 }
 
+fn is_event_stream(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE);
+    kind.and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
 /// Status and the headers the core has a use for.
-fn head(response: &Response) -> Answer {
+fn head(response: &Response, redactor: &Redactor) -> Answer {
     let wanted = |name: &str| {
         matches!(name, "content-type" | "request-id" | "x-should-retry")
             || name.starts_with("retry-after")
@@ -276,7 +328,10 @@ fn head(response: &Response) -> Answer {
             .headers()
             .iter()
             .filter(|(name, _)| wanted(name.as_str()))
-            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+            .filter_map(|(name, value)| {
+                let value = redactor.text(value.to_str().ok()?);
+                Some((name.to_string(), value.into_owned()))
+            })
             .collect(),
     }
 }

@@ -17,7 +17,11 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::StdioServer;
-use crate::os::{Group, Kill};
+use crate::{
+    child,
+    os::{Group, Kill},
+    redact::{RedactedReader, Redactor},
+};
 
 /// How long a server has to end once its input is closed, and again once it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -49,8 +53,10 @@ impl Drop for Stop {
 
 impl Process {
     /// Starts a server: its process, and the pipes to speak to it.
-    pub(super) fn start(server: &StdioServer) -> io::Result<(Self, ChildStdout, ChildStdin)> {
-        let mut command = Command::new(&server.command);
+    pub(super) fn start(
+        server: &StdioServer,
+    ) -> io::Result<(Self, RedactedReader<ChildStdout>, ChildStdin)> {
+        let mut command = Command::from(child::command(&server.command));
         command
             .args(&server.args)
             .stdin(Stdio::piped())
@@ -58,22 +64,21 @@ impl Process {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        for name in &server.hidden {
-            command.env_remove(name);
-        }
+        // A key that stands there was named by the server's own configuration.
         command.envs(&server.env);
         if let Some(directory) = &server.directory {
             command.current_dir(directory);
         }
         Group::expect();
-        let mut child = command.spawn()?;
+        let mut child = child::spawn(&mut command)?;
         let pipes = (child.stdout.take(), child.stdin.take(), child.stderr.take());
         let (Some(output), Some(input), Some(errors)) = pipes else {
             return Err(io::Error::other("its pipes could not be opened"));
         };
         let (tell, ended) = watch::channel(None);
         let stop = CancellationToken::new();
-        let last_words = LastWords::default();
+        let output = RedactedReader::new(output, &server.redactor);
+        let last_words = LastWords::new(server.redactor.clone());
         tokio::spawn(last_words.clone().listen(errors));
         tokio::spawn(watch(child, tell, stop.clone()));
         let process = Self {
@@ -139,14 +144,24 @@ fn describe(status: ExitStatus) -> String {
 }
 
 /// The end of what a server wrote to standard error.
-#[derive(Debug, Clone, Default)]
-struct LastWords(Arc<Mutex<VecDeque<u8>>>);
+#[derive(Debug, Clone)]
+struct LastWords {
+    kept: Arc<Mutex<VecDeque<u8>>>,
+    redactor: Redactor,
+}
 
 impl LastWords {
-    async fn listen(self, mut errors: ChildStderr) {
+    fn new(redactor: Redactor) -> Self {
+        let kept = Arc::default();
+        Self { kept, redactor }
+    }
+
+    async fn listen(self, errors: ChildStderr) {
+        // Searched before it is cut: half a key would not be found.
+        let mut errors = RedactedReader::new(errors, &self.redactor);
         let mut part = vec![0; 4096];
         while let Some(heard) = read(&mut errors, &mut part).await {
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend(heard);
             let excess = kept.len().saturating_sub(LAST_WORDS);
             kept.drain(..excess);
@@ -154,7 +169,7 @@ impl LastWords {
     }
 
     fn text(&self) -> String {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(kept.make_contiguous());
         text.trim().to_owned()
     }

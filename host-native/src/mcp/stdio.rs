@@ -1,6 +1,6 @@
 //! Servers that are programs, as a configuration describes them.
 
-use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 use windlass_core::RawJson;
@@ -8,6 +8,10 @@ use windlass_core::RawJson;
 use super::{
     connection::{ConnectError, Connection},
     variables::{Unset, expand},
+};
+use crate::{
+    credentials::{self, Credentials},
+    redact::Redactor,
 };
 
 /// How long a server may take.
@@ -83,7 +87,7 @@ pub struct StdioServer {
     pub(super) args: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
     pub(super) directory: Option<PathBuf>,
-    pub(super) hidden: Vec<OsString>,
+    pub(super) redactor: Redactor,
     pub(super) limits: Limits,
 }
 
@@ -131,6 +135,8 @@ impl StdioServer {
             })
         };
         let args = config.args.iter().map(|text| expand("args", text));
+        // Also where this is used without an engine: those that the environment holds.
+        let keys = Credentials::read(|name| std::env::var(name).ok());
         let env = config
             .env
             .iter()
@@ -141,7 +147,7 @@ impl StdioServer {
             args: args.collect::<Result<_, _>>()?,
             env: env.collect::<Result<_, _>>()?,
             directory: None,
-            hidden: crate::bash::KEYS.map(OsString::from).to_vec(),
+            redactor: Redactor::new(keys.iter().map(|(_, key)| key)),
             limits: Limits::default(),
         })
     }
@@ -153,10 +159,18 @@ impl StdioServer {
         self
     }
 
-    /// Gives the program further variables, where the configuration does not say the same ones.
+    /// Takes keys out of whatever the program says.
+    pub(crate) fn redacting(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    /// Gives the program further variables, where the configuration does not say the same ones. Those that hold credentials
+    /// ([`credentials::VARIABLES`]) it gets only from its configuration.
     #[must_use]
     pub fn with_variables(mut self, variables: &BTreeMap<String, String>) -> Self {
-        for (name, value) in variables {
+        let given = variables.iter();
+        for (name, value) in given.filter(|(name, _)| !credentials::is_credential(name)) {
             self.env.entry(name.clone()).or_insert(value.clone());
         }
         self

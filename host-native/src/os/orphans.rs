@@ -7,9 +7,11 @@
 use std::{
     io::{self, Write as _},
     os::unix::process::CommandExt as _,
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Stdio},
     sync::{Mutex, PoisonError},
 };
+
+use crate::child;
 
 /// Reads `begun N` and `ended N`; at the end of its input ends the groups that are left, asked first. It shares no group
 /// and no terminal with anybody, so it does not go with those whom it watches.
@@ -36,9 +38,9 @@ struct Watcher {
 
 impl Watcher {
     fn start() -> io::Result<Self> {
-        let mut child = Command::new("/bin/sh")
+        let mut child = child::command("/bin/sh")
             .args(["-c", WATCH])
-            // Keys have no business in a process that outlives this one.
+            // Nothing of this process has any business in one that outlives it.
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .current_dir("/")

@@ -28,6 +28,32 @@ pub(crate) fn is_private(metadata: &fs::Metadata) -> bool {
     !metadata.is_symlink()
 }
 
+/// A user's data directory is that user's own here.
+pub(crate) fn is_secret(metadata: &fs::Metadata) -> bool {
+    is_private(metadata)
+}
+
+/// There is no such right.
+pub(crate) fn may_trace() -> bool {
+    false
+}
+
+/// There is nothing to give up.
+///
+/// # Errors
+/// None.
+pub(crate) fn give_up_tracing() -> io::Result<()> {
+    Ok(())
+}
+
+/// Left to the system's defaults.
+///
+/// # Errors
+/// None.
+pub(crate) fn close_memory() -> io::Result<()> {
+    Ok(())
+}
+
 /// There is no superuser that permission modes know of.
 pub(crate) fn is_root() -> bool {
     false

@@ -56,6 +56,11 @@ pub(crate) fn is_private(metadata: &fs::Metadata) -> bool {
         && metadata.permissions().mode() & 0o022 == 0
 }
 
+/// Whether a file belongs to this user and can be read and changed by nobody else.
+pub(crate) fn is_secret(metadata: &fs::Metadata) -> bool {
+    is_private(metadata) && metadata.permissions().mode() & 0o077 == 0
+}
+
 /// The signals that programs of ours are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kill {
@@ -133,4 +138,55 @@ pub(crate) fn ending_signal(status: ExitStatus) -> Option<i32> {
 /// Whether this process has the rights of the superuser.
 pub(crate) fn is_root() -> bool {
     geteuid().is_root()
+}
+
+/// Whether this thread may read the memory of processes with more rights, or would give its children the right to.
+pub(crate) fn may_trace() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CapabilitySet, capabilities};
+        capabilities(None).is_ok_and(|sets| {
+            let held = sets.permitted | sets.inheritable;
+            held.contains(CapabilitySet::SYS_PTRACE)
+        })
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+/// Gives up that right for this thread and everything it starts. There is no way back.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn give_up_tracing() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{
+            CapabilitySet, capabilities, configure_capability_in_ambient_set,
+            remove_capability_from_bounding_set, set_capabilities,
+        };
+        let right = CapabilitySet::SYS_PTRACE;
+        // Refused to those without `CAP_SETPCAP`: then programs that are started as root have the right again. The rest still holds.
+        let _ = remove_capability_from_bounding_set(right);
+        configure_capability_in_ambient_set(right, false)?;
+        let mut sets = capabilities(None)?;
+        sets.effective.remove(right);
+        sets.permitted.remove(right);
+        sets.inheritable.remove(right);
+        set_capabilities(None, sets)?;
+    }
+    Ok(())
+}
+
+/// Closes the memory and the environment of this process to other processes of the same user. No core dumps are written any more.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn close_memory() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    }
+    Ok(())
 }

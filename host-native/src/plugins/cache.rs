@@ -1,9 +1,16 @@
-//! Compiled components on disk: compiling costs tens of milliseconds to seconds, loading a tenth of one.
+//! Compiled components on disk: compiling costs tens of milliseconds to seconds, loading a few.
+//!
+//! Their content is native code of this process, so nothing is loaded because of where it lies. Each file begins with a seal
+//! (HMAC-SHA256) over its name and its content. The key lies in another directory, for the user alone, and no grant reaches it.
+//! What has no valid seal is compiled anew: whatever was copied or linked there, was damaged, or is of another component.
+//!
+//! This does not hold a program that may read *all* files of the user, such as a command that was allowed and is not confined:
+//! it can read the key as windlass can. Neither does anything else: such a program can as well replace windlass itself.
 
 use std::{
     fs::{self, File},
     hash::{DefaultHasher, Hash, Hasher},
-    io::{self, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
     time::{Duration, SystemTime},
@@ -13,16 +20,23 @@ use etcetera::BaseStrategy;
 use sha2::{Digest, Sha256};
 use wasmtime::{Engine, component::Component};
 
-use super::compiled;
+use super::{
+    compiled,
+    seal::{SEAL, Sealer},
+};
 
 /// Files not used for that long are removed when a new one is written.
 const KEEP: Duration = Duration::from_hours(30 * 24);
 
-/// A directory of compiled components. Its content is native code: only this user may write to it, and no
-/// grant may reach it (give [`Cache::directory`] to [`crate::files::Files::new`]).
+/// Bytes of the largest compiled component that is read: four times the largest component.
+const MAX_COMPILED: u64 = 512 << 20;
+
+/// A directory of compiled components, and the key that their seals are checked with. Their content is native code: no grant may
+/// reach either (give [`Cache::places`] to [`crate::files::Files::new`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cache {
     directory: PathBuf,
+    key: PathBuf,
 }
 
 /// A cache that cannot be used. The component is compiled anew instead.
@@ -36,24 +50,34 @@ pub struct CacheError {
 }
 
 impl Cache {
-    /// A cache in a directory of its own, which is created when it is first needed.
+    /// A cache in a directory of its own, with the key in a file that lies in another, which only windlass uses. Both are created
+    /// when they are first needed.
     #[must_use]
-    pub fn at(directory: PathBuf) -> Self {
-        Self { directory }
+    pub fn at(directory: PathBuf, key: PathBuf) -> Self {
+        Self { directory, key }
     }
 
-    /// The cache in the user's cache directory (`$XDG_CACHE_HOME/windlass/components`, or below
-    /// `~/.cache`); none when the user has no home directory.
+    /// The cache in the user's cache directory (`$XDG_CACHE_HOME/windlass/components`, or below `~/.cache`), with the key in the
+    /// user's data directory (`$XDG_DATA_HOME/windlass/components.key`, or below `~/.local/share`); none when the user has no
+    /// home directory.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        let base = etcetera::choose_base_strategy().ok()?.cache_dir();
-        Some(Self::at(base.join("windlass").join("components")))
+        let base = etcetera::choose_base_strategy().ok()?;
+        let directory = base.cache_dir().join("windlass").join("components");
+        let key = base.data_dir().join("windlass").join("components.key");
+        Some(Self::at(directory, key))
     }
 
     /// Where the compiled components are.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// What must be closed to tools, and to commands where they are confined: the compiled components and the key.
+    #[must_use]
+    pub fn places(&self) -> [&Path; 2] {
+        [&self.directory, &self.key]
     }
 
     /// The component from the cache, or compiled and then kept. A cache that cannot be used is told, and
@@ -64,17 +88,17 @@ impl Cache {
         bytes: &[u8],
         tell: impl Fn(&CacheError),
     ) -> wasmtime::Result<Component> {
-        let file = self.directory.join(file_name(engine, bytes));
-        let usable = self.prepare();
-        if usable.is_ok()
-            && let Some(component) = load(engine, &file)
+        let name = file_name(engine, bytes);
+        let sealer = self.prepare();
+        if let Ok(sealer) = &sealer
+            && let Some(component) = self.load(engine, &name, sealer)
         {
             return Ok(component);
         }
         let component = Component::from_binary(engine, bytes)?;
-        let kept = usable.and_then(|()| {
+        let kept = sealer.and_then(|sealer| {
             let compiled = component.serialize().map_err(io::Error::other)?;
-            self.keep(&file, &compiled)
+            self.keep(&name, &compiled, sealer.seal(&name, &compiled).as_ref())
         });
         if let Err(source) = kept {
             tell(&CacheError {
@@ -85,17 +109,45 @@ impl Cache {
         Ok(component)
     }
 
-    fn prepare(&self) -> io::Result<()> {
-        crate::os::create_private_directory(&self.directory)
+    fn prepare(&self) -> io::Result<Sealer> {
+        crate::os::create_private_directory(&self.directory)?;
+        Sealer::with_key_in(&self.key)
+    }
+
+    /// A compiled component that is there, is private, and was sealed here under this name.
+    fn load(&self, engine: &Engine, name: &str, sealer: &Sealer) -> Option<Component> {
+        let path = self.directory.join(name);
+        if !fs::symlink_metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let mut file = File::open(&path).ok()?;
+        let metadata = file.metadata().ok()?;
+        if !crate::os::is_private(&metadata) || metadata.len() > MAX_COMPILED {
+            return None;
+        }
+        // Checked and used in memory: on the disk it could change in between.
+        let mut content = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
+        Read::take(&mut file, MAX_COMPILED)
+            .read_to_end(&mut content)
+            .ok()?;
+        let (seal, compiled) = content.split_at_checked(SEAL)?;
+        if !sealer.is_sealed(name, compiled, seal) {
+            return None;
+        }
+        let component = compiled::load(engine, compiled).ok()?;
+        // Marks it as used; a cache on a read-only disk works too.
+        let _ = file.set_modified(SystemTime::now());
+        Some(component)
     }
 
     /// Writes a file in one step and removes what nobody used for long.
-    fn keep(&self, file: &Path, compiled: &[u8]) -> io::Result<()> {
+    fn keep(&self, name: &str, compiled: &[u8], seal: &[u8]) -> io::Result<()> {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let file = self.directory.join(name);
         let beside = file.with_extension(format!("{}-{count}.tmp", std::process::id()));
         let written = File::create_new(&beside)
-            .and_then(|mut f| f.write_all(compiled))
+            .and_then(|mut f| f.write_all(seal).and_then(|()| f.write_all(compiled)))
             .and_then(|()| fs::rename(&beside, file));
         if written.is_err() {
             // The write's failure is the one to report.
@@ -120,18 +172,6 @@ impl Cache {
             }
         }
     }
-}
-
-/// A compiled component that is there, ours, and of this engine.
-fn load(engine: &Engine, file: &Path) -> Option<Component> {
-    let metadata = fs::symlink_metadata(file).ok()?;
-    if !metadata.is_file() || !crate::os::is_private(&metadata) {
-        return None;
-    }
-    let component = compiled::load(engine, file).ok()?;
-    // Marks it as used; a cache on a read-only disk works too.
-    let _ = File::open(file).and_then(|f| f.set_modified(SystemTime::now()));
-    Some(component)
 }
 
 /// A name that changes with the component, with wasmtime and with the engine's settings.

@@ -2,21 +2,17 @@
 
 #![allow(unsafe_code)]
 
-use std::path::Path;
-
 use wasmtime::{Engine, component::Component};
 
-/// Maps a compiled component into memory.
+/// Makes native code of a compiled component.
 ///
-/// Call it only for a file that [`super::cache::Cache`] wrote: the content becomes native code.
+/// Call it only for what [`super::cache::Cache`] wrote, with a seal that was checked.
 ///
 /// # Errors
-/// wasmtime's, for a file of another version, of other settings, or damaged.
-pub(super) fn load(engine: &Engine, file: &Path) -> wasmtime::Result<Component> {
-    // SAFETY: `deserialize_file` trusts the file to be the output of `Component::serialize`, and to stay
-    // as it is while it is mapped. The cache writes exactly that, to a name made of the digests of the
-    // component and of the engine, in one rename and never in place. Its directory belongs to this user and
-    // can be changed by nobody else, which is checked before every load; and no grant reaches it, so no
-    // component and no path a model names leads there.
-    unsafe { Component::deserialize_file(engine, file) }
+/// wasmtime's, for a content of another version or of other settings.
+pub(super) fn load(engine: &Engine, compiled: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: `deserialize` trusts the bytes to be the output of `Component::serialize`. The cache seals exactly that, and it
+    // checked the seal of these bytes in this memory, which nobody else can change: whoever has not the key cannot have made
+    // them. The key is open to this user alone, no grant reaches it, and it is used for nothing else.
+    unsafe { Component::deserialize(engine, compiled) }
 }

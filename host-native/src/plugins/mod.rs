@@ -13,6 +13,7 @@ mod engine;
 mod host;
 mod limits;
 mod outcome;
+mod seal;
 mod ticker;
 
 pub use cache::{Cache, CacheError};

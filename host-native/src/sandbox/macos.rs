@@ -50,7 +50,7 @@ impl Kernel {
 
     /// A command for a program, behind `sandbox-exec`.
     pub(super) fn command(&self, program: &OsStr, files: &Files, allowed: Allowed) -> Command {
-        let mut command = Command::new(PROGRAM);
+        let mut command = crate::child::command(PROGRAM);
         command.arg("-p").arg(profile(files, allowed)).arg(program);
         command
     }

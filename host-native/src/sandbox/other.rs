@@ -41,7 +41,7 @@ impl Kernel {
     }
 
     pub(super) fn command(&self, program: &OsStr, _files: &Files, _allowed: Allowed) -> Command {
-        Command::new(program)
+        crate::child::command(program)
     }
 
     pub(super) fn confine(

@@ -14,6 +14,7 @@ use super::{
     ConfineError, Sandbox, network::UnixSockets, placeholders::Reserved, policy::Files,
     system::Allowed, unix_sockets::others, violations::Violations,
 };
+use crate::child;
 
 /// Starts the processes of one command. One value for all of them: what they may touch was found out once.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +70,7 @@ impl Spawner {
     /// A command for a program, to be completed and given to [`spawn`](Self::spawn).
     pub(crate) fn command(&self, program: &OsStr) -> Command {
         match &self.0 {
-            None => Command::new(program),
+            None => child::command(program).into(),
             Some(confined) => {
                 let kernel = &confined.sandbox.0.kernel;
                 kernel
@@ -85,7 +86,7 @@ impl Spawner {
     /// What the system says; confined, also which step of the confinement failed. Nothing runs then.
     pub(crate) fn spawn(&self, mut command: Command, directory: &Path) -> io::Result<Child> {
         let Some(confined) = &self.0 else {
-            return command.spawn();
+            return child::spawn(&mut command);
         };
         let kernel = &confined.sandbox.0.kernel;
         command.envs(confined.variables.iter().map(|(name, value)| (name, value)));
@@ -95,7 +96,7 @@ impl Spawner {
             directory,
             confined.allowed(),
         )?;
-        let outcome = command.spawn();
+        let outcome = child::spawn(&mut command);
         // The other end of what says why goes with it.
         drop(command);
         outcome.map_err(|error| match started.failure() {

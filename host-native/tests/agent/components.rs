@@ -38,6 +38,26 @@ async fn card_3_wasmtime_starts_with_the_first_call_of_a_component_and_not_befor
 }
 
 #[tokio::test]
+async fn card_3_a_path_of_half_a_million_names_is_refused_at_once() {
+    let work = tempfile::tempdir().unwrap();
+    let path = "a/".repeat(500_000);
+    let model = Model::of(json!([
+        calls(&[("Read", json!({ "file_path": path }))]),
+        done_after("it is longer than 4096 bytes", true),
+    ]));
+    let agent = model
+        .agent()
+        .builtin_tools()
+        .allowed_tools(["Read"])
+        .disallowed_tools(["Read(./secret/**)", "Read(*.pem)"])
+        .cwd(work.path())
+        .build()
+        .unwrap();
+    agent.run("go").await.unwrap();
+    model.verify();
+}
+
+#[tokio::test]
 async fn conf_8_a_component_file_gives_its_tools_and_is_named_in_init() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my-files.wasm");

@@ -11,6 +11,7 @@ mod hooks;
 mod mcp_servers;
 mod permissions;
 mod queries;
+mod races;
 mod sessions;
 mod support;
 mod tools;

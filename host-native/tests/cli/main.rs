@@ -11,6 +11,7 @@ mod permission;
 mod provider;
 #[cfg(target_os = "linux")]
 mod sandbox;
+mod secrets;
 mod signals;
 mod support;
 mod usage;

@@ -133,6 +133,8 @@ impl Terminal {
         };
         let child = (windlass.command(args))
             .env("TERM", "xterm")
+            // With a key the program begins anew, and must have the terminal back.
+            .env("ANTHROPIC_API_KEY", "sk-ant-for-the-terminal")
             .stdin(Stdio::from(open()))
             .stdout(Stdio::from(open()))
             .stderr(Stdio::from(open()))

@@ -14,6 +14,7 @@ mod debugging;
 mod endings;
 mod hook_events;
 mod hooks;
+mod instructions;
 mod long_frames;
 mod permissions;
 mod prompts;

@@ -83,11 +83,23 @@ pub const CLASSES: &[Class] = &[
     runs(
         "an escaped quote inside of backquotes inside of quotes",
         &[
-            ("echo", "echo \"`echo \\\"'\\\" ; touch CAN ; echo \\\"'\\\"`\""),
+            (
+                "echo",
+                "echo \"`echo \\\"'\\\" ; touch CAN ; echo \\\"'\\\"`\"",
+            ),
             ("echo", "echo \"`echo \\\"'\\\"; touch CAN #'`\""),
-            ("echo", "echo \"a `echo \\\"'\\\" | touch CAN; echo \\\"'\\\"` b\""),
-            ("echo", "echo \"`echo \\\"'\\\"\ntouch CAN\necho \\\"'\\\"`\""),
-            ("looking", "ls \"`printf \\\"'\\\" && touch CAN && echo \\\"'\\\"`\""),
+            (
+                "echo",
+                "echo \"a `echo \\\"'\\\" | touch CAN; echo \\\"'\\\"` b\"",
+            ),
+            (
+                "echo",
+                "echo \"`echo \\\"'\\\"\ntouch CAN\necho \\\"'\\\"`\"",
+            ),
+            (
+                "looking",
+                "ls \"`printf \\\"'\\\" && touch CAN && echo \\\"'\\\"`\"",
+            ),
         ],
     ),
     runs(
@@ -108,8 +120,14 @@ pub const CLASSES: &[Class] = &[
             ("echo", "echo x; [[ a =~ ( ]] # ) ]] || touch CAN"),
             ("echo", "echo x && [[ a =~ (b| ]] # ) ]] || touch CAN"),
             ("looking", "ls; [[ a =~ ( ]] #) ]] || touch CAN"),
-            ("echo", "echo x; if [[ a =~ ( ]] # ) ]] || touch CAN\nthen echo y; fi"),
-            ("echo", "echo x; [[ a =~ (b) ]] || [[ a =~ ( ]] # ) ]] || touch CAN"),
+            (
+                "echo",
+                "echo x; if [[ a =~ ( ]] # ) ]] || touch CAN\nthen echo y; fi",
+            ),
+            (
+                "echo",
+                "echo x; [[ a =~ (b) ]] || [[ a =~ ( ]] # ) ]] || touch CAN",
+            ),
             ("echo", "echo x; ! [[ a =~ ( ]] # ) ]] && touch CAN"),
         ],
     ),
@@ -121,7 +139,10 @@ pub const CLASSES: &[Class] = &[
             ("echo", "echo x; 2>/dev/null [[ a\ntouch ]]"),
             ("echo", "echo x\n</dev/null [[ -n a || touch CAN ]] "),
             ("echo", "( </dev/null case x in a | touch )\nesac; echo )"),
-            ("echo", "( echo x; 2>/dev/null case x in a | touch )\nesac )"),
+            (
+                "echo",
+                "( echo x; 2>/dev/null case x in a | touch )\nesac )",
+            ),
         ],
     ),
     runs(
@@ -141,7 +162,10 @@ pub const CLASSES: &[Class] = &[
             ("echo", "echo() { for x do touch \"$x\"; done; }; echo CAN"),
             ("looking", "ls() for x do CAN; done; ls 1"),
             ("looking", "cat() { for x do touch CAN\ndone; }\ncat a"),
-            ("looking", "ls() { for x  do { touch CAN; }; done; }; ls a b"),
+            (
+                "looking",
+                "ls() { for x  do { touch CAN; }; done; }; ls a b",
+            ),
         ],
     ),
     runs(
@@ -158,9 +182,18 @@ pub const CLASSES: &[Class] = &[
     runs(
         "a redirection with a variable",
         &[
-            ("echo", "for x in 'b[$(touch CAN)]'; do echo {a[x]}>/dev/null; done"),
-            ("looking", "for x in 'b[$(touch CAN)]'; do ls {a[x]}</dev/null; done"),
-            ("echo", "for i in 'b[$(touch CAN)0]'; do echo y {a[i]}>&1; done"),
+            (
+                "echo",
+                "for x in 'b[$(touch CAN)]'; do echo {a[x]}>/dev/null; done",
+            ),
+            (
+                "looking",
+                "for x in 'b[$(touch CAN)]'; do ls {a[x]}</dev/null; done",
+            ),
+            (
+                "echo",
+                "for i in 'b[$(touch CAN)0]'; do echo y {a[i]}>&1; done",
+            ),
             ("looking", "echo {PATH}>/dev/null; ls"),
             ("looking", "echo x {PATH}</dev/null && ls a"),
             ("looking", "true {PATH}>&1; git log"),
@@ -186,8 +219,14 @@ pub const CLASSES: &[Class] = &[
             ("echo", "env --split-strin='touch CAN' echo"),
             ("searching", "echo touch | xargs --re=echo echo CAN"),
             ("searching", "echo touch | xargs --repl=ls ls CAN"),
-            ("searching", "echo 'x;touch CAN' | xargs --re=R sh -c 'echo R'"),
-            ("searching", "echo 'x;touch CAN' | xargs --rep=R -n 1 bash -c 'echo R'"),
+            (
+                "searching",
+                "echo 'x;touch CAN' | xargs --re=R sh -c 'echo R'",
+            ),
+            (
+                "searching",
+                "echo 'x;touch CAN' | xargs --rep=R -n 1 bash -c 'echo R'",
+            ),
             ("echo", "env --c=d ./run; echo x"),
             ("working", "env --chd=d ./run"),
         ],
@@ -198,8 +237,14 @@ pub const CLASSES: &[Class] = &[
             ("searching", "echo x | xargs --process-slot-var=PATH ls"),
             ("searching", "echo x | xargs --process-slot-v=PATH ls"),
             ("searching", "echo x | xargs --pro=PATH cat"),
-            ("searching", "find . -name a.txt | xargs --process-slot-var=PATH -n 1 ls"),
-            ("searching", "echo a b | xargs -n 1 --process-slot-var=PATH -P 2 ls"),
+            (
+                "searching",
+                "find . -name a.txt | xargs --process-slot-var=PATH -n 1 ls",
+            ),
+            (
+                "searching",
+                "echo a b | xargs -n 1 --process-slot-var=PATH -P 2 ls",
+            ),
         ],
     ),
     runs(
@@ -208,7 +253,10 @@ pub const CLASSES: &[Class] = &[
             ("looking", "ls &>/dev/null touch CAN"),
             ("echo", "echo x &>/dev/null touch CAN"),
             ("echo", "echo x; [[ a || touch CAN ]]"),
-            ("echo", "echo x; [[ a && touch CAN ]] || [[ b || touch CAN ]]"),
+            (
+                "echo",
+                "echo x; [[ a && touch CAN ]] || [[ b || touch CAN ]]",
+            ),
             ("looking", "cat a.txt | ls &>/dev/null CAN"),
             ("looking", "ls >&2 |& cat &>/dev/null touch"),
             ("looking", "echo $'a\\'; touch CAN; echo \\'b'"),
@@ -244,7 +292,10 @@ pub const CLASSES: &[Class] = &[
             ("searching", "find . -{exec,name} touch CAN \\; -name x"),
             ("searching", "find d {-maxdepth,0} {-exec,CAN,\\;}"),
             ("searching", "echo a | xargs {-I,ls} ls ls"),
-            ("searching", "find . -maxdepth 0 -e{xec,name} touch \\; -o -name x"),
+            (
+                "searching",
+                "find . -maxdepth 0 -e{xec,name} touch \\; -o -name x",
+            ),
             ("searching", "find . -maxdepth 0 {-exec,touch,+,CAN,\\;}"),
         ],
     ),
@@ -268,10 +319,22 @@ pub const CLASSES: &[Class] = &[
             ("searching", "cd dash && find *"),
             ("searching", "cd dash && echo CAN | xargs *"),
             ("searching", "cd dash && echo x | xargs -I* ls *"),
-            ("searching", "for x in -exec; do find . -maxdepth 0 $x touch CAN \\;; done"),
-            ("searching", "for x in touch; do find . -maxdepth 0 -exec $x CAN \\;; done"),
-            ("searching", "find . -maxdepth 0 $(echo -exec touch CAN) \\;"),
-            ("searching", "find . -maxdepth 0 \"$(echo -exec)\" touch CAN \\;"),
+            (
+                "searching",
+                "for x in -exec; do find . -maxdepth 0 $x touch CAN \\;; done",
+            ),
+            (
+                "searching",
+                "for x in touch; do find . -maxdepth 0 -exec $x CAN \\;; done",
+            ),
+            (
+                "searching",
+                "find . -maxdepth 0 $(echo -exec touch CAN) \\;",
+            ),
+            (
+                "searching",
+                "find . -maxdepth 0 \"$(echo -exec)\" touch CAN \\;",
+            ),
         ],
     ),
     Class {

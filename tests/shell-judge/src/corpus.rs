@@ -13,7 +13,9 @@ struct Entry {
 }
 
 fn file() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "corpus", "failed.ndjson"].iter().collect()
+    [env!("CARGO_MANIFEST_DIR"), "corpus", "failed.ndjson"]
+        .iter()
+        .collect()
 }
 
 /// The lines, in the order in which they were found.
@@ -25,7 +27,8 @@ pub fn failed() -> io::Result<Vec<Line>> {
     let rows = text.lines().filter(|row| !row.is_empty());
     rows.map(|row| {
         let entry: Entry = serde_json::from_str(row)?;
-        let unknown = || io::Error::other(format!("no permissions are called {}", entry.permissions));
+        let unknown =
+            || io::Error::other(format!("no permissions are called {}", entry.permissions));
         Ok(Line {
             seed: 0,
             permissions: Permissions::named(&entry.permissions).ok_or_else(unknown)?,

@@ -83,7 +83,9 @@ impl<'a> Grammar<'a> {
     fn separator(&mut self) {
         if self.odd(6) {
             self.push(" & ");
-        } else if !self.flat && (self.dice.percent(30) || !self.pending.is_empty() && self.dice.percent(60)) {
+        } else if !self.flat
+            && (self.dice.percent(30) || !self.pending.is_empty() && self.dice.percent(60))
+        {
             self.end_line();
         } else {
             self.push("; ");
@@ -213,7 +215,9 @@ impl<'a> Grammar<'a> {
             6 => self.case(),
             7 => self.test(),
             8 => {
-                let text = self.dice.pick(&["((1 + 2))", "(( x < 3 ))", "((a[0]=1))", "((x++, y))"]);
+                let text =
+                    self.dice
+                        .pick(&["((1 + 2))", "(( x < 3 ))", "((a[0]=1))", "((x++, y))"]);
                 self.push(text);
             }
             9 => {
@@ -232,7 +236,11 @@ impl<'a> Grammar<'a> {
     }
 
     fn for_loop(&mut self) {
-        let name = if self.odd(10) { self.dice.pick(&["PATH", "IFS", "_", "x1", "HOME"]) } else { self.dice.pick(&["x", "f", "i"]) };
+        let name = if self.odd(10) {
+            self.dice.pick(&["PATH", "IFS", "_", "x1", "HOME"])
+        } else {
+            self.dice.pick(&["x", "f", "i"])
+        };
         self.push(&format!("for {name} in"));
         for _ in 0..1 + self.dice.below(3) {
             self.push(" ");
@@ -242,7 +250,11 @@ impl<'a> Grammar<'a> {
         if self.dice.percent(60) {
             let start = self.start();
             self.push(&format!("{start} "));
-            let word = if self.dice.percent(50) { format!("\"${name}\"") } else { format!("${name}") };
+            let word = if self.dice.percent(50) {
+                format!("\"${name}\"")
+            } else {
+                format!("${name}")
+            };
             self.push(&word);
             self.push("; ");
         }
@@ -254,7 +266,16 @@ impl<'a> Grammar<'a> {
         self.word();
         self.push(" in ");
         for _ in 0..1 + self.dice.below(2) {
-            let pattern = self.dice.pick(&["a", "(b|c", "*", "'touch CAN'", "\"x\"*", "[ab]", "esac\\ x", "$x"]);
+            let pattern = self.dice.pick(&[
+                "a",
+                "(b|c",
+                "*",
+                "'touch CAN'",
+                "\"x\"*",
+                "[ab]",
+                "esac\\ x",
+                "$x",
+            ]);
             self.push(pattern);
             self.push(") ");
             self.script();
@@ -270,8 +291,19 @@ impl<'a> Grammar<'a> {
     fn test(&mut self) {
         self.push("[[ ");
         let tests = [
-            "-f a.txt", "a == a*", "-n x && -z ''", "a =~ (b|c)", "a =~ ^[a-z]+$", "! -d d", "( a == b || c != d )", "x < y",
-            "1 -eq 1", "-v x", "a =~ 'touch CAN'", "$x == '$(touch CAN)'", "a =~ \"]]\"",
+            "-f a.txt",
+            "a == a*",
+            "-n x && -z ''",
+            "a =~ (b|c)",
+            "a =~ ^[a-z]+$",
+            "! -d d",
+            "( a == b || c != d )",
+            "x < y",
+            "1 -eq 1",
+            "-v x",
+            "a =~ 'touch CAN'",
+            "$x == '$(touch CAN)'",
+            "a =~ \"]]\"",
         ];
         let test = self.dice.pick(&tests);
         self.push(test);
@@ -281,14 +313,23 @@ impl<'a> Grammar<'a> {
     /// How a command begins that may run, most of the time.
     pub(crate) fn start(&mut self) -> String {
         if self.dice.percent(3) {
-            return self.dice.pick(&["touch", "CAN", "id", "rm", "$x", "make"]).to_owned();
+            return self
+                .dice
+                .pick(&["touch", "CAN", "id", "rm", "$x", "make"])
+                .to_owned();
         }
         let commands = self.permissions.commands;
         if commands.is_empty() {
-            return self.dice.pick(&["echo", "echo", "printf '%s\\n'", "true"]).to_owned();
+            return self
+                .dice
+                .pick(&["echo", "echo", "printf '%s\\n'", "true"])
+                .to_owned();
         }
         if self.dice.percent(10) {
-            return self.dice.pick(&["true", ":", "pwd", "false", "test -f a.txt -o"]).to_owned();
+            return self
+                .dice
+                .pick(&["true", ":", "pwd", "false", "test -f a.txt -o"])
+                .to_owned();
         }
         self.dice.pick(commands).to_owned()
     }
@@ -305,10 +346,28 @@ impl<'a> Grammar<'a> {
         if self.depth < DEPTH && self.dice.percent(wraps) && !self.permissions.commands.is_empty() {
             self.wrapper();
         } else if self.dice.percent(4) {
-            let special = self.dice.pick(&["cd d", "cd dash", "cd out && pwd", "[ -f a.txt ]", "test -d d", "exit 3", "cd ."]);
+            let special = self.dice.pick(&[
+                "cd d",
+                "cd dash",
+                "cd out && pwd",
+                "[ -f a.txt ]",
+                "test -d d",
+                "exit 3",
+                "cd .",
+            ]);
             self.push(special);
-        } else if self.permissions.writes_out && self.permissions.commands.contains(&"git log") && self.dice.percent(15) {
-            let edit = self.dice.pick(&["touch n.txt", "mkdir -p n/m", "rm -f a.txt", "cp a.txt n.txt", "mv x.rs z.rs", "rm -r d"]);
+        } else if self.permissions.writes_out
+            && self.permissions.commands.contains(&"git log")
+            && self.dice.percent(15)
+        {
+            let edit = self.dice.pick(&[
+                "touch n.txt",
+                "mkdir -p n/m",
+                "rm -f a.txt",
+                "cp a.txt n.txt",
+                "mv x.rs z.rs",
+                "rm -r d",
+            ]);
             self.push(edit);
         } else {
             self.call();
@@ -322,7 +381,11 @@ impl<'a> Grammar<'a> {
     /// A program with its arguments.
     fn call(&mut self) {
         let start = self.start();
-        let start = if self.odd(6) { self.disguised(&start) } else { start };
+        let start = if self.odd(6) {
+            self.disguised(&start)
+        } else {
+            start
+        };
         self.push(&start);
         if start == "find" {
             self.find();
@@ -355,10 +418,20 @@ impl<'a> Grammar<'a> {
     }
 
     fn find(&mut self) {
-        let place = self.dice.pick(&[" .", " d", " . -maxdepth 1", " a.txt x.rs", ""]);
+        let place = self
+            .dice
+            .pick(&[" .", " d", " . -maxdepth 1", " a.txt x.rs", ""]);
         self.push(place);
         for _ in 0..self.dice.below(3) {
-            let test = self.dice.pick(&[" -name '*.rs'", " -type f", " -name x.rs -print", " ! -name d", " \\( -name a.txt \\)", " -name \"$x\"", " -print0"]);
+            let test = self.dice.pick(&[
+                " -name '*.rs'",
+                " -type f",
+                " -name x.rs -print",
+                " ! -name d",
+                " \\( -name a.txt \\)",
+                " -name \"$x\"",
+                " -print0",
+            ]);
             self.push(test);
         }
         if self.dice.percent(45) {
@@ -371,7 +444,20 @@ impl<'a> Grammar<'a> {
 
     fn xargs(&mut self) {
         let options = [
-            "", "", " -n 1", " -0", " -I{}", " -I %", " -r", " -P 2", " -d '\\n'", " --null", " -i", " -L1", " -a a.txt", " -t",
+            "",
+            "",
+            " -n 1",
+            " -0",
+            " -I{}",
+            " -I %",
+            " -r",
+            " -P 2",
+            " -d '\\n'",
+            " --null",
+            " -i",
+            " -L1",
+            " -a a.txt",
+            " -t",
         ];
         let option = self.dice.pick(&options);
         self.push(option);
@@ -381,11 +467,41 @@ impl<'a> Grammar<'a> {
     }
 
     fn wrapper(&mut self) {
-        let usual = ["timeout 5", "nice", "env", "nohup", "timeout -k 1 5", "nice -n 3", "command", "xargs"];
+        let usual = [
+            "timeout 5",
+            "nice",
+            "env",
+            "nohup",
+            "timeout -k 1 5",
+            "nice -n 3",
+            "command",
+            "xargs",
+        ];
         let odd = [
-            "env -i", "env A=1", "env -u X", "env --", "stdbuf -oL", "builtin", "exec", "time", "time -p", "env -S", "eval",
-            "command -p", "timeout --signal=KILL 5", "timeout -s INT 5", "env - ", "nice --adjustment=2", "exec -a x", "\\command",
-            "env -v", "nice -5", "xargs -n1", "timeout --foreground 5", "env -C d", "nohup env nice",
+            "env -i",
+            "env A=1",
+            "env -u X",
+            "env --",
+            "stdbuf -oL",
+            "builtin",
+            "exec",
+            "time",
+            "time -p",
+            "env -S",
+            "eval",
+            "command -p",
+            "timeout --signal=KILL 5",
+            "timeout -s INT 5",
+            "env - ",
+            "nice --adjustment=2",
+            "exec -a x",
+            "\\command",
+            "env -v",
+            "nice -5",
+            "xargs -n1",
+            "timeout --foreground 5",
+            "env -C d",
+            "nohup env nice",
         ];
         if self.dice.percent(12) {
             let shell = self.dice.pick(&["sh -c", "bash -c", "dash -c", "eval"]);
@@ -393,7 +509,11 @@ impl<'a> Grammar<'a> {
             self.push(&format!("{shell} {}", single_quoted(&script)));
             return;
         }
-        let wrapper = if self.odd(50) { self.dice.pick(&odd) } else { self.dice.pick(&usual) };
+        let wrapper = if self.odd(50) {
+            self.dice.pick(&odd)
+        } else {
+            self.dice.pick(&usual)
+        };
         self.push(wrapper);
         self.push(" ");
         self.call();
@@ -401,7 +521,9 @@ impl<'a> Grammar<'a> {
 
     fn assignments(&mut self) {
         for _ in 0..=self.dice.below(2) {
-            let name = self.dice.pick(&["x", "A", "y", "PATH", "IFS", "a[0]", "x+", "LD_PRELOAD"]);
+            let name = self
+                .dice
+                .pick(&["x", "A", "y", "PATH", "IFS", "a[0]", "x+", "LD_PRELOAD"]);
             self.push(name);
             self.push("=");
             if self.dice.percent(90) {
@@ -415,18 +537,53 @@ impl<'a> Grammar<'a> {
     }
 
     pub(crate) fn redirection(&mut self) {
-        let usual = ["2>&1", "2>/dev/null", ">/dev/null", "< a.txt", "> out/f", ">> out/f", "2> out/e", ">&2", "<d/in.txt"];
+        let usual = [
+            "2>&1",
+            "2>/dev/null",
+            ">/dev/null",
+            "< a.txt",
+            "> out/f",
+            ">> out/f",
+            "2> out/e",
+            ">&2",
+            "<d/in.txt",
+        ];
         let odd = [
-            "&>/dev/null", "&>out/f", ">&out/f", "<&-", "2>&-", "3>&1", "<>out/f", ">|out/f", "<<<'a b'", "<<< \"$x\"", "{fd}>out/f",
-            "{x}<a.txt", "1>&2", "2>&1-", "0<&0", "> \"out/f\"", "> 'out/a b'", "> out/$x", "> out/*", "10>/dev/null", "&>>out/f",
-            "> f", "<~", "> \"out/$(echo f)\"",
+            "&>/dev/null",
+            "&>out/f",
+            ">&out/f",
+            "<&-",
+            "2>&-",
+            "3>&1",
+            "<>out/f",
+            ">|out/f",
+            "<<<'a b'",
+            "<<< \"$x\"",
+            "{fd}>out/f",
+            "{x}<a.txt",
+            "1>&2",
+            "2>&1-",
+            "0<&0",
+            "> \"out/f\"",
+            "> 'out/a b'",
+            "> out/$x",
+            "> out/*",
+            "10>/dev/null",
+            "&>>out/f",
+            "> f",
+            "<~",
+            "> \"out/$(echo f)\"",
         ];
         if !self.flat && self.dice.percent(22) {
             self.here_document();
             return;
         }
         let writes = self.permissions.writes_out;
-        let text = if self.odd(45) { self.dice.pick(&odd) } else { self.dice.pick(&usual) };
+        let text = if self.odd(45) {
+            self.dice.pick(&odd)
+        } else {
+            self.dice.pick(&usual)
+        };
         if !writes && text.contains("out/f") && self.dice.percent(80) {
             self.push("2>&1");
         } else {
@@ -451,15 +608,42 @@ impl<'a> Grammar<'a> {
         let mut body = String::new();
         for _ in 0..self.dice.below(4) {
             let row = self.dice.pick(&[
-                "plain text", "it's", "touch CAN", "\ttabs", "\"quoted\"", "E ", " E", "EOF", "]]", "`", "\\", "a \\", "# x", "<<F",
-                "$", "done", "$HOME", "$(echo in)", "${x:-$(touch CAN)}", "$((1))", "a*b ~", "\\$x", ")", "}", "$x ${x}",
+                "plain text",
+                "it's",
+                "touch CAN",
+                "\ttabs",
+                "\"quoted\"",
+                "E ",
+                " E",
+                "EOF",
+                "]]",
+                "`",
+                "\\",
+                "a \\",
+                "# x",
+                "<<F",
+                "$",
+                "done",
+                "$HOME",
+                "$(echo in)",
+                "${x:-$(touch CAN)}",
+                "$((1))",
+                "a*b ~",
+                "\\$x",
+                ")",
+                "}",
+                "$x ${x}",
             ]);
             let literal = begin != "E" && begin != "E\\\nF";
             let harmless = literal || !row.contains(['$', '`', '\\']) || self.dice.percent(40);
             body.push_str(if harmless { row } else { "text" });
             body.push('\n');
         }
-        let end = if strips { format!("\t{end}") } else { end.to_owned() };
+        let end = if strips {
+            format!("\t{end}")
+        } else {
+            end.to_owned()
+        };
         self.pending.push(Pending { end, body });
     }
 }

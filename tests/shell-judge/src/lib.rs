@@ -32,4 +32,4 @@ pub use run::{Outcome, Ran, Shell};
 pub use shrink::shrink;
 pub use stage::{Files, Stage};
 pub use tree::Tree;
-pub use trial::{Fault, Tried, Tally, run_many, try_line};
+pub use trial::{Fault, Tally, Tried, run_many, try_line};

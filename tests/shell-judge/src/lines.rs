@@ -49,7 +49,10 @@ pub fn generate(seed: u64) -> Line {
 }
 
 fn variant(seed: u64, dice: &mut Dice) -> Line {
-    let of: Vec<&Class> = CLASSES.iter().filter(|class| class.detect == Detect::Runs).collect();
+    let of: Vec<&Class> = CLASSES
+        .iter()
+        .filter(|class| class.detect == Detect::Runs)
+        .collect();
     let class = dice.pick(&of);
     let (name, text) = dice.pick(class.lines);
     // The table has no other names.

@@ -34,7 +34,11 @@ struct Chosen {
 }
 
 fn arguments() -> Result<Option<Chosen>, lexopt::Error> {
-    let mut chosen = Chosen { lines: 20_000, from: 0, former: false };
+    let mut chosen = Chosen {
+        lines: 20_000,
+        from: 0,
+        former: false,
+    };
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
@@ -54,11 +58,19 @@ fn judge(chosen: &Chosen) -> io::Result<bool> {
     let stage = Stage::new()?;
     for (line, fault) in &tally.faulty {
         let (short, fault) = shrink(line, fault, reading, &stage)?;
-        println!("seed {} with the permissions {:?}: {:?}\n  {fault}", line.seed, line.permissions.name, line.text);
+        println!(
+            "seed {} with the permissions {:?}: {:?}\n  {fault}",
+            line.seed, line.permissions.name, line.text
+        );
         println!("  shortest: {}", corpus::row(&short)?);
     }
     let share = 100.0 * tally.passed as f64 / tally.tried.max(1) as f64;
-    println!("{} lines, {} passed ({share:.1} %), {} at fault", tally.tried, tally.passed, tally.faulty.len());
+    println!(
+        "{} lines, {} passed ({share:.1} %), {} at fault",
+        tally.tried,
+        tally.passed,
+        tally.faulty.len()
+    );
     Ok(tally.faulty.is_empty())
 }
 

@@ -34,7 +34,16 @@ pub const ALL: [Permissions; 6] = [
     Permissions {
         name: "looking",
         mode: Mode::Default,
-        commands: &["echo", "ls", "cat", "grep", "wc", "git log", "git status", "printf"],
+        commands: &[
+            "echo",
+            "ls",
+            "cat",
+            "grep",
+            "wc",
+            "git log",
+            "git status",
+            "printf",
+        ],
         writes_out: false,
     },
     Permissions {
@@ -46,7 +55,18 @@ pub const ALL: [Permissions; 6] = [
     Permissions {
         name: "working",
         mode: Mode::Default,
-        commands: &["npm test", "npm run", "git commit -m", "git add", "cat", "echo", "ls", "./run", "read", "test"],
+        commands: &[
+            "npm test",
+            "npm run",
+            "git commit -m",
+            "git add",
+            "cat",
+            "echo",
+            "ls",
+            "./run",
+            "read",
+            "test",
+        ],
         writes_out: true,
     },
     Permissions {
@@ -72,7 +92,9 @@ impl Permissions {
 
     /// The words with which commands begin that may run.
     pub fn rules(&self) -> impl Iterator<Item = Vec<&'static str>> {
-        self.commands.iter().map(|command| command.split(' ').collect())
+        self.commands
+            .iter()
+            .map(|command| command.split(' ').collect())
     }
 
     /// The same as rules of the permission code.
@@ -80,9 +102,13 @@ impl Permissions {
     /// # Errors
     /// None, as long as the table above holds rules.
     pub fn as_rules(&self) -> Result<Rules, RuleError> {
-        let commands = self.commands.iter().map(|command| format!("Bash({command}:*)"));
+        let commands = self
+            .commands
+            .iter()
+            .map(|command| format!("Bash({command}:*)"));
         let out = self.writes_out.then(|| "Edit(/out/**)".to_owned());
-        let allow: Result<Vec<Rule>, RuleError> = commands.chain(out).map(|rule| Rule::parse(&rule)).collect();
+        let allow: Result<Vec<Rule>, RuleError> =
+            commands.chain(out).map(|rule| Rule::parse(&rule)).collect();
         Ok(Rules {
             allow: allow?,
             ..Rules::default()

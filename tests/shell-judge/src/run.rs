@@ -12,7 +12,8 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{
-        Pid, PidfdFlags, Signal, WaitOptions, kill_process_group, pidfd_open, test_kill_process_group, waitpgid,
+        Pid, PidfdFlags, Signal, WaitOptions, kill_process_group, pidfd_open,
+        test_kill_process_group, waitpgid,
     },
 };
 
@@ -47,7 +48,12 @@ impl Shell {
     }
 
     fn command(self, text: &str) -> io::Result<Command> {
-        let missing = || io::Error::new(io::ErrorKind::NotFound, format!("{} is not installed", self.name()));
+        let missing = || {
+            io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("{} is not installed", self.name()),
+            )
+        };
         let mut command = Command::new(system_program(self.name()).ok_or_else(missing)?);
         command.arg0(self.name());
         if self == Self::Bash {
@@ -93,7 +99,8 @@ impl Ran {
     pub(crate) fn read_all(mut bytes: &[u8], stage: &Stage) -> Vec<Self> {
         let mut all = Vec::new();
         while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
-            let Some((record, rest)) = rest.split_at_checked(u32::from_le_bytes(*length) as usize) else {
+            let Some((record, rest)) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)
+            else {
                 break;
             };
             all.extend(Self::read(record, stage));
@@ -106,9 +113,16 @@ impl Ran {
     fn read(record: &[u8], stage: &Stage) -> Option<Self> {
         let record = String::from_utf8_lossy(record.strip_suffix(b"\0")?).into_owned();
         let mut fields = record.split('\0').map(str::to_owned);
-        let (program, folder, path, variables) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+        let (program, folder, path, variables) = (
+            fields.next()?,
+            fields.next()?,
+            fields.next()?,
+            fields.next()?,
+        );
         let within = |text: &str, outer: &std::path::Path| {
-            let inner = text.strip_prefix(&*outer.to_string_lossy())?.strip_prefix('/')?;
+            let inner = text
+                .strip_prefix(&*outer.to_string_lossy())?
+                .strip_prefix('/')?;
             Some(inner.to_owned())
         };
         let on_path = within(&program, &stage.programs());
@@ -170,11 +184,20 @@ fn run_command(mut command: Command, stage: &Stage) -> io::Result<Outcome> {
         .process_group(0);
     let mut child = command.spawn()?;
     let status = end_of(&mut child)?;
-    let code = status.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()));
+    let code = status.map(|status| {
+        status
+            .code()
+            .unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
+    });
     finish(fs::read(stdout)?, fs::read(stderr)?, code, stage)
 }
 
-fn finish(stdout: Vec<u8>, stderr: Vec<u8>, status: Option<i32>, stage: &Stage) -> io::Result<Outcome> {
+fn finish(
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    status: Option<i32>,
+    stage: &Stage,
+) -> io::Result<Outcome> {
     Ok(Outcome {
         stdout,
         stderr,

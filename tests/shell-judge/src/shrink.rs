@@ -16,7 +16,12 @@ const MOST: usize = 600;
 ///
 /// # Errors
 /// When the stage cannot be used.
-pub fn shrink(line: &Line, fault: &Fault, reading: &dyn Reading, stage: &Stage) -> io::Result<(Line, Fault)> {
+pub fn shrink(
+    line: &Line,
+    fault: &Fault,
+    reading: &dyn Reading,
+    stage: &Stage,
+) -> io::Result<(Line, Fault)> {
     let mut best = (line.clone(), fault.clone());
     let mut tries = 0;
     let mut size = line.text.chars().count() / 2;

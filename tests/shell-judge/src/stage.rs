@@ -17,13 +17,38 @@ const FAKE: &str = env!("FAKE_PROGRAM");
 
 /// Programs that only say that they ran; some print a little.
 const FAKES: [&str; 26] = [
-    "ls", "git", "cat", "grep", "wc", "npm", "echo", "printf", "true", "false", "pwd", "test", "[", "touch", "CAN", "rm",
-    "mkdir", "mv", "cp", "id", "make", "prlimit", "choom", "setarch", "time", "start-stop-daemon",
+    "ls",
+    "git",
+    "cat",
+    "grep",
+    "wc",
+    "npm",
+    "echo",
+    "printf",
+    "true",
+    "false",
+    "pwd",
+    "test",
+    "[",
+    "touch",
+    "CAN",
+    "rm",
+    "mkdir",
+    "mv",
+    "cp",
+    "id",
+    "make",
+    "prlimit",
+    "choom",
+    "setarch",
+    "time",
+    "start-stop-daemon",
 ];
 
 /// Programs that are what they are: all they do is to run others.
-const WRAPPERS: [&str; 10] =
-    ["env", "timeout", "nice", "nohup", "stdbuf", "xargs", "find", "sh", "bash", "dash"];
+const WRAPPERS: [&str; 10] = [
+    "env", "timeout", "nice", "nohup", "stdbuf", "xargs", "find", "sh", "bash", "dash",
+];
 
 /// Folders that a changed path or directory leads to. What runs from there is not what was judged.
 const TRAPS: [&str; 4] = ["d", "0", "10", "11"];
@@ -65,7 +90,11 @@ impl Stage {
         let memory = Path::new("/dev/shm");
         let mut builder = tempfile::Builder::new();
         let folder = builder.prefix("stage-");
-        let folder = if memory.is_dir() { folder.tempdir_in(memory)? } else { folder.tempdir()? };
+        let folder = if memory.is_dir() {
+            folder.tempdir_in(memory)?
+        } else {
+            folder.tempdir()?
+        };
         // Copied once: hard links need a file on the same disk.
         fs::copy(FAKE, folder.path().join("fake"))?;
         let mut stage = Self {
@@ -170,9 +199,17 @@ impl Stage {
         }
         fs::remove_dir_all(self.work())?;
         self.lay_work()?;
-        let gone = self.untouched.keys().filter(|name| !now.contains_key(*name));
-        let gone: Files = gone.map(|name| (name.clone(), b"(gone)".to_vec())).collect();
-        let mut changed: Files = now.into_iter().filter(|(name, text)| self.untouched.get(name) != Some(text)).collect();
+        let gone = self
+            .untouched
+            .keys()
+            .filter(|name| !now.contains_key(*name));
+        let gone: Files = gone
+            .map(|name| (name.clone(), b"(gone)".to_vec()))
+            .collect();
+        let mut changed: Files = now
+            .into_iter()
+            .filter(|(name, text)| self.untouched.get(name) != Some(text))
+            .collect();
         changed.extend(gone);
         Ok(changed)
     }
@@ -208,5 +245,8 @@ fn collect(folder: &Path, prefix: &str, files: &mut Files) -> io::Result<()> {
 /// Where a program of the system lies.
 pub(crate) fn system_program(name: &str) -> Option<PathBuf> {
     let folders = ["/usr/bin", "/bin", "/usr/local/bin"];
-    folders.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.exists())
+    folders
+        .iter()
+        .map(|folder| Path::new(folder).join(name))
+        .find(|path| path.exists())
 }

@@ -26,7 +26,10 @@ impl Reading for Tree {
             (!name.contains('/') && path.exists()).then(|| path.to_string_lossy().into_owned())
         };
         let text = print(&line.script, &path);
-        Some(vec![Form::in_shell(Shell::Bash, text.clone()), Form::in_shell(Shell::Dash, text)])
+        Some(vec![
+            Form::in_shell(Shell::Bash, text.clone()),
+            Form::in_shell(Shell::Dash, text),
+        ])
     }
 
     fn promises_same_result(&self) -> bool {
@@ -36,15 +39,19 @@ impl Reading for Tree {
 
 fn allows(commands: &[SimpleCommand], permissions: &Permissions) -> bool {
     let speaks = |command: &SimpleCommand| {
-        matches!(builtin(command), Some("echo" | "printf" | "true" | "false" | ":" | "pwd"))
-            && command.assignments.is_empty()
+        matches!(
+            builtin(command),
+            Some("echo" | "printf" | "true" | "false" | ":" | "pwd")
+        ) && command.assignments.is_empty()
             && command.redirections.is_empty()
             && command.words.iter().all(CommandWord::is_literal)
     };
     if !commands.is_empty() && commands.iter().all(speaks) {
         return true;
     }
-    let moves = commands.iter().any(|command| builtin(command) == Some("cd"));
+    let moves = commands
+        .iter()
+        .any(|command| builtin(command) == Some("cd"));
     let mut has_reason = false;
     for command in commands {
         let assigns = !command.assignments.is_empty() && !command.words.is_empty();
@@ -55,10 +62,14 @@ fn allows(commands: &[SimpleCommand], permissions: &Permissions) -> bool {
             continue;
         }
         let in_other_folder = moves && command.words[0].text().starts_with("./");
-        let by_rule = !in_other_folder && permissions.rules().any(|rule| command.begins_with(&rule));
+        let by_rule =
+            !in_other_folder && permissions.rules().any(|rule| command.begins_with(&rule));
         let by_mode = permissions.mode == Mode::AcceptEdits && edits(command);
         let harmless = command.wraps
-            || matches!(builtin(command), Some("true" | "false" | ":" | "pwd" | "[" | "test" | "exit" | "break" | "continue"))
+            || matches!(
+                builtin(command),
+                Some("true" | "false" | ":" | "pwd" | "[" | "test" | "exit" | "break" | "continue")
+            )
             || matches!(command.words.as_slice(), [cd, folder] if cd.text() == "cd" && is_below(folder));
         has_reason |= by_rule || by_mode;
         if !(by_rule || by_mode || harmless) {
@@ -82,11 +93,17 @@ fn edits(command: &SimpleCommand) -> bool {
 
 fn is_below(word: &CommandWord) -> bool {
     let text = word.text();
-    word.is_literal() && !text.is_empty() && !text.starts_with(['/', '-', '~']) && !text.contains("..")
+    word.is_literal()
+        && !text.is_empty()
+        && !text.starts_with(['/', '-', '~'])
+        && !text.contains("..")
 }
 
 fn may_redirect(command: &SimpleCommand, permissions: &Permissions) -> bool {
-    let mut targets = command.redirections.iter().filter(|r| r.direction == Direction::Out);
+    let mut targets = command
+        .redirections
+        .iter()
+        .filter(|r| r.direction == Direction::Out);
     targets.all(|redirection| {
         let target = &redirection.target;
         is_below(target) && permissions.may_write(target.text())

@@ -86,8 +86,16 @@ impl fmt::Display for Fault {
         match self {
             Self::Ran { form, ran } => write!(f, "not judged, but ran: {ran}\n    {form}"),
             Self::Wrote { form, path } => write!(f, "not judged, but written: {path}\n    {form}"),
-            Self::Differs { form, what, bash, here } => {
-                write!(f, "another {what}\n    {form}\n    bash: {bash}\n    here: {here}")
+            Self::Differs {
+                form,
+                what,
+                bash,
+                here,
+            } => {
+                write!(
+                    f,
+                    "another {what}\n    {form}\n    bash: {bash}\n    here: {here}"
+                )
             }
             Self::Failed(message) => write!(f, "failed: {message}"),
         }
@@ -99,11 +107,17 @@ impl fmt::Display for Fault {
 /// # Errors
 /// When the stage cannot be used.
 pub fn try_line(line: &Line, reading: &dyn Reading, stage: &Stage) -> io::Result<Tried> {
-    let passes = catch_unwind(AssertUnwindSafe(|| reading.passes(&line.text, &line.permissions, stage)));
+    let passes = catch_unwind(AssertUnwindSafe(|| {
+        reading.passes(&line.text, &line.permissions, stage)
+    }));
     let forms = match passes {
         Ok(Some(forms)) => forms,
         Ok(None) => return Ok(Tried::Asked),
-        Err(_) => return Ok(Tried::Faulty(Fault::Failed("judging it panicked".to_owned()))),
+        Err(_) => {
+            return Ok(Tried::Faulty(Fault::Failed(
+                "judging it panicked".to_owned(),
+            )));
+        }
     };
     let mut outcomes = Vec::new();
     for form in &forms {
@@ -147,7 +161,13 @@ fn breach(line: &Line, form: &Form, outcome: &Outcome) -> Option<Fault> {
 }
 
 /// What a form comes to otherwise than bash does with the text.
-fn difference(line: &Line, stage: &Stage, form: &Form, bash: &Outcome, here: &Outcome) -> Option<Fault> {
+fn difference(
+    line: &Line,
+    stage: &Stage,
+    form: &Form,
+    bash: &Outcome,
+    here: &Outcome,
+) -> Option<Fault> {
     // Names in this folder look like options.
     if line.text.contains("dash") || says_no_option(here) {
         return None;
@@ -167,17 +187,43 @@ fn difference(line: &Line, stage: &Stage, form: &Form, bash: &Outcome, here: &Ou
         ran.sort();
         ran.join("; ")
     };
-    differs("end", bash.status.is_some().to_string(), here.status.is_some().to_string())
-        .or_else(|| differs("programs", programs(bash), programs(here)))
-        .or_else(|| differs("files", format!("{:?}", bash.files), format!("{:?}", here.files)))
+    differs(
+        "end",
+        bash.status.is_some().to_string(),
+        here.status.is_some().to_string(),
+    )
+    .or_else(|| differs("programs", programs(bash), programs(here)))
+    .or_else(|| {
+        differs(
+            "files",
+            format!("{:?}", bash.files),
+            format!("{:?}", here.files),
+        )
+    })
+    .or_else(|| {
+        if !form.speaks_bash {
+            return None;
+        }
+        differs(
+            "exit status",
+            format!("{:?}", bash.status),
+            format!("{:?}", here.status),
+        )
         .or_else(|| {
-            if !form.speaks_bash {
-                return None;
-            }
-            differs("exit status", format!("{:?}", bash.status), format!("{:?}", here.status))
-                .or_else(|| differs("standard output", lines(&bash.stdout, &folder), lines(&here.stdout, &folder)))
-                .or_else(|| differs("standard error", messages(&bash.stderr, &folder), messages(&here.stderr, &folder)))
+            differs(
+                "standard output",
+                lines(&bash.stdout, &folder),
+                lines(&here.stdout, &folder),
+            )
         })
+        .or_else(|| {
+            differs(
+                "standard error",
+                messages(&bash.stderr, &folder),
+                messages(&here.stderr, &folder),
+            )
+        })
+    })
 }
 
 /// Whether an expansion gave a word that would have been an option, where no shell takes it for a name: that is not to
@@ -213,10 +259,18 @@ fn plain(text: &str, programs: &str) -> String {
 /// Messages without the number of the line, which is another one in a line that was printed anew, and without times.
 fn messages(bytes: &[u8], programs: &str) -> String {
     let text = lines(bytes, programs);
-    let is_time = |message: &&str| ["real\t", "user\t", "sys\t"].iter().any(|start| message.starts_with(start));
-    let shown = text.split('\n').filter(|message| !is_time(message) && !message.is_empty());
+    let is_time = |message: &&str| {
+        ["real\t", "user\t", "sys\t"]
+            .iter()
+            .any(|start| message.starts_with(start))
+    };
+    let shown = text
+        .split('\n')
+        .filter(|message| !is_time(message) && !message.is_empty());
     let shown = shown.map(|message| match message.split_once(": line ") {
-        Some(("bash" | "bash: command substitution", rest)) => rest.split_once(": ").map_or(message, |(_, rest)| rest),
+        Some(("bash" | "bash: command substitution", rest)) => {
+            rest.split_once(": ").map_or(message, |(_, rest)| rest)
+        }
         _ => message,
     });
     let mut shown: Vec<&str> = shown.collect();
@@ -239,7 +293,12 @@ pub struct Tally {
 ///
 /// # Errors
 /// When a stage cannot be set up or used.
-pub fn run_many(reading: &dyn Reading, lines: u64, from: u64, most_faults: usize) -> io::Result<Tally> {
+pub fn run_many(
+    reading: &dyn Reading,
+    lines: u64,
+    from: u64,
+    most_faults: usize,
+) -> io::Result<Tally> {
     let next = AtomicU64::new(from);
     let tally = Mutex::new(Tally::default());
     let workers = thread::available_parallelism().map_or(1, usize::from);
@@ -252,7 +311,9 @@ pub fn run_many(reading: &dyn Reading, lines: u64, from: u64, most_faults: usize
             }
             let line = generate(seed);
             let tried = try_line(&line, reading, &stage)?;
-            let mut tally = tally.lock().map_err(|_| io::Error::other("another worker panicked"))?;
+            let mut tally = tally
+                .lock()
+                .map_err(|_| io::Error::other("another worker panicked"))?;
             tally.tried += 1;
             tally.passed += u64::from(!matches!(tried, Tried::Asked));
             if let Tried::Faulty(fault) = tried {
@@ -271,7 +332,9 @@ pub fn run_many(reading: &dyn Reading, lines: u64, from: u64, most_faults: usize
             worker.join().map_err(panicked)?
         })
     })?;
-    let mut tally = tally.into_inner().map_err(|_| io::Error::other("a worker panicked"))?;
+    let mut tally = tally
+        .into_inner()
+        .map_err(|_| io::Error::other("a worker panicked"))?;
     tally.faulty.sort_by_key(|(line, _)| line.seed);
     Ok(tally)
 }

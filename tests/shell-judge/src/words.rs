@@ -3,13 +3,43 @@
 use crate::grammar::{Grammar, single_quoted};
 
 /// What words are made of that stands for itself as it is.
-const NAMES: [&str; 14] =
-    ["a", "b", "a.txt", "x.rs", "d/in.txt", "-n", "-la", "--all", "k=v", "HEAD~1", "a,b", "+x", "./a.txt", "%s"];
+const NAMES: [&str; 14] = [
+    "a", "b", "a.txt", "x.rs", "d/in.txt", "-n", "-la", "--all", "k=v", "HEAD~1", "a,b", "+x",
+    "./a.txt", "%s",
+];
 
 /// Texts that need quotes, most of which would do something without them.
 const TEXTS: [&str; 30] = [
-    "a b", "it's", "say \"no\"", "$(touch CAN)", "`touch CAN`", "; touch CAN", "\ntouch CAN\n", "&& touch CAN", "| CAN", "$x", "${x}", "*",
-    "a\\", "\\n", "$", "#", "E", "]]", "}", ")", "'", "\"", "\\\"", "<<E", "> f", "!", "~", "{a,b}", "$'x'", "\t",
+    "a b",
+    "it's",
+    "say \"no\"",
+    "$(touch CAN)",
+    "`touch CAN`",
+    "; touch CAN",
+    "\ntouch CAN\n",
+    "&& touch CAN",
+    "| CAN",
+    "$x",
+    "${x}",
+    "*",
+    "a\\",
+    "\\n",
+    "$",
+    "#",
+    "E",
+    "]]",
+    "}",
+    ")",
+    "'",
+    "\"",
+    "\\\"",
+    "<<E",
+    "> f",
+    "!",
+    "~",
+    "{a,b}",
+    "$'x'",
+    "\t",
 ];
 
 impl Grammar<'_> {
@@ -55,12 +85,21 @@ impl Grammar<'_> {
                 self.push("\"");
             }
             6 | 7 => {
-                let escaped = |c: char| if c == '\n' { "'\n'".to_owned() } else { format!("\\{c}") };
+                let escaped = |c: char| {
+                    if c == '\n' {
+                        "'\n'".to_owned()
+                    } else {
+                        format!("\\{c}")
+                    }
+                };
                 let text: String = text.chars().map(escaped).collect();
                 self.push(&text);
             }
             8 => {
-                let text = text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n");
+                let text = text
+                    .replace('\\', "\\\\")
+                    .replace('\'', "\\'")
+                    .replace('\n', "\\n");
                 self.push(&format!("$'{text}'"));
             }
             _ => {
@@ -121,20 +160,112 @@ impl Grammar<'_> {
         if !self.can_break_lines() {
             return false;
         }
-        let text = self.dice.pick(&["fix: it's done", "a \"b\" `c`", "$(touch CAN)", "x\n\n- y (z)", "it)s", "`touch CAN`\n)"]);
+        let text = self.dice.pick(&[
+            "fix: it's done",
+            "a \"b\" `c`",
+            "$(touch CAN)",
+            "x\n\n- y (z)",
+            "it)s",
+            "`touch CAN`\n)",
+        ]);
         self.push(&format!("\"$(cat <<'EOF'\n{text}\nEOF\n)\""));
         true
     }
 
     fn odd_word(&mut self) {
         let words = [
-            "${x:-a}", "${x:-'}'}", "${x:-{}}", "${x#*/}", "${x%%.*}", "${#x}", "${x/a/b}", "${x:1:2}", "${!x}", "${x@P}", "${x:=y}", "${x:?no}",
-            "$((1 + 2))", "$((x))", "$[1+1]", "`echo a`", "`echo \"b\"`", "`echo \\`echo c\\``", "<(echo a)", ">(cat)", "{a,b}", "{1..3}",
-            "a{,b}c", "{-n,a}", "$RANDOM", "$$", "$!", "$0", "$1", "$#", "$@", "\"$@\"", "$*", "$-", "$_", "$LINENO", "$SECONDS", "$UID", "$IFS",
-            "$PPID", "$BASHPID", "~root", "~+", "~x/y", "a~b", "?.rs", "[!a]*", "[[:alpha:]]*", "*.{rs,txt}", "@(a|b)", "!(a)", "**", "\\*", "'*'.rs",
-            "$'\\x41\\n'", "$'\\''", "\"\\$x\"", "a=~", "\\~", "'a'\"b\"c", "\"\"", "''", "$x$x", "${x}y", "{}", "x{}", "=", "a#b", "\u{a0}", "\u{1}",
-            "\u{7f}", "é", "\u{feff}", "a\rb", "\"a\rb\"", "$(<a.txt)", "$( (echo a) )", "$(case a in a) echo b;; esac)", "$(echo a # b)\n)", "\"$(echo \"a b\")\"",
-            "${x:-$(echo a)}", "${x:+\"a b\"}", "${x-`echo a`}", "\"${x:-\"a b\"}\"", "a\\\nb", "\"a\\\nb\"", "'a\\\nb'", "/dev/null", "!!", "!a", "^a^b", "%1",
+            "${x:-a}",
+            "${x:-'}'}",
+            "${x:-{}}",
+            "${x#*/}",
+            "${x%%.*}",
+            "${#x}",
+            "${x/a/b}",
+            "${x:1:2}",
+            "${!x}",
+            "${x@P}",
+            "${x:=y}",
+            "${x:?no}",
+            "$((1 + 2))",
+            "$((x))",
+            "$[1+1]",
+            "`echo a`",
+            "`echo \"b\"`",
+            "`echo \\`echo c\\``",
+            "<(echo a)",
+            ">(cat)",
+            "{a,b}",
+            "{1..3}",
+            "a{,b}c",
+            "{-n,a}",
+            "$RANDOM",
+            "$$",
+            "$!",
+            "$0",
+            "$1",
+            "$#",
+            "$@",
+            "\"$@\"",
+            "$*",
+            "$-",
+            "$_",
+            "$LINENO",
+            "$SECONDS",
+            "$UID",
+            "$IFS",
+            "$PPID",
+            "$BASHPID",
+            "~root",
+            "~+",
+            "~x/y",
+            "a~b",
+            "?.rs",
+            "[!a]*",
+            "[[:alpha:]]*",
+            "*.{rs,txt}",
+            "@(a|b)",
+            "!(a)",
+            "**",
+            "\\*",
+            "'*'.rs",
+            "$'\\x41\\n'",
+            "$'\\''",
+            "\"\\$x\"",
+            "a=~",
+            "\\~",
+            "'a'\"b\"c",
+            "\"\"",
+            "''",
+            "$x$x",
+            "${x}y",
+            "{}",
+            "x{}",
+            "=",
+            "a#b",
+            "\u{a0}",
+            "\u{1}",
+            "\u{7f}",
+            "é",
+            "\u{feff}",
+            "a\rb",
+            "\"a\rb\"",
+            "$(<a.txt)",
+            "$( (echo a) )",
+            "$(case a in a) echo b;; esac)",
+            "$(echo a # b)\n)",
+            "\"$(echo \"a b\")\"",
+            "${x:-$(echo a)}",
+            "${x:+\"a b\"}",
+            "${x-`echo a`}",
+            "\"${x:-\"a b\"}\"",
+            "a\\\nb",
+            "\"a\\\nb\"",
+            "'a\\\nb'",
+            "/dev/null",
+            "!!",
+            "!a",
+            "^a^b",
+            "%1",
         ];
         let word = self.dice.pick(&words);
         self.push(word);
@@ -144,5 +275,7 @@ impl Grammar<'_> {
 /// What stands between quotation marks for a text.
 fn double_quoted(text: &str) -> String {
     let special = |c: char| matches!(c, '$' | '`' | '"' | '\\');
-    text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
+    text.chars()
+        .flat_map(|c| special(c).then_some('\\').into_iter().chain([c]))
+        .collect()
 }

@@ -2,7 +2,9 @@
 //! got through.
 #![allow(clippy::unwrap_used)]
 
-use windlass_shell_judge::{CLASSES, Detect, Fault, Former, Line, Permissions, Reading, Stage, Tried, try_line, written_out};
+use windlass_shell_judge::{
+    CLASSES, Detect, Fault, Former, Line, Permissions, Reading, Stage, Tried, try_line, written_out,
+};
 
 fn line(permissions: &str, text: &str) -> Line {
     Line {
@@ -17,19 +19,34 @@ fn every_class_got_through_the_former_design() {
     let stage = Stage::new().unwrap();
     let mut missed = Vec::new();
     for class in CLASSES {
-        assert!(class.lines.len() >= 5, "{}: {} lines", class.name, class.lines.len());
+        assert!(
+            class.lines.len() >= 5,
+            "{}: {} lines",
+            class.name,
+            class.lines.len()
+        );
         let through = |(permissions, text): &&(&str, &str)| {
             let line = line(permissions, &written_out(text));
             match class.detect {
                 Detect::Runs => {
-                    matches!(try_line(&line, &Former, &stage).unwrap(), Tried::Faulty(Fault::Ran { .. } | Fault::Wrote { .. }))
+                    matches!(
+                        try_line(&line, &Former, &stage).unwrap(),
+                        Tried::Faulty(Fault::Ran { .. } | Fault::Wrote { .. })
+                    )
                 }
-                Detect::Passes => Former.passes(&line.text, &line.permissions, &stage).is_some(),
+                Detect::Passes => Former
+                    .passes(&line.text, &line.permissions, &stage)
+                    .is_some(),
                 Detect::Aborts => true,
             }
         };
         let found: Vec<_> = class.lines.iter().filter(through).collect();
-        println!("{:>2} of {:>2}: {}", found.len(), class.lines.len(), class.name);
+        println!(
+            "{:>2} of {:>2}: {}",
+            found.len(),
+            class.lines.len(),
+            class.name
+        );
         for (_, text) in class.lines.iter().filter(|line| !through(line)) {
             println!("    held: {text:?}");
         }

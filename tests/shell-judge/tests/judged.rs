@@ -3,7 +3,10 @@
 
 use std::env;
 
-use windlass_shell_judge::{CLASSES, Detect, Line, Permissions, Reading, Stage, Tree, Tried, corpus, run_many, shrink, try_line, written_out};
+use windlass_shell_judge::{
+    CLASSES, Detect, Line, Permissions, Reading, Stage, Tree, Tried, corpus, run_many, shrink,
+    try_line, written_out,
+};
 
 /// So many lines are tried when nothing is said.
 const LINES: u64 = 20_000;
@@ -24,7 +27,10 @@ fn hold(lines: impl IntoIterator<Item = Line>) {
     let mut faulty = Vec::new();
     for line in lines {
         if let Tried::Faulty(fault) = try_line(&line, reading(), &stage).unwrap() {
-            faulty.push(format!("{} ({}): {fault}", line.text, line.permissions.name));
+            faulty.push(format!(
+                "{} ({}): {fault}",
+                line.text, line.permissions.name
+            ));
         }
     }
     assert!(faulty.is_empty(), "{}", faulty.join("\n"));
@@ -39,7 +45,12 @@ fn perm_4_no_line_that_ever_failed_fails() {
 fn perm_4_no_class_that_got_through_gets_through() {
     let mut lines = Vec::new();
     for class in CLASSES {
-        assert!(class.lines.len() >= 5, "{}: {} lines", class.name, class.lines.len());
+        assert!(
+            class.lines.len() >= 5,
+            "{}: {} lines",
+            class.name,
+            class.lines.len()
+        );
         for (permissions, text) in class.lines {
             let line = Line {
                 seed: 0,
@@ -60,15 +71,26 @@ fn perm_4_no_class_that_got_through_gets_through() {
 
 #[test]
 fn perm_4_of_generated_lines_only_what_was_judged_runs() {
-    let count = env::var("WINDLASS_JUDGE_LINES").ok().map_or(LINES, |count| count.parse().unwrap());
+    let count = env::var("WINDLASS_JUDGE_LINES")
+        .ok()
+        .map_or(LINES, |count| count.parse().unwrap());
     let tally = run_many(reading(), count, 0, MOST_FAULTS).unwrap();
     let stage = Stage::new().unwrap();
     let mut report = String::new();
     for (line, fault) in &tally.faulty {
         let (short, fault) = shrink(line, fault, reading(), &stage).unwrap();
-        report += &format!("seed {}: {:?}\n  {fault}\n  shortest: {}\n", line.seed, line.text, corpus::row(&short).unwrap());
+        report += &format!(
+            "seed {}: {:?}\n  {fault}\n  shortest: {}\n",
+            line.seed,
+            line.text,
+            corpus::row(&short).unwrap()
+        );
     }
     println!("{} lines, {} passed", tally.tried, tally.passed);
     assert!(tally.faulty.is_empty(), "{report}");
-    assert!(tally.passed * 100 >= count * LEAST_PASSING, "{} of {count} passed", tally.passed);
+    assert!(
+        tally.passed * 100 >= count * LEAST_PASSING,
+        "{} of {count} passed",
+        tally.passed
+    );
 }

@@ -1,44 +1,45 @@
 //! Debian packages, where we may install them.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::process;
+use crate::progress;
+use crate::setup::machine::Machine;
 use crate::workspace::Workspace;
 
-/// Whether this is root on a Debian: only then are system packages ours to install.
-pub(crate) fn available() -> bool {
-    Path::new("/usr/bin/apt-get").is_file() && is_debian() && is_root()
+/// Whether system packages are ours to install.
+pub(crate) fn available(machine: &Machine) -> bool {
+    machine.apt_get.is_some()
 }
 
 /// Installs packages, or brings those that are there up to date. The package lists are fetched first: old ones name old versions.
-pub(crate) fn install(workspace: &Workspace, packages: &[&str]) -> Result<()> {
-    process::run(apt(workspace).args(["update", "--quiet=2"]))?;
+pub(crate) fn install(workspace: &Workspace, machine: &Machine, packages: &[&str]) -> Result<()> {
+    let program = machine.apt_get.as_deref();
+    let program = program.context("packages can be installed by root on Debian only")?;
+    // Without a network the lists that are there may be recent enough.
+    if let Err(error) = process::run(apt(workspace, program).args(["update", "--quiet=2"])) {
+        progress::warning(&format!("the package lists stay as they are: {error:#}"));
+    }
     process::run(
-        apt(workspace)
+        apt(workspace, program)
             .args(["install", "--yes", "--quiet=2", "--no-install-recommends"])
             .args(packages),
     )
+    .with_context(|| {
+        format!(
+            "run `apt-get update && apt-get install {}` as root, and try again",
+            packages.join(" ")
+        )
+    })
 }
 
-fn apt(workspace: &Workspace) -> Command {
-    let mut command = workspace.command("apt-get");
+fn apt(workspace: &Workspace, program: &Path) -> Command {
+    let mut command = workspace.command(program);
     command
         .env("DEBIAN_FRONTEND", "noninteractive")
         .env_remove("LD_LIBRARY_PATH");
     command
-}
-
-fn is_debian() -> bool {
-    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
-    release
-        .lines()
-        .any(|line| matches!(line, "ID=debian" | "ID=\"debian\""))
-}
-
-fn is_root() -> bool {
-    process::capture(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }

@@ -2,16 +2,23 @@
 //! would. Pieces are independent; a command asks only for those it uses.
 
 pub(crate) mod apt;
+mod debian;
+mod machine;
 pub(crate) mod npm;
+mod release;
 pub(crate) mod sdk;
 pub(crate) mod tools;
 pub(crate) mod wasm;
+
+#[cfg(all(test, unix))]
+mod fresh_machine;
 
 use std::env;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
+use self::machine::Machine;
 use crate::process;
 use crate::progress;
 use crate::workspace::Workspace;
@@ -46,9 +53,10 @@ pub(crate) fn chromium(workspace: &Workspace) -> Result<PathBuf> {
     if let Some(path) = process::find(&NAMES) {
         return Ok(path);
     }
-    if apt::available() {
+    let machine = Machine::this();
+    if apt::available(&machine) {
         progress::step("install Chromium", || {
-            apt::install(workspace, &["chromium"])
+            apt::install(workspace, &machine, &["chromium"])
         })?;
         if let Some(path) = process::find(&NAMES) {
             return Ok(path);
@@ -64,8 +72,11 @@ pub(crate) fn ripgrep(workspace: &Workspace) -> Result<()> {
     if process::find(&["rg"]).is_some() {
         return Ok(());
     }
-    if apt::available() {
-        return progress::step("install ripgrep", || apt::install(workspace, &["ripgrep"]));
+    let machine = Machine::this();
+    if apt::available(&machine) {
+        return progress::step("install ripgrep", || {
+            apt::install(workspace, &machine, &["ripgrep"])
+        });
     }
     bail!("no `rg` on PATH, which the benchmarks compare with: install ripgrep")
 }

@@ -5,8 +5,8 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::Printer;
-use crate::{Part, Script, Word};
+use super::{Printer, quote};
+use crate::{Part, Script, Word, takes_number};
 
 /// The guards of one command.
 #[derive(Default)]
@@ -15,54 +15,79 @@ pub(super) struct Guards {
 }
 
 struct Guard {
-    /// The number of the word.
-    word: usize,
-    /// The variable that is looked at.
-    variable: String,
-    /// The substitution that it is set to first.
-    script: Option<Script>,
-    quoted: bool,
+    /// The number of the word, and of the part in it.
+    place: (usize, usize),
+    /// What is looked at, without quotes.
+    expansion: String,
+    /// The variable that is set to what this substitution gives.
+    held: Option<(String, Script)>,
+    /// What it must not be: patterns of `case`.
+    refused: &'static str,
 }
 
+/// Quoted, it begins one word.
+const OPTION: &str = "(-*)";
+/// Unquoted, every piece begins a word, and a pattern becomes names that nobody has seen.
+const OPTIONS: &str = "(-*|*[[:space:]]-*|*[*?[]*)";
+/// Behind the letter of an option.
+const NO_NUMBER: &str = "(''|*[!0-9]*)";
+
 impl Guards {
-    /// The variable that stands for the substitution at the beginning of a word.
-    pub(super) fn of(&self, word: usize) -> Option<&str> {
-        let guard = self.list.iter().find(|guard| guard.word == word)?;
-        guard.script.as_ref().map(|_| guard.variable.as_str())
+    /// The variable that stands for a substitution.
+    pub(super) fn of(&self, word: usize, part: usize) -> Option<&str> {
+        let guard = self.list.iter().find(|guard| guard.place == (word, part))?;
+        guard.held.as_ref().map(|(name, _)| name.as_str())
     }
 }
 
 impl Printer<'_> {
     pub(super) fn guards(&mut self, words: &[Word]) -> Guards {
         let mut list = Vec::new();
-        for (word, parts) in words.iter().enumerate() {
+        for (number, word) in words.iter().enumerate() {
+            if takes_number(word) {
+                list.extend(self.guard((number, 1), &word.parts[1], NO_NUMBER));
+                continue;
+            }
             // Behind an unquoted expansion the pieces of a later one may begin words, too.
-            let has_unquoted = parts.parts.iter().any(is_unquoted);
-            for (number, part) in parts.parts.iter().enumerate() {
-                if number > 0 && !has_unquoted {
-                    break;
-                }
-                match part {
-                    Part::Variable { name, quoted } => list.push(Guard {
-                        word,
-                        variable: name.clone(),
-                        script: None,
-                        quoted: *quoted && !has_unquoted,
-                    }),
-                    Part::Substitution { script, quoted } if number == 0 => {
-                        self.names += 1;
-                        list.push(Guard {
-                            word,
-                            variable: format!("windlass_{}", self.names),
-                            script: Some(script.clone()),
-                            quoted: *quoted && !has_unquoted,
-                        });
-                    }
-                    _ => {}
-                }
+            let refused = match word.parts.iter().any(is_unquoted) {
+                true => OPTIONS,
+                false => OPTION,
+            };
+            let looked_at = if refused == OPTIONS {
+                word.parts.len()
+            } else {
+                1
+            };
+            for (at, part) in word.parts.iter().enumerate().take(looked_at) {
+                list.extend(self.guard((number, at), part, refused));
             }
         }
         Guards { list }
+    }
+
+    fn guard(
+        &mut self,
+        place: (usize, usize),
+        part: &Part,
+        refused: &'static str,
+    ) -> Option<Guard> {
+        let (expansion, held) = match part {
+            Part::Variable { name, .. } => (format!("${{{name}-}}"), None),
+            Part::Operation {
+                name, operation, ..
+            } => (quote::operation(name, operation), None),
+            Part::Substitution { script, .. } => {
+                let name = self.name();
+                (format!("${{{name}-}}"), Some((name, script.clone())))
+            }
+            _ => return None,
+        };
+        Some(Guard {
+            place,
+            expansion,
+            held,
+            refused,
+        })
     }
 
     pub(super) fn open_guarded(&mut self, guards: &Guards) {
@@ -71,24 +96,17 @@ impl Printer<'_> {
         }
         self.push("{\n");
         // What stands here must not change what `$?` says.
-        self.names += 1;
-        let status = format!("windlass_{}", self.names);
+        let status = self.name();
         self.push(&format!("{status}=$?\n"));
         for guard in &guards.list {
-            if let Some(script) = &guard.script {
-                self.push(&format!("{}=", guard.variable));
+            if let Some((name, script)) = &guard.held {
+                self.push(&format!("( 'exit' \"${{{status}}}\" )\n{name}="));
                 self.substitution(script, true);
                 self.push("\n");
             }
-            // Unquoted, every piece begins a word, and a pattern becomes names that nobody has seen.
-            let refused = if guard.quoted {
-                "(-*)"
-            } else {
-                "(-*|*[[:space:]]-*|*[*?[]*)"
-            };
             self.push(&format!(
-                "case \"${{{}-}}\" in\n{refused} 'command' 'printf' '%s\\n' 'a word that was expanded begins with -' >&2\n'exit' 126;;\nesac\n",
-                guard.variable
+                "case \"{}\" in\n{} 'command' 'printf' '%s\\n' 'a word that was expanded is not what it may be' >&2\n'exit' 126;;\nesac\n",
+                guard.expansion, guard.refused
             ));
         }
         self.push(&format!("( 'exit' \"${{{status}}}\" )\n"));
@@ -106,6 +124,8 @@ impl Printer<'_> {
 fn is_unquoted(part: &Part) -> bool {
     matches!(
         part,
-        Part::Variable { quoted: false, .. } | Part::Substitution { quoted: false, .. }
+        Part::Variable { quoted: false, .. }
+            | Part::Operation { quoted: false, .. }
+            | Part::Substitution { quoted: false, .. }
     )
 }

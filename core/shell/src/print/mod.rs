@@ -19,8 +19,8 @@ use self::{
     quote::{escaped_body, quoted},
 };
 use crate::{
-    AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
-    Word,
+    AndOr, Assignment, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script,
+    Simple, Target, Word,
 };
 
 /// What a shell may have been given a function for, and must not have. Posix mode finds `unset` before any function.
@@ -164,20 +164,37 @@ impl Printer<'_> {
             false => self.guards(&simple.words),
         };
         self.open_guarded(&guards);
-        for assignment in &simple.assignments {
-            self.push(&assignment.name);
-            self.push("=");
-            self.word(&assignment.value, None);
-            self.push(" ");
-        }
         if let Some(program) = simple.program() {
             self.program(program);
             self.arguments(simple, &guards);
         } else if simple.assignments.is_empty() {
             self.push("'command' ':'");
+        } else {
+            self.assignments(&simple.assignments);
         }
         self.redirections(&simple.redirections);
         self.close_guarded(&guards);
+    }
+
+    /// Variables of the line itself: one of the same name in the environment is taken away first, so that no program is
+    /// told of the new value.
+    fn assignments(&mut self, assignments: &[Assignment]) {
+        self.push("{\n");
+        for Assignment { name, value } in assignments {
+            let (held, status) = (self.name(), self.name());
+            self.push(&format!("{held}="));
+            self.word(value, &Guards::default(), 0);
+            self.push(&format!(
+                "\n{status}=$?\n'unset' -v {name}\n{name}=\"${{{held}}}\"\n( 'exit' \"${{{status}}}\" )\n"
+            ));
+        }
+        self.push("}");
+    }
+
+    /// A variable that nothing else uses.
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("windlass_{}", self.names)
     }
 
     fn program(&mut self, name: &str) {
@@ -206,7 +223,7 @@ impl Printer<'_> {
                     let inner = print(script, self.program);
                     self.push(&quoted(&inner));
                 }
-                _ => self.word(word, guards.of(number)),
+                _ => self.word(word, guards, number),
             }
         }
     }
@@ -214,26 +231,25 @@ impl Printer<'_> {
     fn words(&mut self, words: &[Word], guards: &Guards) {
         for (number, word) in words.iter().enumerate() {
             self.push(" ");
-            self.word(word, guards.of(number));
+            self.word(word, guards, number);
         }
     }
 
-    /// A word; `leading` is the variable that holds what its first part, a substitution, gave.
-    fn word(&mut self, word: &Word, leading: Option<&str>) {
-        let mut parts = word.parts.iter().peekable();
-        let mut is_first = true;
-        while let Some(part) = parts.next() {
+    /// A word, which has this number among those that are guarded.
+    fn word(&mut self, word: &Word, guards: &Guards, number: usize) {
+        let mut parts = word.parts.iter().enumerate().peekable();
+        while let Some((at, part)) = parts.next() {
             match part {
                 Part::Literal(text) => self.push(&quoted(text)),
                 Part::Pattern(text) => {
-                    if is_first {
+                    if at == 0 {
                         self.push("./");
                     }
                     self.push(text);
                 }
                 Part::Tilde => {
                     self.push("~");
-                    if let Some(Part::Literal(text)) = parts.peek()
+                    if let Some((_, Part::Literal(text))) = parts.peek()
                         && let Some(rest) = text.strip_prefix('/')
                     {
                         parts.next();
@@ -245,12 +261,20 @@ impl Printer<'_> {
                 }
                 Part::Status => self.push("\"$?\""),
                 Part::Variable { name, quoted } => self.variable(name, *quoted),
-                Part::Substitution { quoted, .. } if is_first && leading.is_some() => {
-                    self.variable(leading.unwrap_or_default(), *quoted);
+                Part::Operation {
+                    name,
+                    operation,
+                    quoted,
+                } => {
+                    let mark = if *quoted { "\"" } else { "" };
+                    let text = quote::operation(name, operation);
+                    self.push(&format!("{mark}{text}{mark}"));
                 }
-                Part::Substitution { script, quoted } => self.substitution(script, *quoted),
+                Part::Substitution { script, quoted } => match guards.of(number, at) {
+                    Some(held) => self.variable(held, *quoted),
+                    None => self.substitution(script, *quoted),
+                },
             }
-            is_first = false;
         }
     }
 
@@ -312,6 +336,9 @@ impl Printer<'_> {
                 Part::Status => inner.push("$?"),
                 Part::Tilde => inner.push("${HOME}"),
                 Part::Variable { name, .. } => inner.variable(name, false),
+                Part::Operation {
+                    name, operation, ..
+                } => inner.push(&quote::operation(name, operation)),
                 Part::Substitution { script, .. } => inner.substitution(script, false),
                 // Not made by the reader: nothing is expanded to names of files here.
                 Part::Pattern(text) => inner.push(&escaped_body(text)),

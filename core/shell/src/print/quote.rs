@@ -1,6 +1,36 @@
 //! Texts that stand for themselves.
 
-use alloc::string::String;
+use alloc::{format, string::String};
+
+use crate::{Operation, Part, Word};
+
+/// `${NAME…}`. The texts in it are of characters that need no quotes.
+pub(super) fn operation(name: &str, operation: &Operation) -> String {
+    let colon = |or_empty: bool| if or_empty { ":" } else { "" };
+    match operation {
+        Operation::Length => format!("${{#{name}}}"),
+        Operation::Default { or_empty, text } => format!("${{{name}{}-{text}}}", colon(*or_empty)),
+        Operation::Alternative { or_empty, text } => {
+            format!("${{{name}{}+{text}}}", colon(*or_empty))
+        }
+        Operation::RemovePrefix { longest, pattern } => {
+            let sign = if *longest { "##" } else { "#" };
+            format!("${{{name}{sign}{}}}", pattern_text(pattern))
+        }
+        Operation::RemoveSuffix { longest, pattern } => {
+            let sign = if *longest { "%%" } else { "%" };
+            format!("${{{name}{sign}{}}}", pattern_text(pattern))
+        }
+    }
+}
+
+fn pattern_text(pattern: &Word) -> String {
+    let texts = pattern.parts.iter().map(|part| match part {
+        Part::Literal(text) | Part::Pattern(text) => text.as_str(),
+        _ => "",
+    });
+    texts.collect()
+}
 
 /// In single quotes.
 pub(super) fn quoted(text: &str) -> String {

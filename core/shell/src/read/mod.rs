@@ -3,9 +3,11 @@
 //! Follows the POSIX shell grammar (IEEE 1003.1, chapter 2). What bash and dash read differently, or what only one of them
 //! knows, is either put into words that both read alike (`&>`, `|&`, `<<<`, lists in braces) or refused.
 
+mod arithmetic;
 mod braces;
 mod command;
 mod compound;
+mod parameter;
 mod redirection;
 mod word;
 

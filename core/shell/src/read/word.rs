@@ -50,6 +50,13 @@ pub(super) fn unsplit(atoms: &[Atom]) -> Result<Word, Unparsed> {
 fn quoted(part: Part) -> Part {
     match part {
         Part::Variable { name, .. } => Part::Variable { name, quoted: true },
+        Part::Operation {
+            name, operation, ..
+        } => Part::Operation {
+            name,
+            operation,
+            quoted: true,
+        },
         Part::Substitution { script, .. } => Part::Substitution {
             script,
             quoted: true,
@@ -311,11 +318,7 @@ impl Reader<'_> {
             '(' => return self.substitution(atoms, quoted),
             '{' => {
                 self.next();
-                let name = self.variable_name()?;
-                if !self.take("}") {
-                    return Err(Unparsed::Unsupported("`${…}` with more than a name"));
-                }
-                Part::Variable { name, quoted }
+                self.parameter(quoted)?
             }
             c if c.is_ascii_alphabetic() || c == '_' => Part::Variable {
                 name: self.variable_name()?,
@@ -325,9 +328,13 @@ impl Reader<'_> {
                 self.next();
                 Part::Status
             }
-            '\'' | '"' if !quoted => {
-                return Err(Unparsed::Unsupported("`$'…'` or `$\"…\"`"));
+            '\'' if !quoted => {
+                self.next();
+                let text = self.escaped_text()?;
+                atoms.push(Atom::Quoted(text));
+                return Ok(());
             }
+            '"' if !quoted => return Err(Unparsed::Unsupported("`$\"…\"`")),
             '[' => return Err(Unparsed::Unsupported("arithmetic")),
             '@' | '*' | '#' | '$' | '!' | '-' | '0'..='9' => {
                 return Err(Unparsed::Unsupported("a special parameter"));
@@ -344,7 +351,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn variable_name(&mut self) -> Result<String, Unparsed> {
+    pub(super) fn variable_name(&mut self) -> Result<String, Unparsed> {
         let rest = self.rest();
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let name = &rest[..end.unwrap_or(rest.len())];
@@ -361,7 +368,7 @@ impl Reader<'_> {
     /// `$(…)`, its dollar sign taken.
     fn substitution(&mut self, atoms: &mut Vec<Atom>, quoted: bool) -> Result<(), Unparsed> {
         if self.rest().starts_with("((") {
-            return Err(Unparsed::Unsupported("arithmetic"));
+            return self.arithmetic(atoms);
         }
         self.at += 1;
         self.substitutions += 1;
@@ -374,6 +381,46 @@ impl Reader<'_> {
         self.substitutions -= 1;
         self.at += 1;
         push_substitution(atoms, script, quoted)
+    }
+
+    /// `$((…))`, its dollar sign taken: a number.
+    fn arithmetic(&mut self, atoms: &mut Vec<Atom>) -> Result<(), Unparsed> {
+        const UNCLEAR: Unparsed = Unparsed::Unsupported("arithmetic with more than numbers");
+        let rest = &self.rest()["((".len()..];
+        let expression = &rest[..rest.find("))").ok_or(UNCLEAR)?];
+        // A bracket of the expression's own may stand before the two that close it.
+        let brackets = rest[expression.len()..]
+            .bytes()
+            .take_while(|b| *b == b')')
+            .count();
+        let expression = &rest[..expression.len() + brackets - 2];
+        let result = super::arithmetic::result(expression).ok_or(UNCLEAR)?;
+        self.at += expression.len() + "(())".len();
+        atoms.push(Atom::Quoted(result));
+        Ok(())
+    }
+
+    /// `$'…'`, its opening taken: a text with escapes, of which those are read that every reader agrees about.
+    fn escaped_text(&mut self) -> Result<String, Unparsed> {
+        let mut text = String::new();
+        loop {
+            match self.next().ok_or(Unparsed::Unclosed)? {
+                '\'' => return Ok(text),
+                '\\' => text.push(match self.next().ok_or(Unparsed::Unclosed)? {
+                    'n' => '\n',
+                    't' => '\t',
+                    'e' | 'E' => '\u{1b}',
+                    c @ ('\\' | '\'' | '"') => c,
+                    _ => return Err(Unparsed::Unsupported("an escape in `$'…'`")),
+                }),
+                c => {
+                    if c == '\n' {
+                        self.quoted_line_end()?;
+                    }
+                    text.push(c);
+                }
+            }
+        }
     }
 
     /// `` `…` ``, its opening taken.
@@ -423,7 +470,9 @@ fn push_substitution(atoms: &mut Vec<Atom>, script: Script, quoted: bool) -> Res
 fn is_file_alone(script: &Script) -> bool {
     match script.lists.as_slice() {
         [list] if list.rest.is_empty() => match list.first.commands.as_slice() {
-            [Command::Simple(command)] => command.words.is_empty() && command.assignments.is_empty(),
+            [Command::Simple(command)] => {
+                command.words.is_empty() && command.assignments.is_empty()
+            }
             _ => false,
         },
         _ => false,

@@ -5,7 +5,7 @@ use windlass_shell::{
 };
 
 use super::{
-    builtins::{self, Builtin},
+    builtins,
     session::Session,
     simple::{self, Kind, program_word},
 };
@@ -162,8 +162,18 @@ pub enum Refused {
         /// As it is called.
         name: String,
     },
+    /// A file of a redirection that a shell would have to open.
+    #[error(
+        "line {line}: a redirection to a file in the line of a shell that another program starts"
+    )]
+    File {
+        /// Where.
+        line: u32,
+    },
     /// A variable that only a shell knows, or that is not to be set.
-    #[error("line {line}: the variable `{name}` belongs to the shell")]
+    #[error(
+        "line {line}: the variable `{name}` belongs to the shell, or is one that programs are told of"
+    )]
     Variable {
         /// Where.
         line: u32,
@@ -195,6 +205,7 @@ pub(super) fn check(script: &Script, session: &Session) -> Result<(), Refused> {
         session,
         depth: 0,
         line: 1,
+        printed: false,
     };
     check.script(script)
 }
@@ -204,6 +215,8 @@ struct Check<'a> {
     depth: u32,
     /// That of the last simple command.
     line: u32,
+    /// A shell will be given this part of the tree as text.
+    printed: bool,
 }
 
 impl Check<'_> {
@@ -283,7 +296,7 @@ impl Check<'_> {
             let name = name.to_owned();
             return Err(Refused::Builtin { line, name });
         }
-        self.runs(command, program, name)?;
+        self.runs(command, name)?;
         match simple::kind(command) {
             Kind::Builtin(builtin) => {
                 let operands = &command.words[program + 1..];
@@ -306,7 +319,7 @@ impl Check<'_> {
     }
 
     /// What a command runs beside itself: programs that are named, and lines of shells that are known.
-    fn runs(&mut self, command: &Simple, program: usize, name: &str) -> Result<(), Refused> {
+    fn runs(&mut self, command: &Simple, name: &str) -> Result<(), Refused> {
         let line = command.line;
         let word = |at: u32| {
             let at = usize::try_from(at).ok()?;
@@ -321,15 +334,15 @@ impl Check<'_> {
                     }
                 }
                 Runs::Script { at, script } => {
-                    let is_plain = command.words.len() == program + 3
-                        && command.words[program + 1].as_literal() == Some("-c")
-                        && usize::try_from(*at) == Ok(program + 2);
-                    let known = simple::dialect(self.session, name).is_some();
-                    if !is_plain || !known || Builtin::named(name).is_some() {
+                    if word(*at).is_none() {
                         let name = name.to_owned();
                         return Err(Refused::Shell { line, name });
                     }
+                    let is_own = matches!(simple::kind(command), Kind::Shell(_));
+                    let before = self.printed;
+                    self.printed |= !is_own || simple::dialect(self.session, name).is_none();
                     self.script(script)?;
+                    self.printed = before;
                 }
             }
         }
@@ -343,6 +356,12 @@ impl Check<'_> {
                 return Err(Refused::Descriptor { line, number });
             }
             match &redirection.to {
+                // A shell would open it by its name.
+                Target::Read(path) | Target::Write { path, .. }
+                    if self.printed && path != "/dev/null" =>
+                {
+                    return Err(Refused::File { line });
+                }
                 Target::Read(path) | Target::Write { path, .. } => self.text(path)?,
                 Target::Duplicate(_) | Target::Close => {}
                 Target::Text(word) => self.word(word)?,
@@ -360,7 +379,7 @@ impl Check<'_> {
             match part {
                 Part::Literal(text) | Part::Pattern(text) => self.text(text)?,
                 Part::Tilde | Part::Status => {}
-                Part::Variable { name, .. } => {
+                Part::Variable { name, .. } | Part::Operation { name, .. } => {
                     if !is_name(name) || is_special(name) {
                         return Err(self.variable(name));
                     }
@@ -379,7 +398,9 @@ impl Check<'_> {
     }
 
     fn sets(&self, name: &str) -> Result<(), Refused> {
-        if !is_name(name) || is_special(name) || ONLY_READ.contains(&name) {
+        // What programs are told of is what the session says, and nothing that a line says.
+        let is_told = self.session.variables.get(name).is_some();
+        if !is_name(name) || is_special(name) || ONLY_READ.contains(&name) || is_told {
             return Err(self.variable(name));
         }
         Ok(())

@@ -11,7 +11,10 @@ use std::{
     sync::Arc,
 };
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
+use rustix::{
+    fs::{AtFlags, CWD, Mode, OFlags, openat, statat},
+    io::Errno,
+};
 
 #[cfg(target_os = "linux")]
 const HANDLE: OFlags = OFlags::PATH;
@@ -59,12 +62,7 @@ impl Directory {
     /// Where `cd PATH` leads: `..` takes away the last name, whatever link that is.
     pub(super) fn enter(&self, path: &OsStr) -> io::Result<Self> {
         let joined = self.join(path);
-        match canonical(joined.as_bytes()) {
-            Some(logical) => Self::open(logical),
-            None => Err(io::Error::from_raw_os_error(
-                rustix::io::Errno::NOENT.raw_os_error(),
-            )),
-        }
+        Self::open(canonical(joined.as_bytes())?)
     }
 
     /// The path without links.
@@ -86,8 +84,8 @@ impl Directory {
     }
 }
 
-/// An absolute path without `.`, `..` and repeated slashes, by its text; none when `..` follows what is no directory.
-fn canonical(path: &[u8]) -> Option<OsString> {
+/// An absolute path without `.`, `..` and repeated slashes, by its text; an error when `..` follows what is no directory.
+fn canonical(path: &[u8]) -> io::Result<OsString> {
     // Two slashes at the beginning may mean something to a system; bash keeps them.
     let two = path.starts_with(b"//") && !path.starts_with(b"///");
     let root: &[u8] = if two { b"//" } else { b"/" };
@@ -97,13 +95,13 @@ fn canonical(path: &[u8]) -> Option<OsString> {
         match name {
             b"" | b"." => {}
             b".." => {
-                if !std::path::Path::new(&whole(&names)).is_dir() {
-                    return None;
+                if !std::fs::metadata(whole(&names))?.is_dir() {
+                    return Err(Errno::NOTDIR.into());
                 }
                 names.pop();
             }
             name => names.push(name),
         }
     }
-    Some(whole(&names))
+    Ok(whole(&names))
 }

@@ -5,7 +5,7 @@ use std::{
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
 };
 
-use windlass_shell::{Part, Script, Word};
+use windlass_shell::{Part, Script, Word, takes_number};
 
 use super::{
     glob,
@@ -117,6 +117,11 @@ impl<'p> Shell<'p> {
         let mut fields = Fields::default();
         for part in &word.parts {
             match part {
+                Part::Operation {
+                    name,
+                    operation,
+                    quoted: false,
+                } => fields.split(&self.operated(name, operation)),
                 Part::Literal(text) => fields.open().push(text.as_bytes(), false, false),
                 Part::Pattern(text) => fields.open().push(text.as_bytes(), true, true),
                 Part::Variable {
@@ -137,6 +142,11 @@ impl<'p> Shell<'p> {
             }
         }
         fields.close();
+        if takes_number(word) && !is_number_behind_option(&fields.done) {
+            self.complain(line, b"what stands behind the option is no number");
+            self.status = NOT_STARTED;
+            return Err(Leave::Exit);
+        }
         let mut all = Vec::new();
         for field in fields.done {
             self.pathnames(field, &mut all)?;
@@ -169,6 +179,9 @@ impl<'p> Shell<'p> {
             Part::Tilde => self.tilde(),
             Part::Status => self.status.to_string().into_bytes(),
             Part::Variable { name, .. } => self.variable(name).as_bytes().to_vec(),
+            Part::Operation {
+                name, operation, ..
+            } => self.operated(name, operation),
             Part::Substitution { script, .. } => self.output(script, line)?,
         })
     }
@@ -208,6 +221,17 @@ impl<'p> Shell<'p> {
             output.pop();
         }
         Ok(output)
+    }
+}
+
+/// Whether one field came of an option and an expansion, and the expansion is a number: anything else could be more options.
+fn is_number_behind_option(fields: &[Field]) -> bool {
+    match fields {
+        [only] => {
+            let value = only.text.get(2..).unwrap_or_default();
+            !value.is_empty() && value.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
     }
 }
 

@@ -88,13 +88,13 @@ fn add_matches(
     }
 }
 
-fn characters(name: &[u8], locale: Locale) -> Option<Vec<u32>> {
+pub(super) fn characters(name: &[u8], locale: Locale) -> Option<Vec<u32>> {
     let text = locale.is_utf8.then(|| std::str::from_utf8(name).ok())??;
     Some(text.chars().map(u32::from).collect())
 }
 
 /// Bytes that are no ASCII are no characters either, and in no class.
-fn as_bytes(name: &[u8]) -> Vec<u32> {
+pub(super) fn as_bytes(name: &[u8]) -> Vec<u32> {
     let code = |b: &u8| match b {
         0..0x80 => u32::from(*b),
         _ => u32::from(char::MAX) + u32::from(*b),

@@ -19,6 +19,7 @@ mod glob;
 mod locale;
 mod message;
 mod open;
+mod operation;
 mod pattern;
 mod pipeline;
 mod program;
@@ -33,8 +34,7 @@ mod variables;
 
 use std::os::fd::OwnedFd;
 
-use windlass_core::tool::Access;
-use windlass_shell::Script;
+use windlass_core::tool::CommandPlan;
 
 pub use self::{
     check::Refused,
@@ -45,26 +45,6 @@ use self::{
     redirect::Descriptors,
     shell::{Leave, Shell, Surroundings},
 };
-
-/// A command line that was judged: what runs, and which files it may open.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
-    /// The commands.
-    pub script: Script,
-    /// The files of its redirections, and those that its commands change by name.
-    pub files: Vec<PlannedFile>,
-}
-
-/// A file that was judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlannedFile {
-    /// The directory and the text of the line, joined by `/`; or the text, where it is absolute.
-    pub written: String,
-    /// Where that led when it was judged.
-    pub real: String,
-    /// What may be done with it.
-    pub access: Access,
-}
 
 /// Where the three standard descriptors of a plan lead.
 #[derive(Debug)]
@@ -97,40 +77,39 @@ pub enum Ending {
     Stopped,
 }
 
-impl Plan {
-    /// Whether the tree can be executed here: no builtin, option or variable in it that only a shell knows.
-    ///
-    /// # Errors
-    /// [`Refused`] says what is in the way. Nothing has run.
-    pub fn check(&self, session: &Session) -> Result<(), Refused> {
-        check::check(&self.script, session)
-    }
+/// Whether a plan can be executed here: no builtin, option or variable in it that only a shell knows.
+///
+/// # Errors
+/// [`Refused`] says what is in the way. Nothing has run.
+pub fn check(plan: &CommandPlan, session: &Session) -> Result<(), Refused> {
+    check::check(&plan.script, session)
+}
 
-    /// Runs the plan to its end, on this thread, which waits for it.
-    ///
-    /// # Errors
-    /// [`Refused`], as by [`check`](Self::check). Nothing has run.
-    pub fn execute(
-        &self,
-        session: &Session,
-        streams: Streams,
-        control: &Control,
-    ) -> Result<Ended, Refused> {
-        self.check(session)?;
-        let surroundings = Surroundings {
-            files: &self.files,
-            session,
-            control,
-        };
-        let mut shell = Shell::new(&surroundings, Descriptors::new(streams));
-        let left = shell.script(&self.script, true);
-        let how = match left {
-            Err(Leave::Stopped) => Ending::Stopped,
-            Err(Leave::Killed(signal)) => Ending::Signal(signal),
-            _ => Ending::Code(shell.status),
-        };
-        let directory = shell.directory.logical().to_string_lossy().into_owned();
-        control.reap();
-        Ok(Ended { how, directory })
-    }
+/// Runs a plan to its end, on this thread, which waits for it.
+///
+/// # Errors
+/// [`Refused`], as by [`check()`]. Nothing has run.
+pub fn execute(
+    plan: &CommandPlan,
+    session: &Session,
+    streams: Streams,
+    control: &Control,
+) -> Result<Ended, Refused> {
+    check(plan, session)?;
+    let surroundings = Surroundings {
+        files: &plan.files,
+        workspace: &plan.workspace,
+        session,
+        control,
+    };
+    let mut shell = Shell::new(&surroundings, Descriptors::new(streams));
+    let left = shell.script(&plan.script, true);
+    let how = match left {
+        Err(Leave::Stopped) => Ending::Stopped,
+        Err(Leave::Killed(signal)) => Ending::Signal(signal),
+        _ => Ending::Code(shell.status),
+    };
+    let directory = shell.directory.logical().to_string_lossy().into_owned();
+    control.reap();
+    Ok(Ended { how, directory })
 }

@@ -1,13 +1,17 @@
 //! Files of redirections: opened where they were judged, or not at all.
 
-use std::{ffi::OsStr, os::fd::OwnedFd};
+use std::{
+    ffi::OsStr,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
+    path::Path,
+};
 
 use rustix::{
     event::PollFlags,
     fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat},
     io::Errno,
 };
-use windlass_core::tool::Access;
+use windlass_core::tool::{Access, PlannedFile};
 
 use super::{shell::Surroundings, stream};
 
@@ -53,20 +57,38 @@ pub(super) fn planned(
     append: bool,
 ) -> Result<OwnedFd, OpenError> {
     let real = if written == NOTHING {
-        NOTHING
+        NOTHING.into()
     } else {
-        let planned =
-            |file: &&super::PlannedFile| file.access == access && written == &*file.written;
+        let planned = |file: &&PlannedFile| file.access == access && written == &*file.written;
         let file = surroundings.files.iter().find(planned);
-        &file.ok_or(OpenError::NotPlanned)?.real
+        as_written(written, &file.ok_or(OpenError::NotPlanned)?.real)?
     };
     let flags = match (access, append) {
         (Access::Read, _) => OFlags::RDONLY,
         (Access::Write, false) => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
         (Access::Write, true) => OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND,
     };
-    let file = open_or_wait(surroundings, real, flags)?;
+    let file = open_or_wait(surroundings, &real, flags)?;
     Ok(file)
+}
+
+/// The real path in a form that fails where the written one would: behind what is no directory there is nothing.
+fn as_written(written: &OsStr, real: &str) -> Result<String, OpenError> {
+    let text = written.as_bytes();
+    let climbs = text.split(|b| *b == b'/').any(|name| name == b"..");
+    if climbs && let Some(parent) = Path::new(written).parent() {
+        // The system goes up from where a link leads, and not at all from what is not there.
+        let parent = std::fs::canonicalize(parent).map_err(|error| {
+            let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+            OpenError::Failed(errno.unwrap_or(Errno::NOENT))
+        })?;
+        let is_link = std::fs::symlink_metadata(written).is_ok_and(|found| found.is_symlink());
+        if !is_link && Path::new(real).parent() != Some(&parent) {
+            return Err(OpenError::Moved);
+        }
+    }
+    let end = if text.ends_with(b"/") { "/" } else { "" };
+    Ok(format!("{real}{end}"))
 }
 
 /// Opens a file. What has no other end yet (a named pipe) is waited for, but not when everything is to stop.

@@ -108,6 +108,11 @@ impl Pattern {
         {
             return false;
         }
+        self.matches_text(name)
+    }
+
+    /// Whether a text matches, all of it.
+    pub(super) fn matches_text(&self, name: &[u32]) -> bool {
         let (mut token, mut at) = (0, 0);
         // Where to go on when something does not fit: behind the last star, one character further.
         let mut again = None;

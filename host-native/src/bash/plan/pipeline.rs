@@ -146,7 +146,7 @@ pub(super) fn described(simple: &windlass_shell::Simple) -> String {
         let parts = word.parts.iter().map(|part| match part {
             Part::Literal(text) | Part::Pattern(text) => text.clone(),
             Part::Tilde => "~".to_owned(),
-            Part::Variable { name, .. } => format!("${name}"),
+            Part::Variable { name, .. } | Part::Operation { name, .. } => format!("${name}"),
             Part::Status => "$?".to_owned(),
             Part::Substitution { .. } => "$(…)".to_owned(),
         });

@@ -14,6 +14,7 @@ use std::{
 
 use command_fds::{CommandFdExt as _, FdMapping};
 use rustix::io::Errno;
+use windlass_core::tool::PlannedFile;
 use windlass_shell::Runs;
 
 use super::{
@@ -103,17 +104,31 @@ impl<'p> Shell<'p> {
         let mut arguments: Vec<OsString> = (call.arguments.iter().cloned())
             .map(Argument::for_programs)
             .collect();
+        let session = self.surroundings.session;
         for runs in &call.simple.runs {
-            let Runs::Program { at, .. } = runs else {
-                continue;
-            };
+            let (Runs::Program { at, .. } | Runs::Script { at, .. }) = runs;
             let start = usize::try_from(*at).ok().and_then(|at| call.starts.get(at));
             // What `command` runs is the program itself.
             let inner = start.filter(|start| **start > call.program);
-            if let Some(word) = inner.and_then(|start| arguments.get_mut(*start))
-                && let Some(path) = self.surroundings.session.find(word)
-            {
-                *word = path.into();
+            let Some(word) = inner.and_then(|start| arguments.get_mut(*start)) else {
+                continue;
+            };
+            match runs {
+                Runs::Program { .. } => {
+                    if let Some(path) = session.find(word) {
+                        *word = path.into();
+                    }
+                }
+                Runs::Script { script, .. } => {
+                    let find = |name: &str| {
+                        session
+                            .find(name.as_ref())?
+                            .into_os_string()
+                            .into_string()
+                            .ok()
+                    };
+                    *word = windlass_shell::print(script, &find).into();
+                }
             }
         }
         arguments.split_off(call.program)
@@ -136,10 +151,25 @@ impl<'p> Shell<'p> {
         arguments.iter().find(|argument| {
             let written = self.directory.join(argument);
             let mut planned = self.surroundings.files.iter();
-            planned.any(|file| {
-                written == *file.written && resolve("/", &file.written).as_ref() != Ok(&file.real)
-            })
+            match planned.clone().find(|file| written == *file.written) {
+                Some(file) => resolve("/", &file.written).as_ref() != Ok(&file.real),
+                // What a pattern gives was judged by its folder.
+                None => planned.any(|folder| self.leaves(&written, folder)),
+            }
         })
+    }
+
+    /// Whether a path is an entry of a folder that was judged, and leads out of it and of the workspace.
+    fn leaves(&self, written: &OsStr, folder: &PlannedFile) -> bool {
+        let path = Path::new(written);
+        if path.parent() != Some(Path::new(&folder.written)) {
+            return false;
+        }
+        let Some(Ok(real)) = written.to_str().map(|written| resolve("/", written)) else {
+            return true;
+        };
+        let mut inside = self.surroundings.workspace.iter().chain([&folder.real]);
+        !inside.any(|root| Path::new(&real).starts_with(root))
     }
 
     /// Starts a program in the directory and with the descriptors of this shell.

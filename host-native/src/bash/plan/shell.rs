@@ -2,10 +2,11 @@
 
 use std::{ffi::OsStr, sync::Arc};
 
+use windlass_core::tool::PlannedFile;
 use windlass_shell::{AndOr, Command, Compound, Junction, Redirection, Script, Word};
 
 use super::{
-    Ending, PlannedFile,
+    Ending,
     control::Control,
     directory::Directory,
     message::Voice,
@@ -28,6 +29,8 @@ const TERMINATED: i32 = 15;
 #[derive(Debug)]
 pub(super) struct Surroundings<'p> {
     pub(super) files: &'p [PlannedFile],
+    /// Where a `cd` may lead that was not judged by itself; empty for anywhere.
+    pub(super) workspace: &'p [String],
     pub(super) session: &'p Session,
     pub(super) control: &'p Control,
 }
@@ -150,10 +153,12 @@ impl<'p> Shell<'p> {
                         return self.script(body, false);
                     }
                 }
-                self.status = 0;
                 match otherwise {
                     Some(body) => self.script(body, false),
-                    None => Ok(()),
+                    None => {
+                        self.status = 0;
+                        Ok(())
+                    }
                 }
             }
             Compound::While {

@@ -43,9 +43,13 @@ pub(super) struct Call<'p> {
 
 /// The word of a command that names what runs.
 pub(super) fn program_word(simple: &Simple) -> usize {
-    let behind = simple.words.get(1).and_then(Word::as_literal);
-    let is_prefix = simple.program() == Some(COMMAND) && behind.is_some_and(|word| word != "-v");
-    usize::from(is_prefix)
+    let literal = |at: usize| simple.words.get(at).and_then(Word::as_literal);
+    let mut at = 0;
+    // Alone it does nothing, and with `-v` it runs nothing.
+    while literal(at) == Some(COMMAND) && literal(at + 1).is_some_and(|word| word != "-v") {
+        at += 1;
+    }
+    at
 }
 
 /// What a command is.
@@ -60,11 +64,28 @@ pub(super) fn kind(simple: &Simple) -> Kind<'_> {
     if let Some(builtin) = name.and_then(Builtin::named) {
         return Kind::Builtin(builtin);
     }
-    let script = simple.runs.iter().find_map(|runs| match runs {
-        Runs::Script { script, .. } => Some(script),
-        Runs::Program { .. } => None,
-    });
-    script.map_or(Kind::Program, Kind::Shell)
+    match own_script(simple) {
+        Some(script) => Kind::Shell(script),
+        None => Kind::Program,
+    }
+}
+
+/// The line of a command that is a shell with `-c LINE`, and nothing around it.
+fn own_script(simple: &Simple) -> Option<&Script> {
+    let program = program_word(simple);
+    let name = simple.words.get(program)?.as_literal()?;
+    let name = name.rsplit('/').next()?;
+    let option = simple.words.get(program + 1)?.as_literal()?;
+    if !matches!(name, "bash" | "dash" | "sh")
+        || option != "-c"
+        || simple.words.len() != program + 3
+    {
+        return None;
+    }
+    simple.runs.iter().find_map(|runs| match runs {
+        Runs::Script { at, script } if usize::try_from(*at) == Ok(program + 2) => Some(script),
+        _ => None,
+    })
 }
 
 /// Whether a command is a program and nothing has to run before it starts.
@@ -90,6 +111,8 @@ impl<'p> Shell<'p> {
         if let Kind::Nothing = kind {
             return self.assign(simple);
         }
+        // Bash stays where it has descriptors to restore.
+        let is_last = is_last && simple.redirections.is_empty();
         let call = self.call(simple)?;
         self.redirected(&simple.redirections, |shell| match kind {
             Kind::Nothing => Ok(()),
@@ -162,7 +185,7 @@ impl<'p> Shell<'p> {
     ) -> Result<Result<Running, i32>, Leave> {
         let call = self.call(simple)?;
         match self.redirect(&simple.redirections) {
-            Ok(()) => self.spawn(&call, is_last),
+            Ok(()) => self.spawn(&call, is_last && simple.redirections.is_empty()),
             Err(Refusal::Status(status)) => Ok(Err(status)),
             Err(Refusal::Leave(leave)) => Err(leave),
         }
@@ -204,7 +227,7 @@ impl<'p> Shell<'p> {
             .and_then(Word::as_literal);
         let name = name.unwrap_or_default();
         let session = self.surroundings.session;
-        // Bash starts a program of this name; without one the line fails as any other.
+        // A shell of another kind is started with the line as text; without one the line fails as any other.
         let Some(dialect) = dialect(session, name) else {
             return self.program(call, is_last);
         };
@@ -230,7 +253,12 @@ impl<'p> Shell<'p> {
         match ending {
             Ending::Signal(signal) if is_last => Err(Leave::Killed(signal)),
             ending => {
-                self.ended(ending, None);
+                // The process that bash would have started; here it is this one.
+                let id = std::process::id();
+                self.ended(
+                    ending,
+                    Some((call.simple.line, id, &described(call.simple))),
+                );
                 Ok(())
             }
         }

@@ -22,7 +22,6 @@ impl<'p> Shell<'p> {
             }
         };
         let mut inner = self.clone();
-        inner.loops = 0;
         inner.descriptors.set(1, writer);
         let control = self.surroundings.control;
         let (output, ending) = match only_program(script) {

@@ -16,10 +16,14 @@ pub(super) use self::{
     config::{read_config, read_project_config},
     connecting::{Connected, Relisted},
 };
-use super::{channel::ControlChannel, sdk_server::SdkServer};
-use crate::host::RunTool;
+use super::{channel::ControlChannel, launch::Launch, sdk_server::SdkServer};
 #[cfg(unix)]
 use crate::mcp::{Connection, StdioServer};
+use crate::{
+    credentials::{self, Credentials},
+    host::RunTool,
+    redact::Redactor,
+};
 
 /// Servers of the session, or those that one agent has for itself, by name.
 pub(in crate::engine) struct Servers {
@@ -30,33 +34,50 @@ pub(in crate::engine) struct Servers {
     cwd: Option<PathBuf>,
     /// What the settings add to the environment of programs, and may stand in configurations.
     variables: BTreeMap<String, String>,
+    /// The keys of model servers.
+    keys: Credentials,
+    /// Configurations that are added may name keys, and then get them.
+    may_name_keys: bool,
+    /// Takes keys out of what servers say.
+    redactor: Redactor,
     all: BTreeMap<String, Server>,
     /// How often anything was connected: no two connections have one number, also where another server has taken a name.
     attempts: u64,
 }
 
 impl Servers {
-    pub(in crate::engine) fn new(channel: ControlChannel, cwd: Option<PathBuf>) -> Self {
+    pub(in crate::engine) fn new(channel: ControlChannel, launch: &Launch) -> Self {
         Self {
             agent: None,
             channel,
-            cwd,
+            cwd: launch.cwd.clone(),
             variables: BTreeMap::new(),
+            keys: launch.keys.clone(),
+            may_name_keys: true,
+            redactor: launch.redactor(),
             all: BTreeMap::new(),
             attempts: 0,
         }
     }
 
     /// None yet, that are one agent's alone: what comes of their connections says so.
-    pub(in crate::engine) fn of_agent(
-        agent: &str,
-        channel: ControlChannel,
-        cwd: Option<PathBuf>,
-    ) -> Self {
+    pub(in crate::engine) fn of_agent(&self, agent: &str) -> Self {
         Self {
             agent: Some(agent.to_owned()),
-            ..Self::new(channel, cwd)
+            channel: self.channel.clone(),
+            cwd: self.cwd.clone(),
+            variables: BTreeMap::new(),
+            keys: self.keys.clone(),
+            may_name_keys: true,
+            redactor: self.redactor.clone(),
+            all: BTreeMap::new(),
+            attempts: 0,
         }
+    }
+
+    /// Whether servers that are added from now on may name keys in their configurations.
+    pub(in crate::engine) fn let_keys_be_named(&mut self, may_name_keys: bool) {
+        self.may_name_keys = may_name_keys;
     }
 
     /// What the settings add to the environment: for servers that are added from now on.
@@ -90,16 +111,26 @@ impl Servers {
         }
         let kind = config.decode::<Kind>().ok().and_then(|kind| kind.kind);
         match kind.as_deref() {
-            Some("sdk") => Way::Sdk(SdkServer::new(name.to_owned(), self.channel.clone())),
+            Some("sdk") => Way::Sdk(SdkServer::new(
+                name.to_owned(),
+                self.channel.clone(),
+                self.redactor.clone(),
+            )),
             #[cfg(unix)]
             None | Some("stdio") => {
                 let variable = |name: &str| {
                     let own = self.variables.get(name).cloned();
-                    own.or_else(|| std::env::var(name).ok())
+                    match credentials::is_credential(name) {
+                        true if !self.may_name_keys => None,
+                        true => own.or_else(|| self.keys.get(name).map(str::to_owned)),
+                        false => own.or_else(|| std::env::var(name).ok()),
+                    }
                 };
                 match StdioServer::read(name, config, &variable) {
                     Ok(server) => {
-                        let server = server.with_variables(&self.variables);
+                        let server = server
+                            .with_variables(&self.variables)
+                            .redacting(self.redactor.clone());
                         Way::Stdio(Box::new(match &self.cwd {
                             Some(cwd) => server.directory(cwd),
                             None => server,

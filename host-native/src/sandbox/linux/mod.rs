@@ -31,6 +31,7 @@ use self::{
     namespaces::{Established, Namespaces},
     seccomp::Sockets,
 };
+use crate::child;
 use super::{Exits, Lack, network::UnixSockets, policy::Files};
 
 /// What this kernel gives, with what was made of it.
@@ -108,7 +109,7 @@ impl Kernel {
             bind: false,
         };
         // No program lies in a folder of that name: the child fails when all steps are done.
-        let mut command = Command::new("/proc/self/nothing");
+        let mut command = child::command("/proc/self/nothing");
         let files = Files::default();
         let confined = self.confine(&mut command, &files, Path::new("/"), allowed)?;
         match command.spawn() {
@@ -127,7 +128,7 @@ impl Kernel {
 
     /// A command for a program.
     pub(super) fn command(&self, program: &OsStr, _files: &Files, _allowed: Allowed) -> Command {
-        Command::new(program)
+        child::command(program)
     }
 
     /// Has a command be confined when it is started.

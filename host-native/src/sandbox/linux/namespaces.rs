@@ -10,7 +10,6 @@ use std::{
     mem::MaybeUninit,
     net::{Ipv4Addr, SocketAddrV4, TcpListener},
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    process::Command,
 };
 
 use rustix::{
@@ -25,6 +24,7 @@ use rustix::{
     thread::{LinkNameSpaceType, move_into_link_name_space},
 };
 
+use crate::child;
 use super::before_exec::{Namespaces as Kind, before_exec, unshare};
 
 /// Where programs inside find the way out for HTTP.
@@ -89,7 +89,7 @@ impl Namespaces {
         let users = format!("{0} {0} 1", geteuid().as_raw());
         let groups = format!("{0} {0} 1", getegid().as_raw());
         // It ends before it executes anything.
-        let mut command = Command::new("/");
+        let mut command = child::command("/");
         before_exec(&mut command, move || {
             let (stage, outcome) = match make(&there, &users, &groups) {
                 Ok(()) => return Err(NOTHING_TO_EXECUTE.into()),

@@ -48,7 +48,9 @@ fn allows(line: &str, permissions: &Permissions) -> bool {
     if !commands.is_empty() && commands.iter().all(speaks) {
         return true;
     }
-    let moves = commands.iter().any(|command| builtin(command) == Some("cd"));
+    let moves = commands
+        .iter()
+        .any(|command| builtin(command) == Some("cd"));
     let mut has_reason = false;
     for command in &commands {
         if !command.assignments.is_empty() || !may_redirect(command, permissions) {
@@ -58,11 +60,16 @@ fn allows(line: &str, permissions: &Permissions) -> bool {
             continue;
         }
         let in_other_folder = moves && command.words[0].text().starts_with("./");
-        let by_rule = !in_other_folder && permissions.rules().any(|rule| command.begins_with(&rule));
+        let by_rule =
+            !in_other_folder && permissions.rules().any(|rule| command.begins_with(&rule));
         let by_mode = permissions.mode == Mode::AcceptEdits && edits(command);
         if by_rule || by_mode {
             has_reason = true;
-        } else if !(command.wraps || does_nothing(command) || enters(command) || is_literal_test(command)) {
+        } else if !(command.wraps
+            || does_nothing(command)
+            || enters(command)
+            || is_literal_test(command))
+        {
             return false;
         }
     }
@@ -79,7 +86,8 @@ fn does_nothing(command: &SimpleCommand) -> bool {
 }
 
 fn is_literal_test(command: &SimpleCommand) -> bool {
-    matches!(builtin(command), Some("[" | "[[" | "test")) && command.words.iter().all(Word::is_literal)
+    matches!(builtin(command), Some("[" | "[[" | "test"))
+        && command.words.iter().all(Word::is_literal)
 }
 
 fn enters(command: &SimpleCommand) -> bool {
@@ -95,11 +103,17 @@ fn edits(command: &SimpleCommand) -> bool {
 
 fn is_below(word: &Word) -> bool {
     let text = word.text();
-    word.is_literal() && !text.is_empty() && !text.starts_with(['/', '-', '~']) && !text.contains("..")
+    word.is_literal()
+        && !text.is_empty()
+        && !text.starts_with(['/', '-', '~'])
+        && !text.contains("..")
 }
 
 fn may_redirect(command: &SimpleCommand, permissions: &Permissions) -> bool {
-    let mut targets = command.redirections.iter().filter(|r| r.direction == Direction::Out);
+    let mut targets = command
+        .redirections
+        .iter()
+        .filter(|r| r.direction == Direction::Out);
     targets.all(|redirection| {
         let target = &redirection.target;
         is_below(target) && permissions.may_write(target.text())

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::bash::plan::{
+    directory::Directory,
     message::{reason, with_name},
     shell::{Outcome, Shell},
 };
@@ -35,6 +36,11 @@ impl Shell<'_> {
         let status = if self.voice.is_dash() { 2 } else { 1 };
         if !path.is_empty() {
             match self.directory.enter(&path) {
+                Ok(directory) if self.is_elsewhere(&path, &directory) => {
+                    let after =
+                        ": it leads out of the workspace, or elsewhere than when it was judged";
+                    return self.fail(line, status, with_name("cd: ", path, after));
+                }
                 Ok(directory) => {
                     let before = std::mem::replace(&mut self.directory, directory);
                     self.variables.export("OLDPWD", before.logical().to_owned());
@@ -60,6 +66,21 @@ impl Shell<'_> {
             return self.print(line, "cd", &output);
         }
         Ok(())
+    }
+
+    /// Whether a directory that was judged is another one by now, or one that was not judged lies outside the workspace.
+    fn is_elsewhere(&self, path: &OsStr, entered: &Directory) -> bool {
+        let written = self.directory.join(path);
+        let mut planned = self.surroundings.files.iter();
+        let planned = planned.find(|file| written == *file.written);
+        let Ok(real) = entered.physical() else {
+            return true;
+        };
+        let workspace = self.surroundings.workspace;
+        match planned {
+            Some(file) => real != std::path::Path::new(&file.real),
+            None => !workspace.is_empty() && !workspace.iter().any(|root| real.starts_with(root)),
+        }
     }
 
     pub(super) fn pwd(&mut self, line: u32, operands: &[Vec<u8>]) -> Outcome {

@@ -123,8 +123,8 @@ impl Conversion {
 struct Printing<'a> {
     operands: std::slice::Iter<'a, Vec<u8>>,
     output: Vec<u8>,
-    /// What is wrong, in the order in which it was found.
-    faults: Vec<Vec<u8>>,
+    /// What is wrong, and how much of the output was there before: every whole line.
+    faults: Vec<(usize, Vec<u8>)>,
     failed: bool,
     is_dash: bool,
 }
@@ -170,10 +170,13 @@ impl Shell<'_> {
             }
         }
         self.status = i32::from(printing.failed);
-        for fault in printing.faults {
+        let mut done = 0;
+        for (before, fault) in printing.faults {
+            self.print(line, "printf", &printing.output[done..before])?;
             self.complain(line, &fault);
+            done = before;
         }
-        self.print(line, "printf", &printing.output)
+        self.print(line, "printf", &printing.output[done..])
     }
 }
 
@@ -211,7 +214,7 @@ impl Printing<'_> {
             None => 0,
             Some(Amount::Given(width)) => width,
             Some(Amount::Operand) => {
-                let width = self.number();
+                let width = self.number(true);
                 minus |= width < 0;
                 amount(width.unsigned_abs())
             }
@@ -220,23 +223,23 @@ impl Printing<'_> {
             None => None,
             Some(Amount::Given(precision)) => Some(precision),
             Some(Amount::Operand) => {
-                let precision = self.number();
+                let precision = self.number(true);
                 (precision >= 0).then(|| amount(precision.unsigned_abs()))
             }
         };
         let text = match conversion.letter {
             b's' => cut(self.operand().to_vec(), precision),
             b'q' => cut(quote::quoted(&self.operand().to_vec()), precision),
-            b'c' => self.operand().first().copied().into_iter().collect(),
+            b'c' => vec![self.operand().first().copied().unwrap_or(0)],
             b'b' => {
                 let mut text = Vec::new();
                 let operand = self.operand().to_vec();
                 let ended = escape::expand(&operand, Escapes::Operand, &mut text).is_break();
-                self.pad(cut(text, precision), width, minus, false);
+                self.pad(cut(text, precision), width, minus);
                 return if ended { Pass::Over } else { Pass::Whole };
             }
             b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => {
-                let value = self.number();
+                let value = self.number(matches!(conversion.letter, b'd' | b'i'));
                 let zero = conversion.zero && !minus && precision.is_none();
                 let (sign, digits) = conversion.digits(value, precision);
                 if zero {
@@ -257,17 +260,17 @@ impl Printing<'_> {
                     (_, true) => ("printf: %", &letter[..], ": invalid directive"),
                 };
                 let fault = with_name(before, OsStr::from_bytes(letter), after);
-                self.faults.push(fault);
+                self.fault(fault);
                 return Pass::Over;
             }
         };
-        self.pad(text, width, minus, false);
+        self.pad(text, width, minus);
         Pass::Whole
     }
 
-    fn pad(&mut self, text: Vec<u8>, width: usize, minus: bool, zero: bool) {
+    fn pad(&mut self, text: Vec<u8>, width: usize, minus: bool) {
         let room = width.saturating_sub(text.len());
-        let blanks = vec![if zero { b'0' } else { b' ' }; room];
+        let blanks = vec![b' '; room];
         if minus {
             self.output.extend(text);
             self.output.extend(blanks);
@@ -282,7 +285,7 @@ impl Printing<'_> {
     }
 
     /// The next operand as a number; what is wrong with it is noted.
-    fn number(&mut self) -> i128 {
+    fn number(&mut self, is_signed: bool) -> i128 {
         let text = self.operand().to_vec();
         if let [b'\'' | b'"', character @ ..] = text.as_slice() {
             let first = std::str::from_utf8(character)
@@ -297,19 +300,40 @@ impl Printing<'_> {
         let read = number::read(&text);
         if read.length != text.len() {
             self.failed = true;
-            let text = OsStr::from_bytes(&text);
-            let after = match (self.is_dash, read.length) {
-                (false, _) => ": invalid number",
-                (true, 0) => ": expected numeric value",
-                (true, _) => ": not completely converted",
+            let after = match (self.is_dash, read.length, text.as_slice()) {
+                (false, _, [b'0', b'x', ..]) => ": invalid hex number",
+                (false, _, [b'0', second, ..]) if second.is_ascii_digit() => {
+                    ": invalid octal number"
+                }
+                (false, ..) => ": invalid number",
+                (true, 0, _) => ": expected numeric value",
+                (true, ..) => ": not completely converted",
             };
-            self.faults.push(with_name("printf: ", text, after));
+            self.fault(with_name("printf: ", OsStr::from_bytes(&text), after));
         }
-        let fits = i128::from(i64::MIN)..=i128::from(i64::MAX);
-        if fits.contains(&read.value) {
+        let (least, most) = match is_signed {
+            true => (i128::from(i64::MIN), i128::from(i64::MAX)),
+            false => (-i128::from(u64::MAX), i128::from(u64::MAX)),
+        };
+        if (least..=most).contains(&read.value) {
             return read.value;
         }
-        read.value
+        let (before, after) = match self.is_dash {
+            true => ("printf: ", ": Numerical result out of range"),
+            false => ("printf: warning: ", ": Numerical result out of range"),
+        };
+        self.failed |= self.is_dash;
+        self.fault(with_name(before, OsStr::from_bytes(&text), after));
+        match is_signed {
+            true => read.value.clamp(least, most),
+            false => most,
+        }
+    }
+
+    /// Notes what is wrong. The lines that were printed before are written before it is said.
+    fn fault(&mut self, text: Vec<u8>) {
+        let whole = self.output.iter().rposition(|b| *b == b'\n');
+        self.faults.push((whole.map_or(0, |end| end + 1), text));
     }
 }
 

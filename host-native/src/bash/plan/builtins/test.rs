@@ -190,9 +190,7 @@ impl<'a> Condition<'a, '_> {
             b'n' => !operand.is_empty(),
             b'z' => operand.is_empty(),
             b't' => {
-                let number = number::whole(operand);
-                let number = number.ok_or_else(|| said("", operand, NO_NUMBER))?;
-                let number = u8::try_from(number).ok();
+                let number = number::whole(operand).and_then(|number| u8::try_from(number).ok());
                 let open = number.and_then(|number| self.shell.descriptors.get(number));
                 open.is_some_and(rustix::termios::isatty)
             }
@@ -229,7 +227,13 @@ impl<'a> Condition<'a, '_> {
         );
         self.at += 3;
         let stat = |path: &[u8]| self.stat(path);
-        let number = |text: &[u8]| number::whole(text).ok_or_else(|| said("", text, NO_NUMBER));
+        let is_dash = self.shell.voice.is_dash();
+        let number = |text: &[u8]| {
+            number::whole(text).ok_or_else(|| match is_dash {
+                true => said("Illegal number: ", text, ""),
+                false => said("", text, ": integer expression expected"),
+            })
+        };
         let compare = |holds: fn(Ordering) -> bool| -> Answer {
             let left = number(left)?;
             Ok(holds(left.cmp(&number(right)?)))
@@ -297,8 +301,6 @@ impl<'a> Condition<'a, '_> {
         matches!(self.text(at), [b'-', operator] if UNARY.contains(operator))
     }
 }
-
-const NO_NUMBER: &str = ": integer expression expected";
 
 fn is_binary(text: &[u8]) -> bool {
     let operators: [&[u8]; 14] = [

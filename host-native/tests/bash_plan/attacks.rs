@@ -1,0 +1,424 @@
+//! What nobody judged does not run and is not opened.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+};
+
+use windlass::{
+    bash::plan::{Ending, Refused},
+    core::tool::{Access, CommandPlan, PlannedFile},
+    files::resolve,
+};
+use windlass_shell::{Part, Runs, Script, Word};
+
+use super::support::{Done, Folder};
+
+fn done(folder: &Folder, plan: &CommandPlan) -> Done {
+    let (done, _) = folder.run(plan).unwrap_or_else(|why| panic!("{why}"));
+    done
+}
+
+/// A program of the folder, which makes the file `CAN` if it ever runs.
+fn trap(folder: &Folder, name: &str) {
+    let path = folder.path().join(name);
+    fs::write(&path, "#!/bin/sh\n/usr/bin/touch CAN\n").unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn ran(folder: &Folder) -> bool {
+    folder.path().join("CAN").exists()
+}
+
+#[test]
+fn a_file_that_was_not_planned_is_not_opened() {
+    for line in [
+        "echo x > out",
+        "echo x >> out",
+        "cat < a.txt",
+        "{ echo x; } > out",
+        "echo $(cat < a.txt)",
+    ] {
+        let folder = Folder::new();
+        let mut plan = folder.plan(line);
+        plan.files.clear();
+        let done = done(&folder, &plan);
+        assert!(
+            done.stderr.contains("nobody judged this file"),
+            "{line}: {done:?}"
+        );
+        assert!(!folder.path().join("out").exists(), "{line}");
+        assert!(!done.stdout.contains("one"), "{line}: {done:?}");
+    }
+}
+
+#[test]
+fn a_file_that_may_be_read_is_not_written() {
+    let folder = Folder::new();
+    let mut plan = folder.plan("echo x > a.txt");
+    for file in &mut plan.files {
+        file.access = Access::Read;
+    }
+    done(&folder, &plan);
+    assert_eq!(
+        fs::read_to_string(folder.path().join("a.txt")).unwrap(),
+        "one\ntwo\nthree\n"
+    );
+}
+
+#[test]
+fn a_link_that_appears_after_judging_is_not_followed() {
+    let outside = Folder::empty();
+    let secret = outside.path().join("secret");
+    // The file itself, and a folder on the way to it.
+    for (line, swap) in [
+        ("echo x > d/x.txt", "d/x.txt"),
+        ("echo x > d/e/z.txt", "d/e"),
+        ("echo x > d/e/new", "d"),
+        ("cat < d/x.txt", "d/x.txt"),
+        ("rm -rf d && mkdir d && echo x > d/x.txt", "none"),
+    ] {
+        let folder = Folder::new();
+        let plan = folder.plan(line);
+        for name in ["x.txt", "z.txt", "new"] {
+            fs::write(outside.path().join(name), "secret\n").unwrap();
+        }
+        fs::create_dir_all(outside.path().join("e")).unwrap();
+        fs::write(outside.path().join("e/new"), "secret\n").unwrap();
+        fs::write(&secret, "secret\n").unwrap();
+        let at = folder.path().join(swap);
+        if swap == "none" {
+            assert_eq!(done(&folder, &plan).ending, Ending::Code(0), "{line}");
+            continue;
+        }
+        match at.is_dir() {
+            true => {
+                fs::remove_dir_all(&at).unwrap();
+                symlink(outside.path(), &at).unwrap();
+            }
+            false => {
+                fs::remove_file(&at).unwrap();
+                symlink(&secret, &at).unwrap();
+            }
+        }
+        let done = done(&folder, &plan);
+        assert!(done.stderr.contains("leads elsewhere"), "{line}: {done:?}");
+        assert!(!done.stdout.contains("secret"), "{line}: {done:?}");
+        for name in ["secret", "x.txt", "z.txt", "e/new"] {
+            let text = fs::read_to_string(outside.path().join(name)).unwrap();
+            assert_eq!(text, "secret\n", "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_link_that_the_line_itself_makes_is_not_followed() {
+    let outside = Folder::empty();
+    for line in [
+        "cp -r evil d && touch d/l/x",
+        "cp -r evil d; mkdir d/l/x",
+        "cp -r evil d; cp a.txt d/l/x",
+        "cp -r evil d; mv a.txt d/l/x",
+        "cp -r evil d; rm d/l/y",
+    ] {
+        let folder = Folder::empty();
+        fs::write(folder.path().join("a.txt"), "a").unwrap();
+        fs::write(outside.path().join("y"), "y").unwrap();
+        fs::create_dir(folder.path().join("evil")).unwrap();
+        symlink(outside.path(), folder.path().join("evil/l")).unwrap();
+        let mut plan = folder.plan(line);
+        for operand in ["d", "d/l/x", "d/l/y", "a.txt"] {
+            plan.files.push(PlannedFile {
+                written: format!("{}/{operand}", folder.text()),
+                real: resolve(&folder.text(), operand).unwrap(),
+                access: Access::Write,
+            });
+        }
+        let done = done(&folder, &plan);
+        assert_eq!(done.ending, Ending::Code(1), "{line}: {done:?}");
+        assert!(
+            done.stderr
+                .contains("leads elsewhere than when it was judged"),
+            "{line}: {done:?}"
+        );
+        assert!(
+            !outside.path().join("x").exists() && outside.path().join("y").exists(),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_directory_that_was_swapped_is_not_entered() {
+    let outside = Folder::empty();
+    let folder = Folder::new();
+    let mut plan = folder.plan("cd d && touch here; pwd");
+    plan.files.push(PlannedFile {
+        written: folder.text() + "/d",
+        real: folder.text() + "/d",
+        access: Access::Read,
+    });
+    fs::remove_dir_all(folder.path().join("d")).unwrap();
+    symlink(outside.path(), folder.path().join("d")).unwrap();
+    let done = done(&folder, &plan);
+    assert!(done.stderr.contains("leads elsewhere"), "{done:?}");
+    assert_eq!(done.stdout, "HERE\n");
+    assert!(!outside.path().join("here").exists());
+}
+
+#[test]
+fn what_was_expanded_is_never_an_option() {
+    let folder = Folder::empty();
+    for name in ["-rf", "-exec", "--help", "plain"] {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    for (line, expected) in [
+        ("./show *", "./--help|./-exec|./-rf|plain|show|"),
+        ("./show ?rf", "./-rf|"),
+        ("./show [-]rf", "./-rf|"),
+        ("./show $DASH", "./-dash|"),
+        ("./show \"$DASH\"", "./-dash|"),
+        ("./show ''$DASH", "./-dash|"),
+        ("./show $EMPTY$DASH", "./-dash|"),
+        ("./show \"$EMPTY\"\"$DASH\"", "./-dash|"),
+        ("./show $(echo -rf)", "./-rf|"),
+        ("./show \"$(echo -rf)\"", "./-rf|"),
+        ("./show $(printf -- '-a -b\\n-c')", "./-a|./-b|./-c|"),
+        (
+            "for f in *; do ./show $f; done",
+            "./--help|./-exec|./-rf|plain|show|",
+        ),
+        ("for f in -a; do ./show \"$f\"; done", "./-a|"),
+        ("timeout 5 ./show $DASH", "./-dash|"),
+        ("env ./show $DASH", "./-dash|"),
+        ("command ./show $DASH", "./-dash|"),
+        ("./show -a --b -- -c", "-a|--b|--|-c|"),
+        ("./show $OPTIONS", "./-x|./--y|"),
+        ("./show x$DASH", "x-dash|"),
+        ("./show ~", "./-home|"),
+        ("echo $DASH", "-dash\n"),
+        ("printf '%s|' $DASH -rf", "-dash|-rf|"),
+        ("test \"$DASH\" = -dash && echo same", "same\n"),
+    ] {
+        let show = folder.path().join("show");
+        fs::write(&show, "#!/bin/sh\nprintf '%s|' \"$@\"\n").unwrap();
+        fs::set_permissions(show, fs::Permissions::from_mode(0o755)).unwrap();
+        let session = folder.session_with([("OPTIONS", "-x --y"), ("HOME", "-home")]);
+        let (done, _) = folder.run_in(&folder.plan(line), &session).unwrap();
+        assert_eq!(done.stdout, expected, "{line}: {done:?}");
+    }
+}
+
+#[test]
+fn what_was_expanded_is_no_option_of_a_builtin_either() {
+    let folder = Folder::new();
+    let plan = folder.plan("cd \"$DASH\"; printf -- $DASH");
+    // A format that is not literal is refused, so the second is left away.
+    assert!(matches!(folder.run(&plan), Err(Refused::Operand { .. })));
+    let session = folder.session_with([("OLDPWD", "/"), ("DASH", "-")]);
+    let (done, ended) = folder
+        .run_in(&folder.plan("cd \"$DASH\""), &session)
+        .unwrap();
+    assert_eq!(done.ending, Ending::Code(1));
+    assert_eq!(ended.directory, folder.text());
+}
+
+#[test]
+fn functions_and_startup_files_have_no_say() {
+    let folder = Folder::new();
+    fs::write(folder.path().join("startup"), "touch CAN\n").unwrap();
+    let startup = folder.text() + "/startup";
+    let session = folder.session_with([
+        ("BASH_FUNC_ls%%", "() { touch CAN; }"),
+        ("BASH_FUNC_echo%%", "() { touch CAN; }"),
+        ("BASH_FUNC_command%%", "() { touch CAN; }"),
+        ("BASH_ENV", startup.as_str()),
+        ("ENV", startup.as_str()),
+        ("SHELLOPTS", "xtrace"),
+        ("PS4", "$(touch CAN)"),
+        ("CDPATH", "/"),
+        ("GLOBIGNORE", "a*"),
+    ]);
+    for line in [
+        "ls",
+        "echo a",
+        "command ls",
+        "sh -c 'ls'",
+        "bash -c 'ls; echo a'",
+        "timeout 5 bash -c 'ls; echo a'",
+        "cd d && ls",
+        "echo a*",
+        "env | sort",
+        "./run.sh",
+    ] {
+        let (done, _) = folder.run_in(&folder.plan(line), &session).unwrap();
+        assert!(!ran(&folder), "{line}: {done:?}");
+        assert_eq!(done.ending, Ending::Code(0), "{line}: {done:?}");
+        assert!(
+            !done.stdout.contains("BASH_") && !done.stdout.contains("PS4"),
+            "{line}: {done:?}"
+        );
+    }
+}
+
+#[test]
+fn programs_of_the_folder_are_not_found_by_their_names() {
+    for path in [
+        ".:/usr/bin:/bin",
+        ":/usr/bin:/bin",
+        "/usr/bin:/bin:",
+        "/usr/bin::/bin",
+        "d:bin:/usr/bin:/bin",
+        "./:../work:/usr/bin:/bin",
+        "~:/usr/bin:/bin",
+    ] {
+        let folder = Folder::new();
+        for name in [
+            "ls", "cat", "true", "echo", "timeout", "bash", "sh", "nosuch", "d/ls",
+        ] {
+            trap(&folder, name);
+        }
+        let session = folder.session_with([("PATH", path)]);
+        for line in [
+            "ls",
+            "cat a.txt",
+            "true",
+            "echo a",
+            "nosuch",
+            "timeout 5 ls",
+            "cd d && ls",
+            "bash -c ls",
+            "sh -c 'cat a.txt'",
+            "env ls",
+            "find . -maxdepth 0 -exec ls {} +",
+            "cat a.txt | xargs ls",
+            "timeout 5 sh -c ls",
+            "echo $(ls)",
+            "command ls",
+            "find . -maxdepth 0 -exec nosuch \\;",
+            "env nosuch",
+            "timeout 5 nosuch",
+        ] {
+            let (done, _) = folder.run_in(&folder.plan(line), &session).unwrap();
+            assert!(!ran(&folder), "{path} {line}: {done:?}");
+        }
+    }
+}
+
+#[test]
+fn what_only_a_shell_does_is_refused_before_anything_runs() {
+    let folder = Folder::new();
+    for line in [
+        "touch CAN; export A=1",
+        "touch CAN; read x",
+        "touch CAN; umask 0",
+        "touch CAN; kill 1",
+        "touch CAN; wait",
+        "touch CAN; set -x",
+        "touch CAN; type ls",
+        "touch CAN; unset x",
+        "touch CAN; (shift)",
+        "touch CAN | local",
+        "touch CAN && echo $(hash)",
+        "touch CAN; for i in 1; do ulimit; done",
+        "touch CAN; PATH=/tmp",
+        "touch CAN; LD_PRELOAD=x ls",
+        "touch CAN; BASH_ENV=x sh -c ls",
+        "touch CAN; IFS=x",
+        "touch CAN; cd -P d",
+        "touch CAN; pwd -x",
+        "touch CAN; printf '%f' 1",
+        "touch CAN; printf \"$x\"",
+        "touch CAN; printf -v PATH x",
+        "touch CAN; test -v 'a[$(touch CAN)]'",
+        "touch CAN; [ -R x ]",
+        "touch CAN; command test -v 'a[$(touch CAN)]'",
+        "touch CAN; command -p ls",
+        "touch CAN; timeout 5 sh -c 'echo x > out'",
+    ] {
+        let Ok(line_read) = windlass_shell::read(line) else {
+            continue;
+        };
+        let refused = folder.run(&folder.plan_of(line_read.script));
+        assert!(refused.is_err(), "{line}: {refused:?}");
+        assert!(!ran(&folder), "{line}");
+    }
+}
+
+#[test]
+fn trees_that_no_reader_makes_are_refused() {
+    let folder = Folder::new();
+    let base = |line: &str| folder.plan(line);
+    let simple = |plan: &mut CommandPlan, change: &dyn Fn(&mut windlass_shell::Simple)| {
+        let windlass_shell::Command::Simple(simple) = &mut plan.script.lists[0].first.commands[0]
+        else {
+            panic!("not simple");
+        };
+        change(simple);
+    };
+    let variable = || Word {
+        parts: vec![Part::Variable {
+            name: "WORDS".to_owned(),
+            quoted: false,
+        }],
+    };
+    let mut plans = Vec::new();
+    // The program, or one that it starts, is computed.
+    let mut plan = base("ls a");
+    simple(&mut plan, &|simple| simple.words[0] = variable());
+    plans.push(plan);
+    let mut plan = base("timeout 5 ls");
+    simple(&mut plan, &|simple| simple.words[2] = variable());
+    plans.push(plan);
+    // What runs is not where it is said to be.
+    for (at, end) in [(9, 10), (2, 9), (2, 2), (u32::MAX, 0)] {
+        let mut plan = base("timeout 5 ls");
+        simple(&mut plan, &|simple| {
+            simple.runs = vec![Runs::Program { at, end }]
+        });
+        plans.push(plan);
+    }
+    let mut plan = base("echo a");
+    simple(&mut plan, &|simple| simple.words[1] = Word::literal("a\0b"));
+    plans.push(plan);
+    // Deeper than anybody writes.
+    let mut script = Script::default();
+    for _ in 0..2000 {
+        let mut outer = base("echo a").script;
+        outer.lists[0].first.commands[0] = windlass_shell::Command::Compound {
+            body: windlass_shell::Compound::Subshell(script),
+            redirections: Vec::new(),
+        };
+        script = outer;
+    }
+    plans.push(CommandPlan {
+        script,
+        ..base("echo a")
+    });
+    for plan in plans {
+        assert!(folder.run(&plan).is_err(), "{plan:?}");
+    }
+}
+
+#[test]
+fn names_of_standard_streams_do_not_turn_reading_into_writing() {
+    let folder = Folder::new();
+    let mut plan = folder.plan("{ echo x > /dev/stdin; } < a.txt");
+    for path in ["/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"] {
+        plan.files.push(PlannedFile {
+            written: path.to_owned(),
+            real: path.to_owned(),
+            access: Access::Write,
+        });
+    }
+    done(&folder, &plan);
+    let plan = CommandPlan {
+        script: folder.plan("{ echo x > /proc/self/fd/0; } < a.txt").script,
+        ..plan
+    };
+    done(&folder, &plan);
+    assert_eq!(
+        fs::read_to_string(folder.path().join("a.txt")).unwrap(),
+        "one\ntwo\nthree\n"
+    );
+}

@@ -1,0 +1,8 @@
+//! Judged command lines, run without a shell: the same as by bash, and no more than was judged.
+#![cfg(unix)]
+
+mod attacks;
+mod lines;
+mod same;
+mod stopping;
+mod support;
