@@ -31,8 +31,8 @@ use self::{
     namespaces::{Established, Namespaces},
     seccomp::Sockets,
 };
-use crate::child;
 use super::{Exits, Lack, network::UnixSockets, policy::Files};
+use crate::child;
 
 /// What this kernel gives, with what was made of it.
 #[derive(Debug)]

@@ -24,8 +24,8 @@ use rustix::{
     thread::{LinkNameSpaceType, move_into_link_name_space},
 };
 
-use crate::child;
 use super::before_exec::{Namespaces as Kind, before_exec, unshare};
+use crate::child;
 
 /// Where programs inside find the way out for HTTP.
 pub(in crate::sandbox) const HTTP_PORT: u16 = 3128;
