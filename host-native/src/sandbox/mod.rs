@@ -220,15 +220,20 @@ impl Sandbox {
             .way_out
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let WayOut::Closed(exits) = std::mem::replace(&mut *way_out, WayOut::None) {
-            let gate = Gate {
-                domains: self.0.domains.clone(),
-                own_http: self.0.settings.network.http_proxy_port,
-                own_socks: self.0.settings.network.socks_proxy_port,
-                refusals: Arc::clone(&self.0.refusals),
-            };
-            *way_out = WayOut::Open(Proxies::start(exits, gate)?);
-        }
+        let exits = match std::mem::replace(&mut *way_out, WayOut::None) {
+            WayOut::Closed(exits) => exits,
+            as_it_was => {
+                *way_out = as_it_was;
+                return Ok(());
+            }
+        };
+        let gate = Gate {
+            domains: self.0.domains.clone(),
+            own_http: self.0.settings.network.http_proxy_port,
+            own_socks: self.0.settings.network.socks_proxy_port,
+            refusals: Arc::clone(&self.0.refusals),
+        };
+        *way_out = WayOut::Open(Proxies::start(exits, gate)?);
         Ok(())
     }
 

@@ -12,6 +12,8 @@ mod mcp_servers;
 mod permissions;
 mod queries;
 mod races;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod sessions;
 mod support;
 mod tools;

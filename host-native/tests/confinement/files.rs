@@ -100,7 +100,7 @@ async fn a_program_out_of_memory_is_confined_as_well() {
     };
     let ran = place
         .run(
-            "perl -e '$fd = syscall(319, \"x\", 0); open(my $in, \"<\", \"/bin/touch\"); open(my $out, \">&=\", $fd); \
+            "perl -e '$n = \"x\"; $fd = syscall(319, $n, 0); open(my $in, \"<\", \"/bin/touch\"); open(my $out, \">&=\", $fd); \
              binmode $_ for ($in, $out); print $out $_ while <$in>; $out->flush; \
              exec \"/proc/$$/fd/$fd\", \"$ENV{OUT}/new\", \"$ENV{IN}/made\"; die $!'",
         )

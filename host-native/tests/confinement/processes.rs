@@ -119,6 +119,8 @@ async fn calls_that_would_undo_the_confinement_are_refused() {
         ("move_mount", "429, 0, 0, 0, 0, 0", eperm),
         ("fsopen", "430, 0, 0", eperm),
         ("mount_setattr", "442, 0, 0, 0, 0, 0", eperm),
+        ("open_tree_attr", "467, -100, 0, 1, 0, 0", eperm),
+        ("quotactl_fd", "443, 0, 0, 0, 0", eperm),
         ("pidfd_getfd", "438, 0, 0, 0", eperm),
         ("ioctl TIOCSTI", "16, 0, 0x5412, 0", eperm),
         (

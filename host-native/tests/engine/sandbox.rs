@@ -292,3 +292,33 @@ async fn conf_12_the_option_opens_and_closes_files() {
         "as it was"
     );
 }
+
+/// A line whose commands are allowed one by one runs as it was judged, and confined.
+#[tokio::test]
+async fn conf_10_a_line_that_rules_allow_runs_confined_as_it_was_judged() {
+    if !is_confined() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let settings = json!({
+        "sandbox": {"enabled": true, "autoAllowBashIfSandboxed": false},
+        "permissions": {"allow": ["Bash(echo:*)", "Bash(tee:*)", "Bash(ls:*)"]}
+    })
+    .to_string();
+    let line = format!(
+        "echo 'one two' | tee made {}/evil; ls *",
+        place.path().display()
+    );
+    let mut sdk = Sdk::start(
+        &["--settings", &settings, "--permission-prompt-tool", "stdio"],
+        json!([bash(&line), says("Done.")]),
+    );
+    sdk.prompt("go").await;
+    let results = unasked(&mut sdk).await;
+    assert!(
+        results[0].contains("one two") && results[0].contains("made"),
+        "{results:?}"
+    );
+    assert!(results[0].contains("<sandbox_violations>"), "{results:?}");
+    assert!(!place.path().join("evil").exists());
+}

@@ -5,7 +5,7 @@
 //! the folders on the way to it are mounts of their own, which nobody can move away.
 
 use std::{
-    ffi::{CStr, CString},
+    ffi::{CStr, CString, OsStr},
     fs, io,
     os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
@@ -109,21 +109,26 @@ impl View {
                 .any(|guarded| path.starts_with(guarded))
         };
         let (within, outside): (Vec<&PathBuf>, Vec<&PathBuf>) = outermost(files).partition(guards);
-        for path in outside {
-            view.lay_open(path)?;
+        let lies_within = |path: &&PathBuf| within.iter().any(|root| path.starts_with(root));
+        let (inner, outer): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            files.guarded.iter().partition(lies_within);
+        // A folder that is open within a guarded one comes after it, and what is guarded in that one after that.
+        for (open, guarded) in [(outside, outer), (within, inner)] {
+            for path in open {
+                view.lay_open(path)?;
+            }
+            view.pin_ways_to(&guarded, &files.open)?;
+            for path in guarded {
+                view.lay_read_only(path, &table)?;
+            }
         }
-        view.pin_ways_to(&files.guarded, &files.open)?;
-        for path in &files.guarded {
-            view.lay_read_only(path, &table)?;
-        }
-        for path in within {
-            view.lay_open(path)?;
-        }
-        view.pin_ways_to(&files.read_only, &files.open)?;
+        let read_only: Vec<&PathBuf> = files.read_only.iter().collect();
+        view.pin_ways_to(&read_only, &files.open)?;
         for path in &files.read_only {
             view.lay_read_only(path, &table)?;
         }
-        view.pin_ways_to(&files.closed, &files.open)?;
+        let closed: Vec<&PathBuf> = files.closed.iter().collect();
+        view.pin_ways_to(&closed, &files.open)?;
         for path in &files.closed {
             view.close(path)?;
         }
@@ -150,6 +155,16 @@ impl View {
         {
             mounts.push(Mounted::new(&below.path, below.flags)?);
         }
+        // What below it was made a mount, and could be written.
+        let made = self.layers.iter().filter_map(|layer| match layer {
+            Layer::Pinned(made) | Layer::Open { path: made, .. } => {
+                Some(Path::new(OsStr::from_bytes(made.to_bytes())))
+            }
+            _ => None,
+        });
+        for below in made.filter(|made| *made != path && made.starts_with(path)) {
+            mounts.push(Mounted::new(below, flags)?);
+        }
         let path = name(path)?;
         self.layers.push(Layer::ReadOnly { path, mounts });
         Ok(())
@@ -167,10 +182,11 @@ impl View {
 
     /// Makes mounts of the folders between an open one and what lies in it: to move such a folder would move what lies in it to
     /// where no rule is about it.
-    fn pin_ways_to(&mut self, paths: &[PathBuf], open: &[PathBuf]) -> io::Result<()> {
+    fn pin_ways_to(&mut self, paths: &[&PathBuf], open: &[PathBuf]) -> io::Result<()> {
         let mut ways: Vec<&Path> = Vec::new();
         for path in paths {
-            let Some(root) = open.iter().find(|root| path.starts_with(root)) else {
+            let roots = open.iter().filter(|root| path.starts_with(root));
+            let Some(root) = roots.max_by_key(|root| root.as_os_str().len()) else {
                 continue;
             };
             let between = path.ancestors().skip(1);

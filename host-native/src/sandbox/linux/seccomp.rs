@@ -10,6 +10,10 @@ use seccompiler::{
 
 use super::super::network::UnixSockets;
 
+/// Newer calls, which have one number on all architectures.
+const QUOTACTL_FD: i64 = 443;
+const OPEN_TREE_ATTR: i64 = 467;
+
 /// Calls that no confined program has a use for: other mounts, other namespaces, other processes, the kernel itself.
 const REFUSED: &[i64] = &[
     libc::SYS_mount,
@@ -46,6 +50,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_swapoff,
     libc::SYS_acct,
     libc::SYS_quotactl,
+    QUOTACTL_FD,
+    OPEN_TREE_ATTR,
     libc::SYS_syslog,
     libc::SYS_vhangup,
     libc::SYS_fanotify_init,
