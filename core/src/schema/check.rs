@@ -162,7 +162,7 @@ impl<'s> Checker<'s> {
                 .map_or(0, Vec::len)
         };
         // Values that may be equal are written out to be compared.
-        let work = list("required") + 20 * list("enum");
+        let work = list("required") + 4 * list("enum");
         self.spend(work as u64);
     }
 
@@ -229,6 +229,7 @@ impl<'s> Checker<'s> {
         let required = schema.get("required").map(texts).into_iter().flatten();
         let missing: Vec<&str> = required
             .filter(|name| !object.contains_key(*name))
+            .take(NAMED + 1)
             .collect();
         if !missing.is_empty() {
             let s = if missing.len() > 1 { "s" } else { "" };

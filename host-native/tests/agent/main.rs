@@ -12,5 +12,6 @@ mod mcp_servers;
 mod permissions;
 mod queries;
 mod sessions;
+mod silence;
 mod support;
 mod tools;
