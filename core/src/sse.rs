@@ -65,6 +65,10 @@ impl SseParser {
                 self.overflow |= self.line.len() > self.limit;
                 break;
             };
+            if self.line.len() + end > self.limit {
+                self.overflow = true;
+                break;
+            }
             self.after_cr = bytes[end] == b'\r';
             if self.line.is_empty() {
                 self.take_line(&bytes[..end], &mut on_data);

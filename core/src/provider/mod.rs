@@ -173,6 +173,9 @@ pub trait Decoder: Send {
     }
 }
 
+/// Content blocks that a response may have: what holds them is made for a handful.
+pub(crate) const MOST_BLOCKS: usize = 10_000;
+
 /// A complete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {

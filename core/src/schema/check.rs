@@ -40,6 +40,9 @@ pub(super) fn check(schema: &Schema, value: &Value) -> Result<(), SchemaFaults> 
     found.into_result()
 }
 
+/// What is said of a value that is not checked to its end.
+const TOO_MUCH: &str = "is nested too deep, or fits its schema in too many ways";
+
 struct Checker<'s> {
     schema: &'s Schema,
     /// Comparisons that are left.
@@ -112,8 +115,7 @@ impl<'s> Checker<'s> {
         self.steps.set(left.saturating_sub(1));
         self.spend_on_lists(fields);
         if depth == 0 || left == 0 || self.work.get() == 0 {
-            let problem = "is nested too deep, or fits its schema in too many ways";
-            found.add(at, Kind::Other, problem.to_owned());
+            found.add(at, Kind::Other, TOO_MUCH.to_owned());
             return seen;
         }
         let subject = Subject {
@@ -160,7 +162,7 @@ impl<'s> Checker<'s> {
                 .map_or(0, Vec::len)
         };
         // Values that may be equal are written out to be compared.
-        let work = list("required") + 20 * list("enum");
+        let work = list("required") + 4 * list("enum");
         self.spend(work as u64);
     }
 
@@ -185,6 +187,9 @@ impl<'s> Checker<'s> {
 
     fn matches(&self, pattern: &str, text: &str) -> bool {
         // Every pattern of the schema was made ready when it was read.
+        if self.work.get() == 0 {
+            return false;
+        }
         let pattern = self.schema.patterns.get(pattern);
         // A question by itself costs something, too.
         self.spend(20 + text.len() as u64);
@@ -224,6 +229,7 @@ impl<'s> Checker<'s> {
         let required = schema.get("required").map(texts).into_iter().flatten();
         let missing: Vec<&str> = required
             .filter(|name| !object.contains_key(*name))
+            .take(NAMED + 1)
             .collect();
         if !missing.is_empty() {
             let s = if missing.len() > 1 { "s" } else { "" };
@@ -235,6 +241,11 @@ impl<'s> Checker<'s> {
         let additional = schema.get("additionalProperties");
         let mut surplus = Vec::new();
         for (name, field) in object {
+            if self.work.get() == 0 {
+                // Said where the next value is checked; here there may be none.
+                found.add(subject.at, Kind::Other, TOO_MUCH.to_owned());
+                break;
+            }
             let place = Place::Field(subject.at, name);
             if let Some(names) = schema.get("propertyNames") {
                 self.check_name(names, name, subject, found);
@@ -547,7 +558,7 @@ fn refuse_fields<'a>(
 ) {
     let s = if surplus.len() > 1 { "s" } else { "" };
     let mut problem = format!("has no place for the field{s} {}", listed(surplus));
-    let known: Vec<&str> = known.collect();
+    let known: Vec<&str> = known.take(NAMED + 1).collect();
     if !known.is_empty() {
         problem.push_str(&format!(" (its fields are {})", listed(&known)));
     }

@@ -12,7 +12,7 @@
 mod chain;
 mod repair;
 
-use alloc::{string::String, vec::Vec};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use serde::Deserialize;
 
@@ -139,6 +139,8 @@ impl Transcript {
             return Conversation::default();
         };
         let chain = Chain::of(&self.lines);
+        // Where each response stands that further lines may be parts of: those since the person said something.
+        let mut responses: BTreeMap<&str, usize> = BTreeMap::new();
         for at in chain.to(last) {
             let line = &self.lines[at];
             begins_anew = line.kept.or(begins_anew);
@@ -148,24 +150,22 @@ impl Transcript {
             if let Some(kept) = begins_anew.take() {
                 messages = newest(messages, kept);
                 messages.insert(0, (None, message.role, message.content.clone()));
+                responses = open_responses(&messages);
                 continue;
             }
             // Writers of one line for each block put results of the first calls between the others.
             let id = message.id.as_deref();
-            let same = messages
-                .iter_mut()
-                .rev()
-                .take_while(|(_, role, content)| {
-                    *role == Role::Assistant || content.iter().all(is_result)
-                })
-                .find(|(known, role, _)| {
-                    *role == Role::Assistant && known.is_some() && *known == id
-                });
+            let same = id.and_then(|id| responses.get(id));
+            let same = same.and_then(|place| messages.get_mut(*place));
             match same {
                 Some((_, _, content)) if chain.continues_response(at) => {
                     content.extend_from_slice(&message.content);
                 }
-                _ => messages.push((id, message.role, message.content.clone())),
+                _ => {
+                    let said = (id, message.role, message.content.clone());
+                    note_response(&mut responses, &said, messages.len());
+                    messages.push(said);
+                }
             }
         }
         let messages = messages
@@ -206,6 +206,24 @@ impl Transcript {
 
 /// A message with the provider's id of the response it is part of.
 type Said<'a> = (Option<&'a str>, Role, Vec<RawJson>);
+
+/// Takes note of a message: of a response where it is, of words of the person that no response goes on behind them.
+fn note_response<'a>(responses: &mut BTreeMap<&'a str, usize>, said: &Said<'a>, place: usize) {
+    match said {
+        (Some(id), Role::Assistant, _) => drop(responses.insert(id, place)),
+        (_, Role::User, content) if !content.iter().all(is_result) => responses.clear(),
+        _ => {}
+    }
+}
+
+/// The responses that may go on behind these messages.
+fn open_responses<'a>(messages: &[Said<'a>]) -> BTreeMap<&'a str, usize> {
+    let mut responses = BTreeMap::new();
+    for (place, said) in messages.iter().enumerate() {
+        note_response(&mut responses, said, place);
+    }
+    responses
+}
 
 /// The last messages, several of one speaker in a row being one.
 fn newest(mut messages: Vec<Said<'_>>, count: u64) -> Vec<Said<'_>> {

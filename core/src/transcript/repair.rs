@@ -2,7 +2,7 @@
 
 use alloc::{
     borrow::ToOwned,
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     format,
     string::String,
     vec::Vec,
@@ -12,7 +12,6 @@ use crate::{
     content::{Block, tool_result},
     history::Role,
     json::{RawJson, RawObject},
-    sorted::SortedMap,
     tool::ResultBlock,
 };
 
@@ -90,8 +89,12 @@ struct Repairing {
     known_calls: BTreeSet<String>,
     /// Calls of the last message that have no result yet, in their order, as they were written and as they are named now.
     open_calls: VecDeque<(String, String)>,
+    /// The same, as they were written.
+    open_ids: BTreeSet<String>,
+    /// The last number behind the id of each call that had to be renamed.
+    numbers: BTreeMap<String, u32>,
     /// Results that came, by call.
-    results: SortedMap<String, RawJson>,
+    results: BTreeMap<String, RawJson>,
     /// What the person said beside the results.
     beside: Vec<RawJson>,
 }
@@ -137,6 +140,7 @@ impl Repairing {
             let text = Block::text(NO_BEGINNING).to_raw();
             self.push(Role::User, alloc::vec![text]);
         }
+        self.open_ids = calls.iter().map(|(written, _)| written.clone()).collect();
         self.open_calls = calls;
         self.push(Role::Assistant, kept);
     }
@@ -151,7 +155,7 @@ impl Repairing {
                 }
                 continue;
             };
-            let expected = self.open_calls.iter().any(|(written, _)| *written == call);
+            let expected = self.open_ids.contains(&call);
             if expected && !self.results.contains_key(&call) {
                 self.results.insert(call, block);
             } else if !expected {
@@ -180,6 +184,7 @@ impl Repairing {
             }
         }
         self.results.clear();
+        self.open_ids.clear();
         content.append(&mut self.beside);
         if !content.is_empty() {
             self.push(Role::User, content);
@@ -194,13 +199,13 @@ impl Repairing {
     }
 
     fn free_id(&mut self, id: &str) -> String {
-        let mut number = 2_u32;
+        let number = self.numbers.entry(id.to_owned()).or_insert(1);
         loop {
+            *number += 1;
             let free = format!("{id}_{number}");
             if self.known_calls.insert(free.clone()) {
                 return free;
             }
-            number += 1;
         }
     }
 

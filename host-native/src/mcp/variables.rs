@@ -12,18 +12,12 @@ pub(super) fn expand(
 ) -> Result<String, Unset> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
+    // How far from the end the last brace stands: behind it nothing is a variable.
+    let last_brace = text.rfind('}').map(|at| text.len() - at);
     while let Some((before, behind)) = rest.split_once("${") {
         expanded.push_str(before);
-        let Some((inside, after)) = behind.split_once('}') else {
-            expanded.push_str("${");
-            rest = behind;
-            break;
-        };
-        let (name, default) = match inside.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inside, None),
-        };
-        if is_name(name) {
+        let may_end = last_brace.is_some_and(|from_end| behind.len() >= from_end);
+        if may_end && let Some((name, default, after)) = reference(behind) {
             let value = value_of(name);
             match (
                 value.filter(|value| default.is_none() || !value.is_empty()),
@@ -43,9 +37,20 @@ pub(super) fn expand(
     Ok(expanded)
 }
 
-fn is_name(name: &str) -> bool {
+/// What stands behind `${`: a name, its default, and what comes after the brace. Where there is no name, no more than what
+/// could be one is looked at.
+fn reference(text: &str) -> Option<(&str, Option<&str>, &str)> {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
-    name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
+    if !text.starts_with(letter) {
+        return None;
+    }
+    let end = text.find(|c: char| !(letter(c) || c.is_ascii_digit()))?;
+    let (name, behind) = text.split_at(end);
+    if let Some(after) = behind.strip_prefix('}') {
+        return Some((name, None, after));
+    }
+    let (default, after) = behind.strip_prefix(":-")?.split_once('}')?;
+    Some((name, Some(default), after))
 }
 
 #[cfg(test)]
@@ -84,6 +89,22 @@ mod tests {
             assert_eq!(expanded(text).as_deref(), Ok(text));
         }
         assert_eq!(expanded("${a b ${HOME}").as_deref(), Ok("${a b /home/ada"));
+    }
+
+    #[test]
+    fn much_that_is_no_variable_takes_no_longer_than_it_is_long() {
+        for piece in ["${", "${a", "${a b", "${1", "$"] {
+            let text = piece.repeat(200_000) + "}";
+            let expected = match piece {
+                "${a" => Err(Unset("a".to_owned())),
+                _ => Ok(text.clone()),
+            };
+            assert_eq!(expanded(&text), expected, "{piece}");
+        }
+        let open = "${a:-".repeat(200_000);
+        assert_eq!(expanded(&open).as_deref(), Ok(open.as_str()));
+        let nested = "${HOME:-".repeat(200_000) + "}";
+        assert_eq!(expanded(&nested).as_deref(), Ok("/home/ada"));
     }
 
     #[test]

@@ -15,5 +15,6 @@ mod races;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod sessions;
+mod silence;
 mod support;
 mod tools;

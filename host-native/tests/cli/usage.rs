@@ -82,6 +82,43 @@ fn rules_and_tools_that_do_not_exist_are_refused_by_the_flag_that_names_them() {
     }
 }
 
+/// What the SDKs start an engine with.
+const ENGINE: [&str; 5] = [
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--input-format",
+    "stream-json",
+];
+
+#[test]
+fn perm_4_an_engine_does_not_begin_with_a_rule_that_it_cannot_read() {
+    let server = saying([]);
+    let windlass = Windlass::asking(&server);
+    let settings = |list: &str| format!("{{\"permissions\":{{\"{list}\":[\"Bash(ls\"]}}}}");
+    let [deny, ask, allow] = ["deny", "ask", "allow"].map(settings);
+    let prompt = b"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"go\"}}\n";
+    for (flags, words) in [
+        (&["--disallowedTools", "Write", "Bash(ls"][..], "not closed"),
+        (&["--disallowed-tools=Bash(ls"], "not closed"),
+        (&["--allowedTools", "Read", "Bash(ls"], "not closed"),
+        (&["--disallowedTools=Write", "Bash"], "belongs to no option"),
+        (&["--settings", &deny], "not closed"),
+        (&["--settings", &ask], "not closed"),
+        (&["--settings", &allow], "not closed"),
+    ] {
+        let args = [&ENGINE[..], flags].concat();
+        let done = windlass.run_with_input(&args, prompt);
+        assert_eq!(done.code, Some(1), "{flags:?}: {done:?}");
+        assert!(done.stderr.contains(words), "{flags:?}: {done:?}");
+        assert!(
+            !done.stdout.contains("\"init\""),
+            "no session begins: {done:?}"
+        );
+    }
+    assert_eq!(server.requests().len(), 0);
+}
+
 #[test]
 fn a_missing_key_is_named() {
     let done = alone(&["-p", "hi"]);

@@ -139,6 +139,29 @@ async fn what_is_brought_along_after_the_first_prompt_is_not_said_to_count() {
 }
 
 #[tokio::test]
+async fn conf_3_every_word_of_a_list_counts() {
+    for flags in [
+        &["--disallowedTools", "Bash", "Write", "Edit"][..],
+        &[
+            "--disallowed-tools",
+            "Bash, Write",
+            "--disallowedTools=Edit",
+        ],
+        &["--disallowedTools=Bash Write,Edit"],
+    ] {
+        let mut sdk = Sdk::start(flags, json!([says("Hello.")]));
+        sdk.prompt("go").await;
+        let tools = sdk.first("system init").await["tools"].clone();
+        for name in ["Bash", "Write", "Edit"] {
+            let offered = tools.as_array().unwrap().iter().any(|tool| tool == name);
+            assert!(!offered, "{flags:?}: {name} is among {tools}");
+        }
+        assert!(tools.as_array().unwrap().iter().any(|tool| tool == "Read"));
+        sdk.first("result").await;
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_cannot_be_read_is_a_failure_to_whoever_waits_for_it() {
     let call = calls("Bash", json!({"command": "touch ran"}));
     let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());

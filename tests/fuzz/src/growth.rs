@@ -123,6 +123,7 @@ growths! {
         "pings" 23 |n| stream(&many(&event("{\"type\":\"ping\"}"), n)),
         "small deltas" 92 |n| stream(&many(&event("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}"), n)),
         "blocks" 98 |n| stream(&lines(n, |n| event(&format!("{{\"type\":\"content_block_start\",\"index\":{n},\"content_block\":{{\"type\":\"text\",\"text\":\"x\"}}}}")))),
+        "blocks, the last one first" 98 |n| stream(&lines(n, |m| event(&format!("{{\"type\":\"content_block_start\",\"index\":{},\"content_block\":{{\"type\":\"text\",\"text\":\"x\"}}}}", n + 1 - m)))),
         "deep events" 2 |n| event(&nested("[", "", "]", n)),
         "chunks of text" 52 |n| many(&chunk("{\"content\":\"x\"}"), n),
         "chunks of one call" 118 |n| chunk("{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"t\",\"arguments\":\"[\"}}]}")
@@ -276,6 +277,15 @@ growths! {
         "calls without results" 230 |n| lines(n, |n| line(n, n - 1, "assistant", &format!("[{{\"type\":\"tool_use\",\"id\":\"t{n}\",\"name\":\"a\",\"input\":{{}}}}]"))),
         "results without calls" 230 |n| lines(n, |n| line(n, n - 1, "user", &format!("[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{n}\",\"content\":\"\"}}]"))),
         "many calls at once" 62 |n| line(1, 0, "user", "\"x\"") + &line(2, 1, "assistant", &format!("[{}]", numbered(n, |n| format!("{{\"type\":\"tool_use\",\"id\":\"t{n}\",\"name\":\"a\",\"input\":{{}}}}")))),
+        "calls and their results by turns" 240 |n| line(1, 0, "user", "\"x\"") + &lines(n, |n| if n % 2 == 1 {
+            line(n + 1, n, "assistant", &format!("[{{\"type\":\"tool_use\",\"id\":\"t{n}\",\"name\":\"a\",\"input\":{{}}}}]"))
+        } else {
+            line(n + 1, n, "user", &format!("[{{\"type\":\"tool_result\",\"tool_use_id\":\"t{}\",\"content\":\"\"}}]", n - 1))
+        }),
+        "results of many calls at once" 120 |n| line(1, 0, "user", "\"x\"") + &line(2, 1, "assistant", &format!("[{}]", numbered(n, |n| format!("{{\"type\":\"tool_use\",\"id\":\"t{n}\",\"name\":\"a\",\"input\":{{}}}}"))))
+            + &line(3, 2, "user", &format!("[{}]", numbered(n, |n| format!("{{\"type\":\"tool_result\",\"tool_use_id\":\"t{n}\",\"content\":\"\"}}")))),
+        "calls of one id" 62 |n| line(1, 0, "user", "\"x\"") + &line(2, 1, "assistant", &format!("[{}]", numbered(n, |_| "{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"a\",\"input\":{}}".into()))),
+        "a long way without a word" 150 |n| lines(n, |n| format!("{{\"type\":\"system\",\"uuid\":\"00000000-0000-4000-8000-{n:012x}\",\"parentUuid\":\"00000000-0000-4000-8000-{:012x}\"}}\n", n - 1)) + &line(n + 1, n, "user", "\"x\""),
         "a deep line" 2 |n| line(1, 0, "user", &nested("[", "", "]", n)),
         "a line without an end" 1 |n| many("x", n),
         "lines that are none" 2 |n| many("x\n", n),

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     json::RawJson,
     provider::{
-        Decoder, Response, ServerToolUse, StopReason, Usage, WireError,
+        Decoder, MOST_BLOCKS, Response, ServerToolUse, StopReason, Usage, WireError,
         error_response::garbled_event,
     },
     sorted::SortedMap,
@@ -186,6 +186,11 @@ impl Accumulated {
                 let raw = event
                     .content_block
                     .ok_or_else(|| WireError::garbled("content_block_start without a block"))?;
+                if self.blocks.len() >= MOST_BLOCKS {
+                    return Err(WireError::garbled(
+                        "more content blocks than any response has",
+                    ));
+                }
                 self.progress += 1;
                 let block = Building::start(raw).map_err(|e| {
                     WireError::garbled(&format!("content block {}: {e}", event.index))

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     content::{Block, ToolUse},
-    provider::{Response, StopReason, Usage, WireError},
+    provider::{MOST_BLOCKS, Response, StopReason, Usage, WireError},
     sorted::SortedMap,
 };
 
@@ -103,6 +103,11 @@ impl Assembly {
                     .for_each(|e| e.start(&self.id, &self.model));
             }
             self.choice(choice, events)?;
+            if self.blocks.len() > MOST_BLOCKS {
+                return Err(WireError::garbled(
+                    "more content blocks than any response has",
+                ));
+            }
         }
         Ok(())
     }
