@@ -73,7 +73,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
 
 fn differential(workspace: &Workspace, from: u64) -> Result<Row> {
     let mut cargo = workspace.native_cargo()?;
-    process::run(cargo.args(["build", "--release", "--package", "windlass-shell-judge", "--bins"]))?;
+    process::run(cargo.args([
+        "build",
+        "--release",
+        "--package",
+        "windlass-shell-judge",
+        "--bins",
+    ]))?;
     let mut judge = workspace.command(workspace.target.join("release/shell-judge"));
     judge.args(["--lines", &LINES.to_string(), "--from", &from.to_string()]);
     let status = progress::step("commands", || process::status(&mut judge))?;

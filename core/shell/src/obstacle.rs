@@ -319,38 +319,24 @@ fn is_also_a_program(name: &str) -> bool {
 
 /// `%s` and the like, without numbers of arguments, stars, times and quoting.
 fn is_plain_format(format: &str) -> bool {
+    const ESCAPES: &str = "nt\\rabfv\"01234567xe";
+    const CONVERSIONS: &str = "sdiuxXocb%";
     if format.starts_with('-') {
         return false;
     }
+    let is_flag = |c: &char| "-+ 0#.".contains(*c) || c.is_ascii_digit();
     let mut chars = format.chars().peekable();
     while let Some(c) = chars.next() {
-        match c {
+        let follows = match c {
             '%' => {
-                while chars
-                    .next_if(|c| {
-                        matches!(c, '-' | '+' | ' ' | '0' | '#' | '.') || c.is_ascii_digit()
-                    })
-                    .is_some()
-                {}
-                if !matches!(
-                    chars.next(),
-                    Some('s' | 'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'c' | 'b' | '%')
-                ) {
-                    return false;
-                }
+                while chars.next_if(is_flag).is_some() {}
+                CONVERSIONS
             }
-            '\\' => {
-                if !matches!(
-                    chars.next(),
-                    Some(
-                        'n' | 't' | '\\' | 'r' | 'a' | 'b' | 'f' | 'v' | '"' | '0'
-                            ..='7' | 'x' | 'e'
-                    )
-                ) {
-                    return false;
-                }
-            }
-            _ => {}
+            '\\' => ESCAPES,
+            _ => continue,
+        };
+        if !chars.next().is_some_and(|c| follows.contains(c)) {
+            return false;
         }
     }
     true
