@@ -320,7 +320,6 @@ pub(crate) const WRAPPERS: &[&str] = &[
     "timeout 5 sh -c 'echo a; echo b'",
     "timeout 5 ./fail 9; echo $?",
     "timeout 5 true && echo yes",
-    "setsid cat b.txt",
     "command command echo x",
     "env -i /bin/echo clean",
     "command -v ./run.sh ./noexec d/x; echo $?",
