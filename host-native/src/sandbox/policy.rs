@@ -116,7 +116,7 @@ impl Policy {
             }
         });
         let deny = |texts: &[String], access| {
-            let patterns = texts.iter().map(|text| absolute(text));
+            let patterns = texts.iter().map(&absolute);
             patterns
                 .map(move |pattern| pattern.map(|pattern| DenyPattern { pattern, access }))
                 .collect::<Result<Vec<_>, String>>()

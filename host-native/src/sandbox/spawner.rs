@@ -16,7 +16,6 @@ use super::{
     ConfineError, Sandbox, network::UnixSockets, placeholders::Reserved, policy::Files,
     system::Allowed, unix_sockets::others, violations::Violations,
 };
-use crate::child;
 
 /// Starts the processes of one command. One value for all of them: what they may touch was found out once.
 #[derive(Debug, Clone, Default)]

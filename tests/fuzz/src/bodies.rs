@@ -1,6 +1,11 @@
 //! The functions: each feeds one reader and checks what holds for every input.
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,7 +32,7 @@ use windlass_core::{
 };
 use windlass_engine::{
     config_dir::ConfigDir,
-    project::{Command, ProjectPlaces},
+    project::{Command, ProjectPlaces, ReadFile, ReadProject},
     protocol::{
         inbound::Inbound,
         line::{Line, LineReader},
@@ -166,11 +171,15 @@ const LONGEST_LINE: usize = 128 << 10;
 /// puts a line into a subshell starts the same programs.
 pub(super) fn shell(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let commands = shell::commands(&text);
+    if let Ok(line) = shell::read(&text) {
+        // Whatever was read can be printed, and is read by itself.
+        assert!(!shell::print(&line.script, &|_| None).contains('\0'));
+    }
+    let commands = shell::scan(&text);
     if text.len() + 16 > LONGEST_LINE {
         return; // what is put around it below may be too much
     }
-    let before = shell::commands(&format!("rm x\n{text}"));
+    let before = shell::scan(&format!("rm x\n{text}"));
     assert_eq!(commands.is_ok(), before.is_ok(), "{commands:?}\n{before:?}");
     let (Ok(commands), Ok(before)) = (commands, before) else {
         return;
@@ -178,7 +187,7 @@ pub(super) fn shell(bytes: &[u8]) {
     let (removes, rest) = before.split_first().expect("a command was put before it");
     assert_eq!(removes.program(), Some("rm"));
     assert_eq!(rest, commands, "behind another command");
-    if let Ok(inside) = shell::commands(&format!("(\n{text}\n)")) {
+    if let Ok(inside) = shell::scan(&format!("(\n{text}\n)")) {
         assert_eq!(inside, commands, "in a subshell");
     }
     for command in &commands {
@@ -430,8 +439,23 @@ pub(super) fn memory(bytes: &[u8]) {
         cwd: root.path().to_path_buf(),
         home: Some(root.path().join("home")),
     };
-    let files = places.load(SettingSources::ALL);
+    let files = places.load(SettingSources::ALL, &AnyFile);
     assert!(files.memory.len() <= 2);
+}
+
+/// Reads whatever is there.
+struct AnyFile;
+
+impl ReadProject for AnyFile {
+    fn read(&self, path: &Path, _: &[PathBuf]) -> Result<Option<ReadFile>, String> {
+        let read = || -> io::Result<ReadFile> {
+            Ok(ReadFile {
+                real: fs::canonicalize(path)?,
+                text: fs::read_to_string(path)?,
+            })
+        };
+        Ok(read().ok())
+    }
 }
 
 /// What MCP servers answer to calls.

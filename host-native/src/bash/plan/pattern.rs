@@ -58,11 +58,7 @@ pub(super) fn is_live(pattern: &[u8]) -> bool {
                 bytes.next();
             }
             b'*' | b'?' => return true,
-            b'[' => {
-                if pattern.contains(&b']') {
-                    return true;
-                }
-            }
+            b'[' if pattern.contains(&b']') => return true,
             _ => {}
         }
     }

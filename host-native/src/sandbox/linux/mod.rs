@@ -34,7 +34,6 @@ use self::{
 use crate::child;
 
 use super::{Exits, Lack, network::UnixSockets, policy::Files};
-use crate::child;
 
 /// What this kernel gives, with what was made of it.
 #[derive(Debug)]

@@ -27,7 +27,6 @@ use rustix::{
 use crate::child;
 
 use super::before_exec::{Namespaces as Kind, before_exec, unshare};
-use crate::child;
 
 /// Where programs inside find the way out for HTTP.
 pub(in crate::sandbox) const HTTP_PORT: u16 = 3128;

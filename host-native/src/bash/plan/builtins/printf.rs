@@ -229,7 +229,7 @@ impl Printing<'_> {
         };
         let text = match conversion.letter {
             b's' => cut(self.operand().to_vec(), precision),
-            b'q' => cut(quote::quoted(&self.operand().to_vec()), precision),
+            b'q' => cut(quote::quoted(self.operand()), precision),
             b'c' => vec![self.operand().first().copied().unwrap_or(0)],
             b'b' => {
                 let mut text = Vec::new();
