@@ -11,6 +11,7 @@ mod decode;
 mod engine;
 mod flat;
 mod idle;
+mod judging;
 mod process;
 mod search;
 mod server;
@@ -43,10 +44,11 @@ fn main() -> ExitCode {
 type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [Part; 9] = [
+    let parts: [Part; 10] = [
         ("session", session::measure),
         ("idle", idle::measure),
         ("decode", decode::measure),
+        ("judging", judging::measure),
         ("component", component::measure),
         ("command", command::measure),
         ("search", search::measure),

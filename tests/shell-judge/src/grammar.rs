@@ -221,7 +221,7 @@ impl<'a> Grammar<'a> {
                 self.push(text);
             }
             9 => {
-                let name = self.dice.pick(&["f", "ls", "echo", "true", "x-y"]);
+                let name = self.dice.pick(&["f", "g", "x-y"]);
                 self.push(name);
                 self.body("() { ", "}");
                 if self.dice.percent(60) {

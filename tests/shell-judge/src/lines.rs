@@ -36,10 +36,27 @@ pub fn generate(seed: u64) -> Line {
         return variant(seed, &mut dice);
     }
     let permissions = dice.pick(&ALL);
+    fresh(seed, permissions, &mut dice)
+}
+
+/// The line of a seed for these permissions.
+#[must_use]
+pub fn generate_for(permissions: Permissions, seed: u64) -> Line {
+    let mut dice = Dice::new(seed);
+    if dice.percent(OF_CLASSES) {
+        return Line {
+            permissions,
+            ..variant(seed, &mut dice)
+        };
+    }
+    fresh(seed, permissions, &mut dice)
+}
+
+fn fresh(seed: u64, permissions: Permissions, dice: &mut Dice) -> Line {
     let plain = dice.percent(PLAIN);
-    let mut text = Grammar::new(&mut dice, &permissions, plain).line();
+    let mut text = Grammar::new(dice, &permissions, plain).line();
     if dice.percent(CHANGED) {
-        text = mutate(&text, &mut dice);
+        text = mutate(&text, dice);
     }
     Line {
         seed,

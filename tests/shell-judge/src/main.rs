@@ -3,12 +3,15 @@
 use std::{io, process::ExitCode};
 
 use lexopt::{Arg, ValueExt as _};
-use windlass_shell_judge::{Former, Reading, Stage, Tree, corpus, run_many, shrink};
+use windlass_shell_judge::{
+    ALL, FORBIDDING, Former, Judged, Line, Reading, Stage, corpus, generate, generate_for, run_many, shrink,
+};
 
 const HELP: &str = "\
-shell-judge [--lines N] [--from S] [--former]
+shell-judge [--lines N] [--from S] [--former] [--forbidding]
   tries N generated lines (20000) from seed S (0) on; --former judges the design that was given up,
-  in which something must be found";
+  in which something must be found; --forbidding lets everything run that does not seem to hold a
+  program that is denied";
 
 /// Faults after which it ends.
 const MOST_FAULTS: usize = 20;
@@ -31,6 +34,7 @@ struct Chosen {
     lines: u64,
     from: u64,
     former: bool,
+    forbidding: bool,
 }
 
 fn arguments() -> Result<Option<Chosen>, lexopt::Error> {
@@ -38,6 +42,7 @@ fn arguments() -> Result<Option<Chosen>, lexopt::Error> {
         lines: 20_000,
         from: 0,
         former: false,
+        forbidding: false,
     };
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
@@ -45,6 +50,11 @@ fn arguments() -> Result<Option<Chosen>, lexopt::Error> {
             Arg::Long("lines") => chosen.lines = parser.value()?.parse()?,
             Arg::Long("from") => chosen.from = parser.value()?.parse()?,
             Arg::Long("former") => chosen.former = true,
+            Arg::Long("forbidding") => chosen.forbidding = true,
+            Arg::Long("former-reads") => {
+                former_reads()?;
+                return Ok(None);
+            }
             Arg::Short('h') | Arg::Long("help") => return Ok(None),
             other => return Err(other.unexpected()),
         }
@@ -52,9 +62,22 @@ fn arguments() -> Result<Option<Chosen>, lexopt::Error> {
     Ok(Some(chosen))
 }
 
+/// Judges the line on standard input as the former design did, for lines that end the process that does so.
+fn former_reads() -> Result<(), lexopt::Error> {
+    let line = io::read_to_string(io::stdin()).map_err(|error| error.to_string())?;
+    let stage = Stage::new().map_err(|error| error.to_string())?;
+    println!("{}", Former.passes(&line, &ALL[1], &stage).is_some());
+    Ok(())
+}
+
 fn judge(chosen: &Chosen) -> io::Result<bool> {
-    let reading: &dyn Reading = if chosen.former { &Former } else { &Tree };
-    let tally = run_many(reading, chosen.lines, chosen.from, MOST_FAULTS)?;
+    let reading: &dyn Reading = if chosen.former { &Former } else { &Judged };
+    let forbidding = |seed| generate_for(FORBIDDING, seed);
+    let line_of: &(dyn Fn(u64) -> Line + Sync) = match chosen.forbidding {
+        true => &forbidding,
+        false => &generate,
+    };
+    let tally = run_many(reading, line_of, chosen.lines, chosen.from, MOST_FAULTS)?;
     let stage = Stage::new()?;
     for (line, fault) in &tally.faulty {
         let (short, fault) = shrink(line, fault, reading, &stage)?;

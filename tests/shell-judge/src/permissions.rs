@@ -15,7 +15,18 @@ pub struct Permissions {
     pub commands: &'static [&'static str],
     /// Whether files in `out/` may be written.
     pub writes_out: bool,
+    /// Programs that must not run where everything else may.
+    pub forbidden: &'static [&'static str],
 }
+
+/// Everything may run but a few programs: lines run as they are written, unless they seem to hold one of these.
+pub const FORBIDDING: Permissions = Permissions {
+    name: "forbidding",
+    mode: Mode::BypassPermissions,
+    commands: &["echo", "ls", "cat", "find", "xargs", "git", "test", "eval"],
+    writes_out: true,
+    forbidden: &["touch", "CAN"],
+};
 
 /// Every set of permissions that lines are generated for.
 pub const ALL: [Permissions; 6] = [
@@ -24,12 +35,14 @@ pub const ALL: [Permissions; 6] = [
         mode: Mode::Default,
         commands: &[],
         writes_out: false,
+        forbidden: &[],
     },
     Permissions {
         name: "echo",
         mode: Mode::Default,
         commands: &["echo"],
         writes_out: false,
+        forbidden: &[],
     },
     Permissions {
         name: "looking",
@@ -45,12 +58,14 @@ pub const ALL: [Permissions; 6] = [
             "printf",
         ],
         writes_out: false,
+        forbidden: &[],
     },
     Permissions {
         name: "searching",
         mode: Mode::DontAsk,
         commands: &["find", "xargs", "echo", "ls", "cat"],
         writes_out: false,
+        forbidden: &[],
     },
     Permissions {
         name: "working",
@@ -68,12 +83,14 @@ pub const ALL: [Permissions; 6] = [
             "test",
         ],
         writes_out: true,
+        forbidden: &[],
     },
     Permissions {
         name: "editing",
         mode: Mode::AcceptEdits,
         commands: &["echo", "cat", "ls", "git log"],
         writes_out: true,
+        forbidden: &[],
     },
 ];
 
@@ -87,7 +104,9 @@ impl Permissions {
     /// The permissions of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        ALL.into_iter().find(|permissions| permissions.name == name)
+        ALL.into_iter()
+            .chain([FORBIDDING])
+            .find(|permissions| permissions.name == name)
     }
 
     /// The words with which commands begin that may run.
@@ -109,8 +128,13 @@ impl Permissions {
         let out = self.writes_out.then(|| "Edit(/out/**)".to_owned());
         let allow: Result<Vec<Rule>, RuleError> =
             commands.chain(out).map(|rule| Rule::parse(&rule)).collect();
+        let forbidden = self.forbidden.iter();
+        let deny: Result<Vec<Rule>, RuleError> = forbidden
+            .map(|program| Rule::parse(&format!("Bash({program}:*)")))
+            .collect();
         Ok(Rules {
             allow: allow?,
+            deny: deny?,
             ..Rules::default()
         })
     }
@@ -118,21 +142,29 @@ impl Permissions {
     /// Whether a file of the working directory may be written.
     #[must_use]
     pub fn may_write(&self, path: &str) -> bool {
-        self.mode == Mode::AcceptEdits || self.writes_out && path.starts_with("out/")
+        !self.forbidden.is_empty()
+            || self.mode == Mode::AcceptEdits
+            || self.writes_out && path.starts_with("out/")
     }
 
     /// Whether a program that ran is one that these permissions let run: the very program, found on the path that the
-    /// session has, with arguments that a rule is about.
+    /// session has, started in the workspace, with arguments that a rule is about.
     #[must_use]
     pub fn cover(&self, ran: &Ran) -> bool {
-        if !ran.path_is_whole || !ran.variables.is_empty() {
+        if !self.forbidden.is_empty() {
+            let name = ran.program.rsplit('/').next().unwrap_or_default();
+            return !self.forbidden.contains(&name);
+        }
+        if !ran.path_is_whole || !ran.variables.is_empty() || ran.folder.starts_with('/') {
             return false;
         }
         let words: Vec<&str> = std::iter::once(ran.program.as_str())
             .chain(ran.arguments.iter().map(String::as_str))
             .collect();
         let free = FREE.contains(&words[0]) || words[0] == "echo" || words[0] == "printf";
+        // As a program, and without options, it does nothing but run the rest, which has a record of its own.
+        let times = words[0] == "time" && !words.get(1).is_some_and(|word| word.starts_with('-'));
         let edits = self.mode == Mode::AcceptEdits && EDITS.contains(&words[0]);
-        free || edits || self.rules().any(|rule| words.starts_with(&rule))
+        free || times || edits || self.rules().any(|rule| words.starts_with(&rule))
     }
 }

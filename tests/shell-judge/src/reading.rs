@@ -39,6 +39,11 @@ impl std::fmt::Debug for Form {
 }
 
 impl Form {
+    /// Whether it is a text that was printed anew.
+    pub(crate) fn is_printed(&self) -> bool {
+        matches!(self.work, Work::Shell(..))
+    }
+
     /// A text that a shell runs.
     #[must_use]
     pub fn in_shell(shell: Shell, text: String) -> Self {

@@ -5,25 +5,23 @@ use std::{
     io,
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
     process::{Child, Command, ExitStatus},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    process::{
-        Pid, PidfdFlags, Signal, WaitOptions, kill_process_group, pidfd_open,
-        test_kill_process_group, waitpgid,
-    },
+use rustix::process::{
+    Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid,
 };
 
 use crate::{
+    deadline::Deadline,
     reading::{Form, Work},
     stage::{Files, Stage, system_program},
 };
-
-/// Longer than any line takes that ends.
-const LONGEST: Duration = Duration::from_secs(5);
 
 /// What a line left behind gets so long to end by itself.
 const BEHIND: Duration = Duration::from_millis(500);
@@ -65,7 +63,7 @@ impl Shell {
 }
 
 /// What came of a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// What it wrote to standard output.
     pub stdout: Vec<u8>,
@@ -86,7 +84,7 @@ pub struct Ran {
     pub program: String,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Its working directory.
+    /// Its working directory, from that of the line on; absolute if it lies elsewhere.
     pub folder: String,
     /// Whether it was started with the path that lines run with.
     pub path_is_whole: bool,
@@ -130,8 +128,12 @@ impl Ran {
         Some(Self {
             program: on_path.or_else(in_work).unwrap_or(program),
             arguments: fields.collect(),
-            folder: within(&folder, &stage.work()).unwrap_or_default(),
-            path_is_whole: path == stage.programs().to_string_lossy(),
+            folder: match within(&format!("{folder}/"), &stage.work()) {
+                Some(inner) => inner,
+                None => folder,
+            },
+            // `env -i` leaves none at all.
+            path_is_whole: path.is_empty() || path == stage.programs().to_string_lossy(),
             variables,
         })
     }
@@ -140,6 +142,9 @@ impl Ran {
 impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {:?}", self.program, self.arguments)?;
+        if !self.folder.is_empty() {
+            write!(f, " in {}", self.folder)?;
+        }
         if !self.path_is_whole {
             f.write_str(" with another PATH")?;
         }
@@ -210,20 +215,19 @@ fn finish(
 /// Waits for a line, and for what it has left running; none when it had to be killed.
 fn end_of(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     let group = Pid::from_child(child);
-    let descriptor = pidfd_open(group, PidfdFlags::empty())?;
-    let mut ready = [PollFd::new(&descriptor, PollFlags::IN)];
-    let limit = Timespec {
-        tv_sec: LONGEST.as_secs().cast_signed(),
-        tv_nsec: 0,
-    };
-    let ended = poll(&mut ready, Some(&limit))? > 0;
-    if !ended {
-        // It may have ended just now.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
+    let killed = Arc::new(AtomicBool::new(false));
+    let deadline = Deadline::new({
+        let killed = Arc::clone(&killed);
+        move || {
+            killed.store(true, Ordering::Relaxed);
+            // It may have ended just now.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    });
     let status = child.wait()?;
+    drop(deadline);
     reap(group);
-    Ok(ended.then_some(status))
+    Ok((!killed.load(Ordering::Relaxed)).then_some(status))
 }
 
 /// Waits for the rest of a process group, and ends what does not end by itself.

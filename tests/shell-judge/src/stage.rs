@@ -155,6 +155,13 @@ impl Stage {
         ]
     }
 
+    /// The path of a program that the session finds by its name.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Option<String> {
+        let path = self.programs().join(name);
+        (!name.contains('/') && path.exists()).then(|| path.to_string_lossy().into_owned())
+    }
+
     fn lay_programs(&self) -> io::Result<()> {
         fs::create_dir(self.programs())?;
         for name in FAKES {

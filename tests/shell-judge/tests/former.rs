@@ -2,6 +2,12 @@
 //! got through.
 #![allow(clippy::unwrap_used)]
 
+use std::{
+    io::Write as _,
+    os::unix::process::ExitStatusExt as _,
+    process::{Command, Stdio},
+};
+
 use windlass_shell_judge::{
     CLASSES, Detect, Fault, Former, Line, Permissions, Reading, Stage, Tried, try_line, written_out,
 };
@@ -12,6 +18,24 @@ fn line(permissions: &str, text: &str) -> Line {
         permissions: Permissions::named(permissions).unwrap(),
         text: text.to_owned(),
     }
+}
+
+/// Whether judging a line ends the process that does so.
+fn aborts(text: &str) -> bool {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_shell-judge"))
+        .arg("--former-reads")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    program
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
+    program.wait().unwrap().signal().is_some()
 }
 
 #[test]
@@ -37,7 +61,7 @@ fn every_class_got_through_the_former_design() {
                 Detect::Passes => Former
                     .passes(&line.text, &line.permissions, &stage)
                     .is_some(),
-                Detect::Aborts => true,
+                Detect::Aborts => aborts(&line.text),
             }
         };
         let found: Vec<_> = class.lines.iter().filter(through).collect();

@@ -23,14 +23,20 @@ fn main() {
     if let Some(stage) = stage_of(&program) {
         record(&stage.join("ran"), &program, &arguments);
     }
-    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = program
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let code = behave(&name, &arguments).unwrap_or(2);
     exit(code);
 }
 
 fn stage_of(program: &Path) -> Option<PathBuf> {
     let is_stage = |folder: &&Path| {
-        folder.file_name().is_some_and(|name| name.as_bytes().starts_with(b"stage-"))
+        folder
+            .file_name()
+            .is_some_and(|name| name.as_bytes().starts_with(b"stage-"))
     };
     program.ancestors().find(is_stage).map(Path::to_path_buf)
 }
@@ -38,11 +44,19 @@ fn stage_of(program: &Path) -> Option<PathBuf> {
 fn record(file: &Path, program: &Path, arguments: &[OsString]) {
     let mut fields: Vec<Vec<u8>> = vec![
         program.as_os_str().as_bytes().to_vec(),
-        env::current_dir().unwrap_or_default().as_os_str().as_bytes().to_vec(),
+        env::current_dir()
+            .unwrap_or_default()
+            .as_os_str()
+            .as_bytes()
+            .to_vec(),
         env::var_os("PATH").unwrap_or_default().as_bytes().to_vec(),
         telling_variables(),
     ];
-    fields.extend(arguments.iter().map(|argument| argument.as_bytes().to_vec()));
+    fields.extend(
+        arguments
+            .iter()
+            .map(|argument| argument.as_bytes().to_vec()),
+    );
     let mut record = Vec::new();
     for field in fields {
         record.extend(field);
@@ -58,7 +72,11 @@ fn record(file: &Path, program: &Path, arguments: &[OsString]) {
 
 fn telling_variables() -> Vec<u8> {
     let mut found: Vec<Vec<u8>> = env::vars_os()
-        .filter(|(name, _)| TELLING.iter().any(|start| name.as_bytes().starts_with(start.as_bytes())))
+        .filter(|(name, _)| {
+            TELLING
+                .iter()
+                .any(|start| name.as_bytes().starts_with(start.as_bytes()))
+        })
         .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
         .collect();
     found.sort();
@@ -91,7 +109,10 @@ fn behave(name: &str, arguments: &[OsString]) -> io::Result<i32> {
         "grep" => {
             let mut read = String::new();
             io::stdin().read_to_string(&mut read)?;
-            let wanted = arguments.last().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+            let wanted = arguments
+                .last()
+                .map(|word| word.to_string_lossy().into_owned())
+                .unwrap_or_default();
             let found: Vec<&str> = read.lines().filter(|line| line.contains(&wanted)).collect();
             for line in &found {
                 writeln!(out, "{line}")?;
@@ -106,7 +127,24 @@ fn behave(name: &str, arguments: &[OsString]) -> io::Result<i32> {
             eprintln!("npm: {} words", arguments.len());
             return Ok(3);
         }
+        "time" => return time(arguments),
         _ => {}
+    }
+    Ok(0)
+}
+
+/// Runs what it is given; `-o FILE` is a file that it writes.
+fn time(arguments: &[OsString]) -> io::Result<i32> {
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        match word.to_str() {
+            Some("-o") => fs::write(rest.next().ok_or(io::ErrorKind::InvalidInput)?, "real\n")?,
+            Some(option) if option.starts_with('-') => {}
+            _ => {
+                let status = std::process::Command::new(word).args(rest).status()?;
+                return Ok(status.code().unwrap_or(1));
+            }
+        }
     }
     Ok(0)
 }

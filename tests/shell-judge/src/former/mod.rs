@@ -39,6 +39,14 @@ fn allows(line: &str, permissions: &Permissions) -> bool {
     let Ok(commands) = commands(line) else {
         return false;
     };
+    if !permissions.forbidden.is_empty() {
+        let forbidden = |command: &SimpleCommand| {
+            command
+                .program()
+                .is_some_and(|name| permissions.forbidden.contains(&name))
+        };
+        return !commands.iter().any(forbidden);
+    }
     let speaks = |command: &SimpleCommand| {
         (matches!(builtin(command), Some("echo" | "printf")) || does_nothing(command))
             && command.assignments.is_empty()
