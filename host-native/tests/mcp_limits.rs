@@ -37,6 +37,8 @@ async fn answer(server: &Connection, name: &str) -> ToolResult {
         observed: Vec::new(),
         timeout_ms: None,
         agent: None,
+        command: None,
+        outside_sandbox: false,
     };
     match server.tool(name).call(&call, CancelSignal::new()).await {
         Answer::Tool(result) => result,

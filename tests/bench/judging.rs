@@ -4,7 +4,9 @@ use std::{hint::black_box, time::Instant};
 
 use windlass_core::{
     RawJson,
-    permission::{CallSubject, Mode, PathFact, Rule, Rules, Standing, Verdict, command_paths, judge},
+    permission::{
+        CallSubject, Mode, PathFact, Rule, Rules, Standing, Verdict, command_paths, judge,
+    },
     spec::Environment,
     tool::ToolDefinition,
 };
@@ -35,9 +37,16 @@ const RULES: [&str; 10] = [
 const TIMES: u32 = 2_000;
 
 pub(crate) fn measure(table: &mut Table) {
-    assert_eq!(LINE.split_whitespace().count(), WORDS, "the line has other words");
+    assert_eq!(
+        LINE.split_whitespace().count(),
+        WORDS,
+        "the line has other words"
+    );
     let rules = Rules {
-        allow: RULES.iter().map(|rule| Rule::parse(rule).expect("these are rules")).collect(),
+        allow: RULES
+            .iter()
+            .map(|rule| Rule::parse(rule).expect("these are rules"))
+            .collect(),
         ..Rules::default()
     };
     let environment = Environment {
@@ -71,5 +80,10 @@ pub(crate) fn measure(table: &mut Table) {
         start.elapsed().as_secs_f64() * 1e6 / f64::from(TIMES)
     };
     let values = (0..15).map(|_| microseconds()).collect();
-    table.value("judge a command line of 40 words by ten rules", "µs", median(values), Goal::AtMost(20.0));
+    table.value(
+        "judge a command line of 40 words by ten rules",
+        "µs",
+        median(values),
+        Goal::AtMost(20.0),
+    );
 }

@@ -1,4 +1,5 @@
 //! What is printed does under bash and dash what the line does under bash.
+#![allow(clippy::unwrap_used)]
 
 use std::{fs, path::Path, process::Command};
 

@@ -253,11 +253,22 @@ impl AgentBuilder {
             home,
             is_root: os::is_root(),
             additional_directories: directories?,
+            own_directories: own_directories(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             output_style: "default".to_owned(),
             ..Environment::default()
         })
     }
+}
+
+/// Where compiled components and the key of their seals are kept: what lies there is executed.
+fn own_directories() -> Vec<String> {
+    let cache = crate::plugins::Cache::of_user();
+    let places = cache.iter().flat_map(crate::plugins::Cache::places);
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    places
+        .map(|path| real(path).display().to_string())
+        .collect()
 }
 
 fn rules(place: &str, texts: &[String]) -> Result<Vec<Rule>, BuildError> {

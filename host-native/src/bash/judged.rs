@@ -55,6 +55,7 @@ pub(crate) struct JudgedJob<'a> {
 pub(crate) struct Executed {
     pub(crate) finished: Finished,
     /// The directory at its end, as it was entered; none if it was stopped.
+    #[expect(dead_code, reason = "nothing lasts between calls yet")]
     pub(crate) directory: Option<String>,
 }
 

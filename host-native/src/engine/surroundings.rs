@@ -117,6 +117,14 @@ impl Surroundings {
                 )),
             }
         }
+        // Settings, transcripts, agents: what is there decides about later sessions.
+        let own = self.project_places.config.root();
+        if let Ok(own) = std::fs::canonicalize(own)
+            && !std::path::Path::new(&spec.environment.cwd).starts_with(&own)
+        {
+            let own = own.display().to_string();
+            spec.environment.own_directories.push(own);
+        }
         let reader = ProjectFilesReader::new(spec);
         self.project = self.project_places.load(self.sources, &reader);
         let problems = self.project.problems.iter();

@@ -44,7 +44,7 @@ impl Whose {
     }
 
     /// How deep objects and arrays lie within one another.
-    pub(super) fn depth(&self) -> usize {
+    pub(super) fn deepest(&self) -> usize {
         self.deepest
     }
 
@@ -156,7 +156,7 @@ mod tests {
         let mut whose = Whose::default();
         whose.take(b"{\"id\":1,\"result\":");
         (0..1_000).for_each(|_| whose.take(&[b'['; 1_000]));
-        assert_eq!(whose.depth(), 1_000_001);
+        assert_eq!(whose.deepest(), 1_000_001);
         assert_eq!(whose.answers(), Some(&b"1"[..]));
     }
 }

@@ -63,7 +63,7 @@ struct Overlong {
 /// What came of a piece of input.
 enum Heard {
     More,
-    Message(Incoming),
+    Message(Box<Incoming>),
     End,
 }
 
@@ -126,7 +126,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
             ));
             return Heard::End;
         }
-        refusal.map_or(Heard::More, Heard::Message)
+        refusal.map_or(Heard::More, |message| Heard::Message(Box::new(message)))
     }
 
     /// The message of a line that is whole.
@@ -141,7 +141,7 @@ impl<R: AsyncRead + Unpin, W> Wire<R, W> {
         self.line.clear();
         // The memory of a long message is not kept for the short ones behind it.
         self.line.shrink_to(64 << 10);
-        message.map_or(Heard::More, Heard::Message)
+        message.map_or(Heard::More, |message| Heard::Message(Box::new(message)))
     }
 }
 
@@ -172,7 +172,7 @@ impl Overlong {
 fn unreadable(line: &[u8], error: &serde_json::Error) -> Option<Incoming> {
     let mut whose = Whose::default();
     whose.take(line);
-    let reason = match whose.depth() {
+    let reason = match whose.deepest() {
         MAX_DEPTH.. => {
             format!("the answer is nested deeper than {MAX_DEPTH} levels and was not read")
         }
@@ -237,8 +237,8 @@ where
             match self.hear().await {
                 Heard::More => {}
                 Heard::End => return None,
-                Heard::Message(message) => match message {
-                    JsonRpcMessage::Request(_) => self.held = Some(message),
+                Heard::Message(message) => match *message {
+                    JsonRpcMessage::Request(_) => self.held = Some(*message),
                     message => return Some(message),
                 },
             }

@@ -23,22 +23,22 @@ use windlass_shell::{Compound, Redirection, Script, Target};
 
 /// What a line did.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Done {
-    pub ending: Ending,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Done {
+    pub(crate) ending: Ending,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
     /// Names with their modes and bytes.
-    pub files: BTreeMap<OsString, String>,
+    pub(crate) files: BTreeMap<OsString, String>,
 }
 
 /// A folder to run lines in.
-pub struct Folder {
+pub(crate) struct Folder {
     temporary: tempfile::TempDir,
 }
 
 impl Folder {
     /// With files of all kinds in it.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = Self::empty();
         for name in ["d", "d/e", "sp ace", ".hid", "srch"] {
             fs::create_dir(folder.path().join(name)).unwrap();
@@ -94,22 +94,22 @@ impl Folder {
         folder
     }
 
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let temporary = tempfile::tempdir().unwrap();
         fs::create_dir(temporary.path().join("work")).unwrap();
         Self { temporary }
     }
 
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.temporary.path().canonicalize().unwrap().join("work")
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.path().to_str().unwrap().to_owned()
     }
 
     /// The environment of both.
-    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let home = self.path().join("d");
         [
             ("PATH", OsString::from("/usr/local/bin:/usr/bin:/bin")),
@@ -139,7 +139,7 @@ impl Folder {
     }
 
     /// By bash.
-    pub fn by_bash(&self, line: &str) -> Done {
+    pub(crate) fn by_bash(&self, line: &str) -> Done {
         let (mut out, mut err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         let mut command = Command::new("bash");
         command
@@ -160,20 +160,20 @@ impl Folder {
     }
 
     /// Without a shell.
-    pub fn by_plan(&self, line: &str) -> Result<Done, String> {
+    pub(crate) fn by_plan(&self, line: &str) -> Result<Done, String> {
         let line = windlass_shell::read(line).map_err(|why| why.to_string())?;
         let done = self.run(&self.plan_of(line.script));
         done.map(|(done, _)| done).map_err(|why| why.to_string())
     }
 
     /// What a line becomes that is judged by one who grants every redirection.
-    pub fn plan(&self, line: &str) -> CommandPlan {
+    pub(crate) fn plan(&self, line: &str) -> CommandPlan {
         let script = windlass_shell::read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
         self.plan_of(script.script)
     }
 
     /// What a tree would be granted by one who looks at its redirections alone.
-    pub fn plan_of(&self, script: Script) -> CommandPlan {
+    pub(crate) fn plan_of(&self, script: Script) -> CommandPlan {
         let mut targets = Vec::new();
         in_script(&script, &mut targets);
         let places = ["", "/d", "/d/e", "/sp ace", "/dlink", "/new"];
@@ -200,15 +200,14 @@ impl Folder {
             directory: self.text(),
             workspace: Vec::new(),
             files,
-            workspace: Vec::new(),
         }
     }
 
-    pub fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         self.session_with([])
     }
 
-    pub fn session_with<const N: usize>(&self, further: [(&str, &str); N]) -> Session {
+    pub(crate) fn session_with<const N: usize>(&self, further: [(&str, &str); N]) -> Session {
         let mut environment = self.environment();
         for (name, value) in further {
             environment.retain(|(known, _)| known != name);
@@ -217,11 +216,15 @@ impl Folder {
         Session::new(&self.text(), environment).unwrap()
     }
 
-    pub fn run(&self, plan: &CommandPlan) -> Result<(Done, Ended), Refused> {
+    pub(crate) fn run(&self, plan: &CommandPlan) -> Result<(Done, Ended), Refused> {
         self.run_in(plan, &self.session())
     }
 
-    pub fn run_in(&self, plan: &CommandPlan, session: &Session) -> Result<(Done, Ended), Refused> {
+    pub(crate) fn run_in(
+        &self,
+        plan: &CommandPlan,
+        session: &Session,
+    ) -> Result<(Done, Ended), Refused> {
         let (mut out, mut err) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         let streams = Streams {
             stdin: File::open("/dev/null").unwrap().into(),

@@ -347,7 +347,10 @@ pub const CLASSES: &[Class] = &[
             ("forbidding", "linux64 touch CAN"),
             ("forbidding", "sg root 'touch CAN'"),
             ("forbidding", "start-stop-daemon -S -x touch -- CAN"),
-            ("forbidding", "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch CAN"),
+            (
+                "forbidding",
+                "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch CAN",
+            ),
             ("forbidding", "ld.so touch CAN"),
             ("forbidding", "$\"touch\" CAN"),
             ("forbidding", "command -p touch CAN"),

@@ -4,7 +4,8 @@ use std::{io, process::ExitCode};
 
 use lexopt::{Arg, ValueExt as _};
 use windlass_shell_judge::{
-    ALL, FORBIDDING, Former, Judged, Line, Reading, Stage, corpus, generate, generate_for, run_many, shrink,
+    ALL, FORBIDDING, Former, Judged, Line, Reading, Stage, corpus, generate, generate_for,
+    run_many, shrink,
 };
 
 const HELP: &str = "\

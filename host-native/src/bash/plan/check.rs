@@ -426,5 +426,5 @@ fn is_name(name: &str) -> bool {
 
 fn is_special(name: &str) -> bool {
     let begins = |beginning: &&str| name.starts_with(*beginning);
-    name == "_" || SPECIAL.contains(&name) || SPECIAL_BEGINNINGS.iter().any(|b| begins(b))
+    name == "_" || SPECIAL.contains(&name) || SPECIAL_BEGINNINGS.iter().any(begins)
 }
