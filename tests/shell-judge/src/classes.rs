@@ -347,7 +347,10 @@ pub const CLASSES: &[Class] = &[
             ("forbidding", "linux64 touch CAN"),
             ("forbidding", "sg root 'touch CAN'"),
             ("forbidding", "start-stop-daemon -S -x touch -- CAN"),
-            ("forbidding", "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch CAN"),
+            (
+                "forbidding",
+                "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch CAN",
+            ),
             ("forbidding", "ld.so touch CAN"),
             ("forbidding", "$\"touch\" CAN"),
             ("forbidding", "command -p touch CAN"),
@@ -379,7 +382,7 @@ pub const CLASSES: &[Class] = &[
 ];
 
 /// How often the last word of a line of [`Detect::Aborts`] is repeated.
-const DEPTH: usize = 10_000;
+const DEPTH: usize = 100_000;
 
 /// The line that is meant: of those that begin with `(deep)` the part behind the first word, or all if there is none, so
 /// often that it is deep.

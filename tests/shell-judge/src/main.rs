@@ -4,7 +4,8 @@ use std::{io, process::ExitCode};
 
 use lexopt::{Arg, ValueExt as _};
 use windlass_shell_judge::{
-    ALL, FORBIDDING, Former, Judged, Line, Reading, Stage, corpus, generate, generate_for, run_many, shrink,
+    ALL, FORBIDDING, Former, Judged, Line, Reading, Stage, corpus, generate, generate_for,
+    run_many, shrink,
 };
 
 const HELP: &str = "\
@@ -86,6 +87,9 @@ fn judge(chosen: &Chosen) -> io::Result<bool> {
             line.seed, line.permissions.name, line.text
         );
         println!("  shortest: {}", corpus::row(&short)?);
+    }
+    for (permissions, (tried, passed)) in &tally.by_permissions {
+        println!("{permissions:<12} {passed:>8} of {tried:>8} passed");
     }
     let share = 100.0 * tally.passed as f64 / tally.tried.max(1) as f64;
     println!(

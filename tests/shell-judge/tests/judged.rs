@@ -4,8 +4,8 @@
 use std::env;
 
 use windlass_shell_judge::{
-    CLASSES, Detect, Judged, Line, Permissions, Reading, Stage, Tried, corpus, generate, run_many, shrink,
-    try_line, written_out,
+    CLASSES, Detect, Judged, Line, Permissions, Reading, Stage, Tried, corpus, generate, run_many,
+    shrink, try_line, written_out,
 };
 
 /// So many lines are tried when nothing is said.
