@@ -382,7 +382,7 @@ pub const CLASSES: &[Class] = &[
 ];
 
 /// How often the last word of a line of [`Detect::Aborts`] is repeated.
-const DEPTH: usize = 10_000;
+const DEPTH: usize = 100_000;
 
 /// The line that is meant: of those that begin with `(deep)` the part behind the first word, or all if there is none, so
 /// often that it is deep.

@@ -154,7 +154,13 @@ impl<'a> Grammar<'a> {
         while self.dice.percent(15) {
             let sign = if self.odd(10) { " |& " } else { " | " };
             self.push(sign);
-            self.command();
+            if self.permissions.commands.contains(&"cat") && self.dice.percent(70) {
+                // It reads all that it is given: what comes of the pipeline is the same each time.
+                let reader = self.dice.pick(&["cat", "cat", "{ cat; }", "(cat)"]);
+                self.push(reader);
+            } else {
+                self.command();
+            }
         }
     }
 
@@ -312,7 +318,7 @@ impl<'a> Grammar<'a> {
 
     /// How a command begins that may run, most of the time.
     pub(crate) fn start(&mut self) -> String {
-        if self.dice.percent(3) {
+        if self.dice.percent(2) {
             return self
                 .dice
                 .pick(&["touch", "CAN", "id", "rm", "$x", "make"])

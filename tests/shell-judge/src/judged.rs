@@ -101,7 +101,10 @@ fn approved(
     };
     // The rules of the table can be read.
     let rules = permissions.as_rules().ok()?;
-    let standing = Standing::new(&rules, permissions.mode, &environment);
+    let standing = Standing {
+        free_workspace_reads: true,
+        ..Standing::new(&rules, permissions.mode, &environment)
+    };
     let decision = judge(&standing, subject.facts(&tool, files), None);
     (decision.verdict == Verdict::Allow).then_some(decision.scope)
 }

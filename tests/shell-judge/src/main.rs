@@ -88,6 +88,9 @@ fn judge(chosen: &Chosen) -> io::Result<bool> {
         );
         println!("  shortest: {}", corpus::row(&short)?);
     }
+    for (permissions, (tried, passed)) in &tally.by_permissions {
+        println!("{permissions:<12} {passed:>8} of {tried:>8} passed");
+    }
     let share = 100.0 * tally.passed as f64 / tally.tried.max(1) as f64;
     println!(
         "{} lines, {} passed ({share:.1} %), {} at fault",

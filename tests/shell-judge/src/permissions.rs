@@ -98,7 +98,7 @@ pub const ALL: [Permissions; 6] = [
 const FREE: [&str; 7] = ["true", "false", ":", "pwd", "test", "[", "cd"];
 
 /// What the mode that accepts edits runs.
-const EDITS: [&str; 5] = ["mkdir", "touch", "rm", "mv", "cp"];
+pub(crate) const EDITS: [&str; 5] = ["mkdir", "touch", "rm", "mv", "cp"];
 
 impl Permissions {
     /// The permissions of a name.

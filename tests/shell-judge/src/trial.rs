@@ -1,6 +1,7 @@
 //! A line is judged, run in each of its forms, and looked at.
 
 use std::{
+    collections::BTreeMap,
     fmt, io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -12,6 +13,7 @@ use std::{
 
 use crate::{
     lines::Line,
+    permissions::EDITS,
     reading::{Form, Reading},
     run::{Outcome, Ran, run, run_as_written},
     stage::Stage,
@@ -19,7 +21,7 @@ use crate::{
 
 /// Programs of a pipeline write in any order, and one may be gone before another has written: what differs must differ
 /// so often in a row.
-const TRIES: usize = 4;
+const TRIES: usize = 6;
 
 /// What came of trying a line.
 #[derive(Debug)]
@@ -174,8 +176,7 @@ fn difference(
     bash: &Outcome,
     here: &Outcome,
 ) -> Option<Fault> {
-    // Names in this folder look like options.
-    if line.text.contains("dash") || says_no_option(here) {
+    if is_not_compared(&line.text) || says_no_option(here) {
         return None;
     }
     let shown = Shown {
@@ -191,7 +192,13 @@ fn difference(
         })
     };
     let status = |outcome: &Outcome| format!("{:?}", outcome.status);
-    let files = |outcome: &Outcome| format!("{:?}", outcome.files);
+    let files = |outcome: &Outcome| {
+        let files = outcome.files.iter();
+        let shown: Vec<String> = files
+            .map(|(name, bytes)| format!("{name}: {}", shown.plain(&String::from_utf8_lossy(bytes))))
+            .collect();
+        shown.join("; ")
+    };
     differs(
         "end",
         bash.status.is_some().to_string(),
@@ -222,16 +229,45 @@ fn difference(
     })
 }
 
+/// Lines that do not come to the same twice, or are not to come to what bash makes of them.
+fn is_not_compared(text: &str) -> bool {
+    // Names in this folder look like options.
+    let finds_options = text.contains("dash");
+    // What runs without any path is found elsewhere by bash; here it is still the one that was judged.
+    let has_no_path = text.contains("env -") || text.contains("env\t-");
+    finds_options || has_no_path || pipes_to_what_does_not_read(text)
+}
+
+/// Whether a pipeline may be over before all of it has written: then it depends on the scheduler who is killed for that.
+fn pipes_to_what_does_not_read(text: &str) -> bool {
+    const READERS: [&str; 5] = ["cat", "wc", "grep a", "{ cat; }", "(cat)"];
+    let text = text.replace("||", "  ");
+    text.split('|').skip(1).any(|stage| {
+        let stage = stage.trim_start_matches(['&', ' ', '\n']);
+        let behind = READERS.iter().find_map(|reader| stage.strip_prefix(reader));
+        !behind.is_some_and(|rest| {
+            let rest = rest.trim_start_matches(' ');
+            rest.is_empty() || rest.starts_with([';', '&', ')', '\n', '}', '>', '2', '"'])
+        })
+    })
+}
+
 /// Whether an expansion gave a word that would have been an option, where no shell takes it for a name: that is not to
 /// come to what bash makes of it.
 fn says_no_option(here: &Outcome) -> bool {
-    let stopped = String::from_utf8_lossy(&here.stderr).contains(STOPPED);
+    let said = String::from_utf8_lossy(&here.stderr);
+    let stopped = said.contains(STOPPED) || said.contains("./-");
     let mut arguments = here.ran.iter().flat_map(|ran| &ran.arguments);
     stopped || arguments.any(|argument| argument.starts_with("./-"))
 }
 
+/// Whether a program only changes files by name: hosts do that themselves.
+fn is_done_by_hosts(ran: &Ran) -> bool {
+    EDITS.contains(&ran.program.as_str())
+}
+
 /// What a printed line says when it stops because an expansion gave an option.
-const STOPPED: &str = "a word that was expanded begins with -";
+const STOPPED: &str = "a word that was expanded is not what it may be";
 
 /// Whether a program is `cat` without anything: a here-document that it repeats inside of `"$(…)"` is a text, for which
 /// nothing has to run.
@@ -241,23 +277,26 @@ fn only_copies(ran: &Ran) -> bool {
 
 /// How outcomes are written down to be compared.
 struct Shown {
-    /// It is held against a line that was printed anew. That has the folder before every name that a pattern finds, the
-    /// path of every program, other numbers of lines, and no times.
+    /// It is held against a line that was printed anew. That has the folder before every name that a pattern finds, other
+    /// numbers of lines, and no times.
     printed: bool,
+    /// The folder of programs: what is run by another program is named by its path.
     programs: String,
 }
 
 impl Shown {
     fn plain(&self, text: &str) -> String {
+        let text = text.replace(&self.programs, "");
         if self.printed {
-            text.replace(&self.programs, "").replace("./", "")
+            text.replace("./", "")
         } else {
-            text.to_owned()
+            text
         }
     }
 
     fn programs(&self, outcome: &Outcome) -> String {
-        let ran = outcome.ran.iter().filter(|ran| !only_copies(ran));
+        let ran = outcome.ran.iter();
+        let ran = ran.filter(|ran| !only_copies(ran) && !is_done_by_hosts(ran));
         let mut ran: Vec<String> = ran.map(|ran| self.plain(&ran.to_string())).collect();
         ran.sort();
         ran.join("; ")
@@ -301,6 +340,8 @@ pub struct Tally {
     pub tried: u64,
     /// How many of them passed.
     pub passed: u64,
+    /// How many were tried and passed with each permissions.
+    pub by_permissions: BTreeMap<&'static str, (u64, u64)>,
     /// Those that did something else than what was judged, in the order of their seeds.
     pub faulty: Vec<(Line, Fault)>,
 }
@@ -345,6 +386,12 @@ pub fn run_many(
                 .map_err(|_| io::Error::other("another worker panicked"))?;
             tally.tried += 1;
             tally.passed += u64::from(!matches!(tried, Tried::Asked));
+            let counts = tally
+                .by_permissions
+                .entry(line.permissions.name)
+                .or_default();
+            counts.0 += 1;
+            counts.1 += u64::from(!matches!(tried, Tried::Asked));
             if let Tried::Faulty(fault) = tried {
                 tally.faulty.push((line, fault));
                 if tally.faulty.len() >= most_faults {

@@ -215,7 +215,6 @@ impl Grammar<'_> {
             "$IFS",
             "$PPID",
             "$BASHPID",
-            "~root",
             "~+",
             "~x/y",
             "a~b",

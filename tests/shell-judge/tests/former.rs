@@ -64,16 +64,17 @@ fn every_class_got_through_the_former_design() {
                 Detect::Aborts => aborts(&line.text),
             }
         };
-        let found: Vec<_> = class.lines.iter().filter(through).collect();
+        let found: Vec<_> = match class.detect {
+            // One is enough: some of them take a minute.
+            Detect::Aborts => class.lines.iter().find(through).into_iter().collect(),
+            _ => class.lines.iter().filter(through).collect(),
+        };
         println!(
             "{:>2} of {:>2}: {}",
             found.len(),
             class.lines.len(),
             class.name
         );
-        for (_, text) in class.lines.iter().filter(|line| !through(line)) {
-            println!("    held: {text:?}");
-        }
         if found.is_empty() {
             missed.push(class.name);
         }
