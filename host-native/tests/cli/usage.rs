@@ -103,9 +103,9 @@ fn perm_4_an_engine_does_not_begin_with_a_rule_that_it_cannot_read() {
         (&["--disallowed-tools=Bash(ls"], "not closed"),
         (&["--allowedTools", "Read", "Bash(ls"], "not closed"),
         (&["--disallowedTools=Write", "Bash"], "belongs to no option"),
-        (&["--settings", &deny], "not closed"),
-        (&["--settings", &ask], "not closed"),
-        (&["--settings", &allow], "not closed"),
+        (&["--settings", deny.as_str()], "not closed"),
+        (&["--settings", ask.as_str()], "not closed"),
+        (&["--settings", allow.as_str()], "not closed"),
     ] {
         let args = [&ENGINE[..], flags].concat();
         let done = windlass.run_with_input(&args, prompt);

@@ -57,7 +57,7 @@ fn both_forms_of_every_valued_flag_mean_the_same() {
 }
 
 #[test]
-fn conf_3_a_list_is_the_same_however_it_is_given() {
+fn a_list_is_the_same_however_it_is_given() {
     type Read = fn(&Flags) -> Vec<String>;
     let lists: [(&str, &str, [&str; 3], Read); 7] = [
         (
@@ -127,7 +127,7 @@ fn conf_3_a_list_is_the_same_however_it_is_given() {
 }
 
 #[test]
-fn conf_3_a_word_that_belongs_to_no_flag_is_not_passed_over() {
+fn a_word_that_belongs_to_no_flag_is_not_passed_over() {
     for line in [
         &["--disallowedTools=Bash", "Write"][..],
         &["Write", "--disallowedTools", "Bash"],
