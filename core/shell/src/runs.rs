@@ -11,6 +11,9 @@ use crate::{Runs, Script, Unparsed, Word, read};
 /// Wrappers inside one another.
 const MOST_WRAPPERS: u32 = 8;
 
+/// Programs that one command may run: each is looked at with all redirections of the command.
+const MOST_RUNS: usize = 64;
+
 const OPTION: Unparsed = Unparsed::Unsupported("an option of a wrapper");
 
 /// What a command runs beside itself, outermost first.
@@ -22,7 +25,10 @@ pub(crate) fn of(words: &[Word], levels: u32) -> Result<Vec<Runs>, Unparsed> {
         found: &mut found,
     };
     search.command(0, words.len(), MOST_WRAPPERS)?;
-    Ok(found)
+    match found.len() > MOST_RUNS {
+        true => Err(Unparsed::TooLong),
+        false => Ok(found),
+    }
 }
 
 /// The program's name without its folder.
