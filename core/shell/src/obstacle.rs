@@ -114,9 +114,15 @@ fn of_runs(simple: &Simple) -> Option<&'static str> {
         Runs::Program { at, end } => {
             let words = simple.words.get(*at as usize..*end as usize)?;
             let program = words.first()?.as_literal()?;
-            let in_shell = program == "cd" || is_shell_builtin(program);
-            // A program that the wrapper finds is meant, and `echo` and its like exist as programs, too.
-            (in_shell && !is_also_a_program(program)).then_some("a builtin behind a wrapper")
+            // A program that the wrapper finds is meant, and `kill` and its like exist as programs, too.
+            if program == "cd" || is_shell_builtin(program) && !is_also_a_program(program) {
+                return Some("a builtin behind a wrapper");
+            }
+            // Behind `command` it is the builtin.
+            of_builtin(&Simple {
+                words: words.to_vec(),
+                ..Simple::default()
+            })
         }
     })
 }

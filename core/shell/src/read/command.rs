@@ -49,6 +49,10 @@ impl Reader<'_> {
         let mut words: Vec<Word> = Vec::new();
         super::word::finish(atoms, &mut words)?;
         match words.as_slice() {
+            // Here it would be no keyword; but readers differ in when it is one.
+            [program] if program.as_literal().is_some_and(is_keyword) => {
+                Err(Unparsed::Unsupported("a keyword as the name of a program"))
+            }
             [program] if program.as_literal().is_some_and(|name| !name.is_empty()) => {
                 command.words = words;
                 Ok(())
@@ -56,6 +60,33 @@ impl Reader<'_> {
             _ => Err(Unparsed::ComputedProgram),
         }
     }
+}
+
+fn is_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "!" | "{"
+            | "}"
+            | "[["
+            | "]]"
+            | "case"
+            | "coproc"
+            | "do"
+            | "done"
+            | "elif"
+            | "else"
+            | "esac"
+            | "fi"
+            | "for"
+            | "function"
+            | "if"
+            | "in"
+            | "select"
+            | "then"
+            | "time"
+            | "until"
+            | "while"
+    )
 }
 
 /// The name and the value, if a word is an assignment.

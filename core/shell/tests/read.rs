@@ -1,0 +1,140 @@
+//! What is read, what is refused, and that nothing is too deep or too long.
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use windlass_shell::{Unparsed, print, read};
+
+/// Whether a line can be run from its tree.
+fn passes(line: &str) -> bool {
+    read(line).is_ok_and(|line| line.obstacle.is_none())
+}
+
+#[test]
+fn what_shells_read_differently_is_refused() {
+    for line in [
+        "echo \"$\\\n(touch x)\"",
+        "echo $\\\n(touch x)",
+        "echo a\\\nb",
+        "cat <<E\\\nF\nx\nEF\n",
+        "cat <<$\"E\"\nx\nE\n",
+        "echo ${x:-{}",
+        "echo ${x:-$(touch y)}",
+        "echo \"`echo \\\"a\\\"`\"",
+        "cat <&-touch",
+        "[[ a =~ ( ]]",
+        ">f [[ a ]]",
+        ">f case x in x) touch y;; esac",
+        "[[ a ]] <<E\nE\n",
+        "for x do touch y; done",
+        "for x\ndo touch y; done",
+        "echo ${x:-$'a'}",
+        "echo {a[x]}>f",
+        "echo {PATH}>f",
+        "command test -v 'a[$(touch x)]'",
+        "builtin printf -v PATH x",
+        "env --s='touch x'",
+        "env -S 'touch x'",
+        "env -C / ls",
+        "env --chdir=/ ls",
+        "xargs --re=x touch x",
+        "xargs --process-slot-var=PATH ls",
+        "command time -o f ls",
+        "echo ${ touch x; }",
+        "echo $((x))",
+        "echo $[1]",
+        "echo $@ $$ $! $-",
+        "echo <(touch x)",
+        "$\"rm\" x",
+        "prlimit touch x",
+        "choom -n 1 touch x",
+        "setarch touch x",
+        "linux64 touch x",
+        "sg root touch",
+        "start-stop-daemon --start --exec touch",
+        "/lib64/ld-linux-x86-64.so.2 /bin/touch x",
+        "touch() { :; }; touch",
+        "function f { touch x; }",
+        "touch x & ls",
+        "PATH=/tmp ls",
+        "PATH=/tmp",
+        "find . -exec {} \\;",
+        "find . -exec sh -c 'touch {}' \\;",
+        "echo a\rb",
+        "ls -$x",
+        "ls ~root",
+        "eval ls",
+        "exec ls",
+        "read x",
+        "coproc ls",
+    ] {
+        assert!(!passes(line), "{line}");
+    }
+}
+
+#[test]
+fn braces_that_make_options_are_read_as_options() {
+    let line = read("find {-exec,touch,x,';'}").unwrap();
+    let programs: Vec<_> = line
+        .commands
+        .iter()
+        .filter_map(|command| command.program())
+        .collect();
+    assert_eq!(programs, ["touch", "find"]);
+}
+
+#[test]
+fn what_is_nested_or_long_is_refused_on_a_small_stack() {
+    let on_a_small_stack = |line: String| {
+        let thread = std::thread::Builder::new().stack_size(1 << 20);
+        let reading = thread.spawn(move || read(&line).is_ok()).unwrap();
+        reading.join().unwrap()
+    };
+    for (open, inner, close) in [
+        ("echo \"$(", "ls", ")\""),
+        ("$(", "ls", ")"),
+        ("( ", "ls", " )"),
+        ("{ ", "ls", "; }"),
+        ("if ls; then ", "ls", "; fi"),
+        ("cat <<E\n$(", "ls", ")\nE\n"),
+        ("echo {", "a,b", "}"),
+        ("env ", "ls", ""),
+        ("timeout 5 ", "ls", ""),
+        ("echo `", "ls", "`"),
+        ("echo $((", "1", "))"),
+        ("echo [", "a", ""),
+        ("! ", "ls", ""),
+    ] {
+        for times in [100, 10_000] {
+            for close in [close, ""] {
+                let line = format!("{}{inner}{}", open.repeat(times), close.repeat(times));
+                assert!(
+                    !on_a_small_stack(line.clone()) || open == "echo [" || open == "echo `",
+                    "{times} times {open}"
+                );
+            }
+        }
+    }
+    assert_eq!(read(&"x".repeat((128 << 10) + 1)), Err(Unparsed::TooLong));
+    assert_eq!(
+        read(&format!("find {}", "-exec a \\; ".repeat(65))),
+        Err(Unparsed::TooLong)
+    );
+    assert!(read(&format!("echo {}", "{a,b}".repeat(20))).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "[ -~\\n\\t]{0,60}") {
+        if let Ok(line) = read(&text) {
+            prop_assert!(!print(&line.script, &|_| None).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_tree_is_the_same_after_it_was_stored(text in "[a-c$(){};&|<>'\"*~= \\n]{0,40}") {
+        if let Ok(line) = read(&text) {
+            let stored = serde_json::to_string(&line.script).unwrap();
+            prop_assert_eq!(serde_json::from_str::<windlass_shell::Script>(&stored).unwrap(), line.script);
+        }
+    }
+}
