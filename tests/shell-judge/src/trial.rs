@@ -176,7 +176,7 @@ fn difference(
     bash: &Outcome,
     here: &Outcome,
 ) -> Option<Fault> {
-    if is_not_compared(&line.text) || says_no_option(here) {
+    if is_not_compared(&line.text) || says_no_option(form, bash, here) {
         return None;
     }
     let shown = Shown {
@@ -195,7 +195,9 @@ fn difference(
     let files = |outcome: &Outcome| {
         let files = outcome.files.iter();
         let shown: Vec<String> = files
-            .map(|(name, bytes)| format!("{name}: {}", shown.plain(&String::from_utf8_lossy(bytes))))
+            .map(|(name, bytes)| {
+                format!("{name}: {}", shown.plain(&String::from_utf8_lossy(bytes)))
+            })
             .collect();
         shown.join("; ")
     };
@@ -254,20 +256,30 @@ fn pipes_to_what_does_not_read(text: &str) -> bool {
 
 /// Whether an expansion gave a word that would have been an option, where no shell takes it for a name: that is not to
 /// come to what bash makes of it.
-fn says_no_option(here: &Outcome) -> bool {
+fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
+    let given = |outcome: &Outcome, start: &str| {
+        let mut arguments = outcome.ran.iter().flat_map(|ran| &ran.arguments);
+        arguments.any(|argument| argument.starts_with(start))
+    };
     let said = String::from_utf8_lossy(&here.stderr);
-    let stopped = said.contains(STOPPED) || said.contains("./-");
-    let mut arguments = here.ran.iter().flat_map(|ran| &ran.arguments);
-    stopped || arguments.any(|argument| argument.starts_with("./-"))
+    // What a printed line says when it stops may have gone elsewhere.
+    let may_have_stopped = form.label.contains(STOPPED) && given(bash, "-");
+    // A file that is somewhere else than it was judged to be is not opened.
+    let not_opened = said.contains("nobody judged this file");
+    may_have_stopped
+        || not_opened
+        || said.contains(STOPPED)
+        || said.contains("./-")
+        || given(here, "./-")
 }
+
+/// What a printed line says when it stops because an expansion gave an option.
+const STOPPED: &str = "a word that was expanded is not what it may be";
 
 /// Whether a program only changes files by name: hosts do that themselves.
 fn is_done_by_hosts(ran: &Ran) -> bool {
     EDITS.contains(&ran.program.as_str())
 }
-
-/// What a printed line says when it stops because an expansion gave an option.
-const STOPPED: &str = "a word that was expanded is not what it may be";
 
 /// Whether a program is `cat` without anything: a here-document that it repeats inside of `"$(…)"` is a text, for which
 /// nothing has to run.

@@ -189,7 +189,9 @@ impl<'p> Shell<'p> {
     fn for_each(&mut self, name: &'p str, words: &'p [Word], body: &'p Script) -> Outcome {
         // What is wrong with the words is said of the line of the first command inside; the tree knows no other.
         let values = self.words(words, 1)?;
-        self.status = 0;
+        if values.is_empty() {
+            self.status = 0;
+        }
         self.loops += 1;
         let mut outcome = Ok(());
         for value in values {

@@ -78,6 +78,8 @@ fn telling_variables() -> Vec<u8> {
                 .iter()
                 .any(|start| name.as_bytes().starts_with(start.as_bytes()))
         })
+        // That is how `stdbuf` does its work.
+        .filter(|(_, value)| !value.as_bytes().ends_with(b"/libstdbuf.so"))
         .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
         .collect();
     found.sort();
