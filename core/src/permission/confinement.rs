@@ -40,6 +40,11 @@ impl CommandConfinement {
     ) -> Result<Self, String> {
         let pattern = |text: S| {
             let text = text.as_ref();
+            if text.chars().all(|c| c == '*' || c.is_whitespace()) {
+                return Err(format!(
+                    "the excluded command {text:?} cannot be used: it names no command, and would exclude all"
+                ));
+            }
             let open = match text.contains('*') {
                 true => String::from(text),
                 false => format!("{text}:*"),

@@ -93,7 +93,8 @@ impl Whose {
                 self.at = At::Key;
                 self.key.clear();
             }
-            _ if outermost => self.note(byte),
+            // Between names and colons stand only blanks.
+            _ if outermost && self.at == At::Value => self.note(byte),
             _ => {}
         }
     }
