@@ -146,6 +146,8 @@ struct Folders<'a> {
     set: alloc::vec::Vec<&'a str>,
     /// Variables in the operands of `cd`; a tilde counts as the home directory's.
     entered: alloc::vec::Vec<&'a str>,
+    /// A `cd` stands before: the line itself knows where `cd -` leads.
+    moved: bool,
 }
 
 impl<'a> Folders<'a> {
@@ -198,6 +200,11 @@ impl<'a> Folders<'a> {
         if simple.program() != Some("cd") {
             return;
         }
+        let goes_back = simple.words.get(1).and_then(Word::as_literal) == Some("-");
+        if goes_back && !self.moved {
+            self.entered.push("OLDPWD");
+        }
+        self.moved = true;
         for part in simple.words.iter().skip(1).flat_map(|word| &word.parts) {
             match part {
                 Part::Variable { name, .. } | Part::Operation { name, .. } => {

@@ -346,11 +346,12 @@ fn may_open<'r>(
     standing: &Standing<'_>,
     facts: &[PathFact],
 ) -> Option<Leave<'r>> {
+    // A plan opens nothing that is not known.
+    let real = fact(redirection, facts)?;
     if redirection.access == Access::Read {
         // The program could open it by itself; what must not be read is denied elsewhere.
         return Some(Leave::Harmless);
     }
-    let real = fact(redirection, facts)?;
     let covers = |rule: &&&Rule| match &rule.specifier {
         Specifier::Path(pattern) => {
             let patterns = path_pattern::absolute(rule, pattern, standing);

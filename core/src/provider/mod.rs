@@ -174,7 +174,7 @@ pub trait Decoder: Send {
 }
 
 /// Content blocks that a response may have: what holds them is made for a handful.
-pub(crate) const MOST_BLOCKS: usize = 10_000;
+pub(crate) const MOST_BLOCKS: usize = 50_000;
 
 /// A complete response.
 #[derive(Debug, Clone, PartialEq, Eq)]

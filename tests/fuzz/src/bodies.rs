@@ -443,18 +443,24 @@ pub(super) fn memory(bytes: &[u8]) {
     assert!(files.memory.len() <= 2);
 }
 
-/// Reads whatever is there.
+/// Reads what lies in the project.
 struct AnyFile;
 
 impl ReadProject for AnyFile {
-    fn read(&self, path: &Path, _: &[PathBuf]) -> Result<Option<ReadFile>, String> {
+    fn read(&self, path: &Path, folders: &[PathBuf]) -> Result<Option<ReadFile>, String> {
         let read = || -> io::Result<ReadFile> {
             Ok(ReadFile {
                 real: fs::canonicalize(path)?,
                 text: fs::read_to_string(path)?,
             })
         };
-        Ok(read().ok())
+        let inside = |file: &ReadFile| {
+            let mut folders = folders
+                .iter()
+                .filter_map(|folder| folder.canonicalize().ok());
+            folders.any(|folder| file.real.starts_with(folder))
+        };
+        Ok(read().ok().filter(inside))
     }
 }
 
