@@ -6,7 +6,7 @@
 //!
 //! # How it is made
 //!
-//! A subshell, a stage of a pipeline and a substitution are copies of a [`Shell`](shell::Shell) value, on a thread of their
+//! A subshell, a stage of a pipeline and a substitution are copies of a `Shell` value, on a thread of their
 //! own where they run at the same time as others. Nobody changes the directory or the descriptors of this process:
 //! they are values too, and are given to each program when it starts. All programs of a plan are one process group.
 
