@@ -2,7 +2,7 @@
 //!
 //! A built-in tool, a plugin's tool, an MCP tool and an embedder's closure look the same from here.
 
-use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
+use alloc::{borrow::ToOwned, boxed::Box, string::String, vec, vec::Vec};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -195,6 +195,36 @@ pub struct ToolCall {
     /// A host that confines commands is to run this one unconfined: it was approved so, or the settings exclude it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub outside_sandbox: bool,
+    /// For tools that run a command: what the commands before it left behind ([`ToolResult::shell`]); none before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell: Option<Box<ShellState>>,
+}
+
+/// What a command leaves to the commands after it. It is made and read by the host that runs them, and kept with the
+/// session: no shell has to live on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellState {
+    /// Where the next command begins: absolute, links resolved. Commands are judged from here. Outside of the workspace it is
+    /// not kept.
+    pub directory: String,
+    /// Variables that are not what the host's environment says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<ShellVariable>,
+    /// Functions, aliases, options and arrays, in the language of the shell. Read only by commands that run
+    /// [as they were written](ApprovedCommand::AsWritten).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub definitions: String,
+}
+
+/// A variable of a [`ShellState`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellVariable {
+    /// Its name.
+    pub name: String,
+    /// Its value; none if it was taken out of the environment.
+    pub value: Option<String>,
+    /// Whether programs get it.
+    pub exported: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -294,6 +324,9 @@ pub struct ToolResult {
     /// Files the call saw or wrote.
     #[serde(default)]
     pub observed: Vec<Observation>,
+    /// For tools that run a command: what it leaves to the commands after it; none to leave all as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shell: Option<Box<ShellState>>,
 }
 
 impl ToolResult {

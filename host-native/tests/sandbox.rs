@@ -86,6 +86,7 @@ fn call(input: &str) -> ToolCall {
         agent: None,
         command: None,
         outside_sandbox: false,
+        shell: None,
     }
 }
 

@@ -90,5 +90,6 @@ fn call(folder: &Path) -> ToolCall {
         agent: None,
         command: Some(ApprovedCommand::AsWritten),
         outside_sandbox: false,
+        shell: None,
     }
 }

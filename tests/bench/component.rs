@@ -100,6 +100,7 @@ fn call(name: &str, input: &RawJson, grant: FsGrant) -> ToolCall {
         agent: None,
         command: None,
         outside_sandbox: false,
+        shell: None,
     }
 }
 

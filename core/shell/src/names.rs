@@ -15,7 +15,7 @@ pub(crate) fn is_free_for_loops(name: &str) -> bool {
 }
 
 /// Whether its value is made by the shell, which therefore must be asked: no tree can say what it will be.
-pub(crate) fn is_made_by_the_shell(name: &str) -> bool {
+pub fn is_made_by_the_shell(name: &str) -> bool {
     name.starts_with("BASH")
         || name.starts_with("EPOCH")
         || name.starts_with("COMP_")

@@ -101,7 +101,9 @@ pub(super) fn changed_by(
     }
     let line = line?;
     let is_approved = standing.rules.allow.iter().any(|rule| {
-        is_a_persons(rule) && rule.names_tool(&call.tool.name) && line.is_allowed_line(rule)
+        is_a_persons(rule)
+            && rule.names_tool(&call.tool.name)
+            && line.is_allowed_line(rule, standing)
     });
     match is_approved {
         true => None,

@@ -66,7 +66,7 @@ pub(crate) fn plan(text: &str, standing: &Standing<'_>, facts: &[PathFact]) -> O
     });
     Some(CommandPlan {
         script: line.script,
-        directory: standing.environment.cwd.clone(),
+        directory: standing.command_directory.to_string(),
         workspace: standing.workspace_roots().map(String::from).collect(),
         files: files.collect(),
     })
@@ -99,7 +99,7 @@ enum Leave<'a> {
 }
 
 impl<'a> CommandLine<'a> {
-    pub(super) fn new(text: &'a str, cwd: &str) -> Self {
+    pub(super) fn new(text: &'a str, directory: &str) -> Self {
         let (commands, obstacle, is_read) = match shell::read(text) {
             Ok(line) => {
                 let obstacle = line.obstacle.map(|what| format!("it uses {what}"));
@@ -109,7 +109,7 @@ impl<'a> CommandLine<'a> {
         };
         let part = |command: SimpleCommand| Part {
             spelled: Spelled::of(&command),
-            files: files_of(&command, cwd),
+            files: files_of(&command, directory),
             command,
         };
         Self {
@@ -212,9 +212,11 @@ impl<'a> CommandLine<'a> {
         self.obstacle.is_none() && !parts.is_empty() && parts.iter().all(speaks)
     }
 
-    /// Whether the line is one that a rule allows as it is, whatever it does.
-    pub(super) fn is_allowed_line(&self, rule: &Rule) -> bool {
-        matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(self.text))
+    /// Whether the line is one that a rule allows as it is, whatever it does. In another directory than the one the rule was
+    /// written for, the same words may mean other files and programs.
+    pub(super) fn is_allowed_line(&self, rule: &Rule, standing: &Standing<'_>) -> bool {
+        standing.command_directory == standing.environment.cwd
+            && matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(self.text))
     }
 
     /// The rules that allow the line, if every command in it may run: by a rule, by the mode that accepts
@@ -263,9 +265,9 @@ impl<'a> CommandLine<'a> {
 
 /// The paths that the words of a command may mean.
 fn named_paths(command: &SimpleCommand, standing: &Standing<'_>) -> impl Iterator<Item = String> {
-    let cwd = &standing.environment.cwd;
-    // Where it is not known, the working directory is the best guess.
-    let base = base_of(&command.folder, cwd).unwrap_or_else(|| cwd.clone());
+    let directory = standing.command_directory;
+    // Where it is not known, the directory in which the line begins is the best guess.
+    let base = base_of(&command.folder, directory).unwrap_or_else(|| directory.to_string());
     let home = standing.environment.home.clone();
     let redirections = command.redirections.iter().map(|r| &r.target);
     let arguments = command.words.iter().skip(1);
@@ -307,9 +309,8 @@ fn may_run<'r>(
 ) -> Option<Leave<'r>> {
     let program = part.command.words.first()?.text();
     // In another folder a relative program is another program.
-    let cwd = &standing.environment.cwd;
-    let base = base_of(&part.command.folder, cwd);
-    let moved = base.is_none_or(|base| lexical("/", &base) != *cwd);
+    let base = base_of(&part.command.folder, standing.command_directory);
+    let moved = base.is_none_or(|base| lexical("/", &base) != standing.environment.cwd);
     let is_certain = !(moved && program.contains('/') && !program.starts_with('/'));
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));

@@ -83,8 +83,8 @@ pub(super) fn place(
 
 /// Whether the command of a call runs outside of the sandbox that there is.
 pub(crate) fn runs_outside(standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
-    let cwd = &standing.environment.cwd;
-    let line = call.command.map(|text| CommandLine::new(text, cwd));
+    let directory = standing.command_directory;
+    let line = call.command.map(|text| CommandLine::new(text, directory));
     match place(standing, call, line.as_ref()) {
         Place::Excluded => true,
         Place::AskedOutside => standing.confinement.is_some_and(|it| it.allow_outside),

@@ -83,8 +83,8 @@ pub fn explain(
     call: CallFacts<'_>,
     hook: Option<&HookVerdict>,
 ) -> Explanation {
-    let cwd = &standing.environment.cwd;
-    let line = call.command.map(|text| CommandLine::new(text, cwd));
+    let directory = standing.command_directory;
+    let line = call.command.map(|text| CommandLine::new(text, directory));
     let line = line.as_ref();
     let decision = judge::judge_line(standing, call, line, hook);
     let guard = |rule: &Rule| match judge::concern(rule, standing, call, line) {

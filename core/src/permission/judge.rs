@@ -280,8 +280,8 @@ impl Cause {
 /// Judges a call. Pure: the same arguments give the same decision.
 #[must_use]
 pub fn judge(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdict>) -> Decision {
-    let cwd = &standing.environment.cwd;
-    let line = call.command.map(|text| CommandLine::new(text, cwd));
+    let directory = standing.command_directory;
+    let line = call.command.map(|text| CommandLine::new(text, directory));
     judge_line(standing, call, line.as_ref(), hook)
 }
 
@@ -509,7 +509,7 @@ pub(super) fn allows_whole(
     rule.names_tool(&call.tool.name)
         && match &rule.specifier {
             Specifier::Any => true,
-            Specifier::Command(_) => line.is_some_and(|line| line.is_allowed_line(rule)),
+            Specifier::Command(_) => line.is_some_and(|line| line.is_allowed_line(rule, standing)),
             Specifier::Domain(domain) => {
                 call.url.is_some_and(|url| domain.covers(url) == Some(true))
             }

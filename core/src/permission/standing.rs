@@ -16,6 +16,8 @@ pub struct Standing<'a> {
     pub free_workspace_reads: bool,
     /// Facts about the host.
     pub environment: &'a Environment,
+    /// Where commands begin: the working directory, or the one in which the last command ended.
+    pub command_directory: &'a str,
     /// The directories that belong to the workspace beside the working directory.
     pub directories: &'a [String],
     /// Directories from which the work has moved elsewhere. Rules that deny or ask hold there as well, rules that allow do not.
@@ -39,6 +41,7 @@ impl<'a> Standing<'a> {
             mode,
             free_workspace_reads: false,
             environment,
+            command_directory: &environment.cwd,
             directories: &environment.additional_directories,
             left: &[],
             own_deny: &[],
@@ -72,7 +75,7 @@ impl<'a> Standing<'a> {
             .filter(|root| !root.is_empty())
     }
 
-    pub(super) fn in_workspace(&self, path: &str) -> bool {
+    pub(crate) fn in_workspace(&self, path: &str) -> bool {
         self.workspace_roots().any(|root| is_under(root, path))
     }
 

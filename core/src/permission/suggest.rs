@@ -114,7 +114,7 @@ fn of_command(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpd
         let readable = value.to_rule().is_ok();
         readable.then(|| PermissionUpdate::allow(vec![value], Destination::LocalSettings))
     };
-    let line = CommandLine::new(text, &standing.environment.cwd);
+    let line = CommandLine::new(text, standing.command_directory);
     let exact = allow(command_pattern::escape(text.trim()));
     let mut commands = line.commands();
     let only = commands.next().filter(|_| commands.next().is_none());

@@ -101,6 +101,7 @@ impl Session {
         // What was chosen is in this as well, and the directory it works in.
         fork.main.spec = self.main.spec.clone();
         fork.main.left.clone_from(&self.main.left);
+        fork.main.shell.clone_from(&self.main.shell);
         fork.recalls(notes);
         (fork, repairs)
     }

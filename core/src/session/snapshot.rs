@@ -4,6 +4,7 @@
 //! subagents with their numbers, then one line of state. A request body is never part of it: it can be made again.
 
 use alloc::{
+    boxed::Box,
     collections::{BTreeSet, VecDeque},
     format,
     string::{String, ToString},
@@ -33,7 +34,7 @@ use crate::{
     permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
     sorted::SortedMap,
     spec::{Effort, Spec, Thinking},
-    tool::Observation,
+    tool::{Observation, ShellState},
     tools::Notes,
 };
 
@@ -141,6 +142,8 @@ struct ThreadState {
     cwd: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shell: Option<Box<ShellState>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -390,6 +393,7 @@ impl Thread {
             pending_context,
             occurred,
             left,
+            shell,
             chosen,
             steering,
             history,
@@ -444,6 +448,7 @@ impl Thread {
             occurred: *occurred,
             cwd: (!left.is_empty()).then(|| spec.environment.cwd.clone()),
             left: left.clone(),
+            shell: shell.clone(),
         }
     }
 }
@@ -468,6 +473,7 @@ impl ThreadState {
             pending_context: self.pending_context,
             occurred: self.occurred,
             left: self.left,
+            shell: self.shell,
             ..fresh
         };
         let cwd = (self.cwd.as_ref()).unwrap_or(&shared.spec.environment.cwd);

@@ -33,6 +33,7 @@ use crate::{
     permission::{Mode, Narrowing},
     provider::Prefix,
     spec::{Effort, Spec, Thinking},
+    tool::ShellState,
     tools::{CoreTool, Notes},
 };
 
@@ -59,6 +60,8 @@ pub(super) struct Thread {
     pub(super) narrowing: Option<Narrowing>,
     /// Directories that it has left for another working directory.
     pub(super) left: Vec<String>,
+    /// What its commands left behind; none before the first.
+    pub(super) shell: Option<Box<ShellState>>,
     /// A suggestion of what to say next is to be asked for; never between inputs.
     pub(super) suggestion_due: bool,
     /// A run that ended and that the session has not looked at.
@@ -106,6 +109,7 @@ impl Thread {
             parent_tool_use_id: None,
             narrowing: None,
             left: Vec::new(),
+            shell: None,
             suggestion_due: false,
             ended: None,
             chosen: Chosen::default(),

@@ -8,6 +8,7 @@ mod background;
 mod bad_input;
 mod callback_loop;
 mod clearing;
+mod command_state;
 mod compaction;
 mod context_prompts;
 mod continued;

@@ -4,7 +4,6 @@
 //! hold for the plan's programs can be applied to the thread that starts them.
 
 use std::{
-    ffi::OsString,
     io,
     os::fd::OwnedFd,
     pin::{Pin, pin},
@@ -22,27 +21,25 @@ use tokio::{
     sync::oneshot,
     time::{sleep, timeout},
 };
-use windlass_core::{host::CancelSignal, tool::CommandPlan};
+use windlass_core::{
+    host::CancelSignal,
+    tool::{CommandPlan, ShellVariable},
+};
 
 use super::{
     MAX_STDERR,
     capture::Capture,
     exit::Exit,
-    plan::{self, Control, Ended, Ending, Refused, Session, SessionError, Streams},
+    plan::{self, Control, Ended, Ending, Refused, Session, Streams},
     process::{Finished, GRACE, Listeners, drain, read},
 };
-use crate::{
-    child,
-    os::{self, Kill},
-};
+use crate::os::{self, Kill};
 
 /// A plan to execute.
 pub(crate) struct JudgedJob<'a> {
     pub(crate) plan: &'a CommandPlan,
-    /// Variables of this process that its programs do not get.
-    pub(crate) hidden: &'a [OsString],
-    /// Variables that they get beside those of this process.
-    pub(crate) variables: &'a [(OsString, OsString)],
+    /// Where it begins, and what its programs are told.
+    pub(crate) session: Session,
     /// Bytes of standard output that are kept.
     pub(crate) max_stdout: usize,
     /// How long it may run; none for as long as it likes.
@@ -54,16 +51,21 @@ pub(crate) struct JudgedJob<'a> {
 /// A plan that was executed.
 pub(crate) struct Executed {
     pub(crate) finished: Finished,
-    /// The directory at its end, as it was entered; none if it was stopped.
-    #[expect(dead_code, reason = "nothing lasts between calls yet")]
+    /// What it leaves behind; none if it was stopped.
+    pub(crate) left: Option<Left>,
+}
+
+/// What a plan leaves behind.
+pub(crate) struct Left {
+    /// The directory at its end.
     pub(crate) directory: Option<String>,
+    /// The variables that it has set.
+    pub(crate) variables: Vec<ShellVariable>,
 }
 
 /// A plan that could not be executed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JudgedError {
-    #[error("{0}")]
-    Session(#[from] SessionError),
     #[error("The command cannot be run without a shell: {0}. Nothing was run.")]
     Refused(#[from] Refused),
     #[error("The command cannot be started: {0}.")]
@@ -92,7 +94,7 @@ impl JudgedJob<'_> {
         let ended = self.start(stdout, stderr, Arc::clone(&control))?;
         let mut stdout = Capture::new(self.max_stdout);
         let mut stderr = Capture::new(MAX_STDERR);
-        let (exit, directory) = {
+        let (exit, left) = {
             let (listeners, mut ended) = (&self.listeners, pin!(ended));
             let reading = join(
                 read(&mut stdout, Some(out), listeners.stdout.as_ref()),
@@ -117,10 +119,7 @@ impl JudgedJob<'_> {
             stdout,
             stderr,
         };
-        Ok(Executed {
-            finished,
-            directory,
-        })
+        Ok(Executed { finished, left })
     }
 
     /// Starts the thread that executes the plan.
@@ -137,12 +136,7 @@ impl JudgedJob<'_> {
             stderr,
         };
         let plan = self.plan.clone();
-        let mut environment: Vec<(OsString, OsString)> = std::env::vars_os()
-            .filter(|(name, _)| !self.hidden.contains(name))
-            .collect();
-        environment.retain(|(name, _)| !self.variables.iter().any(|(given, _)| given == name));
-        environment.extend(self.variables.iter().cloned());
-        let environment: Vec<_> = child::without_credentials(environment).collect();
+        let session = self.session.clone();
         let (tell, ended) = oneshot::channel();
         let execute = move || {
             let outcome = || {
@@ -150,7 +144,6 @@ impl JudgedJob<'_> {
                 if os::may_trace() {
                     os::give_up_tracing()?;
                 }
-                let session = Session::new(&plan.directory, environment)?;
                 Ok(plan::execute(&plan, &session, streams, &control)?)
             };
             // Nobody may be left to be told.
@@ -169,7 +162,7 @@ impl JudgedJob<'_> {
         control: &Control,
         mut reading: Pin<&mut Fuse<impl Future<Output = ()>>>,
         cancel: CancelSignal,
-    ) -> Result<(Exit, Option<String>), JudgedError> {
+    ) -> Result<(Exit, Option<Left>), JudgedError> {
         let stopped = {
             let mut limit = pin!(async {
                 match self.time {
@@ -182,9 +175,13 @@ impl JudgedJob<'_> {
                 tokio::select! {
                     outcome = &mut ended => {
                         let ended = outcome.map_err(|_| JudgedError::Lost)??;
+                        let left = Left {
+                            directory: ended.directory,
+                            variables: ended.variables,
+                        };
                         return Ok(match ended.how {
-                            Ending::Code(code) => (Exit::Code(code), Some(ended.directory)),
-                            Ending::Signal(signal) => (Exit::Signal(signal), Some(ended.directory)),
+                            Ending::Code(code) => (Exit::Code(code), Some(left)),
+                            Ending::Signal(signal) => (Exit::Signal(signal), Some(left)),
                             // Nobody else holds the control.
                             Ending::Stopped => (Exit::Cancelled, None),
                         });

@@ -8,6 +8,7 @@ mod capture;
 mod exit;
 #[cfg(unix)]
 mod judged;
+mod lasting;
 #[cfg(unix)]
 pub mod plan;
 pub(crate) mod process;
@@ -22,12 +23,20 @@ use serde_json::json;
 use windlass_core::{
     host::CancelSignal,
     json::RawJson,
-    tool::{Annotations, ApprovedCommand, CommandPlan, ToolCall, ToolDefinition, ToolResult},
+    tool::{
+        Annotations, ApprovedCommand, CommandPlan, ShellState, ToolCall, ToolDefinition, ToolResult,
+    },
 };
 
 pub(crate) use self::exit::Exit;
-use self::process::{Finished, Job, Listeners};
-use crate::sandbox::{Sandbox, Spawner};
+use self::{
+    lasting::Lasting,
+    process::{Finished, Job, Listeners, RunError},
+};
+use crate::{
+    child,
+    sandbox::{Sandbox, Spawner},
+};
 
 /// How long a command may run when the model does not say, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u32 = 120_000;
@@ -174,8 +183,8 @@ impl Bash {
             timeout_ms: Some(EDGE_MS),
             ..ToolDefinition::new(
                 "Bash",
-                "Runs a command in bash, in the working directory. Every command has a fresh shell: directory and \
-                 variables do not last. Standard input is empty. Processes left in the background end with the \
+                "Runs a command in bash. The first begins in the working directory, each later one where the last ended, if \
+                 that is in the workspace; variables last as well. Standard input is empty. Processes left in the background end with the \
                  command: what is to go on has run_in_background. Of long output the beginning and the end are shown. For reading, searching and editing \
                  files use the tools made for it.",
                 RawJson::parse(schema.to_string()).unwrap_or_else(|_| RawJson::empty_object()),
@@ -202,66 +211,153 @@ impl Bash {
             Ok(spawner) => spawner,
             Err(reason) => return ToolResult::error(reason),
         };
-        let printed;
-        let (mut hidden, mut variables) = (self.hidden.clone(), self.variables.clone());
-        let text = match &call.command {
-            None => {
-                return ToolResult::error(
-                    "The call of Bash says nothing about what of its command was approved, so nothing was run.",
-                );
+        let lasting = Lasting::before(call);
+        let ran = match &call.command {
+            None => Err(Failure::Said(
+                "The call of Bash says nothing about what of its command was approved, so nothing was run.".to_owned(),
+            )),
+            Some(ApprovedCommand::AsWritten) => {
+                self.run_as_written(&input.command, &lasting, time, listeners, &spawner, cancel)
+                    .await
             }
-            Some(ApprovedCommand::AsWritten) => &input.command,
-            // In the sandbox, so that whatever it opens is opened there.
-            Some(ApprovedCommand::Plan(plan)) if spawner.is_confined() => {
-                let session = match self.session(plan) {
-                    Ok(session) => session,
-                    Err(error) => return ToolResult::error(error.to_string()),
-                };
-                let found = |name: &str| {
-                    session
-                        .find(OsStr::new(name))?
-                        .into_os_string()
-                        .into_string()
-                        .ok()
-                };
-                printed = windlass_shell::print(&plan.script, &found);
-                // Nothing from which a shell takes orders before the first line.
-                hidden = std::env::vars_os().map(|(name, _)| name).collect();
-                variables = session.environment();
-                &printed
-            }
-            Some(ApprovedCommand::Plan(plan)) => {
-                return match self.run_plan(plan, time, listeners, cancel).await {
-                    Ok(finished) => result(&input.command, &finished, time, &spawner),
-                    Err(error) => ToolResult::error(error),
-                };
+            Some(ApprovedCommand::Plan(plan)) => match self.session(&lasting) {
+                Err(failure) => Err(failure),
+                Ok(session) if spawner.is_confined() => {
+                    self.run_printed(plan, &session, &lasting, time, listeners, &spawner, cancel)
+                        .await
+                }
+                Ok(session) => self.run_plan(plan, session, &lasting, time, listeners, cancel).await,
+            },
+        };
+        let (result, shell) = match ran {
+            Ok((finished, shell)) => (result(&input.command, &finished, time, &spawner), shell),
+            Err(Failure::Said(text)) => (ToolResult::error(text), None),
+            Err(Failure::Directory(reason)) => {
+                let back = &call.grant.cwd;
+                let text = format!("{reason} Nothing was run. The next command begins in {back}.");
+                (ToolResult::error(text), Some(lasting.back_in(back)))
             }
         };
+        ToolResult {
+            // Beside others, a command in the background leaves nothing to them.
+            shell: shell.filter(|_| !input.run_in_background).map(Box::new),
+            ..result
+        }
+    }
+
+    /// Gives bash the text that was approved.
+    async fn run_as_written(
+        &self,
+        text: &str,
+        lasting: &Lasting,
+        time: Option<Duration>,
+        listeners: Listeners,
+        spawner: &Spawner,
+        cancel: CancelSignal,
+    ) -> Result<(Finished, Option<ShellState>), Failure> {
+        let mut hidden = self.hidden.clone();
+        hidden.extend(lasting.removed());
+        let mut variables = self.variables.clone();
+        variables.retain(|(name, _)| !hidden.contains(name));
+        variables.extend(lasting.exported());
+        let job = ShellJob {
+            text,
+            hidden,
+            variables,
+        };
+        self.run_in_bash(job, lasting, time, listeners, spawner, cancel)
+            .await
+    }
+
+    /// Gives a confined bash what was judged, printed: whatever it opens is opened in the sandbox.
+    async fn run_printed(
+        &self,
+        plan: &CommandPlan,
+        session: &plan::Session,
+        lasting: &Lasting,
+        time: Option<Duration>,
+        listeners: Listeners,
+        spawner: &Spawner,
+        cancel: CancelSignal,
+    ) -> Result<(Finished, Option<ShellState>), Failure> {
+        let found = |name: &str| {
+            session
+                .find(OsStr::new(name))?
+                .into_os_string()
+                .into_string()
+                .ok()
+        };
+        let job = ShellJob {
+            text: &windlass_shell::print(&plan.script, &found),
+            // Nothing from which a shell takes orders before the first line, but what it is given here.
+            hidden: std::env::vars_os().map(|(name, _)| name).collect(),
+            variables: session.environment(),
+        };
+        self.run_in_bash(job, lasting, time, listeners, spawner, cancel)
+            .await
+    }
+
+    async fn run_in_bash(
+        &self,
+        shell_job: ShellJob<'_>,
+        lasting: &Lasting,
+        time: Option<Duration>,
+        listeners: Listeners,
+        spawner: &Spawner,
+        cancel: CancelSignal,
+    ) -> Result<(Finished, Option<ShellState>), Failure> {
+        let handles = lasting
+            .handles()
+            .map_err(|error| Failure::Said(format!("The command cannot be started: {error}.")))?;
+        let mut variables = shell_job.variables;
+        variables.push(handles.variable());
+        let (handles, reported) = handles.split();
         let job = Job {
             shell: &self.shell,
-            command: text,
-            directory: &call.grant.cwd,
-            hidden: &hidden,
+            command: shell_job.text,
+            directory: lasting.directory(),
+            hidden: &shell_job.hidden,
             variables: &variables,
             input: None,
             max_stdout: MAX_STDOUT,
             time,
             listeners,
-            spawner: &spawner,
+            spawner,
+            handles,
         };
-        match job.run(cancel).await {
-            Ok(finished) => result(&input.command, &finished, time, &spawner),
-            Err(error) => ToolResult::error(error.to_string()),
-        }
+        let finished = job.run(cancel).await?;
+        let report = match finished.exit {
+            Exit::Code(_) => reported.read(),
+            // What was stopped leaves all as it was.
+            _ => None,
+        };
+        Ok((finished, lasting.clone().after_shell(report)))
     }
 
     /// Where a plan begins, and what its programs are told.
-    fn session(&self, plan: &CommandPlan) -> Result<plan::Session, plan::SessionError> {
-        let inherited = std::env::vars_os().filter(|(name, _)| !self.hidden.contains(name));
-        plan::Session::new(
-            &plan.directory,
-            inherited.chain(self.variables.iter().cloned()),
-        )
+    fn session(&self, lasting: &Lasting) -> Result<plan::Session, Failure> {
+        let directory = lasting.directory();
+        let removed: Vec<OsString> = lasting.removed().collect();
+        let given: Vec<(OsString, OsString)> = lasting.exported().collect();
+        let mut variables: Vec<_> = std::env::vars_os()
+            .filter(|(name, _)| !self.hidden.contains(name))
+            .chain(self.variables.iter().cloned())
+            .filter(|(name, _)| !removed.contains(name))
+            .collect();
+        // The later ones hold.
+        variables.extend(given);
+        let variables = child::without_credentials(variables);
+        let session = plan::Session::new(directory, variables)
+            .map_err(|error| Failure::Directory(error.to_string()))?;
+        // It was judged by its name without links: behind another it is another directory.
+        let real = session.directory().ok();
+        if real.as_deref() != Some(directory.as_ref()) {
+            let text = format!(
+                "The directory {directory} is not where it was when the command was judged."
+            );
+            return Err(Failure::Directory(text));
+        }
+        Ok(session.with_variables(lasting.unexported()))
     }
 
     /// Runs what was judged; the text that it was read from is not looked at.
@@ -269,31 +365,49 @@ impl Bash {
     async fn run_plan(
         &self,
         plan: &CommandPlan,
+        session: plan::Session,
+        lasting: &Lasting,
         time: Option<Duration>,
         listeners: Listeners,
         cancel: CancelSignal,
-    ) -> Result<Finished, String> {
+    ) -> Result<(Finished, Option<ShellState>), Failure> {
         let job = judged::JudgedJob {
             plan,
-            hidden: &self.hidden,
-            variables: &self.variables,
+            session,
             max_stdout: MAX_STDOUT,
             time,
             listeners,
         };
-        let executed = job.run(cancel).await.map_err(|error| error.to_string())?;
-        Ok(executed.finished)
+        let executed = job.run(cancel).await;
+        let executed = executed.map_err(|error| Failure::Said(error.to_string()))?;
+        let shell = executed
+            .left
+            .and_then(|left| lasting.clone().after_plan(left.directory, left.variables));
+        Ok((executed.finished, shell))
     }
+}
 
-    #[cfg(not(unix))]
-    async fn run_plan(
-        &self,
-        _: &CommandPlan,
-        _: Option<Duration>,
-        _: Listeners,
-        _: CancelSignal,
-    ) -> Result<Finished, String> {
-        Err("There is no Bash on this system.".to_owned())
+/// A text for bash, and the environment it has beside the inherited one.
+struct ShellJob<'a> {
+    text: &'a str,
+    hidden: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+}
+
+/// A command that was not run.
+enum Failure {
+    /// For this reason.
+    Said(String),
+    /// Because its directory cannot be entered, for this reason.
+    Directory(String),
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Directory(_) => Self::Directory(error.to_string()),
+            _ => Self::Said(error.to_string()),
+        }
     }
 }
 

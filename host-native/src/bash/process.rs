@@ -3,6 +3,7 @@
 use std::{
     ffi::{OsStr, OsString},
     io,
+    os::fd::OwnedFd,
     pin::{Pin, pin},
     process::Stdio,
     time::Duration,
@@ -53,6 +54,8 @@ pub(crate) struct Job<'a> {
     pub(crate) listeners: Listeners,
     /// What starts it.
     pub(crate) spawner: &'a Spawner,
+    /// Handles beside the standard ones that it gets, under the numbers that they have here.
+    pub(crate) handles: Vec<OwnedFd>,
 }
 
 /// Who hears what a command writes to its two outputs, piece by piece. A command whose listener does not keep up waits.
@@ -81,7 +84,7 @@ pub(crate) enum RunError {
 }
 
 impl Job<'_> {
-    pub(crate) async fn run(&self, cancel: CancelSignal) -> Result<Finished, RunError> {
+    pub(crate) async fn run(mut self, cancel: CancelSignal) -> Result<Finished, RunError> {
         let mut child = self.start()?;
         // A child that was not waited for has an id.
         let mut group = Group::new(child.id());
@@ -119,7 +122,7 @@ impl Job<'_> {
         })
     }
 
-    fn start(&self) -> Result<Child, RunError> {
+    fn start(&mut self) -> Result<Child, RunError> {
         let directory = std::path::Path::new(self.directory);
         if !directory.is_dir() {
             return Err(RunError::Directory(self.directory.to_owned()));
@@ -143,7 +146,8 @@ impl Job<'_> {
         let variables = self.variables.iter().cloned();
         command.envs(child::without_credentials(variables));
         Group::expect();
-        let spawned = self.spawner.spawn(command, directory);
+        let handles = std::mem::take(&mut self.handles);
+        let spawned = self.spawner.spawn(command, directory, handles);
         spawned.map_err(|source| RunError::Start {
             shell: self.shell.to_owned(),
             source,

@@ -147,6 +147,7 @@ impl HookCommand {
             time: Some(Duration::from_millis(call.timeout_ms) + BEYOND_TIMEOUT),
             listeners,
             spawner: &Spawner::bare(),
+            handles: Vec::new(),
         };
         job.run(cancel).await
     }

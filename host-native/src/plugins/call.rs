@@ -164,6 +164,8 @@ fn output(result: wit::ToolResult, limits: &CallLimits) -> Result<ToolResult, Ca
                 whole: seen.whole,
             })
             .collect(),
+        // No component runs commands.
+        shell: None,
     })
 }
 

@@ -3,10 +3,12 @@
 use std::{
     ffi::{OsStr, OsString},
     fs, io,
+    os::fd::OwnedFd,
     path::Path,
     sync::Arc,
 };
 
+use command_fds::CommandFdExt as _;
 use tokio::process::{Child, Command};
 use windlass_core::tool::FsGrant;
 
@@ -81,12 +83,18 @@ impl Spawner {
         }
     }
 
-    /// Starts a process in a directory.
+    /// Starts a process in a directory, with these handles beside the standard ones.
     ///
     /// # Errors
     /// What the system says; confined, also which step of the confinement failed. Nothing runs then.
-    pub(crate) fn spawn(&self, mut command: Command, directory: &Path) -> io::Result<Child> {
+    pub(crate) fn spawn(
+        &self,
+        mut command: Command,
+        directory: &Path,
+        handles: Vec<OwnedFd>,
+    ) -> io::Result<Child> {
         let Some(confined) = &self.0 else {
+            command.as_std_mut().preserved_fds(handles);
             return child::spawn(&mut command);
         };
         let kernel = &confined.sandbox.0.kernel;
@@ -97,6 +105,8 @@ impl Spawner {
             directory,
             confined.allowed(),
         )?;
+        // Behind what closes all others.
+        command.as_std_mut().preserved_fds(handles);
         let outcome = child::spawn(&mut command);
         // The other end of what says why goes with it.
         drop(command);

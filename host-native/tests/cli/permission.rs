@@ -264,3 +264,50 @@ fn perm_7_the_end_of_input_is_a_no() {
     assert_eq!(terminal.exit_code(), Some(0));
     assert!(!windlass.workspace.path().join("made").exists());
 }
+
+/// A model that runs these commands, one after the other.
+fn commander(commands: &[&str]) -> ModelServer {
+    let call = |command| json!({"type": "tool_use", "name": "Bash", "input": {"command": command}});
+    let mut exchanges: Vec<_> = commands
+        .iter()
+        .map(|command| json!({"respond": {"content": [call(command)]}}))
+        .collect();
+    exchanges.push(json!({"respond": "Done."}));
+    model(&json!({ "exchanges": exchanges }).to_string())
+}
+
+#[test]
+fn tool_6_commands_go_on_where_the_last_one_ended_and_are_judged_from_there() {
+    let server = commander(&[
+        "mkdir sub && cd sub && name=made",
+        "touch plain && echo \"$name\" > out",
+        "touch ../../outside",
+    ]);
+    let windlass = Windlass::asking(&server);
+    let mode = ["--permission-mode", "acceptEdits"];
+    let done = windlass.run(
+        &[
+            &["-p", "Make it", "--allowedTools", "Bash(echo:*)"],
+            &mode[..],
+        ]
+        .concat(),
+    );
+    assert_eq!(done.stdout, "Done.\n", "{done:?}");
+    let there = |name: &str| windlass.workspace.path().join(name).exists();
+    assert!(there("sub/plain"), "{done:?}");
+    assert_eq!(windlass.file("sub/out"), "made\n");
+    assert!(!there("../outside"), "{done:?}");
+    assert!(done.stderr.contains("it runs in"), "{done:?}");
+}
+
+#[test]
+fn tool_6_a_command_that_leaves_the_workspace_does_not_take_the_next_one_along() {
+    let server = commander(&["export name=made; cd sub; cd /", "touch $name"]);
+    let windlass = Windlass::asking(&server);
+    std::fs::create_dir(windlass.workspace.path().join("sub")).unwrap();
+    let done = windlass.run(&["-p", "Make it", "--permission-mode", "bypassPermissions"]);
+    assert_eq!(done.stdout, "Done.\n", "{done:?}");
+    assert!(windlass.workspace.path().join("made").exists(), "{done:?}");
+    let body = server.requests()[1].body.clone();
+    assert!(String::from_utf8_lossy(&body).contains("outside of the workspace"));
+}

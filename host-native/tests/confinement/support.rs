@@ -110,6 +110,7 @@ impl Place {
             agent: None,
             command: Some(ApprovedCommand::AsWritten),
             outside_sandbox: false,
+            shell: None,
         }
     }
 

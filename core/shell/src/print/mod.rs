@@ -14,10 +14,8 @@ use alloc::{
     vec::Vec,
 };
 
-use self::{
-    guard::Guards,
-    quote::{escaped_body, quoted},
-};
+pub use self::quote::quote;
+use self::{guard::Guards, quote::escaped_body};
 use crate::{
     AndOr, Assignment, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script,
     Simple, Target, Word,
@@ -202,7 +200,7 @@ impl Printer<'_> {
             .then(|| (self.program)(name))
             .flatten();
         self.push("'command' ");
-        self.push(&quoted(path.as_deref().unwrap_or(name)));
+        self.push(&quote(path.as_deref().unwrap_or(name)));
     }
 
     fn arguments(&mut self, simple: &Simple, guards: &Guards) {
@@ -217,11 +215,11 @@ impl Printer<'_> {
                     let behind_command = simple.words[number - 1].as_literal() == Some("command");
                     let is_builtin = behind_command && crate::obstacle::is_builtin(name);
                     let path = (!is_builtin).then(|| (self.program)(name)).flatten();
-                    self.push(&quoted(path.as_deref().unwrap_or(name)));
+                    self.push(&quote(path.as_deref().unwrap_or(name)));
                 }
                 (Some(Runs::Script { script, .. }), _) => {
                     let inner = print(script, self.program);
-                    self.push(&quoted(&inner));
+                    self.push(&quote(&inner));
                 }
                 _ => self.word(word, guards, number),
             }
@@ -240,7 +238,7 @@ impl Printer<'_> {
         let mut parts = word.parts.iter().enumerate().peekable();
         while let Some((at, part)) = parts.next() {
             match part {
-                Part::Literal(text) => self.push(&quoted(text)),
+                Part::Literal(text) => self.push(&quote(text)),
                 Part::Pattern(text) => {
                     if at == 0 {
                         self.push("./");
@@ -255,7 +253,7 @@ impl Printer<'_> {
                         parts.next();
                         self.push("/");
                         if !rest.is_empty() {
-                            self.push(&quoted(rest));
+                            self.push(&quote(rest));
                         }
                     }
                 }
@@ -299,10 +297,10 @@ impl Printer<'_> {
         for redirection in redirections {
             let descriptor = redirection.descriptor;
             match &redirection.to {
-                Target::Read(path) => self.push(&format!(" {descriptor}< {}", quoted(path))),
+                Target::Read(path) => self.push(&format!(" {descriptor}< {}", quote(path))),
                 Target::Write { path, append } => {
                     let sign = if *append { ">>" } else { ">|" };
-                    self.push(&format!(" {descriptor}{sign} {}", quoted(path)));
+                    self.push(&format!(" {descriptor}{sign} {}", quote(path)));
                 }
                 Target::Duplicate(to) => self.push(&format!(" {descriptor}>&{to}")),
                 Target::Close => self.push(&format!(" {descriptor}>&-")),

@@ -32,8 +32,9 @@ fn pattern_text(pattern: &Word) -> String {
     texts.collect()
 }
 
-/// In single quotes.
-pub(super) fn quoted(text: &str) -> String {
+/// A text in single quotes: to a shell it stands for itself.
+#[must_use]
+pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
     for c in text.chars() {

@@ -35,6 +35,7 @@ impl Thread {
             agent: None,
             command: None,
             outside_sandbox: false,
+            shell: None,
         });
         let id = self.call_effect(shared, index, Stage::Equip);
         self.perform(shared, id, effect);

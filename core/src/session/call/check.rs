@@ -75,7 +75,7 @@ impl Thread {
             asked.path = self.seen_from_here(core::mem::take(&mut asked.path));
         }
         if let Some(command) = CallSubject::of(tool, &input).command {
-            paths.append(&mut command_paths(&command, cwd));
+            paths.append(&mut command_paths(&command, self.command_directory()));
         }
         if paths.is_empty() {
             self.run.calls[index].paths.clear();

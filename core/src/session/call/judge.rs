@@ -4,7 +4,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::super::{
     Outcome, Shared, Thread,
-    run::{CallState, ToolCallInput},
+    run::{Call, CallState, ToolCallInput},
 };
 use crate::{
     effect::{Effect, PermissionRequest, PermissionResponse},
@@ -31,6 +31,7 @@ impl Thread {
             mode: shared.permissions.mode(),
             free_workspace_reads: policy.free_workspace_reads,
             environment: &self.spec.environment,
+            command_directory: self.command_directory(),
             directories: shared.permissions.directories(&shared.spec.environment),
             left: &self.left,
             own_deny: match self.number {
@@ -90,7 +91,7 @@ impl Thread {
         let spec = self.spec.clone();
         let policy = &spec.permissions;
         let call = &self.run.calls[index];
-        let reason = decision.cause.explain();
+        let reason = self.reason_to_ask(call, decision);
         if policy.prompt_tool.is_none() && !policy.can_ask {
             let core = spec.tool(&call.name).and_then(|tool| tool.core);
             if let (Cause::AsksThePerson, Some(core)) = (&decision.cause, core) {
@@ -141,6 +142,16 @@ impl Thread {
         self.run.calls[index].state = CallState::Asking;
         let id = self.call_effect(shared, index, Stage::Ask);
         self.perform(shared, id, effect);
+    }
+
+    /// Why a call is asked about. Where a command does not begin in the working directory, whoever is asked must know it.
+    fn reason_to_ask(&self, call: &Call, decision: &Decision) -> String {
+        let reason = decision.cause.explain();
+        let directory = self.command_directory();
+        match call.command.is_some() && directory != self.spec.environment.cwd {
+            true => format!("{reason}; it runs in {directory}"),
+            false => reason,
+        }
     }
 
     /// The answer of the tool that is asked: a `PermissionResult` as the text of its result.
@@ -283,6 +294,7 @@ fn prompt_call(tool: &ToolDefinition, spec: &Spec, request: &PermissionRequest) 
         agent: None,
         command: None,
         outside_sandbox: false,
+        shell: None,
     }
 }
 

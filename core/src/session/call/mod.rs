@@ -10,6 +10,7 @@ mod hooked;
 mod judge;
 mod perform;
 mod results;
+mod shell;
 mod worktree;
 
 pub(super) use self::hooked::CallHooks;

@@ -112,6 +112,7 @@ impl Thread {
             agent: self.agent.as_ref().map(|agent| agent.agent_type.clone()),
             command: call.command.clone(),
             outside_sandbox,
+            shell: self.shell.clone().filter(|_| tool.command_param.is_some()),
         }
     }
 

@@ -44,13 +44,16 @@ impl Thread {
         if !self.left.contains(&left) {
             self.left.push(left);
         }
+        if let Some(shell) = &mut self.shell {
+            shell.directory = directory.to_owned();
+        }
         // The working directory is part of what requests begin with.
         self.prefix = None;
     }
 
     /// Hooks that watch where the work is done hear of it when it has moved.
-    fn tell_hooks_of_move(&mut self, shared: &mut Shared, old_cwd: String) {
-        let new_cwd = self.spec.environment.cwd.clone();
+    pub(super) fn tell_hooks_of_move(&mut self, shared: &mut Shared, old_cwd: String) {
+        let new_cwd = self.command_directory().to_owned();
         if new_cwd != old_cwd {
             let moved = CwdChanged { old_cwd, new_cwd };
             self.tell_hooks(shared, Occurrence::CwdChanged(moved));
@@ -68,13 +71,14 @@ impl Thread {
     }
 
     /// A call that a host ran has its result. For the tools that are the core's as well, something follows from it.
-    pub(super) fn ran(&mut self, shared: &mut Shared, index: usize, result: ToolResult) {
+    pub(super) fn ran(&mut self, shared: &mut Shared, index: usize, mut result: ToolResult) {
+        self.take_shell(shared, index, &mut result);
         let core = (self.spec.tool(&self.run.calls[index].name)).and_then(|tool| tool.core);
         match core {
             Some(CoreTool::EnterWorktree) => {
                 let result = match EnterWorktreeOutput::of(&result) {
                     Ok(worktree) => {
-                        let left = self.spec.environment.cwd.clone();
+                        let left = self.command_directory().to_owned();
                         self.enter(&worktree.worktree_path);
                         self.tell_hooks_of_move(shared, left);
                         result
@@ -170,6 +174,7 @@ impl Thread {
             agent: None,
             command: None,
             outside_sandbox: false,
+            shell: None,
         });
         let id = self.call_effect(shared, index, Stage::Run);
         self.perform(shared, id, effect);

@@ -172,7 +172,7 @@ impl Thread {
         HookInput {
             session_id: shared.id,
             transcript_path: shared.spec.environment.transcript_of(shared.id),
-            cwd: self.spec.environment.cwd.clone(),
+            cwd: self.command_directory().to_owned(),
             permission_mode: Some(shared.permissions.mode()),
             agent: self.agent.clone().filter(|_| !names_its_own),
             event: occurrence,

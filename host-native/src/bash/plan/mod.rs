@@ -34,7 +34,7 @@ mod variables;
 
 use std::os::fd::OwnedFd;
 
-use windlass_core::tool::CommandPlan;
+use windlass_core::tool::{CommandPlan, ShellVariable};
 
 pub use self::{
     check::Refused,
@@ -62,8 +62,10 @@ pub struct Streams {
 pub struct Ended {
     /// By itself, or by a signal as a process would.
     pub how: Ending,
-    /// The directory at its end, as `pwd` would print it.
-    pub directory: String,
+    /// The directory at its end, without links; none if it has no such name any more.
+    pub directory: Option<String>,
+    /// The variables that it has set.
+    pub variables: Vec<ShellVariable>,
 }
 
 /// How a plan, or a program, ended.
@@ -111,7 +113,13 @@ pub fn execute(
         Err(Leave::Killed(signal)) => Ending::Signal(signal),
         _ => Ending::Code(shell.status),
     };
-    let directory = shell.directory.logical().to_string_lossy().into_owned();
+    let directory = shell.directory.physical().ok();
+    let directory = directory.and_then(|path| path.into_os_string().into_string().ok());
+    let variables = shell.variables.changed_since(&session.variables);
     control.reap();
-    Ok(Ended { how, directory })
+    Ok(Ended {
+        how,
+        directory,
+        variables,
+    })
 }

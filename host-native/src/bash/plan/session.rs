@@ -55,6 +55,28 @@ impl Session {
         self.variables.exported().collect()
     }
 
+    /// With variables that programs do not get.
+    #[must_use]
+    pub fn with_variables(
+        mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        for (name, value) in variables {
+            if let Some(name) = name.to_str() {
+                self.variables.set(name, value);
+            }
+        }
+        self
+    }
+
+    /// Where it begins, without links.
+    ///
+    /// # Errors
+    /// What the system says: it has no such name any more.
+    pub(crate) fn directory(&self) -> io::Result<PathBuf> {
+        self.directory.physical()
+    }
+
     /// With these variables, as a process would inherit them, in an absolute directory.
     ///
     /// # Errors

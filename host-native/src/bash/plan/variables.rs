@@ -6,6 +6,8 @@ use std::{
     sync::Arc,
 };
 
+use windlass_core::tool::ShellVariable;
+
 /// Variables by name. A copy costs nothing until it is changed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables(Arc<BTreeMap<OsString, Variable>>);
@@ -85,6 +87,26 @@ impl Variables {
 
     fn remove(&mut self, name: &str) {
         Arc::make_mut(&mut self.0).remove(OsStr::new(name));
+    }
+
+    /// Those that are not as they were; what is no text is left out.
+    pub(super) fn changed_since(&self, before: &Self) -> Vec<ShellVariable> {
+        if Arc::ptr_eq(&self.0, &before.0) {
+            return Vec::new();
+        }
+        let changed = self.0.iter().filter(|(name, now)| {
+            let then = before.0.get(*name);
+            then.is_none_or(|then| (&then.value, then.exported) != (&now.value, now.exported))
+        });
+        changed
+            .filter_map(|(name, variable)| {
+                Some(ShellVariable {
+                    name: name.to_str()?.to_owned(),
+                    value: Some(variable.value.to_str()?.to_owned()),
+                    exported: variable.exported,
+                })
+            })
+            .collect()
     }
 
     /// What a program gets.

@@ -3,6 +3,8 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
+mod lasting;
+
 use std::{fs, path::Path, time::Duration};
 
 use futures_util::{StreamExt, stream::BoxStream};
@@ -35,6 +37,7 @@ fn call(directory: &Path, input: &Value) -> ToolCall {
         agent: None,
         command: Some(ApprovedCommand::AsWritten),
         outside_sandbox: false,
+        shell: None,
     }
 }
 

@@ -1,0 +1,43 @@
+//! What lasts from one command to the next.
+
+use alloc::{borrow::ToOwned, format};
+
+use super::super::{Shared, Thread};
+use crate::tool::{ResultBlock, ToolResult};
+
+impl Thread {
+    /// Where the next command begins.
+    pub(in crate::session) fn command_directory(&self) -> &str {
+        let shell = self.shell.as_ref();
+        shell.map_or(&self.spec.environment.cwd, |shell| &shell.directory)
+    }
+
+    /// Keeps what a command has left behind. One that has left the workspace takes only itself there: the next begins in
+    /// the working directory, and the model is told so.
+    pub(super) fn take_shell(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        result: &mut ToolResult,
+    ) {
+        let Some(mut shell) = result.shell.take() else {
+            return;
+        };
+        let tool = self.spec.tool(&self.run.calls[index].name);
+        if tool.is_none_or(|tool| tool.command_param.is_none()) {
+            return;
+        }
+        if !self.standing(shared).in_workspace(&shell.directory) {
+            let cwd = &self.spec.environment.cwd;
+            let text = format!(
+                "The command ended in {}, outside of the workspace: the next one begins in {cwd}.",
+                shell.directory
+            );
+            result.content.push(ResultBlock::Text { text });
+            shell.directory.clone_from(cwd);
+        }
+        let before = self.command_directory().to_owned();
+        self.shell = Some(shell);
+        self.tell_hooks_of_move(shared, before);
+    }
+}

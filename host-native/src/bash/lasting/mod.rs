@@ -1,0 +1,194 @@
+//! What lasts from one command to the next: the directory and variables, and functions and options for those who may have them.
+//!
+//! No shell lives on between commands. What a command leaves behind is a value ([`ShellState`]), which the session keeps. A
+//! plan reads its variables only, and none of those that change how programs are found or started.
+
+mod report;
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use windlass_core::tool::{ApprovedCommand, ShellState, ShellVariable, ToolCall};
+use windlass_engine::settings::changes_programs;
+use windlass_shell::is_made_by_the_shell;
+
+pub(crate) use self::report::{Handles, Report};
+
+/// Bytes of variables that last; beyond, none of them do.
+const MOST_VARIABLES: usize = 32 * 1024;
+
+/// Bytes of definitions that last; beyond, none of them do.
+const MOST_DEFINITIONS: usize = 64 * 1024;
+
+/// What the commands before a call left behind.
+#[derive(Debug, Clone)]
+pub(super) struct Lasting {
+    state: ShellState,
+    /// Whether this command is one that may have everything.
+    is_as_written: bool,
+}
+
+impl Lasting {
+    /// What a call is to begin with.
+    pub(super) fn before(call: &ToolCall) -> Self {
+        let first = || ShellState {
+            directory: call.grant.cwd.clone(),
+            ..ShellState::default()
+        };
+        let mut state = call.shell.as_deref().cloned().unwrap_or_else(first);
+        // A plan was judged from where it says.
+        if let Some(ApprovedCommand::Plan(plan)) = &call.command {
+            state.directory.clone_from(&plan.directory);
+        }
+        Self {
+            state,
+            is_as_written: matches!(call.command, Some(ApprovedCommand::AsWritten)),
+        }
+    }
+
+    /// Where the command begins.
+    pub(super) fn directory(&self) -> &str {
+        &self.state.directory
+    }
+
+    /// Variables that its programs are given.
+    pub(super) fn exported(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        self.given(true)
+    }
+
+    /// Variables that only the shell knows.
+    pub(super) fn unexported(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        self.given(false)
+    }
+
+    fn given(&self, exported: bool) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        let variables = self.state.variables.iter();
+        variables
+            .filter(move |variable| variable.exported == exported && self.may_have(&variable.name))
+            .filter_map(|variable| {
+                Some((
+                    variable.name.as_str().into(),
+                    variable.value.as_ref()?.into(),
+                ))
+            })
+    }
+
+    /// Variables of the environment that were taken out.
+    pub(super) fn removed(&self) -> impl Iterator<Item = OsString> + '_ {
+        let variables = self.state.variables.iter();
+        variables
+            .filter(|variable| variable.value.is_none() && self.may_have(&variable.name))
+            .map(|variable| variable.name.as_str().into())
+    }
+
+    fn may_have(&self, name: &str) -> bool {
+        self.is_as_written || !changes_programs(name)
+    }
+
+    /// What a shell reads before the command, so that it has what lasts and reports what it leaves.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn handles(&self) -> std::io::Result<Handles> {
+        let definitions = match self.is_as_written {
+            true => self.state.definitions.as_str(),
+            false => "",
+        };
+        let startup_file = std::env::var("BASH_ENV")
+            .ok()
+            .filter(|_| self.is_as_written);
+        let file = startup_file.as_deref();
+        Handles::new(|to| report::startup(self.unexported(), definitions, file, to))
+    }
+
+    /// What a plan leaves behind: its directory, and the variables that it has set.
+    pub(super) fn after_plan(
+        mut self,
+        directory: Option<String>,
+        set: Vec<ShellVariable>,
+    ) -> Option<ShellState> {
+        let kept = set.into_iter().filter(|variable| is_kept(&variable.name));
+        for variable in kept {
+            let known = self.state.variables.iter_mut();
+            match known.into_iter().find(|known| known.name == variable.name) {
+                Some(known) => *known = variable,
+                None => self.state.variables.push(variable),
+            }
+        }
+        self.state.directory = directory?;
+        Some(self.within_limits())
+    }
+
+    /// What a shell leaves behind, as it reported it. `None` when it reported nothing: another program took its place, or it
+    /// was ended.
+    pub(super) fn after_shell(mut self, report: Option<Report>) -> Option<ShellState> {
+        let Report {
+            directory,
+            before,
+            after,
+        } = report?;
+        self.state.directory = directory;
+        let known: BTreeMap<String, ShellVariable> = std::mem::take(&mut self.state.variables)
+            .into_iter()
+            .map(|variable| (variable.name.clone(), variable))
+            .collect();
+        let withheld = |name: &str| !self.is_as_written && changes_programs(name);
+        let mut variables: BTreeMap<String, ShellVariable> = BTreeMap::new();
+        for (name, found) in &after.variables {
+            let as_before = before.variables.get(name) == Some(found);
+            let lasts = !as_before || known.get(name).is_some_and(|it| it.value.is_some());
+            if is_kept(name) && lasts && !withheld(name) {
+                let variable = ShellVariable {
+                    name: name.clone(),
+                    value: Some(found.value.clone()),
+                    exported: found.exported,
+                };
+                variables.insert(name.clone(), variable);
+            }
+        }
+        for name in before.variables.keys().chain(known.keys()) {
+            let is_gone = !after.variables.contains_key(name);
+            let was_removed = before.variables.contains_key(name)
+                || known.get(name).is_some_and(|it| it.value.is_none());
+            if is_kept(name) && is_gone && was_removed && !withheld(name) {
+                let removed = ShellVariable {
+                    name: name.clone(),
+                    value: None,
+                    exported: false,
+                };
+                variables.insert(name.clone(), removed);
+            }
+        }
+        // What this command was not given is as it was.
+        variables.extend(known.into_iter().filter(|(name, _)| withheld(name)));
+        self.state.variables = variables.into_values().collect();
+        if self.is_as_written {
+            self.state.definitions = after.definitions(&before);
+        }
+        Some(self.within_limits())
+    }
+
+    /// After a directory that cannot be entered: the next command begins in the working directory.
+    pub(super) fn back_in(mut self, directory: &str) -> ShellState {
+        self.state.directory = directory.to_owned();
+        self.state
+    }
+
+    fn within_limits(mut self) -> ShellState {
+        let size = |variable: &ShellVariable| {
+            variable.name.len() + variable.value.as_ref().map_or(0, String::len)
+        };
+        if self.state.variables.iter().map(size).sum::<usize>() > MOST_VARIABLES {
+            self.state.variables.clear();
+        }
+        if self.state.definitions.len() > MOST_DEFINITIONS {
+            self.state.definitions.clear();
+        }
+        self.state
+    }
+}
+
+/// Whether a variable lasts: what a shell makes itself, it makes anew.
+fn is_kept(name: &str) -> bool {
+    let is_credential = crate::credentials::is_credential(name);
+    !(is_credential || is_made_by_the_shell(name) || matches!(name, "PWD" | "OLDPWD" | "SHLVL"))
+}

@@ -1,0 +1,294 @@
+//! What lasts from one command to the next: directory and variables for all, functions and options for those that run as written.
+
+use std::{fs, path::PathBuf};
+
+use serde_json::json;
+use tempfile::TempDir;
+use windlass::bash::Bash;
+use windlass_core::{
+    host::CancelSignal,
+    json::RawJson,
+    tool::{ApprovedCommand, CommandPlan, FsGrant, ShellState, ToolCall, ToolResult},
+};
+
+/// Commands of one session.
+struct Commands {
+    folder: TempDir,
+    shell: Option<Box<ShellState>>,
+    bash: Bash,
+}
+
+impl Commands {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        Self {
+            folder,
+            shell: None,
+            bash: Bash::new(),
+        }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    fn text(&self, below: &str) -> String {
+        self.root().join(below).to_str().unwrap().to_owned()
+    }
+
+    async fn call(&mut self, text: &str, command: ApprovedCommand) -> ToolResult {
+        let call = ToolCall {
+            tool_use_id: "toolu_1".into(),
+            name: "Bash".into(),
+            input: RawJson::encode(&json!({ "command": text })).unwrap(),
+            grant: FsGrant {
+                cwd: self.root().to_str().unwrap().to_owned(),
+                ..FsGrant::default()
+            },
+            observed: Vec::new(),
+            timeout_ms: None,
+            agent: None,
+            command: Some(command),
+            outside_sandbox: false,
+            shell: self.shell.clone(),
+        };
+        let mut result = self.bash.call(&call, CancelSignal::new()).await;
+        if let Some(shell) = result.shell.take() {
+            self.shell = Some(shell);
+        }
+        result
+    }
+
+    /// As a person approved it.
+    async fn written(&mut self, text: &str) -> String {
+        self.call(text, ApprovedCommand::AsWritten)
+            .await
+            .joined_text()
+    }
+
+    /// As rules let it pass.
+    async fn judged(&mut self, text: &str) -> String {
+        let line = windlass_shell::read(text).unwrap();
+        assert_eq!(line.obstacle, None, "{text}");
+        let directory = match &self.shell {
+            Some(shell) => shell.directory.clone(),
+            None => self.text(""),
+        };
+        let plan = CommandPlan {
+            script: line.script,
+            directory: directory.trim_end_matches('/').to_owned(),
+            ..CommandPlan::default()
+        };
+        // The text is not what runs.
+        let result = self.call("false", ApprovedCommand::Plan(plan)).await;
+        result.joined_text()
+    }
+
+    fn shell(&self) -> &ShellState {
+        self.shell.as_deref().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn tool_6_directory_and_variables_last_between_judged_and_written_commands() {
+    let mut commands = Commands::new();
+    commands.judged("stage=test; cd sub").await;
+    assert_eq!(commands.shell().directory, commands.text("sub"));
+    assert_eq!(
+        commands.written("pwd; echo $stage").await,
+        format!("{}\ntest", commands.text("sub"))
+    );
+    assert_eq!(
+        commands
+            .judged("echo \"$stage\"; env | grep -c '^stage='")
+            .await,
+        "test\n0"
+    );
+    commands
+        .written("export stage=live other='a  b'; cd ..")
+        .await;
+    let said = commands
+        .judged("pwd; echo \"$other\"; env | grep '^stage='")
+        .await;
+    let root = commands.root();
+    assert_eq!(said, format!("{}\na  b\nstage=live", root.display()));
+    commands.written("unset stage other").await;
+    assert_eq!(commands.judged("echo \"[$stage$other]\"").await, "[]");
+}
+
+#[tokio::test]
+async fn tool_6_an_ordinary_command_leaves_nothing_but_its_directory() {
+    let mut commands = Commands::new();
+    for text in [
+        "true",
+        "echo a | cat; (x=1; cd sub)",
+        "set -e; false",
+        "exec true",
+        "x=1 true",
+    ] {
+        commands.written(text).await;
+        if let Some(shell) = &commands.shell {
+            let options = text.starts_with("set");
+            assert_eq!(
+                shell.directory,
+                commands.text("").trim_end_matches('/'),
+                "{text}"
+            );
+            assert_eq!(shell.variables, [], "{text}");
+            assert_eq!(
+                shell.definitions.is_empty(),
+                !options,
+                "{text}: {}",
+                shell.definitions
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn tool_6_functions_options_and_arrays_reach_commands_that_run_as_written() {
+    let mut commands = Commands::new();
+    commands
+        .written(
+            "greet() { echo \"hello $1\"; }; list=(a 'b c'); shopt -s nullglob; alias x=y; IFS=,",
+        )
+        .await;
+    let said = commands
+        .written("greet you; echo \"${list[1]}\"; echo *.none; alias x; echo a,b")
+        .await;
+    assert_eq!(said, "hello you\nb c\n\nalias x='y'\na,b");
+    // And go on to last.
+    let said = commands
+        .written("greet \"${#list[@]}\"; set -o pipefail; false | true")
+        .await;
+    assert!(said.contains("hello 2"), "{said}");
+    let said = commands.written("false | true").await;
+    assert!(said.contains("Exit code 1"), "{said}");
+    commands
+        .written("set +o pipefail; unset -f greet; shopt -u nullglob")
+        .await;
+    assert_eq!(
+        commands
+            .written("false | true; type -t greet || echo none; echo *.none")
+            .await,
+        "none\n*.none"
+    );
+}
+
+#[tokio::test]
+async fn perm_3_no_function_option_or_alias_reaches_a_judged_command() {
+    let mut commands = Commands::new();
+    let evil = commands.text("sub/evil");
+    commands
+        .written(&format!(
+            "ls() {{ touch {evil}; }}; echo() {{ touch {evil}; }}; export -f ls echo; shopt -s expand_aliases; alias pwd='touch {evil}'; set -f"
+        ))
+        .await;
+    let said = commands.judged("ls; pwd; echo su*").await;
+    assert!(said.ends_with("\nsub"), "{said}");
+    assert!(!commands.root().join("sub/evil").exists());
+    // They are still there for those who may have them.
+    commands.written("ls").await;
+    assert!(commands.root().join("sub/evil").exists());
+}
+
+#[tokio::test]
+async fn perm_3_variables_that_change_programs_reach_only_what_runs_as_written() {
+    let mut commands = Commands::new();
+    let bin = commands.root().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let fake = bin.join("ls");
+    fs::write(&fake, "#!/bin/sh\necho fake\n").unwrap();
+    fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let startup = commands.text("startup");
+    fs::write(&startup, "echo startup\n").unwrap();
+    commands
+        .written(&format!(
+            "export PATH={}:$PATH BASH_ENV={startup} LD_PRELOAD=/nothing.so GIT_PAGER=x NODE_OPTIONS=y",
+            bin.display()
+        ))
+        .await;
+    let said = commands
+        .judged("ls; env | grep -c 'BASH_ENV\\|LD_PRELOAD\\|GIT_PAGER\\|NODE_OPTIONS'")
+        .await;
+    assert!(!said.contains("fake"), "{said}");
+    assert!(said.ends_with("\n0"), "{said}");
+    // A judged command between does not take them away.
+    let said = commands.written("ls; echo $NODE_OPTIONS").await;
+    assert!(said.contains("fake\ny"), "{said}");
+}
+
+#[tokio::test]
+async fn tool_6_a_directory_that_is_gone_or_became_a_link_is_told_and_left() {
+    let mut commands = Commands::new();
+    for spoil in [
+        &|folder: &TempDir| fs::remove_dir(folder.path().join("sub")).unwrap(),
+        &|folder: &TempDir| {
+            fs::create_dir(folder.path().join("other")).unwrap();
+            std::os::unix::fs::symlink("other", folder.path().join("sub")).unwrap();
+        } as &dyn Fn(&TempDir),
+    ] {
+        let inside = ShellState {
+            directory: commands.text("sub"),
+            ..ShellState::default()
+        };
+        commands.shell = Some(Box::new(inside));
+        spoil(&commands.folder);
+        let said = commands.judged("touch made").await;
+        assert!(
+            said.contains("Nothing was run. The next command begins in"),
+            "{said}"
+        );
+        assert_eq!(
+            commands.shell().directory,
+            commands.root().to_str().unwrap()
+        );
+        assert!(!commands.root().join("other/made").exists());
+    }
+    commands.shell = Some(Box::new(ShellState {
+        directory: commands.text("gone"),
+        ..ShellState::default()
+    }));
+    let said = commands.written("pwd").await;
+    assert!(
+        said.contains("Nothing was run. The next command begins in"),
+        "{said}"
+    );
+    assert_eq!(
+        commands.written("pwd").await,
+        commands.root().to_str().unwrap()
+    );
+}
+
+#[tokio::test]
+async fn tool_6_what_a_command_says_is_the_same_with_the_report() {
+    let mut commands = Commands::new();
+    for (text, expected) in [
+        (
+            "echo (",
+            "Exit code 2\nbash: -c: line 1: syntax error near unexpected token `newline'\nbash: -c: line 1: `echo ('",
+        ),
+        ("exit 3", "Exit code 3"),
+        ("set -x; echo a", "a\n+ echo a"),
+        ("echo $0 $# $BASH_ENV", "bash 0"),
+        ("trap 'echo bye' EXIT", "bye"),
+        (
+            "set -u; echo $nothing",
+            "Exit code 1\nbash: line 1: nothing: unbound variable",
+        ),
+    ] {
+        commands.shell = None;
+        assert_eq!(commands.written(text).await, expected, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn tool_6_what_is_too_large_to_last_is_let_go() {
+    let mut commands = Commands::new();
+    commands
+        .written("big=$(head -c 100000 /dev/zero | tr '\\0' x); cd sub")
+        .await;
+    assert_eq!(commands.shell().directory, commands.text("sub"));
+    assert_eq!(commands.shell().variables, []);
+}
