@@ -100,7 +100,8 @@ pub enum Compound {
 /// A simple command: a program or builtin, or only assignments and redirections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simple {
-    /// The line of the text on which it begins, from 1; bash names it in its messages.
+    /// The line of the text, from 1, that bash names in its messages about it: that of its second word, or of its first
+    /// where no other follows.
     pub line: u32,
     /// Variables set for it, or for the shell when there are no words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -232,7 +233,8 @@ pub enum Operation {
 /// A redirection of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Redirection {
-    /// The line of the text on which it stands, from 1.
+    /// The line of the text, from 1, that bash names in its messages about it: that of the simple command, or the one on which it
+    /// stands.
     pub line: u32,
     /// The descriptor, 0 to 9.
     pub descriptor: u8,

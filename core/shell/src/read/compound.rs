@@ -36,7 +36,7 @@ impl Reader<'_> {
         let mut redirections = Vec::new();
         loop {
             self.skip_blanks()?;
-            if !self.redirection(&mut redirections)? {
+            if !self.without_folded(|reader| reader.redirection(&mut redirections))? {
                 break;
             }
         }
@@ -117,7 +117,9 @@ impl Reader<'_> {
                     break;
                 }
                 Some('\n') => break,
-                Some(c) if !ends_word(c) => self.words_into(&mut words)?,
+                Some(c) if !ends_word(c) => {
+                    self.without_folded(|reader| reader.words_into(&mut words))?;
+                }
                 _ => return Err(Unparsed::Syntax),
             }
         }

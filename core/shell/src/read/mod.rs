@@ -48,6 +48,7 @@ fn inner_script(text: &str, levels: u32, line: u32) -> Result<Script, Unparsed> 
         levels,
         substitutions: 0,
         bodies: None,
+        met: Met::default(),
     };
     let script = reader.script(End::Text)?;
     match reader.bodies {
@@ -69,6 +70,16 @@ struct Reader<'a> {
     substitutions: u32,
     /// The bodies of here-documents that begin behind this line.
     bodies: Option<Bodies>,
+    met: Met,
+}
+
+/// What was met in the words of the command that is being read.
+#[derive(Clone, Copy, Default)]
+struct Met {
+    /// `"$(cat <<'E' … E)"`, which was made a text: a shell that runs it sets `$?`.
+    folded: bool,
+    /// `$?`
+    status: bool,
 }
 
 /// Where the bodies of the here-documents of a line stand. They are read when their operators are, so that nothing is left
@@ -225,6 +236,19 @@ impl<'a> Reader<'a> {
         let done = work(self)?;
         self.levels += 1;
         Ok(done)
+    }
+
+    /// Reads something in which no text may come from `cat`: what follows could ask for the status.
+    fn without_folded<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Unparsed>,
+    ) -> Result<T, Unparsed> {
+        let before = core::mem::take(&mut self.met.folded);
+        let done = work(self)?;
+        match core::mem::replace(&mut self.met.folded, before) {
+            true => Err(Unparsed::Unsupported("a text from `cat` in this place")),
+            false => Ok(done),
+        }
     }
 
     fn is_at(&self, end: End) -> Result<bool, Unparsed> {

@@ -326,6 +326,7 @@ impl Reader<'_> {
             },
             '?' => {
                 self.next();
+                self.met.status = true;
                 Part::Status
             }
             '\'' if !quoted => {
@@ -380,7 +381,7 @@ impl Reader<'_> {
         }
         self.substitutions -= 1;
         self.at += 1;
-        push_substitution(atoms, script, quoted)
+        self.push_substitution(atoms, script, quoted)
     }
 
     /// `$((…))`, its dollar sign taken: a number.
@@ -441,7 +442,8 @@ impl Reader<'_> {
         let script = self.deeper(|reader| super::inner_script(text, reader.levels, line))?;
         self.at += text.len() + 1;
         self.count_lines(text);
-        push_substitution(atoms, script, in_quotes)
+        self.met.status |= text.contains("$?");
+        self.push_substitution(atoms, script, in_quotes)
     }
 
     pub(super) fn count_lines(&mut self, text: &str) {
@@ -450,20 +452,28 @@ impl Reader<'_> {
             .line
             .saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
     }
-}
 
-fn push_substitution(atoms: &mut Vec<Atom>, script: Script, quoted: bool) -> Result<(), Unparsed> {
-    match literal_text(&script).filter(|_| quoted) {
-        Some(text) => atoms.push(Atom::Quoted(text.into())),
-        None if script.lists.is_empty() => {
-            return Err(Unparsed::Unsupported("an empty substitution"));
+    fn push_substitution(
+        &mut self,
+        atoms: &mut Vec<Atom>,
+        script: Script,
+        quoted: bool,
+    ) -> Result<(), Unparsed> {
+        match literal_text(&script).filter(|_| quoted) {
+            Some(text) => {
+                self.met.folded = true;
+                atoms.push(Atom::Quoted(text.into()));
+            }
+            None if script.lists.is_empty() => {
+                return Err(Unparsed::Unsupported("an empty substitution"));
+            }
+            None if is_file_alone(&script) => {
+                return Err(Unparsed::Unsupported("`$(<file)`, which only bash knows"));
+            }
+            None => atoms.push(Atom::Part(Part::Substitution { script, quoted })),
         }
-        None if is_file_alone(&script) => {
-            return Err(Unparsed::Unsupported("`$(<file)`, which only bash knows"));
-        }
-        None => atoms.push(Atom::Part(Part::Substitution { script, quoted })),
+        Ok(())
     }
-    Ok(())
 }
 
 /// Whether all that stands in a substitution is a redirection.
