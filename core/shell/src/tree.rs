@@ -95,6 +95,23 @@ pub enum Compound {
         /// The commands.
         body: Script,
     },
+    /// `case WORD in PATTERN) …;; esac`
+    Case {
+        /// What is held against the patterns: one word, which is not split.
+        word: Word,
+        /// Of these the first runs that has a pattern which matches.
+        choices: Vec<Choice>,
+    },
+}
+
+/// `PATTERN | PATTERN) …;;`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// [`Part::Literal`] and [`Part::Pattern`].
+    pub patterns: Vec<Word>,
+    /// The commands.
+    #[serde(default)]
+    pub body: Script,
 }
 
 /// A simple command: a program or builtin, or only assignments and redirections.
@@ -191,6 +208,11 @@ pub enum Part {
         /// It stands in double quotes.
         #[serde(default, skip_serializing_if = "is_false")]
         quoted: bool,
+    },
+    /// `<(…)`, which is a whole word: the name of a file in which the program finds what the commands write.
+    Process {
+        /// The commands.
+        script: Script,
     },
 }
 

@@ -17,6 +17,10 @@ impl Reader<'_> {
             self.skip_blanks()?;
             let begins = self.line;
             let is_first = command.words.is_empty() && command.assignments.is_empty();
+            if self.process(&mut command.words)? {
+                named.get_or_insert(self.line);
+                continue;
+            }
             if self.redirection(&mut command.redirections)? {
                 named.get_or_insert(if is_first { self.line } else { begins });
                 continue;

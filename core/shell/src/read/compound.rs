@@ -22,8 +22,8 @@ impl Reader<'_> {
                 "while" => self.repeated("while", false)?,
                 "until" => self.repeated("until", true)?,
                 "for" => self.for_each()?,
-                "case" => return Err(Unparsed::Unsupported("`case`")),
-                "[[" => return Err(Unparsed::Unsupported("`[[`")),
+                "case" => self.case()?,
+                "[[" => self.test()?,
                 "select" | "function" | "coproc" => {
                     return Err(Unparsed::Unsupported("a keyword that only bash knows"));
                 }

@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{Bodies, Met, Reader, ends_word, word};
+use super::{Bodies, Met, Reader, Uses, ends_word, word};
 use crate::{Part, Redirection, Target, Unparsed, Word};
 
 impl<'a> Reader<'a> {
@@ -38,6 +38,10 @@ impl<'a> Reader<'a> {
             return Err(Unparsed::Unsupported("a process substitution"));
         }
         let to = self.target()?;
+        self.uses.add(Uses {
+            descriptors: descriptor > 2 || matches!(to, Target::Duplicate(3..) | Target::Close),
+            ..Uses::default()
+        })?;
         into.push(Redirection {
             line,
             descriptor,
@@ -140,9 +144,10 @@ impl<'a> Reader<'a> {
         if is_literal {
             return Ok(Target::Text(Word::literal(body)));
         }
-        let (text, met) = self.deeper(|reader| expanded_body(&body, reader.levels, line))?;
+        let (text, met, uses) = self.deeper(|reader| expanded_body(&body, reader.levels, line))?;
         self.met.folded |= met.folded;
         self.met.status |= met.status;
+        self.uses.add(uses)?;
         Ok(Target::Text(text))
     }
 
@@ -213,7 +218,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The body of a here-document whose end was not quoted: expansions as in double quotes, which mean themselves here.
-fn expanded_body(body: &str, levels: u32, line: u32) -> Result<(Word, Met), Unparsed> {
+fn expanded_body(body: &str, levels: u32, line: u32) -> Result<(Word, Met, Uses), Unparsed> {
     let mut reader = Reader {
         text: body,
         at: 0,
@@ -222,6 +227,7 @@ fn expanded_body(body: &str, levels: u32, line: u32) -> Result<(Word, Met), Unpa
         substitutions: 0,
         bodies: None,
         met: Met::default(),
+        uses: Uses::default(),
     };
     let mut atoms = Vec::new();
     let mut text = String::new();
@@ -250,5 +256,5 @@ fn expanded_body(body: &str, levels: u32, line: u32) -> Result<(Word, Met), Unpa
         }
     }
     atoms.push(word::Atom::Quoted(text));
-    Ok((word::unsplit(&atoms)?, reader.met))
+    Ok((word::unsplit(&atoms)?, reader.met, reader.uses))
 }
