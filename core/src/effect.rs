@@ -314,11 +314,11 @@ pub struct PermissionRequest {
     pub tool_use_id: String,
     /// The tool.
     pub tool_name: String,
-    /// The input as the model gave it.
+    /// The input as the model gave it. Whoever shows its command to a person does so by [`visible`](permission::visible).
     pub input: RawJson,
     /// The path outside the granted directories that made it ask, if one did.
     pub blocked_path: Option<String>,
-    /// Why it is asked, in one sentence.
+    /// Why it is asked, in one sentence, in which nothing is hidden.
     pub decision_reason: String,
     /// Changes of the permissions of which each lets such calls run unasked, the narrowest first; hand back
     /// those that are accepted as `updatedPermissions`. Empty where none would help.

@@ -146,7 +146,8 @@ impl From<&Word> for CommandWord {
                 Part::Variable { .. }
                 | Part::Operation { .. }
                 | Part::Status
-                | Part::Substitution { .. } => {
+                | Part::Substitution { .. }
+                | Part::Process { .. } => {
                     flat.computed = true;
                 }
             }
@@ -287,6 +288,12 @@ impl Walk {
                 self.script(condition);
                 self.script(body);
             }
+            Compound::Case { word, choices } => {
+                self.substitutions(core::slice::from_ref(word));
+                for choice in choices {
+                    self.script(&choice.body);
+                }
+            }
         }
     }
 
@@ -363,7 +370,7 @@ impl Walk {
 
     fn substitutions(&mut self, words: &[Word]) {
         for part in words.iter().flat_map(|word| &word.parts) {
-            if let Part::Substitution { script, .. } = part {
+            if let Part::Substitution { script, .. } | Part::Process { script } = part {
                 self.apart(script);
             }
         }
@@ -500,6 +507,7 @@ fn moves(script: &Script) -> bool {
                     .any(|(condition, body)| moves(condition) || moves(body))
                     || otherwise.as_ref().is_some_and(moves)
             }
+            Compound::Case { choices, .. } => choices.iter().any(|choice| moves(&choice.body)),
         },
     };
     let in_pipeline = |pipeline: &Pipeline| match pipeline.commands.as_slice() {

@@ -40,7 +40,7 @@ pub use print::{print, quote};
 pub use runs::runs_others;
 pub use scan::commands as scan;
 pub use tree::{
-    AndOr, Assignment, Command, Compound, Junction, Operation, Part, Pipeline, Redirection, Runs,
+    AndOr, Assignment, Choice, Command, Compound, Junction, Operation, Part, Pipeline, Redirection, Runs,
     Script, Simple, Target, Word, takes_number,
 };
 

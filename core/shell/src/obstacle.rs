@@ -49,12 +49,14 @@ fn of_compound(body: &Compound) -> Option<&'static str> {
         Compound::While {
             condition, body, ..
         } => of_script(condition).or_else(|| of_script(body)),
+        Compound::Case { word, choices } => of_substitutions(word)
+            .or_else(|| choices.iter().find_map(|choice| of_script(&choice.body))),
     }
 }
 
 fn of_substitutions(word: &Word) -> Option<&'static str> {
     word.parts.iter().find_map(|part| match part {
-        Part::Substitution { script, .. } => of_script(script),
+        Part::Substitution { script, .. } | Part::Process { script } => of_script(script),
         _ => None,
     })
 }
@@ -76,8 +78,17 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
             let mut arguments = simple.words.iter().skip(1);
             (!exempt && arguments.any(is_computed_option)).then_some("an option that is computed")
         })
+        .or_else(|| of_processes(simple))
         .or_else(|| of_builtin(simple))
         .or_else(|| of_runs(simple))
+}
+
+/// What is written by other commands is read by programs: a builtin would have to run in a shell of its own.
+fn of_processes(simple: &Simple) -> Option<&'static str> {
+    let mut words = simple.words.iter();
+    let has_any = words.any(|word| matches!(word.parts.as_slice(), [Part::Process { .. }]));
+    (has_any && simple.program().is_some_and(is_builtin))
+        .then_some("a process substitution for a builtin")
 }
 
 /// Variables may be set for the line itself: no program is told of them, so none that programs or shells act upon.
@@ -185,6 +196,9 @@ impl<'a> Folders<'a> {
                     self.script(condition);
                     self.script(body);
                 }
+                Compound::Case { choices, .. } => {
+                    choices.iter().for_each(|choice| self.script(&choice.body));
+                }
             },
         }
     }
@@ -259,7 +273,7 @@ fn is_one_field(word: &Word) -> bool {
         Part::Variable { quoted, .. }
         | Part::Operation { quoted, .. }
         | Part::Substitution { quoted, .. } => *quoted,
-        Part::Pattern(_) => false,
+        Part::Pattern(_) | Part::Process { .. } => false,
     })
 }
 

@@ -95,12 +95,30 @@ pub enum Compound {
         /// The commands.
         body: Script,
     },
+    /// `case WORD in PATTERN) …;; esac`
+    Case {
+        /// What is held against the patterns: one word, which is not split.
+        word: Word,
+        /// Of these the first runs that has a pattern which matches.
+        choices: Vec<Choice>,
+    },
+}
+
+/// `PATTERN | PATTERN) …;;`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// [`Part::Literal`] and [`Part::Pattern`].
+    pub patterns: Vec<Word>,
+    /// The commands.
+    #[serde(default)]
+    pub body: Script,
 }
 
 /// A simple command: a program or builtin, or only assignments and redirections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Simple {
-    /// The line of the text on which it begins, from 1; bash names it in its messages.
+    /// The line of the text, from 1, that bash names in its messages about it: that of its second word, or of its first
+    /// where no other follows.
     pub line: u32,
     /// Variables set for it, or for the shell when there are no words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -191,6 +209,11 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "is_false")]
         quoted: bool,
     },
+    /// `<(…)`, which is a whole word: the name of a file in which the program finds what the commands write.
+    Process {
+        /// The commands.
+        script: Script,
+    },
 }
 
 /// What is made of the value of a variable (POSIX 2.6.2).
@@ -232,7 +255,8 @@ pub enum Operation {
 /// A redirection of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Redirection {
-    /// The line of the text on which it stands, from 1.
+    /// The line of the text, from 1, that bash names in its messages about it: that of the simple command, or the one on which it
+    /// stands.
     pub line: u32,
     /// The descriptor, 0 to 9.
     pub descriptor: u8,

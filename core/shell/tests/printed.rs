@@ -59,6 +59,22 @@ const LINES: &[&str] = &[
     "head -n$(echo 1) one.txt",
     "echo \"--- $HOME\"",
     "(exit 4); echo $?; (exit 5) || exit 6",
+    "diff <(cat one.txt) <(sort two.txt); echo $?",
+    "cat <(cat one.txt; echo $?) sub/three.txt <(cat two.txt) > out.txt; wc -l < out.txt",
+    "cat one.txt | cat - <(cat <(cat two.txt) sub/three.txt) | sort",
+    "false; cat <(echo $?); ! cat <(exit 3); echo $?",
+    "for f in one.txt two.txt; do wc -l <(cat $f) | tr -d 0-9; done",
+    "cat one.txt | { cat <(cat); cat; }",
+    "cat <(cat <<E\n$HOME\nE\n) <<'F' -\nf\nF\necho $?",
+    "case one.txt in two*) echo two;; *.txt | x) echo text; cat one.txt;; *) echo any; esac",
+    "case \"$UNSET_VARIABLE\" in '') echo empty;; esac; case a in b) ;; esac; echo $?",
+    "case $(cat one.txt) in (one?uno) echo yes;; esac; false; case x in x) echo $?;; esac",
+    "case '*' in '*') echo star;; *) echo any;; esac; case b in [!a]) echo 1;; esac | cat",
+    "[[ -f one.txt && -d sub ]] && echo both; [[ -f x || ! -d sub || -z '' ]]; echo $?",
+    "[[ $UNSET_VARIABLE ]] || echo unset; [[ \"a b\" == a* ]] && echo begins; [[ ab != *c ]]; echo $?",
+    "[[ $(cat two.txt) == *due ]] && echo yes; [[ *.txt == '*.txt' ]] && echo same",
+    "[[ ( a == b || a == a ) && ( -n x ) ]]; echo $?; [[ a == b && x || c == c ]]; echo $?",
+    "false; [[ $? -eq 1 ]] && echo one; if [[ ! one.txt -ef two.txt ]]; then echo differ; fi",
 ];
 
 fn folder(name: &str) -> std::path::PathBuf {

@@ -28,6 +28,7 @@ mod suggest;
 mod tool_name;
 mod tool_set;
 mod update;
+mod visible;
 
 pub(crate) use command::plan as command_plan;
 pub use command_files::command_paths;
@@ -54,6 +55,7 @@ pub use update::{
 };
 
 pub use path_pattern::deny_patterns;
+pub use visible::visible;
 pub(crate) use path_pattern::is_under;
 
 use serde::{Deserialize, Serialize};

@@ -59,6 +59,25 @@ fn perm_5_the_answer_may_change_the_input_and_the_rules_or_end_the_run() {
 }
 
 #[test]
+fn perm_12_the_reason_of_a_question_hides_nothing_and_the_input_is_the_models() {
+    let mut bench = prompted(asking_spec(vec![file_tool("Edit", Access::Write)]));
+    let path = "/etc/a\u{202e}b\u{200b}\u{1b}[8m";
+    bench.reply(&Reply::call("a", "Edit", json!({"file_path": path})));
+    bench.resolve();
+    let (_, question) = bench.question();
+    let shown = "/etc/a\\u{202e}b\\u{200b}␛[8m is outside the workspace";
+    assert!(
+        question.decision_reason.contains(shown),
+        "{}",
+        question.decision_reason
+    );
+    let input: serde_json::Value = question.input.decode().unwrap();
+    assert_eq!(input["file_path"], path);
+    assert_eq!(question.blocked_path.as_deref(), Some(path));
+    bench.interrupt();
+}
+
+#[test]
 fn perm_12_the_question_names_the_call_the_reason_and_the_path_and_ends_with_the_run() {
     let mut bench = prompted(asking_spec(vec![file_tool("Edit", Access::Write)]));
     bench.reply(&Reply::call(

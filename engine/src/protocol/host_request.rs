@@ -108,7 +108,7 @@ impl HostRequest {
         let core_tool = CoreTool::parse(&request.tool_name);
         Self::CanUseTool(Box::new(CanUseTool {
             display_name: request.tool_name.clone(),
-            description: described.map(|it| it.description),
+            description: described.map(|it| windlass_core::permission::visible(&it.description)),
             requires_user_interaction: core_tool
                 .is_some_and(|it| it.consent(&request.input) == Consent::Person),
             tool_name: request.tool_name,

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use unicode_width::UnicodeWidthChar as _;
 use windlass_core::{
     effect::{PermissionRequest, PermissionResponse},
-    permission::{Mode, PermissionUpdate},
+    permission::{Mode, PermissionUpdate, visible},
 };
 
 use super::{
@@ -234,7 +234,7 @@ fn details(request: &PermissionRequest) -> Vec<String> {
             other => other.to_string(),
         };
         if name == "command" {
-            lines.extend(text.lines().map(str::to_owned));
+            lines.extend(visible(&text).lines().map(str::to_owned));
             continue;
         }
         let count = text.lines().count();
@@ -358,6 +358,20 @@ mod tests {
             "{shown}"
         );
         assert!(!shown.contains('\x1b') && !shown.contains('\r'), "{shown}");
+    }
+
+    #[test]
+    fn nothing_of_a_command_is_hidden() {
+        let hidden = r#"{"command": "echo \"$\\\n(touch a\u202eb\u200b)\"\r\u001b[8m"}"#;
+        let shown = strip_str(&text(&request("Bash", hidden, None), 80)).to_string();
+        let body: Vec<&str> = shown.lines().skip(2).collect();
+        assert_eq!(
+            body,
+            [
+                r#"    │ echo "$\⏎"#,
+                r#"    │ (touch a\u{202e}b\u{200b})"␍␛[8m"#
+            ]
+        );
     }
 
     #[test]

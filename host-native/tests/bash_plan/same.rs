@@ -82,6 +82,8 @@ groups! {
     exit_break_and_continue: FLOW,
     words: WORDS,
     patterns: PATTERNS,
+    process_substitutions: PROCESSES,
+    cases_and_tests_of_bash: CASES,
     substitutions: SUBSTITUTIONS,
     variables: VARIABLES,
     environments: ENVIRONMENTS,

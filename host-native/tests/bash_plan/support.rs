@@ -322,7 +322,7 @@ fn in_script(script: &Script, targets: &mut Vec<(String, Access)>) {
                         .chain(texts)
                         .flat_map(|w| &w.parts)
                     {
-                        if let Part::Substitution { script, .. } = part {
+                        if let Part::Substitution { script, .. } | Part::Process { script } = part {
                             in_script(script, targets);
                         }
                     }
@@ -340,7 +340,7 @@ fn in_script(script: &Script, targets: &mut Vec<(String, Access)>) {
                         }
                         Compound::For { body, words, .. } => {
                             for part in words.iter().flat_map(|w| &w.parts) {
-                                if let Part::Substitution { script, .. } = part {
+                                if let Part::Substitution { script, .. } | Part::Process { script } = part {
                                     in_script(script, targets);
                                 }
                             }
@@ -360,6 +360,11 @@ fn in_script(script: &Script, targets: &mut Vec<(String, Access)>) {
                         } => {
                             in_script(condition, targets);
                             in_script(body, targets);
+                        }
+                        Compound::Case { choices, .. } => {
+                            for choice in choices {
+                                in_script(&choice.body, targets);
+                            }
                         }
                     }
                 }

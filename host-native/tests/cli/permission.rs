@@ -221,6 +221,29 @@ fn perm_7_at_a_terminal_yes_runs_the_call_and_no_does_not() {
 }
 
 #[test]
+fn perm_7_the_question_shows_what_a_command_hides() {
+    let hidden = "echo \"$\\\n(touch made)\" \u{202e}x\u{200b} \u{1b}[8m";
+    let server = calling("Bash", &json!({"command": hidden}), "No.");
+    let windlass = Windlass::asking(&server);
+    let mut terminal = Terminal::run(&windlass, &["Say it"]);
+    let question = terminal.wait_for("> ");
+    for shown in [
+        "echo \"$\\⏎",
+        "(touch made)\" \\u{202e}x\\u{200b} ␛[8m",
+    ] {
+        assert!(question.contains(shown), "{question:?}");
+    }
+    assert!(
+        !question.contains(['\u{202e}', '\u{200b}']) && !question.contains("\u{1b}[8m"),
+        "{question:?}"
+    );
+    terminal.type_in("n\n");
+    terminal.wait_for("No.");
+    assert_eq!(terminal.exit_code(), Some(0));
+    assert!(!windlass.workspace.path().join("made").exists());
+}
+
+#[test]
 fn perm_7_always_holds_for_the_rest_of_the_session() {
     let server = toucher();
     let windlass = Windlass::asking(&server);

@@ -287,10 +287,18 @@ fn only_copies(ran: &Ran) -> bool {
     ran.program == "cat" && ran.arguments.is_empty()
 }
 
+/// The files of process substitutions: as bash has them, and as they are printed for shells that have none.
+const PROCESSES: [(&str, &str); 4] = [
+    ("/dev/fd/63", "/dev/fd/8"),
+    ("/dev/fd/62", "/dev/fd/7"),
+    ("/dev/fd/61", "/dev/fd/6"),
+    ("/dev/fd/60", "/dev/fd/5"),
+];
+
 /// How outcomes are written down to be compared.
 struct Shown {
     /// It is held against a line that was printed anew. That has the folder before every name that a pattern finds, other
-    /// numbers of lines, and no times.
+    /// numbers of lines and descriptors, and no times.
     printed: bool,
     /// The folder of programs: what is run by another program is named by its path.
     programs: String,
@@ -300,7 +308,10 @@ impl Shown {
     fn plain(&self, text: &str) -> String {
         let text = text.replace(&self.programs, "");
         if self.printed {
-            text.replace("./", "")
+            let text = text.replace("./", "");
+            PROCESSES
+                .iter()
+                .fold(text, |text, (bash, here)| text.replace(bash, here))
         } else {
             text
         }

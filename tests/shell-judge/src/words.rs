@@ -134,8 +134,45 @@ impl Grammar<'_> {
         self.push(")");
     }
 
+    /// What a program reads as a file. It has nothing to read itself: nobody knows who of two would.
+    fn process(&mut self) {
+        let scripts = [
+            "echo a",
+            "echo \"$x\" $?",
+            "printf '%s\\n' \"b c\" '$(touch CAN)'",
+            "cat a.txt",
+            "ls *.rs; ls d/*.txt",
+            "cd d && ls in.txt",
+            "git log | cat",
+            "cat <<E\n$HOME ' \\$x\nE\n",
+            "cat <<'E' | cat\ntouch CAN )\nE\n",
+            "false; echo $?",
+            "echo 'touch CAN)' # )\n",
+            "for i in a 'b c'; do echo \"$i\"; done",
+            "exit 3",
+            "ls <(echo b) \"$(echo c)\"",
+            "cat <(echo b) <(echo c; ls d)",
+            "{ echo a; (echo b); } >&2",
+            "nosuch",
+            "touch CAN",
+        ];
+        let script = self.dice.pick(&scripts);
+        if script.contains('\n') && !self.can_break_lines() {
+            self.push("<(true)");
+            return;
+        }
+        self.push("<(");
+        if self.dice.percent(85) {
+            self.push(script);
+        } else {
+            self.inner_script();
+        }
+        self.push(")");
+    }
+
     fn expansion(&mut self) {
-        match self.dice.below(12) {
+        match self.dice.below(14) {
+            12 | 13 => self.process(),
             0 | 1 => self.push("*.rs"),
             2 => self.push("[ab]*"),
             3 => self.push("$x"),

@@ -6,6 +6,7 @@
 //! variable or substitution gives a word that begins with `-`.
 
 mod guard;
+mod process;
 mod quote;
 
 use alloc::{
@@ -17,7 +18,7 @@ use alloc::{
 pub use self::quote::quote;
 use self::{guard::Guards, quote::escaped_body};
 use crate::{
-    AndOr, Assignment, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script,
+    AndOr, Assignment, Choice, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script,
     Simple, Target, Word,
 };
 
@@ -36,6 +37,7 @@ pub fn print(script: &Script, program: &dyn Fn(&str) -> Option<String>) -> Strin
         text: HEADER.into(),
         bodies: Vec::new(),
         names: 0,
+        named: 0,
     };
     printer.script(script);
     printer.text
@@ -48,6 +50,8 @@ struct Printer<'a> {
     bodies: Vec<(String, String)>,
     /// Names of variables that were given out.
     names: u32,
+    /// Process substitutions whose names are printed already, of the command that is printed.
+    named: u8,
 }
 
 impl Printer<'_> {
@@ -153,15 +157,43 @@ impl Printer<'_> {
                 self.script(body);
                 self.push("done");
             }
+            Compound::Case { word, choices } => {
+                self.push("case ");
+                self.word(word, &Guards::default(), 0);
+                self.push(" in\n");
+                for choice in choices {
+                    self.choice(choice);
+                }
+                self.push("esac");
+            }
         }
     }
 
+    fn choice(&mut self, choice: &Choice) {
+        for (number, pattern) in choice.patterns.iter().enumerate() {
+            self.push(if number == 0 { "(" } else { " | " });
+            for part in &pattern.parts {
+                match part {
+                    Part::Pattern(text) => self.push(text),
+                    Part::Literal(text) => self.push(&quote(text)),
+                    // The reader makes no other parts of patterns.
+                    _ => {}
+                }
+            }
+        }
+        self.push(")\n");
+        self.script(&choice.body);
+        self.push(";;\n");
+    }
+
     fn simple(&mut self, simple: &Simple) {
+        let named = core::mem::take(&mut self.named);
         let guards = match says_only(simple) {
             true => Guards::default(),
             false => self.guards(&simple.words),
         };
         self.open_guarded(&guards);
+        let processes = self.open_processes(&simple.words);
         if let Some(program) = simple.program() {
             self.program(program);
             self.arguments(simple, &guards);
@@ -171,7 +203,9 @@ impl Printer<'_> {
             self.assignments(&simple.assignments);
         }
         self.redirections(&simple.redirections);
+        self.close_processes(processes);
         self.close_guarded(&guards);
+        self.named = named;
     }
 
     /// Variables of the line itself: one of the same name in the environment is taken away first, so that no program is
@@ -238,6 +272,7 @@ impl Printer<'_> {
         let mut parts = word.parts.iter().enumerate().peekable();
         while let Some((at, part)) = parts.next() {
             match part {
+                Part::Process { .. } => self.process_name(),
                 Part::Literal(text) => self.push(&quote(text)),
                 Part::Pattern(text) => {
                     if at == 0 {
@@ -327,6 +362,7 @@ impl Printer<'_> {
             text: String::new(),
             bodies: Vec::new(),
             names: self.names,
+            named: 0,
         };
         for part in &text.parts {
             match part {
@@ -340,6 +376,7 @@ impl Printer<'_> {
                 Part::Substitution { script, .. } => inner.substitution(script, false),
                 // Not made by the reader: nothing is expanded to names of files here.
                 Part::Pattern(text) => inner.push(&escaped_body(text)),
+                Part::Process { .. } => {}
             }
         }
         self.names = inner.names;

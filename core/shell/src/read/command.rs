@@ -8,13 +8,21 @@ use crate::{Assignment, Simple, Unparsed, Word, names, runs};
 impl Reader<'_> {
     /// A simple command: assignments and redirections, a program, its arguments.
     pub(super) fn simple(&mut self) -> Result<Simple, Unparsed> {
-        let mut command = Simple {
-            line: self.line,
-            ..Simple::default()
-        };
+        let mut command = Simple::default();
+        let outer = core::mem::take(&mut self.met);
+        // Bash names the line of the token with which it knows that a command begins: an assignment or redirection, or
+        // the one behind the program.
+        let mut named = None;
         loop {
             self.skip_blanks()?;
+            let begins = self.line;
+            let is_first = command.words.is_empty() && command.assignments.is_empty();
+            if self.process(&mut command.words)? {
+                named.get_or_insert(self.line);
+                continue;
+            }
             if self.redirection(&mut command.redirections)? {
+                named.get_or_insert(if is_first { self.line } else { begins });
                 continue;
             }
             match self.peek() {
@@ -24,11 +32,24 @@ impl Reader<'_> {
                 Some(c) if !ends_word(c) => {}
                 _ => break,
             }
-            if command.words.is_empty() {
-                self.assignment_or_program(&mut command)?;
-            } else {
+            let has_program = !command.words.is_empty();
+            if has_program {
                 self.words_into(&mut command.words)?;
+            } else {
+                self.assignment_or_program(&mut command)?;
             }
+            if has_program || command.words.is_empty() {
+                named.get_or_insert(self.line);
+            }
+        }
+        command.line = named.unwrap_or(self.line);
+        for redirection in &mut command.redirections {
+            redirection.line = command.line;
+        }
+        let met = core::mem::replace(&mut self.met, outer);
+        self.met.status |= met.status;
+        if met.status && met.folded {
+            return Err(Unparsed::Unsupported("`$?` beside a text from `cat`"));
         }
         if command.words.is_empty()
             && command.assignments.is_empty()

@@ -22,8 +22,8 @@ impl Reader<'_> {
                 "while" => self.repeated("while", false)?,
                 "until" => self.repeated("until", true)?,
                 "for" => self.for_each()?,
-                "case" => return Err(Unparsed::Unsupported("`case`")),
-                "[[" => return Err(Unparsed::Unsupported("`[[`")),
+                "case" => self.case()?,
+                "[[" => self.test()?,
                 "select" | "function" | "coproc" => {
                     return Err(Unparsed::Unsupported("a keyword that only bash knows"));
                 }
@@ -36,7 +36,7 @@ impl Reader<'_> {
         let mut redirections = Vec::new();
         loop {
             self.skip_blanks()?;
-            if !self.redirection(&mut redirections)? {
+            if !self.without_folded(|reader| reader.redirection(&mut redirections))? {
                 break;
             }
         }
@@ -117,7 +117,9 @@ impl Reader<'_> {
                     break;
                 }
                 Some('\n') => break,
-                Some(c) if !ends_word(c) => self.words_into(&mut words)?,
+                Some(c) if !ends_word(c) => {
+                    self.without_folded(|reader| reader.words_into(&mut words))?;
+                }
                 _ => return Err(Unparsed::Syntax),
             }
         }

@@ -6,9 +6,11 @@
 mod arithmetic;
 mod braces;
 mod command;
+mod case;
 mod compound;
 mod parameter;
 mod redirection;
+mod test;
 mod word;
 
 use alloc::vec::Vec;
@@ -26,15 +28,15 @@ const MOST_LEVELS: u32 = 24;
 /// # Errors
 /// [`Unparsed`]: it holds something that this grammar does not know.
 pub(crate) fn script(text: &str) -> Result<Script, Unparsed> {
-    inner_script(text, MOST_LEVELS, 1)
+    inner_script(text, MOST_LEVELS, 1).map(|(script, _)| script)
 }
 
 /// Reads the line of a shell inside another, so many levels deep at most.
 pub(crate) fn nested(text: &str, levels: u32) -> Result<Script, Unparsed> {
-    inner_script(text, levels, 1)
+    inner_script(text, levels, 1).map(|(script, _)| script)
 }
 
-fn inner_script(text: &str, levels: u32, line: u32) -> Result<Script, Unparsed> {
+fn inner_script(text: &str, levels: u32, line: u32) -> Result<(Script, Uses), Unparsed> {
     if text.len() > MOST_BYTES {
         return Err(Unparsed::TooLong);
     }
@@ -48,11 +50,13 @@ fn inner_script(text: &str, levels: u32, line: u32) -> Result<Script, Unparsed> 
         levels,
         substitutions: 0,
         bodies: None,
+        met: Met::default(),
+        uses: Uses::default(),
     };
     let script = reader.script(End::Text)?;
     match reader.bodies {
         Some(_) => Err(Unparsed::Unclosed),
-        None => Ok(script),
+        None => Ok((script, reader.uses)),
     }
 }
 
@@ -69,6 +73,39 @@ struct Reader<'a> {
     substitutions: u32,
     /// The bodies of here-documents that begin behind this line.
     bodies: Option<Bodies>,
+    met: Met,
+    uses: Uses,
+}
+
+/// What a script takes numbers of descriptors for.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    /// A process substitution: printed for shells that have none, it takes some that must be free.
+    processes: bool,
+    /// A redirection of or to a descriptor above 2, or one that closes any.
+    descriptors: bool,
+}
+
+impl Uses {
+    fn add(&mut self, other: Self) -> Result<(), Unparsed> {
+        self.processes |= other.processes;
+        self.descriptors |= other.descriptors;
+        match self.processes && self.descriptors {
+            true => Err(Unparsed::Unsupported(
+                "a process substitution beside descriptors that are closed or above 2",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What was met in the words of the command that is being read.
+#[derive(Clone, Copy, Default)]
+struct Met {
+    /// `"$(cat <<'E' … E)"`, which was made a text: a shell that runs it sets `$?`.
+    folded: bool,
+    /// `$?`
+    status: bool,
 }
 
 /// Where the bodies of the here-documents of a line stand. They are read when their operators are, so that nothing is left
@@ -93,6 +130,8 @@ enum End {
     Parenthesis,
     /// One of these words, which is left to be taken.
     Keyword(&'static [&'static str]),
+    /// `;;` or `esac`, which is left to be taken.
+    Choice,
 }
 
 /// What ends a word.
@@ -227,6 +266,19 @@ impl<'a> Reader<'a> {
         Ok(done)
     }
 
+    /// Reads something in which no text may come from `cat`: what follows could ask for the status.
+    fn without_folded<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Unparsed>,
+    ) -> Result<T, Unparsed> {
+        let before = core::mem::take(&mut self.met.folded);
+        let done = work(self)?;
+        match core::mem::replace(&mut self.met.folded, before) {
+            true => Err(Unparsed::Unsupported("a text from `cat` in this place")),
+            false => Ok(done),
+        }
+    }
+
     fn is_at(&self, end: End) -> Result<bool, Unparsed> {
         match (self.peek(), end) {
             (None, End::Text) => Ok(true),
@@ -234,6 +286,9 @@ impl<'a> Reader<'a> {
             (Some(')'), End::Parenthesis) => Ok(true),
             (Some(')'), _) => Err(Unparsed::Syntax),
             (Some(_), End::Keyword(words)) => Ok(words.contains(&self.keyword())),
+            (Some(_), End::Choice) => {
+                Ok(self.rest().starts_with(";;") || self.keyword() == "esac")
+            }
             (Some(_), _) => Ok(false),
         }
     }
@@ -249,12 +304,13 @@ impl<'a> Reader<'a> {
             self.skip_blanks()?;
             match self.peek() {
                 Some('\n') => self.line_end()?,
+                Some(';') if end == End::Choice && self.peek_second() == Some(';') => {}
                 Some(';') if matches!(self.peek_second(), Some(';' | '&')) => {
                     return Err(Unparsed::Syntax);
                 }
                 Some(';') => self.at += 1,
                 Some('&') => return Err(Unparsed::Unsupported("a command in the background")),
-                _ if self.is_at(end)? && !matches!(end, End::Keyword(_)) => {}
+                _ if self.is_at(end)? && !matches!(end, End::Keyword(_) | End::Choice) => {}
                 _ => return Err(Unparsed::Syntax),
             }
         }

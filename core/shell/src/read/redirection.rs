@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{Bodies, Reader, ends_word, word};
+use super::{Bodies, Met, Reader, Uses, ends_word, word};
 use crate::{Part, Redirection, Target, Unparsed, Word};
 
 impl<'a> Reader<'a> {
@@ -38,6 +38,10 @@ impl<'a> Reader<'a> {
             return Err(Unparsed::Unsupported("a process substitution"));
         }
         let to = self.target()?;
+        self.uses.add(Uses {
+            descriptors: descriptor > 2 || matches!(to, Target::Duplicate(3..) | Target::Close),
+            ..Uses::default()
+        })?;
         into.push(Redirection {
             line,
             descriptor,
@@ -99,7 +103,7 @@ impl<'a> Reader<'a> {
     fn file(&mut self) -> Result<String, Unparsed> {
         self.skip_blanks()?;
         let mut words = Vec::new();
-        self.words_into(&mut words)?;
+        self.without_folded(|reader| reader.words_into(&mut words))?;
         let path = match words.as_slice() {
             [word] => word.as_literal().filter(|path| !path.is_empty()),
             _ => None,
@@ -140,8 +144,11 @@ impl<'a> Reader<'a> {
         if is_literal {
             return Ok(Target::Text(Word::literal(body)));
         }
-        self.deeper(|reader| expanded_body(&body, reader.levels, line))
-            .map(Target::Text)
+        let (text, met, uses) = self.deeper(|reader| expanded_body(&body, reader.levels, line))?;
+        self.met.folded |= met.folded;
+        self.met.status |= met.status;
+        self.uses.add(uses)?;
+        Ok(Target::Text(text))
     }
 
     /// The text that ends a here-document, and whether it was quoted, which makes the body literal.
@@ -211,7 +218,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The body of a here-document whose end was not quoted: expansions as in double quotes, which mean themselves here.
-fn expanded_body(body: &str, levels: u32, line: u32) -> Result<Word, Unparsed> {
+fn expanded_body(body: &str, levels: u32, line: u32) -> Result<(Word, Met, Uses), Unparsed> {
     let mut reader = Reader {
         text: body,
         at: 0,
@@ -219,6 +226,8 @@ fn expanded_body(body: &str, levels: u32, line: u32) -> Result<Word, Unparsed> {
         levels,
         substitutions: 0,
         bodies: None,
+        met: Met::default(),
+        uses: Uses::default(),
     };
     let mut atoms = Vec::new();
     let mut text = String::new();
@@ -247,5 +256,5 @@ fn expanded_body(body: &str, levels: u32, line: u32) -> Result<Word, Unparsed> {
         }
     }
     atoms.push(word::Atom::Quoted(text));
-    word::unsplit(&atoms)
+    Ok((word::unsplit(&atoms)?, reader.met, reader.uses))
 }

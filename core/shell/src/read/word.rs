@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{End, Reader, braces, ends_word};
+use super::{End, Reader, Uses, braces, ends_word};
 use crate::{Command, Part, Script, Target, Unparsed, Word, names};
 
 /// A piece of a word before brace lists, the tilde and patterns are recognised.
@@ -15,6 +15,9 @@ pub(super) enum Atom {
     /// An expansion.
     Part(Part),
 }
+
+/// Process substitutions of one command. Printed for shells that have none, each takes one of the ten descriptors of POSIX.
+const MOST_PROCESSES: usize = 4;
 
 /// Adds the words that a word becomes: one, or one for each choice of its brace lists.
 pub(super) fn finish(atoms: Vec<Atom>, words: &mut Vec<Word>) -> Result<(), Unparsed> {
@@ -73,7 +76,7 @@ fn tilde(behind: &[Atom]) -> Result<Part, Unparsed> {
     }
 }
 
-fn assembled(atoms: &[Atom]) -> Result<Word, Unparsed> {
+pub(super) fn assembled(atoms: &[Atom]) -> Result<Word, Unparsed> {
     refuse_tilde_in_assignment(atoms)?;
     let mut word = Word::default();
     let mut at = 0;
@@ -326,6 +329,7 @@ impl Reader<'_> {
             },
             '?' => {
                 self.next();
+                self.met.status = true;
                 Part::Status
             }
             '\'' if !quoted => {
@@ -370,6 +374,12 @@ impl Reader<'_> {
         if self.rest().starts_with("((") {
             return self.arithmetic(atoms);
         }
+        let script = self.in_parentheses()?;
+        self.push_substitution(atoms, script, quoted)
+    }
+
+    /// The commands in the parentheses that begin here.
+    fn in_parentheses(&mut self) -> Result<Script, Unparsed> {
         self.at += 1;
         self.substitutions += 1;
         let script = self.deeper(|reader| reader.script(End::Parenthesis))?;
@@ -380,7 +390,39 @@ impl Reader<'_> {
         }
         self.substitutions -= 1;
         self.at += 1;
-        push_substitution(atoms, script, quoted)
+        Ok(script)
+    }
+
+    /// Takes `<(…)` if it stands here as a whole word.
+    pub(super) fn process(&mut self, words: &mut Vec<Word>) -> Result<bool, Unparsed> {
+        let follows_blank = self.text[..self.at].ends_with([' ', '\t', '\n']);
+        if words.is_empty() || !follows_blank || !self.take("<") {
+            return Ok(false);
+        }
+        if self.peek() != Some('(') {
+            self.at -= 1;
+            return Ok(false);
+        }
+        let script = self.in_parentheses()?;
+        let is_whole = self
+            .peek()
+            .is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | ')'));
+        if !is_whole || script.lists.is_empty() || is_file_alone(&script) {
+            return Err(Unparsed::Unsupported("an unusual process substitution"));
+        }
+        let is_process = |word: &&Word| matches!(word.parts.as_slice(), [Part::Process { .. }]);
+        if words.iter().filter(is_process).count() == MOST_PROCESSES {
+            return Err(Unparsed::Unsupported(
+                "many process substitutions in one command",
+            ));
+        }
+        self.uses.add(Uses {
+            processes: true,
+            ..Uses::default()
+        })?;
+        let parts = alloc::vec![Part::Process { script }];
+        words.push(Word { parts });
+        Ok(true)
     }
 
     /// `$((…))`, its dollar sign taken: a number.
@@ -438,10 +480,13 @@ impl Reader<'_> {
             self.quoted_line_end()?;
         }
         let line = self.line;
-        let script = self.deeper(|reader| super::inner_script(text, reader.levels, line))?;
+        let (script, uses) =
+            self.deeper(|reader| super::inner_script(text, reader.levels, line))?;
+        self.uses.add(uses)?;
         self.at += text.len() + 1;
         self.count_lines(text);
-        push_substitution(atoms, script, in_quotes)
+        self.met.status |= text.contains("$?");
+        self.push_substitution(atoms, script, in_quotes)
     }
 
     pub(super) fn count_lines(&mut self, text: &str) {
@@ -450,20 +495,28 @@ impl Reader<'_> {
             .line
             .saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
     }
-}
 
-fn push_substitution(atoms: &mut Vec<Atom>, script: Script, quoted: bool) -> Result<(), Unparsed> {
-    match literal_text(&script).filter(|_| quoted) {
-        Some(text) => atoms.push(Atom::Quoted(text.into())),
-        None if script.lists.is_empty() => {
-            return Err(Unparsed::Unsupported("an empty substitution"));
+    fn push_substitution(
+        &mut self,
+        atoms: &mut Vec<Atom>,
+        script: Script,
+        quoted: bool,
+    ) -> Result<(), Unparsed> {
+        match literal_text(&script).filter(|_| quoted) {
+            Some(text) => {
+                self.met.folded = true;
+                atoms.push(Atom::Quoted(text.into()));
+            }
+            None if script.lists.is_empty() => {
+                return Err(Unparsed::Unsupported("an empty substitution"));
+            }
+            None if is_file_alone(&script) => {
+                return Err(Unparsed::Unsupported("`$(<file)`, which only bash knows"));
+            }
+            None => atoms.push(Atom::Part(Part::Substitution { script, quoted })),
         }
-        None if is_file_alone(&script) => {
-            return Err(Unparsed::Unsupported("`$(<file)`, which only bash knows"));
-        }
-        None => atoms.push(Atom::Part(Part::Substitution { script, quoted })),
+        Ok(())
     }
-    Ok(())
 }
 
 /// Whether all that stands in a substitution is a redirection.

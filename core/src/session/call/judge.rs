@@ -13,7 +13,7 @@ use crate::{
     message::{Message, PermissionDenial, PermissionDenied, SystemMessage},
     permission::{
         CallFacts, CallSubject, Cause, Decision, Mode, PermissionUpdate, Scope, Standing, Verdict,
-        command_plan, first_rule, judge, suggestions,
+        command_plan, first_rule, judge, suggestions, visible,
     },
     spec::Spec,
     tool::{ApprovedCommand, FsGrant, ToolCall, ToolDefinition, ToolResult},
@@ -118,7 +118,7 @@ impl Thread {
                 Cause::OutsideWorkspace(path) => Some(path.clone()),
                 _ => None,
             },
-            decision_reason: reason,
+            decision_reason: visible(&reason),
             suggestions,
             agent_id: self.agent_id(),
         };

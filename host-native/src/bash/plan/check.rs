@@ -270,6 +270,14 @@ impl Check<'_> {
                 self.script(condition)?;
                 self.script(body)
             }
+            Compound::Case { word, choices } => {
+                self.word(word)?;
+                let mut choices = choices.iter();
+                choices.try_for_each(|choice| {
+                    self.words(&choice.patterns)?;
+                    self.script(&choice.body)
+                })
+            }
         }
     }
 
@@ -384,7 +392,9 @@ impl Check<'_> {
                         return Err(self.variable(name));
                     }
                 }
-                Part::Substitution { script, .. } => self.script(script)?,
+                Part::Substitution { script, .. } | Part::Process { script } => {
+                    self.script(script)?;
+                }
             }
         }
         Ok(())

@@ -178,6 +178,8 @@ impl<'p> Shell<'p> {
                 name, operation, ..
             } => self.operated(name, operation),
             Part::Substitution { script, .. } => self.output(script, line)?,
+            // A word of its own, which whoever expands the words of a command has seen to.
+            Part::Process { .. } => Vec::new(),
         })
     }
 

@@ -79,8 +79,8 @@ fn add_matches(
         }
         // One of the two that is no text makes both of them bytes.
         let matches = match (&characters, self::characters(entry, locale)) {
-            (Some(pattern), Some(entry)) => pattern.matches(&entry),
-            _ => bytes.matches(&as_bytes(entry)),
+            (Some(pattern), Some(entry)) => pattern.matches_name(&entry),
+            _ => bytes.matches_name(&as_bytes(entry)),
         };
         if matches {
             found.push([path, entry].concat());

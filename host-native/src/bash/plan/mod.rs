@@ -22,6 +22,7 @@ mod open;
 mod operation;
 mod pattern;
 mod pipeline;
+mod process;
 mod program;
 mod redirect;
 mod session;

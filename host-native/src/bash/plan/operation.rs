@@ -43,6 +43,12 @@ impl Shell<'_> {
         }
     }
 
+    /// Whether a pattern matches all of a text.
+    pub(super) fn matches(&self, text: &[u8], pattern: &Word) -> bool {
+        let locale = Locale::of(&self.variables);
+        read(pattern, locale).matches(&Characters::of(text, locale).codes)
+    }
+
     /// A value without what a pattern matches at one of its sides.
     fn without(&self, value: &[u8], pattern: &Word, longest: bool, side: Side) -> Vec<u8> {
         let locale = Locale::of(&self.variables);

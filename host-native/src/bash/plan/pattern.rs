@@ -97,13 +97,16 @@ impl Pattern {
         Self(tokens)
     }
 
-    /// Whether a name matches. A dot at its beginning is matched by a dot alone.
-    pub(super) fn matches(&self, name: &[u32]) -> bool {
+    /// Whether the name of a file matches. A dot at its beginning is matched by a dot alone.
+    pub(super) fn matches_name(&self, name: &[u32]) -> bool {
         let dot = u32::from(b'.');
-        if name.first() == Some(&dot) && !matches!(self.0.first(), Some(Token::One(c)) if *c == dot)
-        {
-            return false;
-        }
+        let is_hidden = name.first() == Some(&dot);
+        let begins_with_dot = matches!(self.0.first(), Some(Token::One(c)) if *c == dot);
+        (!is_hidden || begins_with_dot) && self.matches(name)
+    }
+
+    /// Whether a text matches, all of it.
+    pub(super) fn matches(&self, name: &[u32]) -> bool {
         let (mut token, mut at) = (0, 0);
         // Where to go on when something does not fit: behind the last star, one character further.
         let mut again = None;
@@ -273,7 +276,7 @@ mod tests {
 
     fn matches(pattern: &str, name: &str) -> bool {
         let codes = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
-        Pattern::read(&codes(pattern)).matches(&codes(name))
+        Pattern::read(&codes(pattern)).matches_name(&codes(name))
     }
 
     #[test]

@@ -117,6 +117,7 @@ impl<'p> Shell<'p> {
             };
         }
         let builder = Builder::new().name("pipeline".to_owned());
+        self.is_substitution = false;
         let shell = self.clone();
         let run = move || {
             let outcome = self.command(command, false);
@@ -149,6 +150,7 @@ pub(super) fn described(simple: &windlass_shell::Simple) -> String {
             Part::Variable { name, .. } | Part::Operation { name, .. } => format!("${name}"),
             Part::Status => "$?".to_owned(),
             Part::Substitution { .. } => "$(…)".to_owned(),
+            Part::Process { .. } => "<(…)".to_owned(),
         });
         parts.collect::<String>()
     });

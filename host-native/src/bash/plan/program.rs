@@ -177,15 +177,12 @@ impl<'p> Shell<'p> {
         command.current_dir(self.directory.for_programs());
         let prepared = || -> io::Result<(Vec<OwnedFd>, Vec<FdMapping>)> {
             let mut further = Vec::new();
-            for child_fd in 3..10 {
-                if let Some(open) = self.descriptors.get(child_fd) {
-                    let parent_fd = open.try_clone_to_owned()?;
-                    let child_fd = child_fd.into();
-                    further.push(FdMapping {
-                        parent_fd,
-                        child_fd,
-                    });
-                }
+            for (child_fd, open) in self.descriptors.above_standard() {
+                let parent_fd = open.try_clone_to_owned()?;
+                further.push(FdMapping {
+                    parent_fd,
+                    child_fd,
+                });
             }
             let standard: io::Result<_> = (0..3).map(|number| self.standard(number)).collect();
             Ok((standard?, further))
@@ -198,7 +195,8 @@ impl<'p> Shell<'p> {
             return self.surroundings.control.start(command);
         }
         // The pipe by which the start is told of must not have one of the numbers that are about to be replaced.
-        let taken = low_numbers().map_err(NotStarted::Failed)?;
+        let highest = further.iter().map(|further| further.child_fd).max();
+        let taken = numbers_up_to(highest.unwrap_or(0)).map_err(NotStarted::Failed)?;
         if command.fd_mappings(further).is_err() {
             return Err(NotStarted::Failed(io::ErrorKind::InvalidInput.into()));
         }
@@ -267,13 +265,13 @@ fn is_script(path: &OsStr) -> bool {
     read.is_ok() && !first.contains(&0)
 }
 
-/// Takes every descriptor below 10 that is free.
-fn low_numbers() -> io::Result<Vec<OwnedFd>> {
+/// Takes every descriptor up to this number that is free.
+fn numbers_up_to(highest: i32) -> io::Result<Vec<OwnedFd>> {
     let nothing = File::open("/dev/null")?;
     let mut taken = Vec::new();
     loop {
         let copy = nothing.as_fd().try_clone_to_owned()?;
-        if std::os::fd::AsRawFd::as_raw_fd(&copy) >= 10 {
+        if std::os::fd::AsRawFd::as_raw_fd(&copy) > highest {
             return Ok(taken);
         }
         taken.push(copy);

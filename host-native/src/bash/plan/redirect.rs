@@ -22,13 +22,24 @@ use super::{
     stream::PIECE,
 };
 
-/// The descriptors 0 to 9 of a shell; what is not there is closed.
+/// The descriptors of a shell; what is not there is closed.
 #[derive(Debug, Clone)]
-pub(super) struct Descriptors([Option<Arc<OwnedFd>>; 10]);
+pub(super) struct Descriptors {
+    /// 0 to 9.
+    numbered: [Option<Arc<OwnedFd>>; 10],
+    /// What process substitutions are read from, from [`HIGHEST`] downwards.
+    processes: Vec<Arc<OwnedFd>>,
+}
+
+/// The descriptor of the first process substitution, as bash chooses it.
+pub(super) const HIGHEST: u8 = 63;
 
 impl Descriptors {
     pub(super) fn new(streams: Streams) -> Self {
-        let mut all = Self(Default::default());
+        let mut all = Self {
+            numbered: Default::default(),
+            processes: Vec::new(),
+        };
         all.set(0, streams.stdin);
         all.set(1, streams.stdout);
         all.set(2, streams.stderr);
@@ -36,7 +47,7 @@ impl Descriptors {
     }
 
     pub(super) fn get(&self, number: u8) -> Option<BorrowedFd<'_>> {
-        let descriptor = self.0.get(usize::from(number))?;
+        let descriptor = self.numbered.get(usize::from(number))?;
         descriptor.as_ref().map(|open| open.as_fd())
     }
 
@@ -45,9 +56,36 @@ impl Descriptors {
     }
 
     fn put(&mut self, number: u8, to: Option<Arc<OwnedFd>>) {
-        if let Some(place) = self.0.get_mut(usize::from(number)) {
+        if let Some(place) = self.numbered.get_mut(usize::from(number)) {
             *place = to;
         }
+    }
+
+    /// Adds what a process substitution is read from, and gives it its number; none where there are no more.
+    pub(super) fn add_process(&mut self, from: OwnedFd) -> Option<u8> {
+        let number = HIGHEST - u8::try_from(self.processes.len()).ok()?;
+        if number < 10 {
+            return None;
+        }
+        self.processes.push(Arc::new(from));
+        Some(number)
+    }
+
+    pub(super) fn processes(&self) -> usize {
+        self.processes.len()
+    }
+
+    /// Closes the process substitutions behind so many.
+    pub(super) fn keep_processes(&mut self, count: usize) {
+        self.processes.truncate(count);
+    }
+
+    /// Everything above the three standard descriptors, with its number.
+    pub(super) fn above_standard(&self) -> impl Iterator<Item = (i32, BorrowedFd<'_>)> {
+        let numbered = (3..).zip(self.numbered.iter().skip(3));
+        let numbered = numbered.filter_map(|(number, open)| Some((number, open.as_ref()?.as_fd())));
+        let processes = self.processes.iter().zip(0..);
+        numbered.chain(processes.map(|(open, at)| (i32::from(HIGHEST) - at, open.as_fd())))
     }
 }
 
@@ -146,7 +184,7 @@ impl<'p> Shell<'p> {
     }
 
     fn duplicate(&mut self, from: u8, line: u32) -> Result<Arc<OwnedFd>, Refusal> {
-        let open = self.descriptors.0.get(usize::from(from)).cloned();
+        let open = self.descriptors.numbered.get(usize::from(from)).cloned();
         match open.flatten() {
             Some(open) => Ok(open),
             None => Err(self.refused(line, format!("{from}: Bad file descriptor").as_bytes())),

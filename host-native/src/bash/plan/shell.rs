@@ -1,9 +1,9 @@
 //! A shell as a value, and how it runs lists, groups and loops.
 
-use std::{ffi::OsStr, sync::Arc};
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, sync::Arc};
 
 use windlass_core::tool::PlannedFile;
-use windlass_shell::{AndOr, Command, Compound, Junction, Redirection, Script, Word};
+use windlass_shell::{AndOr, Choice, Command, Compound, Junction, Redirection, Script, Word};
 
 use super::{
     Ending,
@@ -46,6 +46,8 @@ pub(super) struct Shell<'p> {
     pub(super) status: i32,
     /// Loops around what runs now.
     pub(super) loops: u32,
+    /// It is what a substitution runs, which says nothing of programs that a signal ends.
+    pub(super) is_substitution: bool,
     pub(super) voice: Arc<Voice>,
 }
 
@@ -75,6 +77,7 @@ impl<'p> Shell<'p> {
             descriptors,
             status: 0,
             loops: 0,
+            is_substitution: false,
             voice: Arc::new(Voice::bash()),
         }
     }
@@ -166,6 +169,7 @@ impl<'p> Shell<'p> {
                 condition,
                 body,
             } => self.while_holds(*until, condition, body),
+            Compound::Case { word, choices } => self.case(word, choices),
         }
     }
 
@@ -173,6 +177,7 @@ impl<'p> Shell<'p> {
     pub(super) fn subshell(&self, run: impl FnOnce(&mut Self) -> Outcome) -> Result<Ending, Leave> {
         let mut copy = self.clone();
         copy.loops = 0;
+        copy.is_substitution = false;
         let outcome = run(&mut copy);
         copy.ending(outcome)
     }
@@ -232,6 +237,21 @@ impl<'p> Shell<'p> {
         outcome
     }
 
+    fn case(&mut self, word: &'p Word, choices: &'p [Choice]) -> Outcome {
+        let value = self.one_word(word, 1)?;
+        let chosen = choices.iter().find(|choice| {
+            let mut patterns = choice.patterns.iter();
+            patterns.any(|pattern| self.matches(value.as_bytes(), pattern))
+        });
+        match chosen {
+            Some(choice) if !choice.body.lists.is_empty() => self.script(&choice.body, false),
+            _ => {
+                self.status = 0;
+                Ok(())
+            }
+        }
+    }
+
     /// Takes the status of what ended, and says of what signal it died if bash would.
     pub(super) fn ended(&mut self, ending: Ending, program: Option<(u32, u32, &str)>) {
         self.status = match ending {
@@ -245,6 +265,7 @@ impl<'p> Shell<'p> {
         };
         match signal {
             INTERRUPTED | BROKEN_PIPE => {}
+            _ if self.is_substitution => {}
             TERMINATED => self.say(b"Terminated\n"),
             signal => {
                 let what = rustix::process::Signal::from_named_raw(signal)

@@ -11,6 +11,7 @@ use super::{
     expand::{Argument, NOT_STARTED},
     message::{Dialect, Voice},
     pipeline::described,
+    process::{self, Beside},
     redirect::Refusal,
     session::Session,
     shell::{Leave, Outcome, Shell},
@@ -91,7 +92,7 @@ fn own_script(simple: &Simple) -> Option<&Script> {
 /// Whether a command is a program and nothing has to run before it starts.
 pub(super) fn is_plain_program(simple: &Simple) -> bool {
     let is_plain = |word: &Word| {
-        let runs = |part: &Part| matches!(part, Part::Substitution { .. });
+        let runs = |part: &Part| matches!(part, Part::Substitution { .. } | Part::Process { .. });
         !word.parts.iter().any(runs)
     };
     matches!(kind(simple), Kind::Program)
@@ -107,14 +108,22 @@ pub(super) fn is_plain_program(simple: &Simple) -> bool {
 
 impl<'p> Shell<'p> {
     pub(super) fn simple(&mut self, simple: &'p Simple, is_last: bool) -> Outcome {
-        let kind = kind(simple);
-        if let Kind::Nothing = kind {
+        if simple.words.is_empty() {
             return self.assign(simple);
         }
         // Bash stays where it has descriptors to restore.
         let is_last = is_last && simple.redirections.is_empty();
-        let call = self.call(simple)?;
-        self.redirected(&simple.redirections, |shell| match kind {
+        if simple.words.iter().any(|word| process::script_of(word).is_some()) {
+            return self.with_processes(simple, is_last);
+        }
+        let call = self.call(simple, None)?;
+        self.run(call, is_last)
+    }
+
+    /// Runs a command whose words are expanded.
+    pub(super) fn run(&mut self, call: Call<'p>, is_last: bool) -> Outcome {
+        let simple = call.simple;
+        self.redirected(&simple.redirections, |shell| match kind(simple) {
             Kind::Nothing => Ok(()),
             Kind::Builtin(builtin) => shell.builtin(builtin, call),
             Kind::Shell(script) => shell.inner_shell(script, &call, is_last),
@@ -147,14 +156,21 @@ impl<'p> Shell<'p> {
     }
 
     /// Expands the words, then the assignments.
-    fn call(&mut self, simple: &'p Simple) -> Result<Call<'p>, Leave> {
+    pub(super) fn call(
+        &mut self,
+        simple: &'p Simple,
+        mut beside: Option<Beside<'_, 'p>>,
+    ) -> Result<Call<'p>, Leave> {
         let mut arguments = Vec::with_capacity(simple.words.len());
         let mut starts = Vec::with_capacity(simple.words.len());
         // To a builtin it is a word as any other.
         let is_program = !matches!(kind(simple), Kind::Builtin(_));
         for word in &simple.words {
             starts.push(arguments.len());
-            let fields = self.word(word, simple.line)?;
+            let fields = match (process::script_of(word), &mut beside) {
+                (Some(script), Some(beside)) => vec![self.process(script, *beside)?],
+                _ => self.word(word, simple.line)?,
+            };
             if is_program && takes_number(word) && !are_one_number(&fields) {
                 self.complain(simple.line, b"what stands behind the option is no number");
                 self.status = NOT_STARTED;
@@ -191,7 +207,7 @@ impl<'p> Shell<'p> {
         simple: &'p Simple,
         is_last: bool,
     ) -> Result<Result<Running, i32>, Leave> {
-        let call = self.call(simple)?;
+        let call = self.call(simple, None)?;
         match self.redirect(&simple.redirections) {
             Ok(()) => self.spawn(&call, is_last && simple.redirections.is_empty()),
             Err(Refusal::Status(status)) => Ok(Err(status)),
@@ -256,6 +272,7 @@ impl<'p> Shell<'p> {
         });
         inner.status = 0;
         inner.loops = 0;
+        inner.is_substitution = false;
         let outcome = inner.script(script, true);
         let ending = inner.ending(outcome)?;
         match ending {
