@@ -35,7 +35,7 @@ use alloc::vec::Vec;
 
 pub use commands::{CommandWord, Direction, FileRedirection, Folder, SimpleCommand};
 pub use obstacle::is_builtin;
-pub use print::print;
+pub use print::{print, print_for_people};
 pub use runs::runs_others;
 pub use scan::commands as scan;
 pub use tree::{
