@@ -36,7 +36,7 @@ use alloc::vec::Vec;
 pub use commands::{CommandWord, Direction, FileRedirection, Folder, SimpleCommand};
 pub use names::is_made_by_the_shell;
 pub use obstacle::is_builtin;
-pub use print::{print, quote};
+pub use print::{print, print_for_people, quote};
 pub use runs::runs_others;
 pub use scan::commands as scan;
 pub use tree::{

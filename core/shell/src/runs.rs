@@ -193,6 +193,13 @@ impl Search<'_> {
     /// Behind the assignments of `env`, which are read as those of the command.
     fn behind_env(&self, start: usize, end: usize) -> Result<Option<usize>, Unparsed> {
         let mut at = self.skip_options(start + 1, end, &Options::ENV)?;
+        // Without it programs find others where nobody said.
+        let mut options = (start + 1..at).filter_map(|at| self.text(at));
+        if options.any(|option| matches!(option, "PATH" | "-uPATH" | "--unset=PATH")) {
+            return Err(Unparsed::Unsupported(
+                "`env` that takes the search path away",
+            ));
+        }
         while at < end && self.assigns(at) {
             at += 1;
         }
@@ -389,7 +396,8 @@ impl Options {
         attached: &["-k", "-s", "--kill-after=", "--signal="],
     };
     const ENV: Self = Self {
-        plain: &["-", "-i", "--ignore-environment"],
+        // Not `-i`: the search path would be gone too.
+        plain: &[],
         valued: &["-u", "--unset"],
         attached: &["-u", "--unset="],
     };

@@ -2,7 +2,8 @@
 //! `debug`, `debugFile`).
 //!
 //! Lines say what happens, when, and how it ended. What is said to the model and to tools, what they say, headers and
-//! settings are not among them: a log can be shown around.
+//! settings are not among them: a log can be shown around. Only command lines stand in it, in the form in which they run: the
+//! text of the model, which everybody else is shown, need not be that. Without the topic `commands` they are left out.
 
 use std::{
     path::Path,
@@ -10,7 +11,11 @@ use std::{
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use windlass_core::{UnixMillis, effect::Answer};
+use windlass_core::{
+    UnixMillis,
+    effect::Answer,
+    tool::{ApprovedCommand, ToolCall},
+};
 use windlass_engine::LineFile;
 
 use super::{build::StartError, launch::Launch};
@@ -27,6 +32,8 @@ pub(super) enum Topic {
     Api,
     /// Calls of tools.
     Tools,
+    /// Command lines, as they run.
+    Commands,
     /// Hooks.
     Hooks,
     /// Questions whether a call may run.
@@ -44,6 +51,7 @@ impl Topic {
             Self::Control => "control",
             Self::Api => "api",
             Self::Tools => "tools",
+            Self::Commands => "commands",
             Self::Hooks => "hooks",
             Self::Permissions => "permissions",
             Self::Mcp => "mcp",
@@ -223,4 +231,25 @@ pub(super) fn variant(value: &impl std::fmt::Debug) -> String {
     text.chars()
         .take_while(|letter| letter.is_ascii_alphanumeric())
         .collect()
+}
+
+/// What a call runs: the line that was judged, printed from its tree, or the text as the model wrote it.
+pub(super) fn what_runs(call: &ToolCall, approved: &ApprovedCommand) -> String {
+    let id = &call.tool_use_id;
+    match approved {
+        ApprovedCommand::Plan(plan) => {
+            let line = windlass_shell::print_for_people(&plan.script, &|_| None);
+            format!("{id} runs as judged: {}", line.trim_end())
+        }
+        ApprovedCommand::AsWritten => {
+            #[derive(serde::Deserialize)]
+            struct Input {
+                command: String,
+            }
+            match call.input.decode::<Input>() {
+                Ok(Input { command }) => format!("{id} runs as written: {command}"),
+                Err(error) => format!("{id} runs nothing: its input is {error}"),
+            }
+        }
+    }
 }

@@ -43,7 +43,7 @@ use super::{
     agent_servers::ToolRunners,
     channel::ControlChannel,
     checkpoints::{ChangedFields, Checkpoints},
-    debug_log::{DebugLog, Topic, variant},
+    debug_log::{DebugLog, Topic, variant, what_runs},
     hooks::SessionHooks,
     keeping::Keeper,
     output::Output,
@@ -198,6 +198,10 @@ impl Host for EngineHost {
                 let text = format!("Nothing was changed, because {reason}.");
                 let refused = Answer::Tool(ToolResult::error(text));
                 return stream::iter([refused]).boxed();
+            }
+            if let Some(approved) = &call.command {
+                self.log
+                    .note(Topic::Commands, || what_runs(&call, approved));
             }
             match self.runner(&call) {
                 Some(tool) => tool.run(id, call, cancel),

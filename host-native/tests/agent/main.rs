@@ -2,6 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[cfg(unix)]
+#[path = "../attacks/mod.rs"]
+mod attack_lines;
+#[cfg(unix)]
+mod attacks;
 mod building;
 mod components;
 mod control;

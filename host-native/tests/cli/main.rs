@@ -2,6 +2,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
+#[path = "../attacks/mod.rs"]
+mod attack_lines;
+mod attacks;
 mod bad_input;
 mod demo;
 mod engine_endings;

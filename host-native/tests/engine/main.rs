@@ -4,6 +4,11 @@
 #[cfg(unix)]
 mod agent_servers;
 mod agents;
+#[cfg(unix)]
+#[path = "../attacks/mod.rs"]
+mod attack_lines;
+#[cfg(unix)]
+mod attacks;
 mod background;
 mod bad_input;
 mod checkpoints;

@@ -1,6 +1,6 @@
 //! The SDK's side of the pipes.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -51,6 +51,18 @@ impl Sdk {
         flags: &[&str],
         exchanges: Value,
     ) -> Self {
+        let work = folder.path().to_path_buf();
+        Self::start_at(&work, variables, folder, flags, exchanges)
+    }
+
+    /// The same that works in another folder than the one that holds its configuration.
+    pub(crate) fn start_at(
+        work: &Path,
+        variables: &[(&str, &str)],
+        folder: Arc<tempfile::TempDir>,
+        flags: &[&str],
+        exchanges: Value,
+    ) -> Self {
         let cwd = folder.path().canonicalize().unwrap().display().to_string();
         let exchanges: Value =
             serde_json::from_str(&exchanges.to_string().replace("${cwd}", &cwd)).unwrap();
@@ -85,7 +97,7 @@ impl Sdk {
             _ => None,
         })
         .unwrap();
-        launch.cwd = Some(folder.path().to_path_buf());
+        launch.cwd = Some(work.to_path_buf());
         let (input, engine_input) = duplex(1024 * 1024);
         let (engine_output, output) = duplex(1024 * 1024);
         let stop = CancellationToken::new();

@@ -32,9 +32,15 @@ const HEADER: &str =
 /// The keyword `time` is left out: only bash knows it.
 #[must_use]
 pub fn print(script: &Script, program: &dyn Fn(&str) -> Option<String>) -> String {
+    [HEADER, &print_for_people(script, program)].concat()
+}
+
+/// The same without the lines before it in which a shell forgets functions: not to be run.
+#[must_use]
+pub fn print_for_people(script: &Script, program: &dyn Fn(&str) -> Option<String>) -> String {
     let mut printer = Printer {
         program,
-        text: HEADER.into(),
+        text: String::new(),
         bodies: Vec::new(),
         names: 0,
         named: 0,
