@@ -40,8 +40,8 @@ pub use print::{print, print_for_people, quote};
 pub use runs::runs_others;
 pub use scan::commands as scan;
 pub use tree::{
-    AndOr, Assignment, Choice, Command, Compound, Junction, Operation, Part, Pipeline, Redirection, Runs,
-    Script, Simple, Target, Word, takes_number,
+    AndOr, Assignment, Choice, Command, Compound, Junction, Operation, Part, Pipeline, Redirection,
+    Runs, Script, Simple, Target, Word, takes_number,
 };
 
 /// A line that was understood.

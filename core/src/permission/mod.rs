@@ -56,8 +56,8 @@ pub use update::{
 };
 
 pub use path_pattern::deny_patterns;
-pub use visible::visible;
 pub(crate) use path_pattern::is_under;
+pub use visible::visible;
 
 use serde::{Deserialize, Serialize};
 

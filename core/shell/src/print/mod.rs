@@ -18,8 +18,8 @@ use alloc::{
 pub use self::quote::quote;
 use self::{guard::Guards, quote::escaped_body};
 use crate::{
-    AndOr, Assignment, Choice, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script,
-    Simple, Target, Word,
+    AndOr, Assignment, Choice, Command, Compound, Junction, Part, Pipeline, Redirection, Runs,
+    Script, Simple, Target, Word,
 };
 
 /// What a shell may have been given a function for, and must not have. Posix mode finds `unset` before any function.

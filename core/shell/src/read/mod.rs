@@ -5,8 +5,8 @@
 
 mod arithmetic;
 mod braces;
-mod command;
 mod case;
+mod command;
 mod compound;
 mod parameter;
 mod redirection;
@@ -286,9 +286,7 @@ impl<'a> Reader<'a> {
             (Some(')'), End::Parenthesis) => Ok(true),
             (Some(')'), _) => Err(Unparsed::Syntax),
             (Some(_), End::Keyword(words)) => Ok(words.contains(&self.keyword())),
-            (Some(_), End::Choice) => {
-                Ok(self.rest().starts_with(";;") || self.keyword() == "esac")
-            }
+            (Some(_), End::Choice) => Ok(self.rest().starts_with(";;") || self.keyword() == "esac"),
             (Some(_), _) => Ok(false),
         }
     }

@@ -200,10 +200,7 @@ fn compared(line: u32, left: Word, right: &[Atom]) -> Result<Pipeline, Unparsed>
     let anything = Word {
         parts: alloc::vec![Part::Pattern("*".into())],
     };
-    let choices = alloc::vec![
-        choice(pattern(right)?, "true"),
-        choice(anything, "false"),
-    ];
+    let choices = alloc::vec![choice(pattern(right)?, "true"), choice(anything, "false"),];
     Ok(single(Command::Compound {
         body: Compound::Case {
             word: left,
