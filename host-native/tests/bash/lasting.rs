@@ -222,13 +222,13 @@ async fn perm_3_variables_that_change_programs_reach_only_what_runs_as_written()
 #[tokio::test]
 async fn tool_6_a_directory_that_is_gone_or_became_a_link_is_told_and_left() {
     let mut commands = Commands::new();
-    for spoil in [
-        &|folder: &TempDir| fs::remove_dir(folder.path().join("sub")).unwrap(),
-        &|folder: &TempDir| {
-            fs::create_dir(folder.path().join("other")).unwrap();
-            std::os::unix::fs::symlink("other", folder.path().join("sub")).unwrap();
-        } as &dyn Fn(&TempDir),
-    ] {
+    let remove = |folder: &TempDir| fs::remove_dir(folder.path().join("sub")).unwrap();
+    let link = |folder: &TempDir| {
+        fs::create_dir(folder.path().join("other")).unwrap();
+        std::os::unix::fs::symlink("other", folder.path().join("sub")).unwrap();
+    };
+    let both: [&dyn Fn(&TempDir); 2] = [&remove, &link];
+    for spoil in both {
         let inside = ShellState {
             directory: commands.text("sub"),
             ..ShellState::default()
