@@ -142,7 +142,9 @@ fn loop_14_a_path_that_cannot_be_resolved_is_an_error() {
         ),
         (Answer::Resolved(vec![]), "another number of paths"),
         (
-            Answer::Resolved(vec![Ok(ResolvedPath::from("/work/../etc/passwd".into()))]),
+            Answer::Resolved(vec![Ok(ResolvedPath::from(
+                "/work/../etc/passwd".to_owned(),
+            ))]),
             "not a real path",
         ),
     ] {

@@ -119,7 +119,7 @@ impl Running<'_> {
                     0 => Answer::Resolved(vec![]),
                     1 => Answer::Resolved(vec![Err("no such disk".into())]),
                     2 => Answer::Resolved(vec![Ok(crate::effect::ResolvedPath::from(
-                        "/work/../etc".into(),
+                        alloc::string::String::from("/work/../etc"),
                     ))]),
                     _ => Answer::Cancelled,
                 }]
