@@ -22,6 +22,7 @@
 
 extern crate alloc;
 
+mod builtins;
 mod commands;
 mod names;
 mod obstacle;
@@ -33,14 +34,15 @@ mod tree;
 
 use alloc::vec::Vec;
 
+pub use builtins::{is_builtin, is_shell_only};
 pub use commands::{CommandWord, Direction, FileRedirection, Folder, SimpleCommand};
-pub use obstacle::is_builtin;
+pub use names::{is_acted_upon, is_made_by_the_shell, is_name};
 pub use print::print;
 pub use runs::runs_others;
 pub use scan::commands as scan;
 pub use tree::{
-    AndOr, Assignment, Choice, Command, Compound, Junction, Operation, Part, Pipeline, Redirection, Runs,
-    Script, Simple, Target, Word, takes_number,
+    AndOr, Assignment, Choice, Command, Compound, Junction, Operation, Part, Pipeline, Redirection,
+    Runs, Script, Simple, Target, Word, takes_number,
 };
 
 /// A line that was understood.

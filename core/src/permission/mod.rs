@@ -30,6 +30,7 @@ mod tool_set;
 mod update;
 mod visible;
 
+pub use authority::SHELL_PROFILES;
 pub(crate) use command::plan as command_plan;
 pub use command_files::command_paths;
 pub use command_pattern::CommandPattern;
@@ -55,8 +56,8 @@ pub use update::{
 };
 
 pub use path_pattern::deny_patterns;
-pub use visible::visible;
 pub(crate) use path_pattern::is_under;
+pub use visible::visible;
 
 use serde::{Deserialize, Serialize};
 

@@ -17,7 +17,9 @@ pub fn visible(text: &str) -> String {
             '\\' if chars.peek() == Some(&'\n') => shown.push_str("\\⏎"),
             '\0'..='\u{1f}' => shown.extend(char::from_u32(PICTURES + u32::from(c))),
             '\u{7f}' => shown.push('\u{2421}'),
-            c if is_hidden(c) || is_sign(c) => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            c if is_hidden(c) || is_sign(c) => {
+                shown.push_str(&format!("\\u{{{:x}}}", u32::from(c)))
+            }
             c => shown.push(c),
         }
     }
@@ -73,16 +75,28 @@ mod tests {
     fn what_a_person_would_not_see_is_shown() {
         for (text, shown) in [
             ("touch a\u{202e}b", "touch a\\u{202e}b"),
-            ("ec\u{200b}ho \u{2066}x\u{2069}", "ec\\u{200b}ho \\u{2066}x\\u{2069}"),
+            (
+                "ec\u{200b}ho \u{2066}x\u{2069}",
+                "ec\\u{200b}ho \\u{2066}x\\u{2069}",
+            ),
             ("\u{1b}[2K\u{7}\r\u{7f}", "␛[2K␇␍␡"),
             ("\u{9b}31m", "\\u{9b}31m"),
             ("echo \"$\\\n(touch x)\"", "echo \"$\\⏎\n(touch x)\""),
             ("echo \\⏎\nrm x", "echo \\\\u{23ce}\nrm x"),
             ("␛", "\\u{241b}"),
-            ("ls\u{a0}-l\u{2028}\u{feff}", "ls\\u{a0}-l\\u{2028}\\u{feff}"),
-            ("a\u{fe0f}\u{e0041}\u{3164}\u{ad}", "a\\u{fe0f}\\u{e0041}\\u{3164}\\u{ad}"),
+            (
+                "ls\u{a0}-l\u{2028}\u{feff}",
+                "ls\\u{a0}-l\\u{2028}\\u{feff}",
+            ),
+            (
+                "a\u{fe0f}\u{e0041}\u{3164}\u{ad}",
+                "a\\u{fe0f}\\u{e0041}\\u{3164}\\u{ad}",
+            ),
             ("a\tb\n'c' \"d\" \\e", "a\tb\n'c' \"d\" \\e"),
-            ("é e\u{301} 日本語 Ω 🎉 עברית", "é e\u{301} 日本語 Ω 🎉 עברית"),
+            (
+                "é e\u{301} 日本語 Ω 🎉 עברית",
+                "é e\u{301} 日本語 Ω 🎉 עברית",
+            ),
         ] {
             assert_eq!(visible(text), shown);
         }

@@ -340,7 +340,9 @@ fn in_script(script: &Script, targets: &mut Vec<(String, Access)>) {
                         }
                         Compound::For { body, words, .. } => {
                             for part in words.iter().flat_map(|w| &w.parts) {
-                                if let Part::Substitution { script, .. } | Part::Process { script } = part {
+                                if let Part::Substitution { script, .. }
+                                | Part::Process { script } = part
+                                {
                                     in_script(script, targets);
                                 }
                             }

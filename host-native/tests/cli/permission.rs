@@ -227,10 +227,7 @@ fn perm_7_the_question_shows_what_a_command_hides() {
     let windlass = Windlass::asking(&server);
     let mut terminal = Terminal::run(&windlass, &["Say it"]);
     let question = terminal.wait_for("> ");
-    for shown in [
-        "echo \"$\\⏎",
-        "(touch made)\" \\u{202e}x\\u{200b} ␛[8m",
-    ] {
+    for shown in ["echo \"$\\⏎", "(touch made)\" \\u{202e}x\\u{200b} ␛[8m"] {
         assert!(question.contains(shown), "{question:?}");
     }
     assert!(

@@ -28,6 +28,7 @@ const UNCLEAR: Unparsed = Unparsed::Unsupported("`[[` with more than tests of fi
 
 impl Reader<'_> {
     pub(super) fn test(&mut self) -> Result<Compound, Unparsed> {
+        self.only_bash()?;
         self.take_keyword("[[")?;
         if !matches!(self.peek(), Some(' ' | '\t')) {
             return Err(UNCLEAR);
@@ -200,10 +201,7 @@ fn compared(line: u32, left: Word, right: &[Atom]) -> Result<Pipeline, Unparsed>
     let anything = Word {
         parts: alloc::vec![Part::Pattern("*".into())],
     };
-    let choices = alloc::vec![
-        choice(pattern(right)?, "true"),
-        choice(anything, "false"),
-    ];
+    let choices = alloc::vec![choice(pattern(right)?, "true"), choice(anything, "false"),];
     Ok(single(Command::Compound {
         body: Compound::Case {
             word: left,

@@ -113,7 +113,11 @@ impl<'p> Shell<'p> {
         }
         // Bash stays where it has descriptors to restore.
         let is_last = is_last && simple.redirections.is_empty();
-        if simple.words.iter().any(|word| process::script_of(word).is_some()) {
+        if simple
+            .words
+            .iter()
+            .any(|word| process::script_of(word).is_some())
+        {
             return self.with_processes(simple, is_last);
         }
         let call = self.call(simple, None)?;
