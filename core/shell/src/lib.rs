@@ -22,6 +22,7 @@
 
 extern crate alloc;
 
+mod builtins;
 mod commands;
 mod names;
 mod obstacle;
@@ -33,9 +34,9 @@ mod tree;
 
 use alloc::vec::Vec;
 
+pub use builtins::{is_builtin, is_shell_only};
 pub use commands::{CommandWord, Direction, FileRedirection, Folder, SimpleCommand};
-pub use names::is_made_by_the_shell;
-pub use obstacle::is_builtin;
+pub use names::{is_acted_upon, is_made_by_the_shell, is_name};
 pub use print::{print, print_for_people, quote};
 pub use runs::runs_others;
 pub use scan::commands as scan;

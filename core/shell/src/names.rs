@@ -1,7 +1,8 @@
 //! Names of variables.
 
 /// Whether a text can be a variable's name.
-pub(crate) fn is_name(text: &str) -> bool {
+#[must_use]
+pub fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes
         .next()
@@ -14,17 +15,26 @@ pub(crate) fn is_free_for_loops(name: &str) -> bool {
     !name.bytes().any(|b| b.is_ascii_uppercase()) && name != "_"
 }
 
-/// Whether its value is made by the shell, which therefore must be asked: no tree can say what it will be.
+/// Whether its value is made by the shell, or kept from programs here: no tree can say what it will be.
+#[must_use]
 pub fn is_made_by_the_shell(name: &str) -> bool {
-    name.starts_with("BASH")
-        || name.starts_with("EPOCH")
-        || name.starts_with("COMP_")
+    ["BASH", "EPOCH", "COMP_", "LD_", "DYLD_"]
+        .iter()
+        .any(|beginning| name.starts_with(beginning))
         || matches!(
             name,
-            "_" | "COLUMNS"
+            "_" | "CDPATH"
+                | "COLUMNS"
+                | "COPROC"
                 | "DIRSTACK"
+                | "ENV"
                 | "EUID"
+                | "EXECIGNORE"
+                | "FIGNORE"
                 | "FUNCNAME"
+                | "FUNCNEST"
+                | "GLOBIGNORE"
+                | "GLOBSORT"
                 | "GROUPS"
                 | "HISTCMD"
                 | "HOSTNAME"
@@ -33,11 +43,14 @@ pub fn is_made_by_the_shell(name: &str) -> bool {
                 | "LINENO"
                 | "LINES"
                 | "MACHTYPE"
+                | "MAILCHECK"
+                | "MAPFILE"
                 | "OPTARG"
                 | "OPTERR"
                 | "OPTIND"
                 | "OSTYPE"
                 | "PIPESTATUS"
+                | "POSIXLY_CORRECT"
                 | "PPID"
                 | "PS1"
                 | "PS2"
@@ -50,39 +63,28 @@ pub fn is_made_by_the_shell(name: &str) -> bool {
                 | "SHELLOPTS"
                 | "SRANDOM"
                 | "TIMEFORMAT"
+                | "TMOUT"
                 | "UID"
         )
 }
 
 /// Whether shells or programs act upon it, whoever has set it.
-pub(crate) fn is_acted_upon(name: &str) -> bool {
+#[must_use]
+pub fn is_acted_upon(name: &str) -> bool {
     name.ends_with("PATH")
-        || name.starts_with("LD_")
-        || name.starts_with("DYLD_")
-        || matches!(
-            name,
-            "ENV"
-                | "HOME"
-                | "PWD"
-                | "OLDPWD"
-                | "SHELL"
-                | "SHLVL"
-                | "TMPDIR"
-                | "TMOUT"
-                | "MAIL"
-                | "MAILCHECK"
-        )
         || name.starts_with("LC_")
         || matches!(
             name,
-            "LANG"
-                | "LANGUAGE"
-                | "POSIXLY_CORRECT"
-                | "GLOBIGNORE"
-                | "GLOBSORT"
-                | "FUNCNEST"
-                | "EXECIGNORE"
+            "HOME"
                 | "HISTFILE"
                 | "INPUTRC"
+                | "LANG"
+                | "LANGUAGE"
+                | "MAIL"
+                | "OLDPWD"
+                | "PWD"
+                | "SHELL"
+                | "SHLVL"
+                | "TMPDIR"
         )
 }

@@ -4,8 +4,9 @@
 //! here is known to rules that deny, and needs a person's word to run.
 
 use crate::{
-    Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word, names,
-    takes_number,
+    Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word,
+    builtins::{is_builtin, is_shell_only},
+    names, takes_number,
 };
 
 /// Why a line runs only if it was approved as a whole; none if its tree can be run.
@@ -85,10 +86,20 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
 
 /// What is written by other commands is read by programs: a builtin would have to run in a shell of its own.
 fn of_processes(simple: &Simple) -> Option<&'static str> {
-    let mut words = simple.words.iter();
-    let has_any = words.any(|word| matches!(word.parts.as_slice(), [Part::Process { .. }]));
-    (has_any && simple.program().is_some_and(is_builtin))
-        .then_some("a process substitution for a builtin")
+    let mut parts = simple.words.iter().flat_map(|word| &word.parts);
+    if !parts
+        .clone()
+        .any(|part| matches!(part, Part::Process { .. }))
+    {
+        return None;
+    }
+    if simple.program().is_some_and(is_builtin) {
+        return Some("a process substitution for a builtin");
+    }
+    // Which of them is first, nobody could say.
+    parts
+        .any(|part| matches!(part, Part::Substitution { .. }))
+        .then_some("a process substitution beside another substitution")
 }
 
 /// Variables may be set for the line itself: no program is told of them, so none that programs or shells act upon.
@@ -126,7 +137,9 @@ fn of_runs(simple: &Simple) -> Option<&'static str> {
             let words = simple.words.get(*at as usize..*end as usize)?;
             let program = words.first()?.as_literal()?;
             // A program that the wrapper finds is meant, and `kill` and its like exist as programs, too.
-            if program == "cd" || is_shell_builtin(program) && !is_also_a_program(program) {
+            let leaves = matches!(program, "break" | "continue" | "exit");
+            let is_of_shell = leaves || is_shell_only(program) && !is_also_a_program(program);
+            if program == "cd" || is_of_shell {
                 return Some("a builtin behind a wrapper");
             }
             // Behind `command` it is the builtin.
@@ -261,7 +274,7 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
             (!is_clear).then_some("a test that is not plain, or has operands without quotes")
         }
         "command" => None,
-        name if is_shell_builtin(name) => Some("a builtin that only a shell has"),
+        name if is_shell_only(name) => Some("a builtin that only a shell has"),
         _ => None,
     }
 }
@@ -279,64 +292,6 @@ fn is_one_field(word: &Word) -> bool {
 
 fn is_status(text: &str) -> bool {
     text.len() <= 3 && text.parse::<u8>().is_ok()
-}
-
-/// Builtins of bash that change the shell, or that nobody else has.
-fn is_shell_builtin(name: &str) -> bool {
-    matches!(
-        name,
-        "alias"
-            | "bg"
-            | "bind"
-            | "break"
-            | "builtin"
-            | "caller"
-            | "compgen"
-            | "complete"
-            | "compopt"
-            | "continue"
-            | "declare"
-            | "dirs"
-            | "disown"
-            | "enable"
-            | "eval"
-            | "exec"
-            | "exit"
-            | "export"
-            | "fc"
-            | "fg"
-            | "getopts"
-            | "hash"
-            | "help"
-            | "history"
-            | "jobs"
-            | "kill"
-            | "let"
-            | "local"
-            | "logout"
-            | "mapfile"
-            | "popd"
-            | "pushd"
-            | "read"
-            | "readarray"
-            | "readonly"
-            | "return"
-            | "set"
-            | "shift"
-            | "shopt"
-            | "source"
-            | "."
-            | "suspend"
-            | "times"
-            | "trap"
-            | "type"
-            | "typeset"
-            | "ulimit"
-            | "umask"
-            | "unalias"
-            | "unset"
-            | "wait"
-    )
 }
 
 /// Builtins that are a program as well, which is what a wrapper starts.
@@ -403,24 +358,4 @@ fn is_unclear_test(arguments: &[CommandWord], bracket: bool) -> bool {
         [_, operator, _] => !is(operator, &BINARY),
         _ => true,
     }
-}
-
-/// Whether a program of this name is done by the host or the shell itself, not started.
-#[must_use]
-pub fn is_builtin(name: &str) -> bool {
-    matches!(
-        name,
-        ":" | "true"
-            | "false"
-            | "echo"
-            | "printf"
-            | "pwd"
-            | "cd"
-            | "test"
-            | "["
-            | "exit"
-            | "break"
-            | "continue"
-            | "command"
-    )
 }

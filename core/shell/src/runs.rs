@@ -244,7 +244,8 @@ impl Search<'_> {
             (Some("--version" | "--help"), _) if end == start + 2 => Ok(()),
             (Some("-c"), Some(line)) if end == start + 3 => {
                 let levels = self.levels.checked_sub(1).ok_or(Unparsed::TooDeep)?;
-                let script: Script = read::nested(line, levels)?;
+                let name = base_name(self.text(start).unwrap_or_default());
+                let script: Script = read::nested(line, levels, name == "bash")?;
                 self.found.push(Runs::Script {
                     at: index(start + 2)?,
                     script,

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{spec::Environment, tool::Access};
 
-/// Files that shells read when they start, wherever they lie.
-const PROFILES: [&str; 16] = [
+/// Names of files that shells read when they start. They become authority wherever they lie.
+pub const SHELL_PROFILES: [&str; 16] = [
     ".bash_aliases",
     ".bash_login",
     ".bash_logout",
@@ -66,7 +66,7 @@ fn is_place_by_name(path: &str) -> bool {
             "hooks" | "info" if in_git => return true,
             "config" | "config.worktree" if in_git && is_last => return true,
             "fish" if path.contains("/.config/fish") => return true,
-            name if is_last && PROFILES.contains(&name) => return true,
+            name if is_last && SHELL_PROFILES.contains(&name) => return true,
             _ => {}
         }
     }

@@ -30,7 +30,7 @@ mod tool_set;
 mod update;
 mod visible;
 
-pub use authority::becomes_authority;
+pub use authority::{SHELL_PROFILES, becomes_authority};
 pub(crate) use command::plan as command_plan;
 pub use command_files::command_paths;
 pub use command_pattern::CommandPattern;

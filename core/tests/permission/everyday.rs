@@ -148,10 +148,7 @@ fn perm_4_as_many_everyday_lines_run_unasked_as_before() {
         corpus.len(),
         "before.txt is about other lines"
     );
-    // Bash alone has process substitution, and no printed form does the same elsewhere: such lines are asked about since.
-    let was = |line: &Line| {
-        before[&(line.group.to_owned(), line.text.clone())] && !line.text.contains("<(")
-    };
+    let was = |line: &Line| before[&(line.group.to_owned(), line.text.clone())];
     let mut fallen = Vec::new();
     for group in GROUPS {
         let lines = || corpus.iter().filter(|line| line.group == group);
@@ -184,7 +181,7 @@ fn perm_4_what_no_rule_covers_of_everyday_lines_is_asked_about() {
 }
 
 #[test]
-fn perm_4_of_everyday_lines_that_rules_cover_94_of_100_run_unasked() {
+fn perm_4_of_everyday_lines_that_rules_cover_95_of_100_run_unasked() {
     let corpus = corpus();
     let covered: Vec<&Line> = corpus.iter().filter(|line| line.covered).collect();
     let share = Share::count(covered.iter().map(|line| line.passes()));
@@ -192,7 +189,7 @@ fn perm_4_of_everyday_lines_that_rules_cover_94_of_100_run_unasked() {
         println!("asks ({}): {}", line.group, line.text);
     }
     println!("{share}");
-    assert!(share.passed * 100 >= share.of * 94, "{share}");
+    assert!(share.passed * 100 >= share.of * 95, "{share}");
 }
 
 /// Writes the table down: `cargo test -p windlass-core --test permission record_ -- --ignored`. Only ever run on purpose.

@@ -173,7 +173,14 @@ fn perm_4_no_line_slips_past_its_rules() {
         "[[ 'a[$(rm y)]' -eq 1 ]] || echo x",
         "for x in 'a[$(rm y)]'; do echo $((x)); done",
         "for x in 'a[$(rm y)]'; do echo ${s:x} ${a[x]}; done",
-        "case $X in a) npm run b;; *) echo c;; esac",
+        "case $X in a) npm run b;; *) rm y;; esac",
+        "case $(rm y) in a) npm run b;; esac",
+        "git diff <(rm y) <(git show a)",
+        "git diff <(git show a; rm y) <(git show b)",
+        "git diff >(rm y)",
+        "[[ -f x && $(rm y) ]] && echo x",
+        "[[ $X =~ (a) ]] && echo x",
+        "<(rm y) npm run x",
     ] {
         let call = Call::new("Bash", line);
         assert_eq!(
@@ -197,6 +204,9 @@ fn perm_4_no_line_slips_past_its_rules() {
         "cd src && npm run x",
         "git -C x log",
         "./build.sh",
+        "case $X in a) npm run b;; *) echo c;; esac",
+        "git diff <(git show a) <(git show b)",
+        "[[ -f x && $X == a* ]] && npm run x",
     ] {
         let call = Call::new("Bash", line);
         assert_eq!(

@@ -6,6 +6,7 @@ use std::{
 };
 
 use windlass_core::{
+    permission::SHELL_PROFILES,
     spec::Environment,
     tool::{Access, DenyPattern, FsGrant},
 };
@@ -16,26 +17,6 @@ use super::find::{TooMany, closed_files};
 /// Files that tell other programs what to do, by their places below an open folder. Who may write them gets more than the
 /// sandbox gives, later and elsewhere.
 const TELLING: [&str; 2] = [".claude", ".mcp.json"];
-
-/// Those that shells read when they start.
-const PROFILES: [&str; 16] = [
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".cshrc",
-    ".envrc",
-    ".kshrc",
-    ".login",
-    ".profile",
-    ".tcshrc",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-];
 
 /// Further ones in the home directory.
 const TELLING_AT_HOME: [&str; 7] = [
@@ -187,7 +168,7 @@ impl Policy {
             .own
             .iter()
             .filter_map(|path| fs::canonicalize(path).ok());
-        let profiles = PROFILES
+        let profiles = SHELL_PROFILES
             .map(|name| root.join(name))
             .into_iter()
             .filter(|path| path.exists());
@@ -200,7 +181,7 @@ impl Policy {
             let places = TELLING_AT_HOME
                 .iter()
                 .chain(&TELLING)
-                .chain(&PROFILES)
+                .chain(&SHELL_PROFILES)
                 .map(|name| home.join(name));
             let there = places.filter_map(|place| fs::canonicalize(place).ok());
             files.guarded.extend(

@@ -189,7 +189,7 @@ impl<'a> Grammar<'a> {
     }
 
     fn compound(&mut self) {
-        let kinds = if self.plain { 4 } else { 11 };
+        let kinds = if self.plain { 6 } else { 13 };
         match self.dice.below(kinds) {
             0 => self.body("{ ", "}"),
             1 => {
@@ -209,24 +209,26 @@ impl<'a> Grammar<'a> {
                 }
                 self.push("fi");
             }
-            4 => {
+            4 => self.usual_case(),
+            5 => self.usual_test(),
+            6 => {
                 let condition = self.dice.pick(&["while false; ", "until true; "]);
                 self.push(condition);
                 self.body("do ", "done");
             }
-            5 => {
+            7 => {
                 self.push("while read -r x; ");
                 self.body("do ", "done < a.txt");
             }
-            6 => self.case(),
-            7 => self.test(),
-            8 => {
+            8 => self.case(),
+            9 => self.test(),
+            10 => {
                 let text =
                     self.dice
                         .pick(&["((1 + 2))", "(( x < 3 ))", "((a[0]=1))", "((x++, y))"]);
                 self.push(text);
             }
-            9 => {
+            11 => {
                 let name = self.dice.pick(&["f", "g", "x-y"]);
                 self.push(name);
                 self.body("() { ", "}");
@@ -265,6 +267,83 @@ impl<'a> Grammar<'a> {
             self.push("; ");
         }
         self.body("", "done");
+    }
+
+    /// `case` as most people write it.
+    fn usual_case(&mut self) {
+        let word = [
+            "a",
+            "\"$x\"",
+            "$x",
+            "a.txt",
+            "$(echo b)",
+            "$?",
+            "*",
+            "'touch CAN'",
+            "\"$HOME\"/a",
+        ];
+        let word = self.dice.pick(&word);
+        self.push(&format!("case {word} in "));
+        for _ in 0..1 + self.dice.below(3) {
+            let pattern = [
+                "a",
+                "b|c",
+                "*",
+                "*.txt",
+                "'touch CAN'",
+                "[ab]*",
+                "\"\"",
+                "?",
+                "(x",
+                "a\\*",
+                "[!a]*|0",
+                "\"x\"*'y'",
+            ];
+            let pattern = self.dice.pick(&pattern);
+            self.push(pattern);
+            self.push(") ");
+            self.script();
+            if !self.pending.is_empty() {
+                self.end_line();
+            }
+            self.push(";; ");
+        }
+        self.push("esac");
+    }
+
+    /// `[[` as most people write it.
+    fn usual_test(&mut self) {
+        self.push("[[ ");
+        for at in 0..1 + self.dice.below(3) {
+            if at > 0 {
+                let junction = self.dice.pick(&[" && ", " || ", "&&"]);
+                self.push(junction);
+            }
+            if self.dice.percent(15) {
+                self.push("! ");
+            }
+            let test = [
+                "-f a.txt",
+                "-d d",
+                "-n \"$x\"",
+                "-z $x",
+                "$x == a*",
+                "\"$HOME\" != /x",
+                "a == \"a\"",
+                "$? -eq 0",
+                "a.txt -ef ./a.txt",
+                "$(echo a) == [ab]",
+                "-e 'touch CAN'",
+                "x = x",
+                "*.rs != *.txt",
+                "$x",
+                "( -f a.txt || a == b )",
+                "\"$(cat a.txt)\" != '$(touch CAN)'",
+            ];
+            let test = self.dice.pick(&test);
+            self.push(test);
+        }
+        self.push(" ]]");
     }
 
     fn case(&mut self) {

@@ -171,8 +171,8 @@ impl Grammar<'_> {
     }
 
     fn expansion(&mut self) {
-        match self.dice.below(14) {
-            12 | 13 => self.process(),
+        match self.dice.below(13) {
+            12 => self.process(),
             0 | 1 => self.push("*.rs"),
             2 => self.push("[ab]*"),
             3 => self.push("$x"),

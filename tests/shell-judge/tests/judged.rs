@@ -9,7 +9,7 @@ use windlass_shell_judge::{
 };
 
 /// So many lines are tried when nothing is said.
-const LINES: u64 = 15_000;
+const LINES: u64 = 20_000;
 
 /// The least share of lines, in hundredths, that must pass: what is refused shows nothing.
 const LEAST_PASSING: u64 = 30;

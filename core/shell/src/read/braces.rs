@@ -28,7 +28,7 @@ pub(super) fn expanded(atoms: Vec<Atom>) -> Result<Vec<Vec<Atom>>, Unparsed> {
 }
 
 /// Whether there is an opening brace and, behind it, something that makes a list or a range.
-fn may_expand(atoms: &[Atom]) -> bool {
+pub(super) fn may_expand(atoms: &[Atom]) -> bool {
     let is = |atom: &Atom, wanted: char| matches!(atom, Atom::Plain(c) if *c == wanted);
     let Some(open) = atoms.iter().position(|atom| is(atom, '{')) else {
         return false;

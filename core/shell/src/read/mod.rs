@@ -28,15 +28,20 @@ const MOST_LEVELS: u32 = 24;
 /// # Errors
 /// [`Unparsed`]: it holds something that this grammar does not know.
 pub(crate) fn script(text: &str) -> Result<Script, Unparsed> {
-    inner_script(text, MOST_LEVELS, 1).map(|(script, _)| script)
+    inner_script(text, MOST_LEVELS, 1, true).map(|(script, _)| script)
 }
 
 /// Reads the line of a shell inside another, so many levels deep at most.
-pub(crate) fn nested(text: &str, levels: u32) -> Result<Script, Unparsed> {
-    inner_script(text, levels, 1).map(|(script, _)| script)
+pub(crate) fn nested(text: &str, levels: u32, is_bash: bool) -> Result<Script, Unparsed> {
+    inner_script(text, levels, 1, is_bash).map(|(script, _)| script)
 }
 
-fn inner_script(text: &str, levels: u32, line: u32) -> Result<(Script, Uses), Unparsed> {
+fn inner_script(
+    text: &str,
+    levels: u32,
+    line: u32,
+    is_bash: bool,
+) -> Result<(Script, Uses), Unparsed> {
     if text.len() > MOST_BYTES {
         return Err(Unparsed::TooLong);
     }
@@ -48,6 +53,7 @@ fn inner_script(text: &str, levels: u32, line: u32) -> Result<(Script, Uses), Un
         at: 0,
         line,
         levels,
+        is_bash,
         substitutions: 0,
         bodies: None,
         met: Met::default(),
@@ -69,6 +75,8 @@ struct Reader<'a> {
     line: u32,
     /// How many levels may still be opened.
     levels: u32,
+    /// Bash reads it. What only bash knows means something else to any other shell.
+    is_bash: bool,
     /// How many substitutions are open.
     substitutions: u32,
     /// The bodies of here-documents that begin behind this line.
@@ -279,6 +287,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Refuses what only bash knows in the line of another shell.
+    fn only_bash(&self) -> Result<(), Unparsed> {
+        match self.is_bash {
+            true => Ok(()),
+            false => Err(Unparsed::Unsupported(
+                "what only bash knows, for another shell",
+            )),
+        }
+    }
+
     fn is_at(&self, end: End) -> Result<bool, Unparsed> {
         match (self.peek(), end) {
             (None, End::Text) => Ok(true),
@@ -346,6 +364,7 @@ impl<'a> Reader<'a> {
             match self.keyword() {
                 "!" if !negated => negated = true,
                 "time" if !timed => {
+                    self.only_bash()?;
                     timed = true;
                     let behind = self.rest()["time".len()..].trim_start_matches([' ', '\t']);
                     if behind.is_empty()
@@ -375,6 +394,7 @@ impl<'a> Reader<'a> {
                 });
             }
             if self.take("&") {
+                self.only_bash()?;
                 let line = self.line;
                 redirections_of(&mut command).push(Redirection {
                     line,

@@ -12,6 +12,7 @@ impl<'a> Reader<'a> {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let line = self.line;
         if rest.starts_with("&>") {
+            self.only_bash()?;
             self.at += 2;
             let append = self.take(">");
             let path = self.file()?;
@@ -52,6 +53,7 @@ impl<'a> Reader<'a> {
 
     fn target(&mut self) -> Result<Target, Unparsed> {
         if self.take("<<<") {
+            self.only_bash()?;
             return self.here_string();
         }
         if self.take("<<") {
@@ -144,7 +146,9 @@ impl<'a> Reader<'a> {
         if is_literal {
             return Ok(Target::Text(Word::literal(body)));
         }
-        let (text, met, uses) = self.deeper(|reader| expanded_body(&body, reader.levels, line))?;
+        let is_bash = self.is_bash;
+        let (text, met, uses) =
+            self.deeper(|reader| expanded_body(&body, reader.levels, line, is_bash))?;
         self.met.folded |= met.folded;
         self.met.status |= met.status;
         self.uses.add(uses)?;
@@ -218,12 +222,18 @@ impl<'a> Reader<'a> {
 }
 
 /// The body of a here-document whose end was not quoted: expansions as in double quotes, which mean themselves here.
-fn expanded_body(body: &str, levels: u32, line: u32) -> Result<(Word, Met, Uses), Unparsed> {
+fn expanded_body(
+    body: &str,
+    levels: u32,
+    line: u32,
+    is_bash: bool,
+) -> Result<(Word, Met, Uses), Unparsed> {
     let mut reader = Reader {
         text: body,
         at: 0,
         line,
         levels,
+        is_bash,
         substitutions: 0,
         bodies: None,
         met: Met::default(),

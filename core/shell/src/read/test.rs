@@ -28,6 +28,7 @@ const UNCLEAR: Unparsed = Unparsed::Unsupported("`[[` with more than tests of fi
 
 impl Reader<'_> {
     pub(super) fn test(&mut self) -> Result<Compound, Unparsed> {
+        self.only_bash()?;
         self.take_keyword("[[")?;
         if !matches!(self.peek(), Some(' ' | '\t')) {
             return Err(UNCLEAR);

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{End, Reader, Uses, braces, ends_word};
-use crate::{Command, Part, Script, Target, Unparsed, Word, names};
+use crate::{Command, Compound, Part, Redirection, Script, Target, Unparsed, Word, names};
 
 /// A piece of a word before brace lists, the tilde and patterns are recognised.
 #[derive(Debug, Clone)]
@@ -234,6 +234,9 @@ impl Reader<'_> {
                 c => atoms.push(Atom::Plain(c)),
             }
         }
+        if !self.is_bash && braces::may_expand(&atoms) {
+            self.only_bash()?;
+        }
         // `{fd}>file` opens a descriptor of its own.
         if matches!(self.peek(), Some('<' | '>'))
             && atoms.iter().any(|atom| matches!(atom, Atom::Plain('{')))
@@ -333,6 +336,7 @@ impl Reader<'_> {
                 Part::Status
             }
             '\'' if !quoted => {
+                self.only_bash()?;
                 self.next();
                 let text = self.escaped_text()?;
                 atoms.push(Atom::Quoted(text));
@@ -403,6 +407,7 @@ impl Reader<'_> {
             self.at -= 1;
             return Ok(false);
         }
+        self.only_bash()?;
         let script = self.in_parentheses()?;
         let is_whole = self
             .peek()
@@ -410,6 +415,7 @@ impl Reader<'_> {
         if !is_whole || script.lists.is_empty() || is_file_alone(&script) {
             return Err(Unparsed::Unsupported("an unusual process substitution"));
         }
+        printed_by_bash(&script)?;
         let is_process = |word: &&Word| matches!(word.parts.as_slice(), [Part::Process { .. }]);
         if words.iter().filter(is_process).count() == MOST_PROCESSES {
             return Err(Unparsed::Unsupported(
@@ -479,9 +485,9 @@ impl Reader<'_> {
         if text.contains('\n') {
             self.quoted_line_end()?;
         }
-        let line = self.line;
+        let (line, is_bash) = (self.line, self.is_bash);
         let (script, uses) =
-            self.deeper(|reader| super::inner_script(text, reader.levels, line))?;
+            self.deeper(|reader| super::inner_script(text, reader.levels, line, is_bash))?;
         self.uses.add(uses)?;
         self.at += text.len() + 1;
         self.count_lines(text);
@@ -513,9 +519,89 @@ impl Reader<'_> {
             None if is_file_alone(&script) => {
                 return Err(Unparsed::Unsupported("`$(<file)`, which only bash knows"));
             }
-            None => atoms.push(Atom::Part(Part::Substitution { script, quoted })),
+            None => {
+                printed_by_bash(&script)?;
+                atoms.push(Atom::Part(Part::Substitution { script, quoted }));
+            }
         }
         Ok(())
+    }
+}
+
+/// Bash runs a substitution as it prints it anew from its own tree, and loses separators behind here-documents. What is
+/// printed here has one for each text that is read.
+fn printed_by_bash(script: &Script) -> Result<(), Unparsed> {
+    match has_text(script) && !has_text_alone(script) {
+        true => Err(Unparsed::Unsupported(
+            "a here-document or here-string amid the commands of a substitution",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Whether all there is are a simple command, or a pipeline of such in which nothing is expanded.
+fn has_text_alone(script: &Script) -> bool {
+    let [list] = script.lists.as_slice() else {
+        return false;
+    };
+    let commands = list.first.commands.as_slice();
+    list.rest.is_empty()
+        && commands.iter().all(|command| match command {
+            Command::Simple(simple) => {
+                let mut words = simple.words.iter();
+                match commands.len() {
+                    1 => !words.any(word_has_text),
+                    _ => words.all(|word| word.as_literal().is_some()),
+                }
+            }
+            Command::Compound { .. } => false,
+        })
+}
+
+/// Whether a text is read by a command of a script.
+fn has_text(script: &Script) -> bool {
+    let in_redirections = |redirections: &[Redirection]| {
+        redirections
+            .iter()
+            .any(|redirection| matches!(redirection.to, Target::Text(_)))
+    };
+    let in_command = |command: &Command| match command {
+        Command::Simple(simple) => {
+            in_redirections(&simple.redirections) || simple.words.iter().any(word_has_text)
+        }
+        Command::Compound { body, redirections } => {
+            in_redirections(redirections) || body_has_text(body)
+        }
+    };
+    script.lists.iter().any(|list| {
+        let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
+        core::iter::once(&list.first)
+            .chain(rest)
+            .flat_map(|pipeline| &pipeline.commands)
+            .any(in_command)
+    })
+}
+
+fn word_has_text(word: &Word) -> bool {
+    word.parts.iter().any(|part| match part {
+        Part::Process { script } => has_text(script),
+        _ => false,
+    })
+}
+
+fn body_has_text(body: &Compound) -> bool {
+    match body {
+        Compound::Group(script) | Compound::Subshell(script) => has_text(script),
+        Compound::For { body, .. } => has_text(body),
+        Compound::If { arms, otherwise } => {
+            arms.iter()
+                .any(|(condition, body)| has_text(condition) || has_text(body))
+                || otherwise.as_ref().is_some_and(has_text)
+        }
+        Compound::While {
+            condition, body, ..
+        } => has_text(condition) || has_text(body),
+        Compound::Case { choices, .. } => choices.iter().any(|choice| has_text(&choice.body)),
     }
 }
 

@@ -93,11 +93,19 @@ impl Lasting {
             true => self.state.definitions.as_str(),
             false => "",
         };
-        let startup_file = std::env::var("BASH_ENV")
-            .ok()
-            .filter(|_| self.is_as_written);
+        // Of a shell that runs what was judged nobody else says what it reads.
+        let startup_file = self.is_as_written.then(|| self.startup_file()).flatten();
         let file = startup_file.as_deref();
         Handles::new(|to| report::startup(self.unexported(), definitions, file, to))
+    }
+
+    /// What bash would read first by itself.
+    fn startup_file(&self) -> Option<String> {
+        let set = self.exported().find(|(name, _)| name == "BASH_ENV");
+        match set {
+            Some((_, file)) => file.into_string().ok(),
+            None => std::env::var("BASH_ENV").ok(),
+        }
     }
 
     /// What a plan leaves behind: its directory, and the variables that it has set.
@@ -189,6 +197,11 @@ impl Lasting {
 
 /// Whether a variable lasts: what a shell makes itself, it makes anew.
 fn is_kept(name: &str) -> bool {
+    // A shell or a loader only reads these.
+    let is_read = matches!(name, "BASH_ENV" | "CDPATH" | "ENV" | "GLOBIGNORE")
+        || name.starts_with("LD_")
+        || name.starts_with("DYLD_");
     let is_credential = crate::credentials::is_credential(name);
-    !(is_credential || is_made_by_the_shell(name) || matches!(name, "PWD" | "OLDPWD" | "SHLVL"))
+    let is_made = is_made_by_the_shell(name) || matches!(name, "PWD" | "OLDPWD" | "SHLVL");
+    !is_credential && (is_read || !is_made)
 }

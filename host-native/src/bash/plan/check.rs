@@ -1,7 +1,8 @@
 //! What a tree must not have in it to be executed without a shell.
 
 use windlass_shell::{
-    AndOr, Command, Compound, Part, Redirection, Runs, Script, Simple, Target, Word,
+    AndOr, Command, Compound, Part, Redirection, Runs, Script, Simple, Target, Word, is_acted_upon,
+    is_made_by_the_shell, is_name, is_shell_only,
 };
 
 use super::{
@@ -15,117 +16,6 @@ const MAX_DEPTH: u32 = 64;
 
 /// Stages that a pipeline may have.
 const MAX_STAGES: usize = 128;
-
-/// What bash does itself and this executor does not.
-const SHELL_ONLY: [&str; 49] = [
-    ".",
-    "alias",
-    "bg",
-    "bind",
-    "builtin",
-    "caller",
-    "chdir",
-    "compgen",
-    "complete",
-    "compopt",
-    "declare",
-    "dirs",
-    "disown",
-    "enable",
-    "eval",
-    "exec",
-    "export",
-    "fc",
-    "fg",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "pushd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "times",
-    "trap",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "wait",
-];
-
-/// Variables that a shell sets or reads itself: as text they would not be what they are there.
-const SPECIAL: [&str; 48] = [
-    "BASH",
-    "BASHOPTS",
-    "BASHPID",
-    "CDPATH",
-    "COLUMNS",
-    "COMP_WORDBREAKS",
-    "COPROC",
-    "DIRSTACK",
-    "ENV",
-    "EPOCHREALTIME",
-    "EPOCHSECONDS",
-    "EUID",
-    "EXECIGNORE",
-    "FIGNORE",
-    "FUNCNAME",
-    "FUNCNEST",
-    "GLOBIGNORE",
-    "GLOBSORT",
-    "GROUPS",
-    "HISTCMD",
-    "HOSTNAME",
-    "HOSTTYPE",
-    "IFS",
-    "LINENO",
-    "LINES",
-    "MACHTYPE",
-    "MAILCHECK",
-    "MAPFILE",
-    "OPTARG",
-    "OPTERR",
-    "OPTIND",
-    "OSTYPE",
-    "PIPESTATUS",
-    "POSIXLY_CORRECT",
-    "PPID",
-    "PS1",
-    "PS2",
-    "PS3",
-    "PS4",
-    "RANDOM",
-    "READLINE_LINE",
-    "REPLY",
-    "SECONDS",
-    "SHELLOPTS",
-    "SRANDOM",
-    "TIMEFORMAT",
-    "TMOUT",
-    "UID",
-];
-
-/// Further ones that may be read, and not set: they decide how programs are found or started, or follow the directory.
-const ONLY_READ: [&str; 5] = ["PATH", "PWD", "OLDPWD", "SHLVL", "SHELL"];
-
-/// Beginnings of names that belong to the shell or to the loader of programs.
-const SPECIAL_BEGINNINGS: [&str; 3] = ["BASH_", "LD_", "DYLD_"];
 
 /// A plan that cannot be executed without a shell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -300,7 +190,7 @@ impl Check<'_> {
         if program > 0 && name.starts_with('-') {
             return Err(self.operand(name));
         }
-        if SHELL_ONLY.contains(&name) {
+        if is_shell_only(name) {
             let name = name.to_owned();
             return Err(Refused::Builtin { line, name });
         }
@@ -388,7 +278,7 @@ impl Check<'_> {
                 Part::Literal(text) | Part::Pattern(text) => self.text(text)?,
                 Part::Tilde | Part::Status => {}
                 Part::Variable { name, .. } | Part::Operation { name, .. } => {
-                    if !is_name(name) || is_special(name) {
+                    if !is_name(name) || is_made_by_the_shell(name) {
                         return Err(self.variable(name));
                     }
                 }
@@ -410,7 +300,8 @@ impl Check<'_> {
     fn sets(&self, name: &str) -> Result<(), Refused> {
         // What programs are told of is what the session says, and nothing that a line says.
         let is_told = self.session.variables.get(name).is_some();
-        if !is_name(name) || is_special(name) || ONLY_READ.contains(&name) || is_told {
+        let is_the_shells = is_made_by_the_shell(name) || is_acted_upon(name);
+        if !is_name(name) || is_the_shells || is_told {
             return Err(self.variable(name));
         }
         Ok(())
@@ -422,19 +313,4 @@ impl Check<'_> {
             name: name.to_owned(),
         }
     }
-}
-
-/// Whether a name is a builtin of bash that is not one here.
-pub(super) fn is_of_shell(name: &str) -> bool {
-    SHELL_ONLY.contains(&name)
-}
-
-fn is_name(name: &str) -> bool {
-    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
-    name.starts_with(is_letter) && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
-}
-
-fn is_special(name: &str) -> bool {
-    let begins = |beginning: &&str| name.starts_with(*beginning);
-    name == "_" || SPECIAL.contains(&name) || SPECIAL_BEGINNINGS.iter().any(begins)
 }

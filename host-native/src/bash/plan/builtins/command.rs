@@ -5,7 +5,9 @@ use std::{
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
 };
 
-use super::{super::check::is_of_shell, Builtin};
+use windlass_shell::is_shell_only;
+
+use super::Builtin;
 use crate::bash::plan::{
     session::is_executable,
     shell::{Outcome, Shell},
@@ -36,6 +38,8 @@ impl Shell<'_> {
     }
 
     fn meaning(&self, name: &[u8]) -> Option<Vec<u8>> {
+        // Dash alone has `chdir`.
+        let is_of_shell = |name: &str| is_shell_only(name) && name != "chdir";
         if let Ok(text) = std::str::from_utf8(name)
             && (RESERVED.contains(&text) || Builtin::named(text).is_some() || is_of_shell(text))
         {
