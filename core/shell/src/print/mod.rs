@@ -201,7 +201,7 @@ impl Printer<'_> {
         self.open_guarded(&guards);
         let processes = self.open_processes(&simple.words);
         if let Some(format) = echo_format(simple) {
-            self.push(&format!("'command' 'printf' {}", quoted(&format)));
+            self.push(&format!("'command' 'printf' {}", quote(&format)));
             self.words(&simple.words[1..], &guards);
         } else if let Some(program) = simple.program() {
             self.program(program);
