@@ -220,7 +220,7 @@ fn what_was_expanded_is_no_option_of_a_builtin_either() {
         .run_in(&folder.plan("cd \"$DASH\""), &session)
         .unwrap();
     assert_eq!(done.ending, Ending::Code(1));
-    assert_eq!(ended.directory, folder.text());
+    assert_eq!(ended.directory, Some(folder.text()));
 }
 
 #[test]
