@@ -62,10 +62,18 @@ pub struct Line {
 /// [`Unparsed`]: nothing is known for sure about such a line.
 pub fn read(text: &str) -> Result<Line, Unparsed> {
     let script = read::script(text)?;
+    let commands = commands::of(&script);
+    let obstacle = obstacle::of(&script);
+    // A shell that gets such a text may find commands in it that no tree shows.
+    if obstacle.is_some() && commands.iter().any(scan::evaluates) {
+        return Err(Unparsed::Unsupported(
+            "a builtin that evaluates what it is given",
+        ));
+    }
     Ok(Line {
-        commands: commands::of(&script),
-        obstacle: obstacle::of(&script),
         script,
+        commands,
+        obstacle,
     })
 }
 

@@ -42,6 +42,7 @@ fn of_compound(body: &Compound) -> Option<&'static str> {
         Compound::For { words, body, .. } => words
             .iter()
             .find_map(of_substitutions)
+            .or_else(|| of_statuses(words))
             .or_else(|| of_script(body)),
         Compound::If { arms, otherwise } => arms
             .iter()
@@ -79,9 +80,18 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
             let mut arguments = simple.words.iter().skip(1);
             (!exempt && arguments.any(is_computed_option)).then_some("an option that is computed")
         })
+        .or_else(|| (!exempt).then(|| of_statuses(&simple.words)).flatten())
         .or_else(|| of_processes(simple))
         .or_else(|| of_builtin(simple))
         .or_else(|| of_runs(simple))
+}
+
+/// In a printed line substitutions come before all words, so that what `$?` says beside them is another status.
+fn of_statuses(words: &[Word]) -> Option<&'static str> {
+    let has = |is: fn(&Part) -> bool| words.iter().flat_map(|word| &word.parts).any(is);
+    let both = has(|part| matches!(part, Part::Status))
+        && has(|part| matches!(part, Part::Substitution { .. }));
+    both.then_some("`$?` beside a substitution")
 }
 
 /// What is written by other commands is read by programs: a builtin would have to run in a shell of its own.

@@ -59,7 +59,6 @@ const LINES: &[&str] = &[
     "head -n$(echo 1) one.txt",
     "echo \"--- $HOME\"",
     "(exit 4); echo $?; (exit 5) || exit 6",
-    "echo 'a\\nb' \"$HOME\" \\\\t $?; echo a\\\\c",
     "bash -c 'cat <(cat one.txt) {two,one}.txt; [[ a == a ]] && echo yes'",
     "x=$(cat <<E | sort\nb\na\nE\n); echo \"$x\" $(cat \"one.txt\" - <<< c)",
     "diff <(cat one.txt) <(sort two.txt); echo $?",

@@ -112,6 +112,23 @@ fn what_shells_read_differently_is_refused() {
     }
 }
 
+/// Rules that deny must not take such lines for known.
+#[test]
+fn perm_4_what_evaluates_its_arguments_is_not_read() {
+    for line in [
+        "command [ -v 'a[$(touch x)]' ]",
+        "test -v 'a[$(touch x)]'",
+        "unset 'a[$(touch x)]'",
+        "printf -v 'a[$(touch x)]' y",
+        "read 'a[$(touch x)]'",
+        "OPTIND='a[$(touch x)]'",
+        "PS4='$(touch x)'; set -x; ls",
+    ] {
+        assert!(read(line).is_err(), "{line}");
+    }
+    assert!(read("read x; unset y; [ -n a -a -f b ]").is_ok());
+}
+
 #[test]
 fn braces_that_make_options_are_read_as_options() {
     let line = read("find {-exec,touch,x,';'}").unwrap();

@@ -184,8 +184,13 @@ fn difference(
         return None;
     }
     let counts_names = form.is_printed() && counts_names(&line.text);
+    // The `echo` of dash reads what stands behind backslashes.
+    if !form.speaks_bash && line.text.contains("echo") && line.text.contains('\\') {
+        return None;
+    }
     let shown = Shown {
         printed: form.is_printed(),
+        without_lines: form.is_printed() || has_long_substitution(&line.text),
         programs: format!("{}/", stage.programs().display()),
     };
     let differs = |what, bash: String, here: String| {
@@ -241,13 +246,24 @@ fn counts_names(text: &str) -> bool {
     text.contains("wc") && (text.contains(['*', '?', '[']) || text.contains("<("))
 }
 
+/// Whether a substitution may go over several lines: bash counts those of the text that it has printed of it.
+fn has_long_substitution(text: &str) -> bool {
+    let begin = ["$(", "<(", "`"]
+        .iter()
+        .filter_map(|sign| text.find(sign))
+        .min();
+    begin.is_some_and(|begin| text[begin..].contains('\n'))
+}
+
 /// Lines that do not come to the same twice, or are not to come to what bash makes of them.
 fn is_not_compared(text: &str) -> bool {
     // Names in this folder look like options.
     let finds_options = text.contains("dash");
+    // Its question has no line end, and others write meanwhile.
+    let asks = text.contains("-ok");
     // What runs without any path is found elsewhere by bash; here it is still the one that was judged.
     let has_no_path = text.contains("env -") || text.contains("env\t-");
-    finds_options || has_no_path || pipes_to_what_does_not_read(text)
+    finds_options || asks || has_no_path || pipes_to_what_does_not_read(text)
 }
 
 /// Whether a pipeline may be over before all of it has written: then it depends on the scheduler who is killed for that.
@@ -310,6 +326,8 @@ struct Shown {
     /// It is held against a line that was printed anew. That has the folder before every name that a pattern finds, other
     /// numbers of lines and descriptors, and no times.
     printed: bool,
+    /// Numbers of lines are not compared.
+    without_lines: bool,
     /// The folder of programs: what is run by another program is named by its path.
     programs: String,
 }
@@ -339,7 +357,15 @@ impl Shown {
     fn lines(&self, bytes: &[u8]) -> String {
         let text = self.plain(&String::from_utf8_lossy(bytes));
         let text = without_times(&text);
-        let mut lines: Vec<&str> = text.split('\n').collect();
+        let lines = text
+            .split('\n')
+            .map(|line| match line.split_once(": line ") {
+                Some(("bash" | "bash: command substitution", rest)) if self.without_lines => {
+                    rest.split_once(": ").map_or(line, |(_, rest)| rest)
+                }
+                _ => line,
+            });
+        let mut lines: Vec<&str> = lines.collect();
         lines.sort_unstable();
         lines.join("\n")
     }
@@ -347,12 +373,6 @@ impl Shown {
     fn messages(&self, bytes: &[u8]) -> String {
         let text = self.lines(bytes);
         let messages = text.split('\n').filter(|message| !message.is_empty());
-        let messages = messages.map(|message| match message.split_once(": line ") {
-            Some(("bash" | "bash: command substitution", rest)) if self.printed => {
-                rest.split_once(": ").map_or(message, |(_, rest)| rest)
-            }
-            _ => message,
-        });
         let mut messages: Vec<&str> = messages.collect();
         messages.sort_unstable();
         messages.join("\n")

@@ -200,10 +200,7 @@ impl Printer<'_> {
         };
         self.open_guarded(&guards);
         let processes = self.open_processes(&simple.words);
-        if let Some(format) = echo_format(simple) {
-            self.push(&format!("'command' 'printf' {}", quote(&format)));
-            self.words(&simple.words[1..], &guards);
-        } else if let Some(program) = simple.program() {
+        if let Some(program) = simple.program() {
             self.program(program);
             self.arguments(simple, &guards);
         } else if simple.assignments.is_empty() {
@@ -391,34 +388,6 @@ impl Printer<'_> {
         self.names = inner.names;
         inner.text
     }
-}
-
-/// The format by which `printf` says what `echo` would under bash: that of dash reads what stands behind backslashes. None where
-/// there is no backslash, or where the words are not known to be texts.
-fn echo_format(simple: &Simple) -> Option<String> {
-    let arguments = simple.words.get(1..)?;
-    let is_text = |word: &Word| {
-        word.parts.iter().all(|part| match part {
-            Part::Literal(_) | Part::Status => true,
-            Part::Variable { quoted, .. } | Part::Operation { quoted, .. } => *quoted,
-            _ => false,
-        })
-    };
-    let begins_plainly = match arguments.first()?.parts.first()? {
-        Part::Literal(text) => !text.is_empty() && !text.starts_with('-'),
-        Part::Status => true,
-        _ => false,
-    };
-    let has_backslash = arguments
-        .iter()
-        .flat_map(|word| &word.parts)
-        .any(|part| matches!(part, Part::Literal(text) if text.contains('\\')));
-    let is_clear = simple.program() == Some("echo") && begins_plainly && has_backslash;
-    (is_clear && arguments.iter().all(is_text)).then(|| {
-        let mut format = alloc::vec!["%s"; arguments.len()].join(" ");
-        format.push_str("\\n");
-        format
-    })
 }
 
 /// Builtins to which words that begin with `-` are nothing but words.

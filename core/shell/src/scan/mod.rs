@@ -10,3 +10,10 @@ mod unwrap;
 mod word;
 
 pub use parse::commands;
+
+/// Whether a shell that runs a command evaluates texts in it: what stands in them need not be all that it says.
+pub(crate) fn evaluates(command: &crate::SimpleCommand) -> bool {
+    let mut assigned = command.assignments.iter();
+    evaluated::builtin_evaluates(command)
+        || assigned.any(|name| evaluated::is_evaluated_variable(name))
+}

@@ -72,7 +72,6 @@ impl<'p> Shell<'p> {
     fn started(&mut self, script: &'p Script, beside: Beside<'_, 'p>) -> io::Result<u8> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         let mut inner = self.clone();
-        inner.loops = 0;
         inner.is_substitution = true;
         inner.descriptors.set(1, writer);
         beside(inner, script)?;
