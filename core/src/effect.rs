@@ -275,6 +275,15 @@ pub struct ResolvePath {
     pub path: String,
     /// What the call wants to do there.
     pub access: Access,
+    /// It is copied or moved with all that lies below it: the host says what of that becomes authority
+    /// ([`ResolvedPath::brings`]).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub carried: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A resolved path: what rules judge.
@@ -283,6 +292,20 @@ pub struct ResolvedPath {
     /// Absolute, without `.` or `..`, links followed; for a file that does not exist its nearest
     /// existing parent is real.
     pub path: String,
+    /// Of a folder that is carried elsewhere: a file in it from which programs or later sessions take orders
+    /// ([`becomes_authority`](crate::permission::becomes_authority)), as its path below the folder. None where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brings: Option<String>,
+}
+
+impl ResolvedPath {
+    /// A path of which nothing else is known.
+    pub fn at(path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            brings: None,
+        }
+    }
 }
 
 /// The question what became of a call.

@@ -236,7 +236,12 @@ fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<ResolvedPath, Str
     paths
         .iter()
         .map(|asked| match crate::files::resolve(cwd, &asked.path) {
-            Ok(path) => Ok(ResolvedPath { path }),
+            Ok(path) => Ok(ResolvedPath {
+                brings: (asked.carried)
+                    .then(|| crate::files::brings_along(path.as_ref()))
+                    .flatten(),
+                path,
+            }),
             Err(error) => Err(error.to_string()),
         })
         .collect()

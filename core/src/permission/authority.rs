@@ -38,6 +38,13 @@ pub(super) fn is_place(path: &str, environment: &Environment) -> bool {
     own.into_iter().any(|directory| is_under(directory, path)) || is_place_by_name(path)
 }
 
+/// Whether what stands at a path becomes authority wherever that is, by the names in it: hosts ask it about what lies below a folder
+/// that is copied or moved.
+#[must_use]
+pub fn becomes_authority(path: &str) -> bool {
+    is_place_by_name(path)
+}
+
 fn is_place_by_name(path: &str) -> bool {
     let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
     let mut in_git = false;

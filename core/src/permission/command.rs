@@ -193,7 +193,7 @@ impl<'a> CommandLine<'a> {
             !leaves_files_alone(program) && !authority::keeps_its_own(program)
         });
         changing
-            .flat_map(|part| named_paths(&part.command, standing))
+            .flat_map(|part| named_paths(&part.command, standing).chain(part.files.landing.clone()))
             .find(|path| authority::is_place(path, standing.environment))
     }
 

@@ -23,6 +23,8 @@ pub(super) struct FileUse {
     pub(super) removed: bool,
     /// It is the folder of what is meant, not that itself.
     pub(super) is_folder_of_it: bool,
+    /// It is copied or moved with all that lies below it.
+    pub(super) carried: bool,
 }
 
 /// What a simple command does with the files it names.
@@ -42,6 +44,8 @@ pub(super) enum FileCommand {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Files {
     pub(super) command: FileCommand,
+    /// Where what it copies or moves will lie if its last operand is a folder.
+    pub(super) landing: Vec<String>,
     pub(super) redirections: Vec<FileUse>,
 }
 
@@ -70,6 +74,7 @@ pub fn command_paths(line: &str, cwd: &str) -> Vec<ResolvePath> {
             let asked = ResolvePath {
                 path: path.clone(),
                 access: used.access,
+                carried: used.carried,
             };
             if paths.len() < MOST_FILES && !paths.contains(&asked) {
                 paths.push(asked);
@@ -90,8 +95,10 @@ pub(super) fn files_of(command: &SimpleCommand, cwd: &str) -> Files {
         };
         used(&redirection.target, access, base)
     });
+    let changes = file_command(command, base);
     Files {
-        command: file_command(command, base),
+        landing: landing(command, &changes),
+        command: changes,
         redirections: redirections.collect(),
     }
 }
@@ -136,6 +143,7 @@ fn used(word: &Word, access: Access, base: Option<&str>) -> FileUse {
         access,
         removed: false,
         is_folder_of_it: word.names_in().is_some(),
+        carried: false,
     }
 }
 
@@ -303,15 +311,46 @@ fn moved(
         .split_last()
         .filter(|(_, sources)| !sources.is_empty())?;
     let from = if removes { Access::Write } else { Access::Read };
+    let carried = removes || arguments.iter().any(|word| copies_folders(word.text()));
     let mut uses: Vec<FileUse> = sources
         .iter()
         .map(|word| FileUse {
             removed: removes,
+            carried,
             ..used(word, from, base)
         })
         .collect();
     uses.push(used(target, Access::Write, base));
     Some(uses)
+}
+
+/// Whether a word is an option of `cp` by which folders are copied.
+fn copies_folders(word: &str) -> bool {
+    let is_letters = word.starts_with('-') && !word.starts_with("--");
+    is_letters && word.contains(['r', 'R', 'a']) || matches!(word, "--recursive" | "--archive")
+}
+
+/// Where the sources of `mv` and `cp` will lie if the last operand is a folder.
+fn landing(command: &SimpleCommand, changes: &FileCommand) -> Vec<String> {
+    let (FileCommand::Changes(Some(uses)), Some("mv" | "cp")) = (changes, command.program()) else {
+        return Vec::new();
+    };
+    let Some((target, sources)) = uses.split_last() else {
+        return Vec::new();
+    };
+    let Some(folder) = &target.path else {
+        return Vec::new();
+    };
+    let landed = |source: &FileUse| {
+        let path = source.path.as_deref()?.trim_end_matches('/');
+        // Of names that nobody knows yet any may be one that counts.
+        let name = match source.is_folder_of_it {
+            true => "hooks",
+            false => path.rsplit('/').next()?,
+        };
+        Some([folder, "/", name].concat())
+    };
+    sources.iter().filter_map(landed).collect()
 }
 
 #[cfg(test)]

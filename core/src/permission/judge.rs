@@ -125,6 +125,17 @@ pub struct PathFact {
     pub written: String,
 }
 
+impl PathFact {
+    /// A place that becomes authority and that comes along with a folder that is copied or moved.
+    pub(crate) fn brought(folder: &str, below: &str) -> Self {
+        Self {
+            path: [folder.trim_end_matches('/'), "/", below].concat(),
+            access: Access::Write,
+            written: String::new(),
+        }
+    }
+}
+
 /// What the hooks before a call came to, all of them together (Agent SDK reference, `permissionDecision`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookVerdict {

@@ -29,6 +29,7 @@ mod tool_name;
 mod tool_set;
 mod update;
 
+pub use authority::becomes_authority;
 pub(crate) use command::plan as command_plan;
 pub use command_files::command_paths;
 pub use command_pattern::CommandPattern;

@@ -265,7 +265,7 @@ fn perm_4_a_link_in_a_command_leads_where_the_host_says() {
         ));
         let (id, _) = bench.of(Stage::Resolve);
         let path = path
-            .map(|path| windlass_core::effect::ResolvedPath { path: path.into() })
+            .map(windlass_core::effect::ResolvedPath::at)
             .map_err(Into::into);
         bench.answer(id, Answer::Resolved(vec![path]));
         bench

@@ -11,6 +11,7 @@
 //! path of whatever is opened is known by construction, deny patterns are checked against that
 //! path, and nothing can be swapped between the check and the use.
 
+mod carried;
 mod error;
 mod exact;
 mod grant;
@@ -22,6 +23,7 @@ mod tree;
 mod walk;
 mod write;
 
+pub(crate) use carried::brings_along;
 pub(crate) use write::digest_of;
 
 pub use error::FsError;

@@ -123,10 +123,15 @@ impl Thread {
         let mut facts = Vec::with_capacity(asked.len());
         for (fact, answer) in core::mem::take(asked).into_iter().zip(answers) {
             match answer {
-                Ok(real) => facts.push(PathFact {
-                    path: real.path,
-                    ..fact
-                }),
+                Ok(real) => {
+                    if let Some(brought) = real.brings {
+                        facts.push(PathFact::brought(&real.path, &brought));
+                    }
+                    facts.push(PathFact {
+                        path: real.path,
+                        ..fact
+                    });
+                }
                 // The command itself will say what is wrong; what it is not known to touch is not allowed by that.
                 Err(_) if of_command => {}
                 Err(reason) => {
@@ -173,6 +178,7 @@ fn named_paths(tool: &ToolDefinition, input: &RawJson, cwd: &str) -> Vec<Resolve
             Some(ResolvePath {
                 path,
                 access: param.access,
+                carried: false,
             })
         })
         .collect()
