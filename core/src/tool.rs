@@ -228,6 +228,13 @@ pub struct CommandPlan {
     /// for writing must be among these, and lead where it led.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PlannedFile>,
+    /// Of the files, as they are written, those that a plain file command names which no rule lets run, but only the mode that accepts edits.
+    /// Such a command changes these and nothing else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<String>,
+    /// No rule lets a plain file command of it run: one that names another file is not started.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub all_held: bool,
 }
 
 /// A file that a command names, as it was judged.

@@ -10,10 +10,12 @@ use super::{
     Mode, PathFact, Rule, Specifier, Standing, authority,
     command_files::{FileCommand, FileUse, Files, base_of, files_of, leaves_files_alone},
     command_pattern::{CommandPattern, Spelled},
-    glob, path_pattern,
+    glob,
+    judge::is_about_commands,
+    path_pattern,
     path_pattern::{is_under, lexical},
 };
-use crate::tool::{Access, CommandPlan, PlannedFile};
+use crate::tool::{Access, CommandPlan, PlannedFile, ToolDefinition};
 use windlass_shell::{self as shell, CommandWord, Folder, SimpleCommand, Unparsed};
 
 /// A shell line, taken apart once for all rules.
@@ -55,7 +57,12 @@ fn scanned(text: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
 }
 
 /// What a host runs in the place of a line whose commands were judged one by one; none if only its whole text can run.
-pub(crate) fn plan(text: &str, standing: &Standing<'_>, facts: &[PathFact]) -> Option<CommandPlan> {
+pub(crate) fn plan(
+    text: &str,
+    standing: &Standing<'_>,
+    tool: &ToolDefinition,
+    facts: &[PathFact],
+) -> Option<CommandPlan> {
     let line = shell::read(text)
         .ok()
         .filter(|line| line.obstacle.is_none())?;
@@ -64,12 +71,44 @@ pub(crate) fn plan(text: &str, standing: &Standing<'_>, facts: &[PathFact]) -> O
         real: fact.path.clone(),
         access: fact.access,
     });
+    let (held, all_held) = held(line.commands, standing, tool);
     Some(CommandPlan {
         script: line.script,
         directory: standing.environment.cwd.clone(),
         workspace: standing.workspace_roots().map(String::from).collect(),
         files: files.collect(),
+        held,
+        all_held,
     })
+}
+
+/// The files of plain file commands that no rule lets run, and whether there are no others.
+fn held(
+    commands: Vec<SimpleCommand>,
+    standing: &Standing<'_>,
+    tool: &ToolDefinition,
+) -> (Vec<String>, bool) {
+    let rules = &standing.rules.allow;
+    let (mut held, mut all) = (Vec::new(), true);
+    for part in commands
+        .into_iter()
+        .map(|command| Part::of(command, &standing.environment.cwd))
+    {
+        let FileCommand::Changes(uses) = &part.files.command else {
+            continue;
+        };
+        match uses {
+            Some(uses)
+                if !rules
+                    .iter()
+                    .any(|rule| is_about_commands(rule, tool) && allows(rule, &part)) =>
+            {
+                held.extend(uses.iter().filter_map(|used| used.path.clone()));
+            }
+            _ => all = false,
+        }
+    }
+    (held, all)
 }
 
 /// One command of a line.
@@ -78,6 +117,16 @@ struct Part {
     command: SimpleCommand,
     spelled: Spelled,
     files: Files,
+}
+
+impl Part {
+    fn of(command: SimpleCommand, cwd: &str) -> Self {
+        Self {
+            spelled: Spelled::of(&command),
+            files: files_of(&command, cwd),
+            command,
+        }
+    }
 }
 
 /// How sure it is that a rule concerns a call.
@@ -107,15 +156,13 @@ impl<'a> CommandLine<'a> {
             }
             Err(why) => (scanned(text).ok(), Some(why.to_string()), false),
         };
-        let part = |command: SimpleCommand| Part {
-            spelled: Spelled::of(&command),
-            files: files_of(&command, cwd),
-            command,
-        };
         Self {
             text,
             raw: Spelled::of_text(text),
-            parts: commands.map(|commands| commands.into_iter().map(part).collect()),
+            parts: commands.map(|commands| {
+                let part = |command| Part::of(command, cwd);
+                commands.into_iter().map(part).collect()
+            }),
             obstacle,
             is_read,
         }

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod attacks;
+mod held;
 mod lines;
 mod same;
 mod stopping;

@@ -16,7 +16,10 @@ use std::{
 
 use windlass::{
     bash::plan::{self, Control, Ended, Ending, Refused, Session, Streams},
-    core::tool::{Access, CommandPlan, PlannedFile},
+    core::{
+        permission::command_paths,
+        tool::{Access, CommandPlan, PlannedFile},
+    },
     files::resolve,
 };
 use windlass_shell::{Compound, Redirection, Script, Target};
@@ -200,7 +203,28 @@ impl Folder {
             directory: self.text(),
             workspace: Vec::new(),
             files,
+            ..CommandPlan::default()
         }
+    }
+
+    /// What a line becomes whose plain file commands run because edits are accepted; none if it names a file outside of the folder.
+    pub(crate) fn accepted(&self, line: &str) -> Option<CommandPlan> {
+        let mut plan = self.plan(line);
+        plan.workspace = vec![self.text()];
+        for asked in command_paths(line, &self.text()) {
+            let real = resolve("/", &asked.path).ok()?;
+            if !Path::new(&real).starts_with(self.path()) {
+                return None;
+            }
+            plan.held.push(asked.path.clone());
+            plan.files.push(PlannedFile {
+                written: asked.path,
+                real,
+                access: asked.access,
+            });
+        }
+        plan.all_held = true;
+        Some(plan)
     }
 
     pub(crate) fn session(&self) -> Session {

@@ -5,7 +5,7 @@ use std::{fs::File, io, sync::Arc};
 use windlass::bash::plan::{Control, Ending, Session, Streams, execute};
 use windlass_core::{
     RawJson,
-    permission::{CallSubject, PathFact, Scope, Standing, Verdict, command_paths, judge},
+    permission::{CallSubject, Mode, PathFact, Scope, Standing, Verdict, command_paths, judge},
     spec::Environment,
     tool::{CommandPlan, PlannedFile, ToolDefinition},
 };
@@ -33,6 +33,10 @@ impl Reading for Judged {
                 let script = read(line).ok()?.script;
                 let text = print(&script, &|name| stage.program(name));
                 let directory = stage.work().to_string_lossy().into_owned();
+                // No rules here are about the plain file commands: only the mode lets them run.
+                let accepts = permissions.mode == Mode::AcceptEdits;
+                let held = files.iter().filter(|_| accepts);
+                let held = held.map(|fact| fact.written.clone()).collect();
                 let files = files.into_iter().map(|fact| PlannedFile {
                     written: fact.written,
                     real: fact.path,
@@ -43,6 +47,8 @@ impl Reading for Judged {
                     workspace: vec![directory.clone()],
                     directory,
                     files: files.collect(),
+                    held,
+                    all_held: accepts,
                 };
                 Some(vec![
                     Form::in_shell(Shell::Bash, text.clone()),

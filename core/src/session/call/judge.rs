@@ -249,7 +249,7 @@ fn approved_command(
     match decision.scope {
         Scope::Whole => Some(ApprovedCommand::AsWritten),
         Scope::Parts => {
-            let plan = command_plan(text, standing, facts.paths)?;
+            let plan = command_plan(text, standing, facts.tool, facts.paths)?;
             Some(ApprovedCommand::Plan(plan))
         }
     }

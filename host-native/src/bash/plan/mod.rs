@@ -16,6 +16,7 @@ mod control;
 mod directory;
 mod expand;
 mod glob;
+mod held;
 mod locale;
 mod message;
 mod open;
@@ -24,6 +25,8 @@ mod pattern;
 mod pipeline;
 mod program;
 mod redirect;
+#[cfg_attr(not(target_os = "linux"), path = "restriction_elsewhere.rs")]
+mod restriction;
 mod session;
 mod shell;
 mod simple;
@@ -99,6 +102,8 @@ pub fn execute(
     let surroundings = Surroundings {
         files: &plan.files,
         workspace: &plan.workspace,
+        held: &plan.held,
+        all_held: plan.all_held,
         session,
         control,
     };

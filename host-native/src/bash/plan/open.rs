@@ -124,7 +124,7 @@ fn open_or_wait(
 
 /// Opens a real path; `ELOOP` where any of its names is a link.
 #[cfg(target_os = "linux")]
-fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{CWD, ResolveFlags, openat2};
     let mode = if flags.contains(OFlags::CREATE) {
         MODE
@@ -141,7 +141,7 @@ fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn without_links(real: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     walk(real, flags)
 }
 

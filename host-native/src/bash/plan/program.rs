@@ -14,26 +14,24 @@ use std::{
 
 use command_fds::{CommandFdExt as _, FdMapping};
 use rustix::io::Errno;
-use windlass_core::tool::PlannedFile;
 use windlass_shell::Runs;
 
 use super::{
     control::{NotStarted, Running},
     expand::Argument,
+    held::NotHeld,
     message::{reason, with_name},
+    restriction::Restriction,
     shell::{Leave, Shell},
     simple::Call,
 };
-use crate::{child, files::resolve};
+use crate::child;
 
 /// Nothing by that name.
 const NOT_FOUND: i32 = 127;
 
 /// There, but not to be executed.
 const NOT_EXECUTED: i32 = 126;
-
-/// Programs whose files are looked at once more before they start.
-const CHANGE_FILES: [&str; 5] = ["cp", "mv", "rm", "mkdir", "touch"];
 
 /// Bytes in which bash looks for what makes a file no script.
 const BEGINNING: usize = 80;
@@ -58,12 +56,13 @@ impl<'p> Shell<'p> {
             return Ok(Err(NOT_FOUND));
         };
         let arguments: Vec<OsString> = arguments.collect();
-        if let Some(moved) = self.moved(&path, &arguments) {
-            let after = "' leads elsewhere than when it was judged; nothing was done";
-            let name = name.to_string_lossy();
-            self.complain(line, &with_name(&format!("{name}: `"), moved, after));
-            return Ok(Err(1));
-        }
+        let held = match self.held(call, &path, &name, &arguments) {
+            Ok(held) => held,
+            Err(why) => {
+                self.complain(line, &not_held(&name, &why));
+                return Ok(Err(1));
+            }
+        };
         let mut variables = self.variables.clone();
         for (name, value) in &call.assignments {
             variables.export(name, value.clone());
@@ -77,7 +76,7 @@ impl<'p> Shell<'p> {
         let mut command = child::command(&path);
         command.arg0(&name).args(&arguments);
         command.env_clear().envs(variables.exported());
-        let started = match self.start_here(&mut command) {
+        let started = match self.start_here(&mut command, held) {
             Err(NotStarted::Failed(error))
                 if is(&error, Errno::NOEXEC)
                     && is_script(&self.directory.join(path.as_os_str())) =>
@@ -88,7 +87,13 @@ impl<'p> Shell<'p> {
                 let mut command = child::command(bash.unwrap_or_else(|| "/bin/bash".into()));
                 command.arg("--").arg(&path).args(&arguments);
                 command.env_clear().envs(variables.exported());
-                self.start_here(&mut command)
+                match self.held(call, &path, &name, &arguments) {
+                    Ok(held) => self.start_here(&mut command, held),
+                    Err(why) => {
+                        self.complain(line, &not_held(&name, &why));
+                        return Ok(Err(1));
+                    }
+                }
             }
             other => other,
         };
@@ -142,38 +147,12 @@ impl<'p> Shell<'p> {
         self.surroundings.session.find(name)
     }
 
-    /// An argument that names a file of the plan and leads elsewhere now.
-    fn moved<'a>(&self, path: &Path, arguments: &'a [OsString]) -> Option<&'a OsString> {
-        let name = path.file_name()?.to_str()?;
-        if !CHANGE_FILES.contains(&name) {
-            return None;
-        }
-        arguments.iter().find(|argument| {
-            let written = self.directory.join(argument);
-            let mut planned = self.surroundings.files.iter();
-            match planned.clone().find(|file| written == *file.written) {
-                Some(file) => resolve("/", &file.written).as_ref() != Ok(&file.real),
-                // What a pattern gives was judged by its folder.
-                None => planned.any(|folder| self.leaves(&written, folder)),
-            }
-        })
-    }
-
-    /// Whether a path is an entry of a folder that was judged, and leads out of it and of the workspace.
-    fn leaves(&self, written: &OsStr, folder: &PlannedFile) -> bool {
-        let path = Path::new(written);
-        if path.parent() != Some(Path::new(&folder.written)) {
-            return false;
-        }
-        let Some(Ok(real)) = written.to_str().map(|written| resolve("/", written)) else {
-            return true;
-        };
-        let mut inside = self.surroundings.workspace.iter().chain([&folder.real]);
-        !inside.any(|root| Path::new(&real).starts_with(root))
-    }
-
     /// Starts a program in the directory and with the descriptors of this shell.
-    fn start_here(&self, command: &mut Command) -> Result<Running, NotStarted> {
+    fn start_here(
+        &self,
+        command: &mut Command,
+        held: Option<Restriction>,
+    ) -> Result<Running, NotStarted> {
         command.current_dir(self.directory.for_programs());
         let prepared = || -> io::Result<(Vec<OwnedFd>, Vec<FdMapping>)> {
             let mut further = Vec::new();
@@ -195,16 +174,30 @@ impl<'p> Shell<'p> {
         let mut next = || standard.next().unwrap_or_else(Stdio::null);
         command.stdin(next()).stdout(next()).stderr(next());
         if further.is_empty() {
-            return self.surroundings.control.start(command);
+            return self.begin(command, held);
         }
         // The pipe by which the start is told of must not have one of the numbers that are about to be replaced.
         let taken = low_numbers().map_err(NotStarted::Failed)?;
         if command.fd_mappings(further).is_err() {
             return Err(NotStarted::Failed(io::ErrorKind::InvalidInput.into()));
         }
-        let started = self.surroundings.control.start(command);
+        let started = self.begin(command, held);
         drop(taken);
         started
+    }
+
+    fn begin(
+        &self,
+        command: &mut Command,
+        held: Option<Restriction>,
+    ) -> Result<Running, NotStarted> {
+        let control = self.surroundings.control;
+        match held {
+            None => control.start(command),
+            Some(held) => held
+                .around(|| control.start(command))
+                .map_err(NotStarted::Failed)?,
+        }
     }
 
     /// A standard descriptor. One that is closed is a file that cannot be used in its direction: the system says the same
@@ -251,6 +244,34 @@ impl<'p> Shell<'p> {
         };
         self.complain(line, &with_name("", path, &format!(": {text}")));
         status
+    }
+}
+
+/// Says why a program is not started although it may run.
+fn not_held(name: &OsStr, why: &NotHeld) -> Vec<u8> {
+    let name = name.to_string_lossy();
+    match why {
+        NotHeld::Moved(moved) => with_name(
+            &format!("{name}: `"),
+            moved,
+            "' leads elsewhere than when it was judged; nothing was done",
+        ),
+        NotHeld::NotJudged => {
+            format!("{name}: nobody judged the files that it names; nothing was done").into_bytes()
+        }
+        NotHeld::Brings(folder, brought) => with_name(
+            &format!("{name}: `"),
+            folder,
+            &format!(
+                "' brings {brought} along, from which programs and later sessions take orders, so only a person can let that \
+                 happen; nothing was done"
+            ),
+        ),
+        NotHeld::Failed(error) => format!(
+            "{name}: it cannot be held to what was judged: {}",
+            reason(error)
+        )
+        .into_bytes(),
     }
 }
 

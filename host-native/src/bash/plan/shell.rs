@@ -31,6 +31,10 @@ pub(super) struct Surroundings<'p> {
     pub(super) files: &'p [PlannedFile],
     /// Where a `cd` may lead that was not judged by itself; empty for anywhere.
     pub(super) workspace: &'p [String],
+    /// Files that plain file commands name which only the mode lets run.
+    pub(super) held: &'p [String],
+    /// There are no plain file commands that a rule lets run.
+    pub(super) all_held: bool,
     pub(super) session: &'p Session,
     pub(super) control: &'p Control,
 }

@@ -1,0 +1,96 @@
+//! What a program may change, as the kernel holds it: Landlock, for one program alone.
+//!
+//! The rules are put on a thread that does nothing but start the program, which inherits them. They are about handles: whatever
+//! is renamed or exchanged while the program runs, it changes nothing outside of what was opened.
+
+use std::{io, os::fd::OwnedFd, sync::OnceLock};
+
+use landlock::{
+    ABI, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError,
+};
+
+/// The oldest version in which files can be moved from folder to folder at all.
+const NEEDED: ABI = ABI::V2;
+
+/// The newest whose rights are known here.
+const NEWEST: ABI = ABI::V3;
+
+/// What a program may do with a file or a folder, and with all that is in the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Write into files that are there.
+    Write,
+    /// Make files, and write into files.
+    MakeFiles,
+    /// Make folders.
+    MakeFolders,
+    /// Take files and folders away.
+    Remove,
+    /// All of it.
+    All,
+}
+
+/// Rules for one program.
+#[derive(Debug)]
+pub(super) struct Restriction(RulesetCreated);
+
+impl Change {
+    fn rights(self) -> BitFlags<AccessFs> {
+        match self {
+            Self::Write => AccessFs::WriteFile | AccessFs::Truncate,
+            Self::MakeFiles => AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg,
+            Self::MakeFolders => AccessFs::MakeDir.into(),
+            Self::Remove => AccessFs::RemoveFile | AccessFs::RemoveDir,
+            Self::All => AccessFs::from_write(NEWEST),
+        }
+    }
+}
+
+impl Restriction {
+    /// Rules that let a program change what lies below these handles, and nothing else; none where the kernel cannot hold it.
+    ///
+    /// # Errors
+    /// The system refuses: no descriptors are left, for example.
+    pub(super) fn to(changes: Vec<(OwnedFd, Change)>) -> io::Result<Option<Self>> {
+        if !is_available() {
+            return Ok(None);
+        }
+        let created = || -> Result<RulesetCreated, RulesetError> {
+            let mut rules = Ruleset::default()
+                .set_compatibility(CompatLevel::BestEffort)
+                .handle_access(AccessFs::from_write(NEWEST))?
+                .create()?;
+            for (handle, change) in changes {
+                rules = rules.add_rule(PathBeneath::new(handle, change.rights()))?;
+            }
+            Ok(rules)
+        };
+        Ok(Some(Self(created().map_err(io::Error::other)?)))
+    }
+
+    /// Runs something on a thread of its own, under these rules.
+    pub(super) fn around<T: Send>(self, start: impl FnOnce() -> T + Send) -> io::Result<T> {
+        std::thread::scope(|scope| {
+            let held = std::thread::Builder::new().spawn_scoped(scope, || {
+                self.0.restrict_self().map_err(io::Error::other)?;
+                Ok(start())
+            })?;
+            held.join()
+                .unwrap_or_else(|_| Err(io::Error::other("the thread that starts it panicked")))
+        })
+    }
+}
+
+fn is_available() -> bool {
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| {
+        let create = || {
+            Ruleset::default()
+                .set_compatibility(CompatLevel::HardRequirement)
+                .handle_access(AccessFs::from_write(NEEDED))?
+                .create()
+        };
+        create().is_ok()
+    })
+}
