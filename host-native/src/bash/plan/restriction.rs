@@ -27,6 +27,10 @@ pub(super) enum Change {
     MakeFolders,
     /// Take files and folders away.
     Remove,
+    /// Take files away to another folder.
+    Take,
+    /// Put files and folders there that lie elsewhere, in the place of others, and take them away; nothing is written into them.
+    Place,
     /// All of it.
     All,
 }
@@ -42,6 +46,12 @@ impl Change {
             Self::MakeFiles => AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg,
             Self::MakeFolders => AccessFs::MakeDir.into(),
             Self::Remove => AccessFs::RemoveFile | AccessFs::RemoveDir,
+            // The kernel moves nothing to where more may be done with it than where it was.
+            Self::Take => AccessFs::RemoveFile | AccessFs::RemoveDir | AccessFs::Refer,
+            Self::Place => {
+                let writing = AccessFs::WriteFile | AccessFs::Truncate;
+                AccessFs::from_write(NEWEST) & !writing
+            }
             Self::All => AccessFs::from_write(NEWEST),
         }
     }

@@ -1,7 +1,7 @@
 //! Handles of what a plain file command may change.
 
 use std::{
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::MetadataExt as _},
     path::{Path, PathBuf},
 };
 
@@ -28,6 +28,15 @@ pub(super) struct Operand {
 }
 
 impl Operand {
+    /// Whether it lies, or will lie, on the disk on which another does.
+    pub(super) fn is_on_disk_of(&self, other: &Self) -> bool {
+        let disk = |path: &Path| {
+            let mut there = path.ancestors();
+            there.find_map(|path| Some(path.symlink_metadata().ok()?.dev()))
+        };
+        disk(&self.written) == disk(&other.real)
+    }
+
     fn moved(&self) -> NotHeld {
         NotHeld::Moved(self.written.clone().into())
     }
@@ -62,12 +71,8 @@ impl Changes<'_> {
         &mut self,
         target: &Operand,
         command: &FileCommand<'_>,
+        change: Change,
     ) -> Result<(), NotHeld> {
-        // Without options a copy only makes files and writes into them.
-        let change = match command.kind == Kind::Copy && command.options.is_empty() {
-            true => Change::MakeFiles,
-            false => Change::All,
-        };
         let Ok(real) = std::fs::canonicalize(&target.written) else {
             return self.add_folder_of(target, change);
         };

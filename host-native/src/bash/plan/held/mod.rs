@@ -147,12 +147,26 @@ impl<'p> Shell<'p> {
                 }
             }
             (Kind::Move, Some((target, sources))) => {
+                let is_near = sources.iter().all(|source| source.is_on_disk_of(target));
                 for source in sources {
-                    changes.add_folder_of(source, Change::All)?;
+                    let change = match source.written.is_dir() && !source.written.is_symlink() {
+                        true => Change::Place,
+                        false => Change::Take,
+                    };
+                    changes.add_folder_of(source, change)?;
                 }
-                changes.add_target(target, command)?;
+                // From one disk to another it is a copy.
+                let change = if is_near { Change::Place } else { Change::All };
+                changes.add_target(target, command, change)?;
             }
-            (Kind::Copy, Some((target, _))) => changes.add_target(target, command)?,
+            (Kind::Copy, Some((target, _))) => {
+                // Without options it only makes files and writes into them.
+                let change = match command.options.is_empty() {
+                    true => Change::MakeFiles,
+                    false => Change::All,
+                };
+                changes.add_target(target, command, change)?;
+            }
         }
         Ok(changes.handles)
     }
