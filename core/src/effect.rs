@@ -298,9 +298,13 @@ pub struct ResolvedPath {
     pub brings: Option<String>,
 }
 
-impl From<String> for ResolvedPath {
-    fn from(path: String) -> Self {
-        Self { path, brings: None }
+impl ResolvedPath {
+    /// A path of which nothing else is known.
+    pub fn at(path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            brings: None,
+        }
     }
 }
 

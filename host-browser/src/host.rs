@@ -75,7 +75,7 @@ impl Host for BrowserHost {
         paths: Vec<ResolvePath>,
     ) -> Vec<Result<ResolvedPath, String>> {
         let resolve = |asked: &ResolvePath| match self.js.resolve(&asked.path) {
-            Ok(path) => Ok(ResolvedPath::from(path)),
+            Ok(path) => Ok(ResolvedPath::at(path)),
             Err(exception) => Err(reason(&exception)),
         };
         paths.iter().map(resolve).collect()

@@ -345,7 +345,7 @@ impl Recorder {
                         true => path.to_owned(),
                         false => format!("/work/{path}"),
                     };
-                    Ok(ResolvedPath::from(path))
+                    Ok(ResolvedPath::at(path))
                 });
                 vec![Answer::Resolved(paths.collect())]
             }

@@ -56,6 +56,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     };
     let rows = vec![
         differential(workspace, from)?,
+        tests("lines", "windlass", "test(attacks::)")?,
         tests("races", "windlass", "test(race)")?,
         tests("sandbox", "windlass", "test(sandbox)")?,
         tests("secrets", "windlass", "test(secret) | test(key)")?,

@@ -20,6 +20,9 @@ pub struct SimpleCommand {
     pub wraps: bool,
     /// The folder in which it runs.
     pub folder: Folder,
+    /// Whether another program starts it in its own way: among other things (`find -exec`), or as the line of a shell
+    /// (`timeout 5 sh -c LINE`). Whoever starts that program has no hold of it.
+    pub by_others: bool,
 }
 
 /// A word of a command, its quotes removed.
@@ -324,6 +327,7 @@ impl Walk {
             redirections: opened(&simple.redirections),
             wraps: wraps(simple, 0),
             folder: self.folder.clone(),
+            by_others: false,
         };
         let entered = (command.program() == Some("cd")).then(|| entered(&command));
         self.found.push(command);
@@ -388,7 +392,14 @@ impl Walk {
     fn runs(&mut self, simple: &Simple) {
         for run in simple.runs.iter().rev() {
             match run {
-                Runs::Script { script, .. } => self.apart(script),
+                Runs::Script { script, .. } => {
+                    let from = self.found.len();
+                    self.apart(script);
+                    let by_others = !is_shell_alone(simple);
+                    for command in &mut self.found[from..] {
+                        command.by_others |= by_others;
+                    }
+                }
                 Runs::Program { at, end } => {
                     let command = self.inner(simple, *at as usize, *end as usize);
                     self.found.push(command);
@@ -436,8 +447,22 @@ impl Walk {
             redirections: opened(&simple.redirections),
             wraps: wraps(simple, at),
             folder: self.folder.clone(),
+            by_others: end != simple.words.len() || is_found(simple, at),
         }
     }
+}
+
+/// Whether a program that stands at this place is started for what another one finds or reads.
+fn is_found(simple: &Simple, at: usize) -> bool {
+    let name = |outer: usize| simple.words[outer].as_literal().map(runs::base_name);
+    outer_commands(simple, at)
+        .any(|outer| matches!(name(outer), Some("find" | "fd" | "fdfind" | "xargs")))
+}
+
+/// Whether a command is a shell with a line and nothing else, which whoever runs the tree can do itself.
+fn is_shell_alone(simple: &Simple) -> bool {
+    let name = simple.words.first().and_then(Word::as_literal);
+    simple.words.len() == 3 && matches!(name.map(runs::base_name), Some("sh" | "bash" | "dash"))
 }
 
 /// Makes words unknown that hold what is replaced when they run.

@@ -362,7 +362,11 @@ fn may_run<'r>(
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));
     }
-    if standing.mode() == Mode::AcceptEdits && edits_workspace(part, standing, facts) {
+    // What another program starts in its own way cannot be held to what is judged here.
+    if standing.mode() == Mode::AcceptEdits
+        && !part.command.by_others
+        && edits_workspace(part, standing, facts)
+    {
         return Some(Leave::Mode);
     }
     let harmless = part.command.wraps

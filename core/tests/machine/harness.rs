@@ -196,7 +196,7 @@ impl Bench {
                     Some(_) => asked.path.clone(),
                     None => format!("{CWD}/{}", asked.path),
                 };
-                Ok(ResolvedPath::from(path))
+                Ok(ResolvedPath::at(path))
             })
             .collect();
         self.answer(id, Answer::Resolved(real));

@@ -142,9 +142,7 @@ fn loop_14_a_path_that_cannot_be_resolved_is_an_error() {
         ),
         (Answer::Resolved(vec![]), "another number of paths"),
         (
-            Answer::Resolved(vec![Ok(ResolvedPath::from(
-                "/work/../etc/passwd".to_owned(),
-            ))]),
+            Answer::Resolved(vec![Ok(ResolvedPath::at("/work/../etc/passwd"))]),
             "not a real path",
         ),
     ] {

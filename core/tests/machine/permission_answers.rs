@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::json;
 use windlass_core::{
     Input, Output, Session, Spec,
-    effect::{Answer, Effect, PermissionResponse},
+    effect::{Answer, Effect, PermissionResponse, ResolvedPath},
     id::Stage,
     permission::{Mode, PermissionUpdate, RuleValue, ToolSet, UpdateError},
-    tool::{Access, ToolResult},
+    tool::{Access, ApprovedCommand, ToolResult},
 };
 
 use crate::harness::{Bench, Reply, asking_spec, bash, file_tool, raw, rules, tool, tool_use};
@@ -283,9 +283,7 @@ fn perm_4_a_link_in_a_command_leads_where_the_host_says() {
             json!({"command": "touch link/a"}),
         ));
         let (id, _) = bench.of(Stage::Resolve);
-        let path = path
-            .map(|path| windlass_core::effect::ResolvedPath::from(String::from(path)))
-            .map_err(Into::into);
+        let path = path.map(ResolvedPath::at).map_err(Into::into);
         bench.answer(id, Answer::Resolved(vec![path]));
         bench
     };
@@ -293,6 +291,37 @@ fn perm_4_a_link_in_a_command_leads_where_the_host_says() {
     let bench = real(Ok("/etc/a"));
     assert_eq!(bench.question().1.blocked_path.as_deref(), Some("/etc/a"));
     real(Err("no such folder")).question();
+}
+
+#[test]
+fn perm_4_the_host_says_what_comes_along_with_a_folder() {
+    let mut spec = asking_spec(vec![bash()]);
+    spec.permissions.mode = Mode::AcceptEdits;
+    let copies = |brings: Option<&str>| {
+        let mut bench = prompted(spec.clone());
+        let line = json!({"command": "cp -r a b"});
+        bench.reply(&Reply::call("a", "Bash", line));
+        let (id, _) = bench.of(Stage::Resolve);
+        let source = ResolvedPath {
+            brings: brings.map(Into::into),
+            ..ResolvedPath::at("/work/a")
+        };
+        let target = ResolvedPath::at("/work/b");
+        bench.answer(id, Answer::Resolved(vec![Ok(source), Ok(target)]));
+        bench
+    };
+    let (_, call) = copies(None).call("a");
+    let Some(ApprovedCommand::Plan(plan)) = call.command else {
+        panic!("{call:?}");
+    };
+    // Nothing but the mode lets it run.
+    assert_eq!(
+        (plan.held, plan.all_held),
+        (vec!["/work/a".to_owned(), "/work/b".to_owned()], true)
+    );
+    let asked = copies(Some(".claude/settings.json"));
+    let reason = &asked.question().1.decision_reason;
+    assert!(reason.contains("/work/a/.claude/settings.json"), "{reason}");
 }
 
 #[test]

@@ -294,3 +294,32 @@ fn api_3_a_guarded_server_is_judged_as_if_permissions_were_not_bypassed() {
         assert_eq!(decision.verdict, expected, "{mode:?} {name}");
     }
 }
+
+#[test]
+fn perm_4_what_another_program_starts_in_its_own_way_is_no_accepted_edit() {
+    let unasked = |line: &str| {
+        verdict(
+            &Rules::default(),
+            Mode::AcceptEdits,
+            &Call::new("Bash", line),
+        )
+    };
+    for line in [
+        "find . -maxdepth 0 -exec touch a \\;",
+        "find . -maxdepth 0 -exec timeout 5 mkdir a \\;",
+        "timeout 5 sh -c 'touch a'",
+        "nice bash -c 'true && rm a'",
+        "timeout 5 sh -c 'cd d && { mv a b; }'",
+    ] {
+        assert_eq!(unasked(line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "timeout 5 touch a",
+        "nice -n 5 timeout 5 mkdir a",
+        "sh -c 'touch a'",
+        "bash -c 'cd d && rm a' && touch b",
+        "timeout 5 sh -c true && touch b",
+    ] {
+        assert_eq!(unasked(line), Verdict::Allow, "{line}");
+    }
+}

@@ -108,6 +108,44 @@ fn perm_1_edits_run_unasked_where_the_mode_says_so() {
     assert_eq!(windlass.file("a.txt"), "x");
 }
 
+#[test]
+fn perm_4_a_folder_that_brings_authority_along_is_not_carried_unasked() {
+    for (line, lies, made) in [
+        ("cp -r evil/. .", "evil/.claude/settings.json", ".claude"),
+        ("cp -rT evil there", "evil/.mcp.json", "there"),
+        ("mv evil there", "evil/a/.git/hooks/pre-commit", "there"),
+        ("cp -r evil there", "evil/.bashrc", "there"),
+    ] {
+        let server = calling("Bash", &json!({ "command": line }), "No.");
+        let windlass = Windlass::asking(&server);
+        let lies = windlass.workspace.path().join(lies);
+        std::fs::create_dir_all(lies.parent().unwrap()).unwrap();
+        std::fs::write(lies, "{}").unwrap();
+        let done = windlass.run(&["-p", "Do it", "--permission-mode", "acceptEdits"]);
+        assert_eq!(done.code, Some(0), "{line}: {done:?}");
+        assert!(done.stderr.contains("take orders"), "{line}: {done:?}");
+        assert!(!windlass.workspace.path().join(made).exists(), "{line}");
+    }
+    // Others are.
+    let server = calling(
+        "Bash",
+        &json!({"command": "cp -r good/. . && mv good there"}),
+        "Done.",
+    );
+    let windlass = Windlass::asking(&server);
+    std::fs::create_dir_all(windlass.workspace.path().join("good/hooks")).unwrap();
+    windlass.write("good/config", "{}");
+    let done = windlass.run(&["-p", "Do it", "--permission-mode", "acceptEdits"]);
+    assert_eq!(
+        (done.stdout.as_str(), done.stderr.as_str()),
+        ("Done.\n", "")
+    );
+    assert_eq!(
+        (windlass.file("config"), windlass.file("there/config")),
+        ("{}".into(), "{}".into())
+    );
+}
+
 /// The command at a terminal of its own.
 struct Terminal {
     controller: File,

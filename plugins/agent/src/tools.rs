@@ -64,7 +64,7 @@ impl Tools {
                 "{path} is or leads through a link, which is not followed while there are permission rules for paths."
             ));
         }
-        Ok(ResolvedPath::from(path))
+        Ok(ResolvedPath::at(path))
     }
 
     fn leads_through_link(&self, absolute: &str) -> bool {

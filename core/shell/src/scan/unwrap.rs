@@ -191,6 +191,7 @@ impl Wrapper<'_> {
             redirections: self.command.redirections.clone(),
             wraps: false,
             folder: self.command.folder.clone(),
+            by_others: false,
         };
         let depth = self.depth.checked_sub(1).ok_or(Unparsed::TooDeep)?;
         inner.wraps = unwrap(&inner, depth, self.budget, found)?;

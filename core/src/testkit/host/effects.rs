@@ -121,7 +121,7 @@ impl TestHost {
             Some(told) => told.clone()?,
             None => path,
         };
-        Ok(ResolvedPath::from(real))
+        Ok(ResolvedPath::at(real))
     }
 
     fn answer(&self, request: &HttpRequest) -> Vec<Piece> {

@@ -244,7 +244,7 @@ impl World for Generated {
     ) -> Result<ResolvedPath, String> {
         let known = PATHS.iter().find(|(written, _)| *written == path.path);
         let path = known.map_or_else(|| normalised(cwd, &path.path), |(_, real)| (*real).into());
-        Ok(ResolvedPath::from(path))
+        Ok(ResolvedPath::at(path))
     }
 
     fn met(&self) -> BTreeSet<&'static str> {

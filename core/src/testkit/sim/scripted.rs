@@ -199,7 +199,7 @@ impl World for Scripted {
     ) -> Result<ResolvedPath, String> {
         let path = normalised(cwd, &path.path);
         let path = self.links.get(&path).cloned().unwrap_or(path);
-        Ok(ResolvedPath::from(path))
+        Ok(ResolvedPath::at(path))
     }
 
     fn oracles(&self) -> Oracles {

@@ -78,7 +78,7 @@ pub trait World {
         path: &ResolvePath,
         cwd: &str,
     ) -> Result<ResolvedPath, String> {
-        Ok(ResolvedPath::from(normalised(cwd, &path.path)))
+        Ok(ResolvedPath::at(normalised(cwd, &path.path)))
     }
 
     /// What the world has met of what it has beside the loop, each by a name of its own: asked at the end of a run, and counted

@@ -6,8 +6,8 @@
 use std::{io, os::fd::OwnedFd, sync::OnceLock};
 
 use landlock::{
-    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError,
+    ABI, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError,
 };
 
 /// The oldest version in which files can be moved from folder to folder at all.
@@ -21,12 +21,16 @@ const NEWEST: ABI = ABI::V3;
 pub(super) enum Change {
     /// Write into files that are there.
     Write,
-    /// Make empty files, and write into files.
+    /// Make files, and write into files.
     MakeFiles,
     /// Make folders.
     MakeFolders,
     /// Take files and folders away.
     Remove,
+    /// Take files away to another folder.
+    Take,
+    /// Put files and folders there that lie elsewhere, in the place of others, and take them away; nothing is written into them.
+    Place,
     /// All of it.
     All,
 }
@@ -39,9 +43,15 @@ impl Change {
     fn rights(self) -> BitFlags<AccessFs> {
         match self {
             Self::Write => AccessFs::WriteFile | AccessFs::Truncate,
-            Self::MakeFiles => AccessFs::WriteFile | AccessFs::MakeReg,
+            Self::MakeFiles => AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg,
             Self::MakeFolders => AccessFs::MakeDir.into(),
             Self::Remove => AccessFs::RemoveFile | AccessFs::RemoveDir,
+            // The kernel moves nothing to where more may be done with it than where it was.
+            Self::Take => AccessFs::RemoveFile | AccessFs::RemoveDir | AccessFs::Refer,
+            Self::Place => {
+                let writing = AccessFs::WriteFile | AccessFs::Truncate;
+                AccessFs::from_write(NEWEST) & !writing
+            }
             Self::All => AccessFs::from_write(NEWEST),
         }
     }

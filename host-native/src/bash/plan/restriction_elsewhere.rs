@@ -9,6 +9,8 @@ pub(super) enum Change {
     MakeFiles,
     MakeFolders,
     Remove,
+    Take,
+    Place,
     All,
 }
 

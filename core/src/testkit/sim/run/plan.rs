@@ -118,9 +118,9 @@ impl Running<'_> {
                 vec![match dice.below(4) {
                     0 => Answer::Resolved(vec![]),
                     1 => Answer::Resolved(vec![Err("no such disk".into())]),
-                    2 => Answer::Resolved(vec![Ok(crate::effect::ResolvedPath::from(
-                        alloc::string::String::from("/work/../etc"),
-                    ))]),
+                    2 => {
+                        Answer::Resolved(vec![Ok(crate::effect::ResolvedPath::at("/work/../etc"))])
+                    }
                     _ => Answer::Cancelled,
                 }]
             }

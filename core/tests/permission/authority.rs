@@ -1,0 +1,64 @@
+//! Places that become authority, where plain file commands would bring something to them.
+
+use windlass_core::permission::{Mode, Rules, Verdict, command_paths};
+
+use crate::{Call, allow, verdict};
+
+#[test]
+fn perm_4_what_would_lie_in_such_a_place_is_asked_about() {
+    let unasked = |line: &str| {
+        verdict(
+            &Rules::default(),
+            Mode::AcceptEdits,
+            &Call::new("Bash", line),
+        )
+    };
+    for line in [
+        "mv hooks .git/modules/lib",
+        "mv a/hooks/ b/.git/worktrees/one",
+        "cp a/config .git/modules/lib",
+        "cp -r hooks .git/worktrees/one",
+        "cp a/*.sh .git/modules/lib",
+        "cd .git/modules && cp ../../a/config lib",
+        "timeout 5 mv hooks .git/modules/lib",
+    ] {
+        assert_eq!(unasked(line), Verdict::Ask, "{line}");
+        // Nor does a rule about the program help.
+        let rules = allow(&["Bash(mv:*)", "Bash(cp:*)", "Bash(cd:*)"]);
+        let by_rule = verdict(&rules, Mode::Default, &Call::new("Bash", line));
+        assert_eq!(by_rule, Verdict::Ask, "{line}");
+    }
+    for line in [
+        "mv hooks src",
+        "cp a/config b",
+        "cp -r hooks src",
+        "cp a/*.sh b",
+    ] {
+        assert_eq!(unasked(line), Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn the_host_is_asked_what_comes_along_with_folders() {
+    let carried = |line: &str| -> Vec<String> {
+        let asked = command_paths(line, "/w").into_iter();
+        asked
+            .filter(|asked| asked.carried)
+            .map(|asked| asked.path)
+            .collect()
+    };
+    for (line, expected) in [
+        ("cp -r a b", &["/w/a"][..]),
+        ("cp -rT a b", &["/w/a"]),
+        ("cp -r a/. .", &["/w/a/."]),
+        ("cp -av a b c", &["/w/a", "/w/b"]),
+        ("cp --recursive a b", &["/w/a"]),
+        ("cp a b", &[]),
+        ("cp -p a b", &[]),
+        ("mv a b", &["/w/a"]),
+        ("rm -r a", &[]),
+        ("mkdir -p a", &[]),
+    ] {
+        assert_eq!(carried(line), expected, "{line}");
+    }
+}

@@ -1,0 +1,233 @@
+//! The plain file commands: looked at once more before they start, and held to the files that were judged.
+//!
+//! `cp`, `mv`, `rm`, `mkdir` and `touch` open files by name, some time after they were judged. What only the mode that accepts
+//! edits lets run is therefore restricted by the kernel, where that can be done, to handles of what was judged.
+
+mod command;
+mod handles;
+
+use std::{
+    ffi::{OsStr, OsString},
+    os::fd::OwnedFd,
+    path::{Component, Path, PathBuf},
+};
+
+use windlass_core::tool::PlannedFile;
+use windlass_shell::Runs;
+
+use self::{
+    command::{FileCommand, Kind},
+    handles::{Changes, Operand},
+};
+use super::{
+    restriction::{Change, Restriction},
+    shell::Shell,
+    simple::Call,
+};
+use crate::files::{brings_along, resolve};
+
+/// Why a program is not started.
+pub(super) enum NotHeld {
+    /// An argument names a file that leads elsewhere now.
+    Moved(OsString),
+    /// Nobody judged the files that it names.
+    NotJudged,
+    /// A folder brings along a file that becomes authority.
+    Brings(OsString, String),
+    /// The system refuses.
+    Failed(std::io::Error),
+}
+
+impl<'p> Shell<'p> {
+    /// What a program may change that is about to start: none for as much as this process may.
+    pub(super) fn held(
+        &self,
+        call: &Call<'p>,
+        path: &Path,
+        name: &OsStr,
+        arguments: &[OsString],
+    ) -> Result<Option<Restriction>, NotHeld> {
+        let plain = Kind::named(name).map(|kind| (kind, arguments));
+        // What stands behind `timeout` and its like is the same command.
+        let inner = || wrapped(call, arguments);
+        let (kind, arguments) = match plain.or_else(inner) {
+            Some(found) => found,
+            // A program of that name that a rule allows by its path.
+            None => match path.file_name().and_then(Kind::named) {
+                Some(kind) => (kind, arguments),
+                None => return Ok(None),
+            },
+        };
+        if let Some(moved) = self.moved(arguments) {
+            return Err(NotHeld::Moved(moved.clone()));
+        }
+        let command = FileCommand::new(kind, arguments);
+        for source in command.carried() {
+            if let Some(brought) = brings_along(Path::new(&self.directory.join(source))) {
+                return Err(NotHeld::Brings((*source).to_owned(), brought));
+            }
+        }
+        let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
+        if !operands.all(|operand| self.is_held(operand)) {
+            let by_rule = !surroundings.all_held || plain.is_none() && inner().is_none();
+            return if by_rule {
+                Ok(None)
+            } else {
+                Err(NotHeld::NotJudged)
+            };
+        }
+        if surroundings.held.is_empty() {
+            return Ok(None);
+        }
+        Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
+    }
+
+    /// An argument that names a file of the plan and leads elsewhere now.
+    fn moved<'a>(&self, arguments: &'a [OsString]) -> Option<&'a OsString> {
+        arguments.iter().find(|argument| {
+            let written = lexical(&self.directory.join(argument));
+            let mut planned = self.surroundings.files.iter();
+            match planned
+                .clone()
+                .find(|file| written == lexical(OsStr::new(&file.written)))
+            {
+                Some(file) => resolve("/", &file.written).as_ref() != Ok(&file.real),
+                // What a pattern gives was judged by its folder.
+                None => planned.any(|folder| self.leaves(&written, folder)),
+            }
+        })
+    }
+
+    /// Whether a path is an entry of a folder that was judged, and leads out of it and of the workspace.
+    fn leaves(&self, written: &Path, folder: &PlannedFile) -> bool {
+        if written.parent() != Some(&lexical(OsStr::new(&folder.written))) {
+            return false;
+        }
+        let Some(Ok(real)) = written.to_str().map(|written| resolve("/", written)) else {
+            return true;
+        };
+        let mut inside = self.surroundings.workspace.iter().chain([&folder.real]);
+        !inside.any(|root| Path::new(&real).starts_with(root))
+    }
+
+    /// Whether an operand is a file that only the mode lets be changed, or an entry of such a folder.
+    fn is_held(&self, operand: &OsStr) -> bool {
+        let written = lexical(&self.directory.join(operand));
+        let mut held = self.surroundings.held.iter();
+        held.any(|held| {
+            let held = lexical(OsStr::new(held));
+            written == held || written.parent() == Some(&held)
+        })
+    }
+
+    /// Handles of all that a command may change.
+    fn changes(&self, command: &FileCommand<'_>) -> Result<Vec<(OwnedFd, Change)>, NotHeld> {
+        let judged = |operand: &&OsStr| self.judged(operand).ok_or(NotHeld::NotJudged);
+        let operands: Result<Vec<Operand>, NotHeld> = command.operands.iter().map(judged).collect();
+        let operands = operands?;
+        let mut changes = Changes {
+            workspace: self.surroundings.workspace,
+            handles: Vec::new(),
+        };
+        match (command.kind, operands.split_last()) {
+            (_, None) => {}
+            (Kind::Remove, _) => {
+                for operand in &operands {
+                    changes.add_folder_of(operand, Change::Remove)?;
+                }
+            }
+            (Kind::MakeFolder, _) => {
+                for operand in &operands {
+                    changes.add_folder_of(operand, Change::MakeFolders)?;
+                }
+            }
+            (Kind::Touch, _) => {
+                for operand in &operands {
+                    changes.add_touched(operand)?;
+                }
+            }
+            (Kind::Move, Some((target, sources))) => {
+                let is_near = sources.iter().all(|source| source.is_on_disk_of(target));
+                for source in sources {
+                    let change = match source.written.is_dir() && !source.written.is_symlink() {
+                        true => Change::Place,
+                        false => Change::Take,
+                    };
+                    changes.add_folder_of(source, change)?;
+                }
+                // From one disk to another it is a copy.
+                let change = if is_near { Change::Place } else { Change::All };
+                changes.add_target(target, command, change)?;
+            }
+            (Kind::Copy, Some((target, _))) => {
+                // Without options it only makes files and writes into them.
+                let change = match command.options.is_empty() {
+                    true => Change::MakeFiles,
+                    false => Change::All,
+                };
+                changes.add_target(target, command, change)?;
+            }
+        }
+        Ok(changes.handles)
+    }
+
+    /// An operand, with where it led when it was judged.
+    fn judged(&self, operand: &OsStr) -> Option<Operand> {
+        let written = self.directory.join(operand);
+        let lexical_path = lexical(&written);
+        let files = || self.surroundings.files.iter();
+        let is_it = |file: &&PlannedFile| lexical(OsStr::new(&file.written)) == lexical_path;
+        let is_above = |file: &&PlannedFile| {
+            Some(lexical(OsStr::new(&file.written)).as_path()) == lexical_path.parent()
+        };
+        let (real, is_entry) = match files().find(is_it) {
+            Some(file) => (PathBuf::from(&file.real), false),
+            None => {
+                let folder = Path::new(&files().find(is_above)?.real);
+                (folder.join(lexical_path.file_name()?), true)
+            }
+        };
+        Some(Operand {
+            written: written.into(),
+            real,
+            is_entry,
+        })
+    }
+}
+
+/// The plain file command that stands behind programs which only start another, with its arguments.
+fn wrapped<'a>(call: &Call<'_>, arguments: &'a [OsString]) -> Option<(Kind, &'a [OsString])> {
+    let simple = call.simple;
+    let mut innermost = None;
+    for runs in &simple.runs {
+        // What starts more than the rest of its line may do other things too.
+        let Runs::Program { at, end } = runs else {
+            return None;
+        };
+        let (at, end) = (usize::try_from(*at).ok()?, usize::try_from(*end).ok()?);
+        if end != simple.words.len() {
+            return None;
+        }
+        innermost = innermost.max(Some(at));
+    }
+    let at = innermost?;
+    let kind = Kind::named(OsStr::new(simple.words.get(at)?.as_literal()?))?;
+    // Of the arguments the program's own name is not among these.
+    let before = call.starts.get(at)?.checked_sub(call.program)?;
+    Some((kind, arguments.get(before..)?))
+}
+
+/// A path without `.` and `..`, as it was judged: by its text.
+fn lexical(path: &OsStr) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in Path::new(path).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
