@@ -27,10 +27,7 @@ struct Row {
 
 /// Runs every attack, prints a table, and says whether all held.
 pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
-    // Seeds that nobody has looked at; printed, so that what is found can be found again.
-    let from = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs() * 1_000);
+    let from = fresh();
     let nextest = tools::cargo_nextest(workspace)?;
     let binary = workspace.build_windlass()?;
     let tests = |class, target: &str, filter: &str| -> Result<Row> {
@@ -72,6 +69,25 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     Ok(rows.iter().all(|row| row.held))
 }
 
+/// The first of a range of seeds that nobody has looked at: a thousand for each millisecond of the clock, so that two ranges
+/// do not overlap that were drawn one after the other.
+fn fresh() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let ms = since.map_or(0, |since| since.as_millis());
+    u64::try_from(ms).map_or(0, |ms| ms.saturating_mul(1_000))
+}
+
+/// Says which seeds are tried, before they are: what is found can be found again, even where the attack does not come to its
+/// end.
+fn announced(count: u64, what: &str, from: u64) -> String {
+    let tried = format!(
+        "{count} {what} {from} to {}",
+        from.saturating_add(count) - 1
+    );
+    println!("{tried}");
+    tried
+}
+
 fn differential(workspace: &Workspace, from: u64) -> Result<Row> {
     let mut cargo = workspace.native_cargo()?;
     process::run(cargo.args([
@@ -83,10 +99,11 @@ fn differential(workspace: &Workspace, from: u64) -> Result<Row> {
     ]))?;
     let mut judge = workspace.command(workspace.target.join("release/shell-judge"));
     judge.args(["--lines", &LINES.to_string(), "--from", &from.to_string()]);
+    let tried = announced(LINES, "generated lines of the seeds", from);
     let status = progress::step("commands", || process::status(&mut judge))?;
     Ok(Row {
         class: "commands",
-        tried: format!("{LINES} generated lines from seed {from}"),
+        tried,
         held: status.success(),
     })
 }
@@ -96,10 +113,13 @@ fn simulation(workspace: &Workspace, from: u64) -> Result<Row> {
     process::run(cargo.args(["build", "--release", "--package", "windlass-simulate"]))?;
     let mut simulate = workspace.command(workspace.target.join("release/simulate"));
     simulate.args(["--seeds", &SEEDS.to_string(), "--from", &from.to_string()]);
+    // One that fails does not hide the others.
+    simulate.arg("--all");
+    let tried = announced(SEEDS, "seeds from", from);
     let status = progress::step("loop", || process::status(&mut simulate))?;
     Ok(Row {
         class: "loop",
-        tried: format!("{SEEDS} seeds from {from}"),
+        tried,
         held: status.success(),
     })
 }

@@ -10,8 +10,10 @@ use crate::id::{EffectId, Stage};
 pub struct Decided {
     /// The effect that runs it. Calls of tools that the core runs itself have its name only: no effect of it goes out.
     pub effect: EffectId,
-    /// The model's id of the call.
+    /// The model's id of the call. Each thread has ids of its own: an agent's call may have the id of one of the conversation.
     pub tool_use_id: String,
+    /// The call that the agent works on which makes this one, as messages have it; none on the main thread.
+    pub parent_tool_use_id: Option<String>,
     /// The tool, as the model called it.
     pub tool_name: String,
     /// Why it may run.
@@ -35,6 +37,7 @@ impl Thread {
         shared.decided.push(Decided {
             effect,
             tool_use_id: call.id.clone(),
+            parent_tool_use_id: self.parent_tool_use_id.clone(),
             tool_name: call.name.clone(),
             cause: cause.clone(),
         });

@@ -174,6 +174,9 @@ pub(super) struct Call {
     /// The number of the agent that the call starts, if it starts one.
     #[serde(default)]
     pub(super) agent: Option<u32>,
+    /// It is about an agent that a call before it is about, too: it waits for that one.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(super) shares_agent: bool,
     /// The tools that this agent brings along, once the host has said which: until it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) own_tools: Option<Vec<ToolDefinition>>,
@@ -246,6 +249,7 @@ impl Call {
             answer_uuid: None,
             structured: None,
             agent: None,
+            shares_agent: false,
             own_tools: None,
             agent_runs: false,
             waits_for_task: None,

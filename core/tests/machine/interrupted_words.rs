@@ -7,6 +7,8 @@ use windlass_core::{
     Input, Output, Session, Spec,
     context::InterruptedAnswer,
     effect::{Answer, EntryOrigin, PermissionResponse},
+    hook::{HookEvent, HookMatcher},
+    id::Stage,
     provider::openai::ChatCompletions,
 };
 
@@ -270,6 +272,36 @@ fn what_is_written_has_a_name_of_its_own_wherever_the_interrupt_comes() {
         assert_eq!(bench.saved().origin, EntryOrigin::Interruption);
         assert!(bench.session.is_idle());
     }
+    each_effect_has_a_name_of_its_own(&bench);
+}
+
+/// The second run ends before it has begun anything that counts as the next response.
+#[test]
+fn what_is_written_twice_behind_one_response_has_two_names() {
+    let mut spec = keeping();
+    spec.hooks = vec![HookMatcher::new(
+        HookEvent::PreCompact,
+        ["watch".to_owned()],
+    )];
+    spec.context.compaction.keep_tokens = 0;
+    let mut bench = Bench::new(spec);
+    for _ in 0..2 {
+        bench.prompt("go");
+        bench.saved();
+        bench.says("done");
+        bench.saved();
+    }
+    for _ in 0..3 {
+        bench.prompt("/compact");
+        let (hook, _) = bench.of(Stage::Hook(HookEvent::PreCompact, 1));
+        bench.interrupt();
+        bench.answer(hook, Answer::Cancelled);
+        assert_eq!(bench.saved().origin, EntryOrigin::Interruption);
+    }
+    each_effect_has_a_name_of_its_own(&bench);
+}
+
+fn each_effect_has_a_name_of_its_own(bench: &Bench) {
     let mut names = std::collections::BTreeSet::new();
     for output in &bench.outputs {
         if let Output::Effect(id, _) = output {

@@ -90,6 +90,23 @@ fn sess_1_after_every_step_a_session_can_be_put_away_and_taken_up_again() {
     assert!(twins * 5 > steps, "{twins} of {steps} steps");
 }
 
+/// What is looked at less often happens all the same.
+#[test]
+fn card_1_a_seed_is_the_same_run_however_often_the_session_is_put_away() {
+    let sparse = Faults {
+        restore_bytes: false,
+        ..Faults::everything()
+    };
+    let sparse = Sim::generated().faults(sparse);
+    for seed in 52_000..52_020 {
+        let [whole, sparse] = [&Sim::generated(), &sparse].map(|sim| runs(sim, seed..seed + 1));
+        let (whole, sparse) = (&whole[0], &sparse[0]);
+        assert_eq!(whole.digest, sparse.digest, "{seed}");
+        assert_eq!(whole.restores.same_step, sparse.restores.same_step);
+        assert!(whole.restores.fixed_points > 2 * sparse.restores.fixed_points);
+    }
+}
+
 #[test]
 fn every_row_of_the_transition_table_is_taken() {
     let mut rows = rows::Rows::default();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     EffectId, Input, Session, Spec,
     agent::{Agent, AgentDefinition},
-    effect::{Answer, Effect},
+    effect::{Answer, Effect, PermissionResponse},
     id::Stage,
     message::ResultSubtype,
     spec::Effort,
@@ -16,7 +16,10 @@ use windlass_core::{
     tools::CoreTool,
 };
 
-use crate::harness::{Bench, Reply, SEED, raw, session_id, spec_with, tool, tool_use};
+use crate::{
+    core_tools::put_away_and_taken_up,
+    harness::{Bench, Reply, SEED, asking_spec, raw, session_id, spec_with, tool, tool_use},
+};
 
 /// A spec with these tools and those for subagents, in which everything may run.
 fn spec(mut tools: Vec<ToolDefinition>) -> Spec {
@@ -337,6 +340,51 @@ fn sub_2_an_agent_that_has_ended_can_go_on_where_it_was() {
         &Reply::message(&[task("t9", "general-purpose", json!({"resume": "nobody"}))]),
     );
     assert!(text_of(&read_result(&bench, "t9")).contains("no agent nobody to resume"));
+}
+
+/// Each of them is allowed when somebody says so, which is in any order.
+#[test]
+fn sub_2_calls_of_one_response_give_one_agent_more_to_do_in_their_order() {
+    let mut spec = spec(Vec::new());
+    spec.permissions = asking_spec(Vec::new()).permissions;
+    let mut bench = Bench::new(spec.clone());
+    bench.prompt("go");
+    let named = |id: &str, more| task(id, "general-purpose", more);
+    let calls = [
+        named("t1", json!({"name": "scout"})),
+        named("t2", json!({"resume": "scout"})),
+        named("t3", json!({"name": "other"})),
+    ];
+    reply(&mut bench, 0, &Reply::message(&calls));
+    bench.decide(PermissionResponse::allow());
+    assert_eq!(bench.pending_stages(), [Stage::Model], "t2 waits for t1");
+    put_away_and_taken_up(&mut bench, spec.clone());
+    says(&mut bench, 1, "First report.");
+    bench.decide(PermissionResponse::allow());
+    let (asked, body) = request(&bench, 1);
+    assert_eq!(asked.turn, 2);
+    assert_eq!(body["messages"][1]["content"][0]["text"], "First report.");
+    says(&mut bench, 1, "Second report.");
+    bench.decide(PermissionResponse::allow());
+    says(&mut bench, 3, "Third report.");
+    for (call, report) in [("t1", "First"), ("t2", "Second"), ("t3", "Third")] {
+        let read = text_of(&read_result(&bench, call));
+        assert_eq!(read, format!("{report} report."));
+    }
+    // By its id and by its name it is the same one; others work beside each other.
+    let id = output(&bench, "t1")["agentId"].as_str().unwrap().to_owned();
+    let calls = [
+        named("u1", json!({"resume": id})),
+        named("u2", json!({"resume": "other"})),
+        named("u3", json!({"resume": "scout"})),
+    ];
+    reply(&mut bench, 0, &Reply::message(&calls));
+    assert_eq!(bench.pending_stages(), [Stage::Ask, Stage::Ask]);
+    bench.decide(PermissionResponse::deny("not this one"));
+    bench.decide(PermissionResponse::allow());
+    says(&mut bench, 3, "Fourth report.");
+    bench.decide(PermissionResponse::allow());
+    assert_eq!(request(&bench, 1).0.turn, 3);
 }
 
 /// It kept the choice, but did not ask that way, until it was put away and taken up again.

@@ -1,8 +1,10 @@
-//! `simulate --seeds N [--from S]`: runs so many seeds on all processors and says what came of them.
+//! `simulate [--seeds N] [--from S]`: runs so many seeds on all processors and says what came of them.
 
 mod count;
+mod found;
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
     sync::{
         Mutex,
@@ -12,14 +14,19 @@ use std::{
 };
 
 use lexopt::{Arg, ValueExt as _};
-use windlass_core::testkit::{Sim, SimFailure};
+use windlass_core::testkit::{Faults, Sim, SimFailure};
 
 use self::count::Count;
 
 const HELP: &str = "\
-simulate [--seeds N] [--from S]
-  runs N seeds (13000) from S (0) on; every fourth in two orders of answers as well, and every
-  500th crashing at each of its steps in turn";
+simulate [--seeds N] [--from S] [--threads T] [--all] [--sparse]
+  runs N seeds (13000) from S (0) on, on T threads (one for each processor); every fourth in two
+  orders of answers as well, and every 500th crashing at each of its steps in turn
+  --all     goes on after a seed that breaks a promise, and names every such seed
+  --sparse  puts the session away only at the steps before which it is taken up beside the run, not at
+            every step: more seeds in the same time
+simulate --found
+  runs the seeds that have broken a promise before, each in two orders of answers as well";
 
 /// Seeds when nothing is said: with what is run beside them, more than 20,000 runs.
 const SEEDS: u64 = 13_000;
@@ -36,9 +43,26 @@ const CRASHING: u64 = 500;
 /// So many seeds meet every fault, and all that worlds have beside the loop.
 const MEET_EVERYTHING: u64 = 2_000;
 
+/// What is asked for.
+struct Request {
+    seeds: u64,
+    from: u64,
+    threads: usize,
+    all: bool,
+    sparse: bool,
+    found: bool,
+}
+
+/// What is run with a seed.
+#[derive(Clone, Copy)]
+struct Ways {
+    permuted: bool,
+    crashing: bool,
+}
+
 fn main() -> ExitCode {
-    let (seeds, from) = match arguments() {
-        Ok(Some(chosen)) => chosen,
+    let request = match arguments() {
+        Ok(Some(request)) => request,
         Ok(None) => {
             println!("{HELP}");
             return ExitCode::SUCCESS;
@@ -48,110 +72,156 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match simulate(seeds, from) {
-        Ok(count) => {
-            println!("{count}");
-            if seeds >= SEEDS && count.runs() < LEAST_RUNS {
-                eprintln!("simulate: fewer than {LEAST_RUNS} runs: SEEDS must be larger");
-                return ExitCode::FAILURE;
-            }
-            let missing = count.missing();
-            if seeds >= MEET_EVERYTHING && !missing.is_empty() {
-                eprintln!("simulate: these faults never happened: {missing:?}");
-                return ExitCode::FAILURE;
-            }
-            let unmet = count.unmet();
-            if seeds >= MEET_EVERYTHING && !unmet.is_empty() {
-                eprintln!("simulate: no run met this: {unmet:?}");
-                return ExitCode::FAILURE;
-            }
-            ExitCode::SUCCESS
-        }
-        Err(failure) => {
-            eprintln!("{failure}");
-            eprintln!(
-                "again: cargo xtask simulate --seeds 1 --from {}",
-                failure.seed
-            );
-            ExitCode::FAILURE
-        }
+    if request.found {
+        return replay();
     }
+    let (count, failed) = simulate(&request);
+    if !failed.is_empty() {
+        let seeds: Vec<String> = failed.iter().map(u64::to_string).collect();
+        eprintln!("simulate: promises are broken by {}", seeds.join(" "));
+        return ExitCode::FAILURE;
+    }
+    println!("{count}");
+    if let Some(lacking) = lacking(&count, request.seeds) {
+        eprintln!("simulate: {lacking}");
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
-fn arguments() -> Result<Option<(u64, u64)>, lexopt::Error> {
-    let (mut seeds, mut from) = (SEEDS, 0);
+fn arguments() -> Result<Option<Request>, lexopt::Error> {
+    let mut request = Request {
+        seeds: SEEDS,
+        from: 0,
+        threads: thread::available_parallelism().map_or(1, usize::from),
+        all: false,
+        sparse: false,
+        found: false,
+    };
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
-            Arg::Long("seeds") => seeds = parser.value()?.parse()?,
-            Arg::Long("from") => from = parser.value()?.parse()?,
+            Arg::Long("seeds") => request.seeds = parser.value()?.parse()?,
+            Arg::Long("from") => request.from = parser.value()?.parse()?,
+            Arg::Long("threads") => request.threads = parser.value()?.parse()?,
+            Arg::Long("all") => request.all = true,
+            Arg::Long("sparse") => request.sparse = true,
+            Arg::Long("found") => request.found = true,
             Arg::Short('h') | Arg::Long("help") => return Ok(None),
             other => return Err(other.unexpected()),
         }
     }
-    Ok(Some((seeds, from)))
+    Ok(Some(request))
 }
 
-/// Runs the seeds on all processors. Of several failures it gives the one with the smallest seed.
-fn simulate(seeds: u64, from: u64) -> Result<Count, Box<SimFailure>> {
-    let next = AtomicU64::new(from);
-    let end = from.saturating_add(seeds);
-    let failed: Mutex<Option<Box<SimFailure>>> = Mutex::new(None);
-    let workers = thread::available_parallelism().map_or(1, usize::from);
+/// What so many seeds should have met, and did not.
+fn lacking(count: &Count, seeds: u64) -> Option<String> {
+    if seeds >= SEEDS && count.runs() < LEAST_RUNS {
+        return Some(format!(
+            "fewer than {LEAST_RUNS} runs: SEEDS must be larger"
+        ));
+    }
+    if seeds < MEET_EVERYTHING {
+        return None;
+    }
+    let missing = count.missing();
+    if !missing.is_empty() {
+        return Some(format!("these faults never happened: {missing:?}"));
+    }
+    let unmet = count.unmet();
+    (!unmet.is_empty()).then(|| format!("no run met this: {unmet:?}"))
+}
+
+/// Runs the seeds that have broken a promise before.
+fn replay() -> ExitCode {
+    let sim = Sim::generated();
+    let ways = Ways {
+        permuted: true,
+        crashing: false,
+    };
+    let mut count = Count::default();
+    for seed in found::SEEDS {
+        if !holds(&sim, *seed, ways, &mut count) {
+            return ExitCode::FAILURE;
+        }
+    }
+    println!(
+        "{} seeds that were found before: {count}",
+        found::SEEDS.len()
+    );
+    ExitCode::SUCCESS
+}
+
+/// Runs the seeds, on all threads: what they came to, and which broke a promise.
+fn simulate(request: &Request) -> (Count, Vec<u64>) {
+    let next = AtomicU64::new(request.from);
+    let end = request.from.saturating_add(request.seeds);
+    let failed: Mutex<Vec<u64>> = Mutex::default();
     let mut total = Count::default();
     thread::scope(|scope| {
         let work = || {
-            let sim = Sim::generated();
+            let faults = Faults {
+                restore_bytes: !request.sparse,
+                ..Faults::everything()
+            };
+            let sim = Sim::generated().faults(faults);
             let mut count = Count::default();
             loop {
                 let seed = next.fetch_add(1, Ordering::Relaxed);
                 if seed >= end {
                     return count;
                 }
-                if let Err(failure) = one(&sim, seed, seeds, &mut count) {
-                    next.store(end, Ordering::Relaxed);
-                    if let Ok(mut failed) = failed.lock()
-                        && failed
-                            .as_ref()
-                            .is_none_or(|known| failure.seed < known.seed)
-                    {
-                        *failed = Some(failure);
+                let ways = Ways {
+                    permuted: seed.is_multiple_of(PERMUTED) || request.seeds == 1,
+                    crashing: seed.is_multiple_of(CRASHING) || request.seeds == 1,
+                };
+                if !holds(&sim, seed, ways, &mut count) {
+                    if let Ok(mut failed) = failed.lock() {
+                        failed.push(seed);
                     }
-                    return count;
+                    if !request.all {
+                        next.store(end, Ordering::Relaxed);
+                        return count;
+                    }
                 }
             }
         };
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..request.threads.max(1))
+            .map(|_| scope.spawn(work))
+            .collect();
         for worker in workers {
-            // A panic in the machine is a failure like any other, and says where.
             match worker.join() {
                 Ok(count) => total.add(&count),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
     });
-    match failed.into_inner() {
-        Ok(Some(failure)) => Err(failure),
-        _ => Ok(total),
-    }
+    let mut failed = failed.into_inner().unwrap_or_default();
+    failed.sort_unstable();
+    (total, failed)
 }
 
-fn one(sim: &Sim, seed: u64, seeds: u64, count: &mut Count) -> Result<(), Box<SimFailure>> {
-    let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sim.run(seed)));
-    let run = match run {
-        Ok(run) => run?,
-        Err(panic) => {
-            eprintln!("seed {seed} panicked; again: cargo xtask simulate --seeds 1 --from {seed}");
-            std::panic::resume_unwind(panic);
-        }
-    };
+/// Whether a seed keeps every promise. A panic in the machine breaks one, like anything else.
+fn holds(sim: &Sim, seed: u64, ways: Ways, count: &mut Count) -> bool {
+    let ran = catch_unwind(AssertUnwindSafe(|| one(sim, seed, ways, count)));
+    match ran {
+        Ok(Ok(())) => return true,
+        Ok(Err(failure)) => eprintln!("{failure}"),
+        Err(_) => eprintln!("seed {seed} panicked"),
+    }
+    eprintln!("again: cargo xtask simulate --seeds 1 --from {seed}");
+    false
+}
+
+fn one(sim: &Sim, seed: u64, ways: Ways, count: &mut Count) -> Result<(), Box<SimFailure>> {
+    let run = sim.run(seed)?;
     count.run(&run);
-    if seed.is_multiple_of(PERMUTED) || seeds == 1 {
+    if ways.permuted {
         sim.permuted(seed)?
             .iter()
             .for_each(|run| count.permuted(run));
     }
-    if seed.is_multiple_of(CRASHING) || seeds == 1 {
+    if ways.crashing {
         for step in 1..=run.steps {
             count.crashed(&sim.crashing_at(seed, step)?);
         }

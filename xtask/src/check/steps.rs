@@ -116,15 +116,19 @@ pub(super) fn doctests(run: &Run<'_>) -> Result<Report> {
     from_output(cargo.args(["test", "--workspace", "--doc", "--no-fail-fast"])).map(Report::Tests)
 }
 
-/// The simulation, with as many seeds as it runs when nothing is said. The build is the one of the tests.
+/// The simulation, with as many seeds as it runs when nothing is said, after those that broke a promise before. The build is
+/// the one of the tests.
 pub(super) fn simulate(run: &Run<'_>) -> Result<Report> {
     let mut cargo = run.workspace.native_cargo()?;
     process::run(cargo.args(["build", "--workspace", "--bin", "simulate"]))?;
-    let mut simulation = run.workspace.command(run.workspace.binary("simulate"));
     let mut said = String::new();
-    let status = process::tee(&mut simulation, |line| line.clone_into(&mut said))?;
-    if !status.success() {
-        bail!("a promise of the loop was broken: see above for the seed");
+    for arguments in [["--found"].as_slice(), &[]] {
+        let mut simulation = run.workspace.command(run.workspace.binary("simulate"));
+        simulation.args(arguments);
+        let status = process::tee(&mut simulation, |line| line.clone_into(&mut said))?;
+        if !status.success() {
+            bail!("a promise of the loop was broken: see above for the seed");
+        }
     }
     Ok(Report::Said(said))
 }

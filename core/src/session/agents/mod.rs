@@ -7,17 +7,18 @@ mod equipping;
 mod lifecycle;
 mod report;
 
-use alloc::{string::String, sync::Arc};
+use alloc::{collections::BTreeSet, string::String, sync::Arc, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Shared, Thread,
-    run::{CallState, Outcome, Run},
+    run::{CallState, Outcome, Run, ToolCallInput},
 };
 use crate::{
     agent::{Agent, ChildOptions, TaskInput, child_spec},
     hook::input::AgentName,
+    json::RawObject,
     message::TaskUsage,
     permission::Narrowing,
     provider::Usage,
@@ -120,6 +121,29 @@ impl Thread {
                 shared.agents_numbered = shared.agents_numbered.saturating_add(1);
                 call.agent = Some(shared.agents_numbered);
             }
+        }
+        self.part_calls_on_one_agent(shared);
+    }
+
+    /// Marks the calls about an agent that a call before them resumes or names, too. Beside each other, the one that is allowed
+    /// first would have the agent, and the others would find it at work, or not find it at all: what comes of a response would
+    /// be up to the order in which questions are answered.
+    fn part_calls_on_one_agent(&mut self, shared: &Shared) {
+        let mut before: BTreeSet<String> = BTreeSet::new();
+        for call in &mut self.run.calls {
+            let (Some(_), ToolCallInput::Json(input)) = (call.agent, &call.input) else {
+                continue;
+            };
+            let fields = RawObject::parse(input.get()).unwrap_or_default();
+            let resumed = fields.get_string("resume").map(|name| {
+                let known = shared.agent_names.get(&name).cloned();
+                [Some(name), known]
+            });
+            let about: Vec<String> = (resumed.into_iter().flatten().flatten())
+                .chain(fields.get_string("name"))
+                .collect();
+            call.shares_agent = about.iter().any(|name| before.contains(name));
+            before.extend(about);
         }
     }
 

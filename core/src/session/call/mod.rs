@@ -24,7 +24,8 @@ use crate::{
 
 impl Thread {
     /// Starts every call whose turn it is: read-only calls beside each other, all others alone and
-    /// in the order of the response (LOOP-15).
+    /// in the order of the response (LOOP-15). Agents work beside each other; what is about one and the same agent goes in the
+    /// order of the response, too.
     pub(in crate::session) fn schedule_calls(&mut self, shared: &mut Shared) {
         // What holds for the calls before: all are done, or those that are not only read.
         let (mut all_done, mut only_reading) = (true, true);
@@ -53,6 +54,7 @@ impl Thread {
 
     pub(super) fn only_reads(&self, index: usize) -> bool {
         !self.spec.sequential_tools
+            && !self.run.calls[index].shares_agent
             && self
                 .spec
                 .tool(&self.run.calls[index].name)

@@ -3,30 +3,33 @@
 //! A call that the host runs goes out as an effect, and must be recorded by then. One of the core's own tools leaves no
 //! effect: what shows that it ran is a result that is no error, or an agent that is at work on it.
 
-use alloc::{
-    collections::{BTreeMap, BTreeSet},
-    string::String,
-};
+use alloc::{collections::BTreeSet, string::String};
 
 use super::{Check, Oracle, View, Violation, message_of};
 use crate::{
     effect::{Effect, Output},
-    id::Stage,
+    id::{EffectId, Stage},
     json::{RawJson, RawObject},
     message::{Message, UserMessage},
     output,
     session::Decided,
 };
 
+/// A call as messages tell it: the call that the agent works on which makes it, if an agent does, and its id. Servers have
+/// been seen to repeat ids, so that of an agent's call may be that of another's, or of the call that the agent works on.
+type CallName = (Option<String>, String);
+
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Decisions {
-    /// Calls that were let run and have no result yet, how often each id: servers have been seen to repeat them.
-    open: BTreeMap<String, usize>,
+    /// Calls that were let run and have no result yet.
+    open: BTreeSet<CallName>,
     /// Calls that were let run.
-    all: BTreeSet<String>,
+    all: BTreeSet<CallName>,
+    /// The effects that run them.
+    effects: BTreeSet<EffectId>,
     /// Calls by which the model hands over its answer as a value: they run nothing, so nobody decides about them.
-    handed_over: BTreeSet<String>,
+    handed_over: BTreeSet<CallName>,
 }
 
 impl Oracle for Decisions {
@@ -41,15 +44,20 @@ impl Oracle for Decisions {
                 tool: decided.tool_name.clone(),
             });
         }
-        *self.open.entry(decided.tool_use_id.clone()).or_default() += 1;
-        self.all.insert(decided.tool_use_id.clone());
+        let call = (
+            decided.parent_tool_use_id.clone(),
+            decided.tool_use_id.clone(),
+        );
+        self.open.insert(call.clone());
+        self.all.insert(call);
+        self.effects.insert(decided.effect);
         Ok(())
     }
 
     fn output(&mut self, view: &View<'_>, output: &Output) -> Check {
         if let Output::Effect(id, Effect::CallTool(call)) = output {
             let cause = view.session.decision(*id);
-            let is_recorded = id.stage != Stage::Run || self.all.contains(&call.tool_use_id);
+            let is_recorded = id.stage != Stage::Run || self.effects.contains(id);
             return match cause {
                 Some(cause) if !cause.trim().is_empty() && is_recorded => Ok(()),
                 _ => Err(Violation::NoDecision {
@@ -64,8 +72,10 @@ impl Oracle for Decisions {
                 self.results(said)
             }
             Some(Message::Assistant(said)) => {
+                let parent = &said.parent_tool_use_id;
+                let handed_over = said.message.content.iter().filter_map(handing_over);
                 self.handed_over
-                    .extend(said.message.content.iter().filter_map(handing_over));
+                    .extend(handed_over.map(|id| (parent.clone(), id)));
                 self.works(said.parent_tool_use_id.as_ref())
             }
             _ => Ok(()),
@@ -77,7 +87,10 @@ impl Decisions {
     /// An agent is at work on a call.
     fn works(&self, call: Option<&String>) -> Check {
         match call {
-            Some(id) if !self.all.contains(id) => Err(undecided(id, "has an agent")),
+            // Only the conversation starts agents.
+            Some(id) if !self.all.contains(&(None, id.clone())) => {
+                Err(undecided(id, "has an agent"))
+            }
             _ => Ok(()),
         }
     }
@@ -88,16 +101,11 @@ impl Decisions {
             let Some(id) = block.get_string("tool_use_id") else {
                 continue;
             };
-            let was_open = match self.open.get_mut(&id) {
-                Some(times) if *times > 0 => {
-                    *times -= 1;
-                    true
-                }
-                _ => false,
-            };
+            let call = (said.parent_tool_use_id.clone(), id);
+            let was_open = self.open.remove(&call);
             let failed = block.get("is_error").is_some_and(|it| it.get() == "true");
-            if !was_open && !failed && !self.handed_over.contains(&id) {
-                return Err(undecided(&id, "has a result"));
+            if !was_open && !failed && !self.handed_over.contains(&call) {
+                return Err(undecided(&call.1, "has a result"));
             }
         }
         Ok(())

@@ -31,9 +31,11 @@ pub struct Faults {
     pub settings: u16,
     /// Steps at which the host breaks the contract.
     pub breach: u16,
-    /// Steps before which the session is put away and taken up again, and must then do what the one that stayed does. (At
-    /// every step it is put away, taken up and put away again: the bytes must be the same.)
+    /// Steps before which the session is put away and taken up again, and must then do what the one that stayed does.
     pub restore: u16,
+    /// Whether it is put away, taken up and put away again at every step, too, and not only at those: the bytes must be the same.
+    /// That takes most of the time of a run, and changes nothing else of it.
+    pub restore_bytes: bool,
     /// Steps after which nothing more goes wrong.
     pub steps: u64,
 }
@@ -58,6 +60,7 @@ impl Faults {
             settings: 0,
             breach: 0,
             restore: 1000,
+            restore_bytes: true,
             steps: 200,
         }
     }
@@ -94,6 +97,7 @@ impl Faults {
             settings: 40,
             breach: 8,
             restore: 80,
+            restore_bytes: true,
             steps: 120,
         }
     }

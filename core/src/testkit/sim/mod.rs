@@ -46,10 +46,10 @@ mod scripted;
 mod twin;
 mod world;
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
 
-use self::run::{Pace, Running};
+use self::run::{Failed, Pace, Running};
 pub use self::{
     digest::Digest,
     failure::SimFailure,
@@ -61,6 +61,7 @@ pub use self::{
     world::{Asked, World},
 };
 use super::oracle::Violation;
+use crate::id::EffectId;
 
 /// How many steps before the last one a failure shows.
 const SHOWN_STEPS: usize = 30;
@@ -186,35 +187,53 @@ impl Sim {
     /// # Errors
     /// [`SimFailure`] with the broken promise.
     pub fn permuted(&self, seed: u64) -> Result<[SimRun; 2], Box<SimFailure>> {
-        let faults = self.faults_of(seed).independent_of_order();
-        let run = |order: u64, traced: bool| {
-            let mut world = (self.world)(seed);
-            Running::new(seed, &mut *world, &faults, Pace::Calm { order }, traced).finish()
+        let both = [seed, seed ^ 0x5eed].map(|order| self.in_order(seed, order, false));
+        let (first, second) = match both {
+            [Ok((first, _)), Ok((second, _))] => (first, second),
+            [first, _] => {
+                let order = if first.is_err() { seed } else { seed ^ 0x5eed };
+                return Err(Box::new(match self.in_order(seed, order, true) {
+                    Err(failed) => SimFailure::new(seed, *failed, SHOWN_STEPS),
+                    // The same seed gives the same run.
+                    Ok(_) => SimFailure::vanished(seed),
+                }));
+            }
         };
-        let both = [run(seed, false), run(seed ^ 0x5eed, false)];
-        let [Ok(first), Ok(second)] = both else {
-            let order = if both[0].is_err() {
-                seed
-            } else {
-                seed ^ 0x5eed
-            };
-            return Err(Box::new(match run(order, true) {
-                Err(failed) => SimFailure::new(seed, *failed, SHOWN_STEPS),
-                // The same seed gives the same run.
-                Ok(_) => SimFailure::vanished(seed),
-            }));
-        };
+        if first.effects == second.effects {
+            return Ok([first, second]);
+        }
         let only = |of: &SimRun, other: &SimRun| -> Vec<_> {
             of.effects.difference(&other.effects).copied().collect()
         };
-        let violation = Violation::Permutation {
-            only_first: only(&first, &second),
-            only_second: only(&second, &first),
+        let (only_first, only_second) = (only(&first, &second), only(&second, &first));
+        let (order, shown) = match only_first.is_empty() {
+            true => (seed ^ 0x5eed, &only_second),
+            false => (seed, &only_first),
         };
-        if first.effects != second.effects {
-            return Err(Box::new(SimFailure::between(seed, violation)));
-        }
-        Ok([first, second])
+        let trace = match self.in_order(seed, order, true) {
+            Ok((_, trace)) => leading_to(shown, trace),
+            Err(_) => return Err(Box::new(SimFailure::vanished(seed))),
+        };
+        let violation = Violation::Permutation {
+            only_first,
+            only_second,
+        };
+        Err(Box::new(SimFailure {
+            trace,
+            ..SimFailure::between(seed, violation)
+        }))
+    }
+
+    /// A calm run whose order of answers is that of a number of its own.
+    fn in_order(
+        &self,
+        seed: u64,
+        order: u64,
+        traced: bool,
+    ) -> Result<(SimRun, Vec<String>), Box<Failed>> {
+        let faults = self.faults_of(seed).independent_of_order();
+        let mut world = (self.world)(seed);
+        Running::new(seed, &mut *world, &faults, Pace::Calm { order }, traced).finish_traced()
     }
 
     /// Runs a failed seed again and keeps what it does.
@@ -230,4 +249,16 @@ impl Sim {
             Ok(_) => SimFailure::vanished(seed),
         }
     }
+}
+
+/// The last steps before the first of these effects, and it.
+fn leading_to(effects: &[EffectId], mut trace: Vec<String>) -> Vec<String> {
+    let names: Vec<[String; 2]> = (effects.iter())
+        .map(|id| [format!("{id:?}"), format!("{id} a request")])
+        .collect();
+    let is_one = |line: &String| (names.iter().flatten()).any(|name| line.contains(name.as_str()));
+    let end = trace.iter().position(is_one).map_or(0, |at| at + 1);
+    trace.truncate(end);
+    trace.drain(..end.saturating_sub(SHOWN_STEPS));
+    trace
 }

@@ -124,7 +124,12 @@ impl<'a> Running<'a> {
     }
 
     /// Runs until nothing is left to say or to do.
-    pub(super) fn finish(mut self) -> Result<SimRun, Box<Failed>> {
+    pub(super) fn finish(self) -> Result<SimRun, Box<Failed>> {
+        self.finish_traced().map(|(run, _)| run)
+    }
+
+    /// The same, with what was put in and came out, where that is kept.
+    pub(super) fn finish_traced(mut self) -> Result<(SimRun, Vec<String>), Box<Failed>> {
         let done = match self.pace {
             Pace::Eventful { .. } => self.eventfully(),
             Pace::Calm { .. } => Ok(()),
@@ -145,7 +150,7 @@ impl<'a> Running<'a> {
         self.out.history = lines
             .map(|line| String::from_utf8_lossy(&line).into_owned())
             .collect();
-        Ok(self.out)
+        Ok((self.out, self.trace.unwrap_or_default()))
     }
 
     fn eventfully(&mut self) -> Check {
@@ -319,6 +324,7 @@ impl<'a> Running<'a> {
             now: self.now,
             running: running.collect(),
             to_follow,
+            every_step: self.faults.restore_bytes,
         };
         self.twin.after_step(&self.session, input, outputs, &scene)
     }

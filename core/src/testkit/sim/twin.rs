@@ -55,6 +55,8 @@ pub(super) struct Scene<'a> {
     pub(super) stopping: bool,
     /// Whether a session is taken up to be turned beside the other one.
     pub(super) to_follow: bool,
+    /// Whether the session is put away even where none is.
+    pub(super) every_step: bool,
 }
 
 impl Twin {
@@ -76,6 +78,10 @@ impl Twin {
         outputs: &[Output],
         scene: &Scene<'_>,
     ) -> Check {
+        if self.session.is_none() && !scene.to_follow && !scene.every_step {
+            self.note_changes(input, scene);
+            return Ok(());
+        }
         let after = || format!("{input:?}");
         let followed = match &mut self.session {
             Some(twin) => Some(follow(twin, scene.now, input, outputs)?),

@@ -9,6 +9,7 @@ use windlass_core::{
         oracle::{Check, Oracle, View, Violation},
     },
     tool::ToolResult,
+    tools::CoreTool,
 };
 
 use crate::harness::{asking_spec, tool};
@@ -111,4 +112,27 @@ fn card_6_a_script_that_does_not_fit_is_told_in_the_transcript() {
         "{}",
         run.transcript()
     );
+}
+
+/// The server gives an agent's call the id of the call that the agent works on. What comes of the one says nothing of the other.
+#[test]
+fn an_agents_call_may_have_the_id_of_the_one_it_works_on() {
+    let call = |name: &str, input| json!({"content": [{"type": "tool_use", "id": "again", "name": name, "input": input}]});
+    let task = json!({"description": "d", "prompt": "p", "subagent_type": "general-purpose"});
+    let script = json!({"exchanges": [
+        {"respond": call("Task", task)},
+        {"respond": call("Nowhere", json!({}))},
+        {"respond": "There is no such tool."},
+        {"expect": {"last_user_contains": "no such tool"}, "respond": "Well."},
+    ]});
+    let mut spec = spec();
+    spec.offer([CoreTool::Task]);
+    let sim = Sim::new(move |_| {
+        let script = Script::parse(&script.to_string()).unwrap();
+        Scripted::new(spec.clone(), script)
+            .prompt("Go.")
+            .allow_all()
+    });
+    let run = sim.run(0).unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(run.transcript().contains("Well."), "{}", run.transcript());
 }
