@@ -52,7 +52,7 @@ fn asks_for(bench: &mut Bench, id: &str, command: &str) -> Vec<String> {
         panic!("{asked:?}");
     };
     let paths: Vec<String> = paths.into_iter().map(|path| path.path).collect();
-    let real = |path: &String| Ok(ResolvedPath::at(path));
+    let real = |path: &String| Ok(ResolvedPath::at(path.clone()));
     let real = paths.iter().map(real).collect();
     bench.answer(effect, Answer::Resolved(real));
     paths
