@@ -212,21 +212,26 @@ impl Bash {
             Err(reason) => return ToolResult::error(reason),
         };
         let lasting = Lasting::before(call);
+        let execution = Execution {
+            lasting: &lasting,
+            time,
+            listeners,
+            spawner: &spawner,
+            cancel,
+        };
         let ran = match &call.command {
             None => Err(Failure::Said(
                 "The call of Bash says nothing about what of its command was approved, so nothing was run.".to_owned(),
             )),
             Some(ApprovedCommand::AsWritten) => {
-                self.run_as_written(&input.command, &lasting, time, listeners, &spawner, cancel)
-                    .await
+                self.run_as_written(&input.command, execution).await
             }
             Some(ApprovedCommand::Plan(plan)) => match self.session(&lasting) {
                 Err(failure) => Err(failure),
                 Ok(session) if spawner.is_confined() => {
-                    self.run_printed(plan, &session, &lasting, time, listeners, &spawner, cancel)
-                        .await
+                    self.run_printed(plan, &session, execution).await
                 }
-                Ok(session) => self.run_plan(plan, session, &lasting, time, listeners, cancel).await,
+                Ok(session) => self.run_plan(plan, session, execution).await,
             },
         };
         let (result, shell) = match ran {
@@ -249,24 +254,19 @@ impl Bash {
     async fn run_as_written(
         &self,
         text: &str,
-        lasting: &Lasting,
-        time: Option<Duration>,
-        listeners: Listeners,
-        spawner: &Spawner,
-        cancel: CancelSignal,
+        execution: Execution<'_>,
     ) -> Result<(Finished, Option<ShellState>), Failure> {
         let mut hidden = self.hidden.clone();
-        hidden.extend(lasting.removed());
+        hidden.extend(execution.lasting.removed());
         let mut variables = self.variables.clone();
         variables.retain(|(name, _)| !hidden.contains(name));
-        variables.extend(lasting.exported());
+        variables.extend(execution.lasting.exported());
         let job = ShellJob {
             text,
             hidden,
             variables,
         };
-        self.run_in_bash(job, lasting, time, listeners, spawner, cancel)
-            .await
+        self.run_in_bash(job, execution).await
     }
 
     /// Gives a confined bash what was judged, printed: whatever it opens is opened in the sandbox.
@@ -274,11 +274,7 @@ impl Bash {
         &self,
         plan: &CommandPlan,
         session: &plan::Session,
-        lasting: &Lasting,
-        time: Option<Duration>,
-        listeners: Listeners,
-        spawner: &Spawner,
-        cancel: CancelSignal,
+        execution: Execution<'_>,
     ) -> Result<(Finished, Option<ShellState>), Failure> {
         let found = |name: &str| {
             session
@@ -293,19 +289,21 @@ impl Bash {
             hidden: std::env::vars_os().map(|(name, _)| name).collect(),
             variables: session.environment(),
         };
-        self.run_in_bash(job, lasting, time, listeners, spawner, cancel)
-            .await
+        self.run_in_bash(job, execution).await
     }
 
     async fn run_in_bash(
         &self,
         shell_job: ShellJob<'_>,
-        lasting: &Lasting,
-        time: Option<Duration>,
-        listeners: Listeners,
-        spawner: &Spawner,
-        cancel: CancelSignal,
+        execution: Execution<'_>,
     ) -> Result<(Finished, Option<ShellState>), Failure> {
+        let Execution {
+            lasting,
+            time,
+            listeners,
+            spawner,
+            cancel,
+        } = execution;
         let handles = lasting
             .handles()
             .map_err(|error| Failure::Said(format!("The command cannot be started: {error}.")))?;
@@ -366,25 +364,34 @@ impl Bash {
         &self,
         plan: &CommandPlan,
         session: plan::Session,
-        lasting: &Lasting,
-        time: Option<Duration>,
-        listeners: Listeners,
-        cancel: CancelSignal,
+        execution: Execution<'_>,
     ) -> Result<(Finished, Option<ShellState>), Failure> {
         let job = judged::JudgedJob {
             plan,
             session,
             max_stdout: MAX_STDOUT,
-            time,
-            listeners,
+            time: execution.time,
+            listeners: execution.listeners,
         };
-        let executed = job.run(cancel).await;
+        let executed = job.run(execution.cancel).await;
         let executed = executed.map_err(|error| Failure::Said(error.to_string()))?;
-        let shell = executed
-            .left
-            .and_then(|left| lasting.clone().after_plan(left.directory, left.variables));
+        let shell = executed.left.and_then(|left| {
+            execution
+                .lasting
+                .clone()
+                .after_plan(left.directory, left.variables)
+        });
         Ok((executed.finished, shell))
     }
+}
+
+/// How a command is run, whichever way.
+struct Execution<'a> {
+    lasting: &'a Lasting,
+    time: Option<Duration>,
+    listeners: Listeners,
+    spawner: &'a Spawner,
+    cancel: CancelSignal,
 }
 
 /// A text for bash, and the environment it has beside the inherited one.

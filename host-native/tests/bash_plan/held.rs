@@ -314,7 +314,7 @@ fn is_changed(closed: &Path) -> bool {
     let is_secret =
         |name: &&str| fs::read_to_string(closed.join(name)).unwrap_or_default() == "SECRET";
     let files = ["f", "x", "y", "sub/s", "tree/f"];
-    let is_whole = files.iter().all(|name| is_secret(name));
+    let is_whole = files.iter().all(is_secret);
     let is_whole = is_whole && names(closed) == ["f", "sub", "tree", "x", "y"];
     if !is_whole {
         let _ = fs::remove_dir_all(closed);

@@ -141,5 +141,7 @@ fn from_guest(result: windlass_plugin::ToolResult) -> ToolResult {
         is_error: result.is_error,
         structured: result.structured.and_then(|json| RawJson::parse(json).ok()),
         observed: result.observed.into_iter().map(observation).collect(),
+        // The built-in tools run no commands.
+        shell: None,
     }
 }
