@@ -1,0 +1,190 @@
+//! The ways in which a command runs: as it was written, printed for a confined bash, or without a shell.
+
+use std::{
+    ffi::{OsStr, OsString},
+    time::Duration,
+};
+
+use windlass_core::{
+    host::CancelSignal,
+    tool::{CommandPlan, ShellState},
+};
+
+#[cfg(unix)]
+use super::judged;
+use super::{
+    Bash, Exit, MAX_STDOUT,
+    lasting::Lasting,
+    plan,
+    process::{Finished, Job, Listeners, RunError},
+};
+use crate::{child, sandbox::Spawner};
+
+/// How a command is run, whichever way.
+pub(super) struct Execution<'a> {
+    pub(super) lasting: &'a Lasting,
+    pub(super) time: Option<Duration>,
+    pub(super) listeners: Listeners,
+    pub(super) spawner: &'a Spawner,
+    pub(super) cancel: CancelSignal,
+}
+
+/// A text for bash, and the environment it has beside the inherited one.
+struct ShellJob<'a> {
+    text: &'a str,
+    hidden: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+}
+
+/// A command that was not run.
+pub(super) enum Failure {
+    /// For this reason.
+    Said(String),
+    /// Because its directory cannot be entered, for this reason.
+    Directory(String),
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Directory(_) => Self::Directory(error.to_string()),
+            _ => Self::Said(error.to_string()),
+        }
+    }
+}
+
+impl Bash {
+    /// Gives bash the text that was approved.
+    pub(super) async fn run_as_written(
+        &self,
+        text: &str,
+        execution: Execution<'_>,
+    ) -> Result<(Finished, Option<ShellState>), Failure> {
+        let mut hidden = self.hidden.clone();
+        hidden.extend(execution.lasting.removed());
+        let mut variables = self.variables.clone();
+        variables.retain(|(name, _)| !hidden.contains(name));
+        variables.extend(execution.lasting.exported());
+        let job = ShellJob {
+            text,
+            hidden,
+            variables,
+        };
+        self.run_in_bash(job, execution).await
+    }
+
+    /// Gives a confined bash what was judged, printed: whatever it opens is opened in the sandbox.
+    pub(super) async fn run_printed(
+        &self,
+        plan: &CommandPlan,
+        session: &plan::Session,
+        execution: Execution<'_>,
+    ) -> Result<(Finished, Option<ShellState>), Failure> {
+        let found = |name: &str| {
+            session
+                .find(OsStr::new(name))?
+                .into_os_string()
+                .into_string()
+                .ok()
+        };
+        let job = ShellJob {
+            text: &windlass_shell::print(&plan.script, &found),
+            // Nothing from which a shell takes orders before the first line, but what it is given here.
+            hidden: std::env::vars_os().map(|(name, _)| name).collect(),
+            variables: session.environment(),
+        };
+        self.run_in_bash(job, execution).await
+    }
+
+    async fn run_in_bash(
+        &self,
+        shell_job: ShellJob<'_>,
+        execution: Execution<'_>,
+    ) -> Result<(Finished, Option<ShellState>), Failure> {
+        let Execution {
+            lasting,
+            time,
+            listeners,
+            spawner,
+            cancel,
+        } = execution;
+        let handles = lasting
+            .handles()
+            .map_err(|error| Failure::Said(format!("The command cannot be started: {error}.")))?;
+        let mut variables = shell_job.variables;
+        variables.push(handles.variable());
+        let (handles, reported) = handles.split();
+        let job = Job {
+            shell: &self.shell,
+            command: shell_job.text,
+            directory: lasting.directory(),
+            hidden: &shell_job.hidden,
+            variables: &variables,
+            input: None,
+            max_stdout: MAX_STDOUT,
+            time,
+            listeners,
+            spawner,
+            handles,
+        };
+        let finished = job.run(cancel).await?;
+        let report = match finished.exit {
+            Exit::Code(_) => reported.read(),
+            // What was stopped leaves all as it was.
+            _ => None,
+        };
+        Ok((finished, lasting.clone().after_shell(report)))
+    }
+
+    /// Where a plan begins, and what its programs are told.
+    pub(super) fn session(&self, lasting: &Lasting) -> Result<plan::Session, Failure> {
+        let directory = lasting.directory();
+        let removed: Vec<OsString> = lasting.removed().collect();
+        let given: Vec<(OsString, OsString)> = lasting.exported().collect();
+        let mut variables: Vec<_> = std::env::vars_os()
+            .filter(|(name, _)| !self.hidden.contains(name))
+            .chain(self.variables.iter().cloned())
+            .filter(|(name, _)| !removed.contains(name))
+            .collect();
+        // The later ones hold.
+        variables.extend(given);
+        let variables = child::without_credentials(variables);
+        let session = plan::Session::new(directory, variables)
+            .map_err(|error| Failure::Directory(error.to_string()))?;
+        // It was judged by its name without links: behind another it is another directory.
+        let real = session.directory().ok();
+        if real.as_deref() != Some(directory.as_ref()) {
+            let text = format!(
+                "The directory {directory} is not where it was when the command was judged."
+            );
+            return Err(Failure::Directory(text));
+        }
+        Ok(session.with_variables(lasting.unexported()))
+    }
+
+    /// Runs what was judged; the text that it was read from is not looked at.
+    #[cfg(unix)]
+    pub(super) async fn run_plan(
+        &self,
+        plan: &CommandPlan,
+        session: plan::Session,
+        execution: Execution<'_>,
+    ) -> Result<(Finished, Option<ShellState>), Failure> {
+        let job = judged::JudgedJob {
+            plan,
+            session,
+            max_stdout: MAX_STDOUT,
+            time: execution.time,
+            listeners: execution.listeners,
+        };
+        let executed = job.run(execution.cancel).await;
+        let executed = executed.map_err(|error| Failure::Said(error.to_string()))?;
+        let shell = executed.left.and_then(|left| {
+            execution
+                .lasting
+                .clone()
+                .after_plan(left.directory, left.variables)
+        });
+        Ok((executed.finished, shell))
+    }
+}

@@ -1,0 +1,86 @@
+//! What the model and programs read of a command that ran.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use windlass_core::{json::RawJson, tool::ToolResult};
+
+use super::{
+    exit::{self, Exit},
+    process::Finished,
+};
+use crate::sandbox::Spawner;
+
+/// The structured output (Agent SDK reference, `BashOutput`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    stdout: &'a str,
+    stderr: &'a str,
+    interrupted: bool,
+    is_image: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_code_interpretation: Option<&'a str>,
+}
+
+pub(super) fn result(
+    command: &str,
+    finished: &Finished,
+    time: Option<Duration>,
+    spawner: &Spawner,
+) -> ToolResult {
+    let stdout = finished.stdout.shown();
+    let mut stderr = finished.stderr.shown();
+    if let Some(violations) = spawner.violations(&stderr) {
+        if !stderr.is_empty() && !stderr.ends_with('\n') {
+            stderr.push('\n');
+        }
+        stderr.push_str(&violations);
+    }
+    let (headline, meaning, is_error) = match finished.exit {
+        Exit::Code(0) => (None, None, false),
+        Exit::Code(code) => match exit::meaning(command, code) {
+            Some(meaning) => (None, Some(meaning), false),
+            None => (Some(format!("Exit code {code}")), None, true),
+        },
+        Exit::Signal(signal) => (Some(format!("Ended by signal {signal}")), None, true),
+        Exit::OutOfTime => (
+            Some(format!(
+                "The command was stopped: it ran out of time after {} ms. Its output until then:",
+                time.unwrap_or_default().as_millis()
+            )),
+            None,
+            true,
+        ),
+        Exit::Cancelled => (
+            Some("The command was interrupted. Its output until then:".to_owned()),
+            None,
+            true,
+        ),
+    };
+    let parts = [headline.as_deref(), Some(&stdout), Some(&stderr), meaning];
+    let parts: Vec<&str> = parts
+        .into_iter()
+        .flatten()
+        .map(str::trim_end)
+        .filter(|part| !part.is_empty())
+        .collect();
+    let text = if parts.is_empty() {
+        "(no output)".to_owned()
+    } else {
+        parts.join("\n")
+    };
+    let structured = RawJson::encode(&Output {
+        stdout: &stdout,
+        stderr: &stderr,
+        interrupted: matches!(finished.exit, Exit::OutOfTime | Exit::Cancelled),
+        is_image: false,
+        return_code_interpretation: meaning,
+    });
+    ToolResult {
+        is_error,
+        // Strings and booleans: encoding cannot fail.
+        structured: structured.ok(),
+        ..ToolResult::text(text)
+    }
+}
