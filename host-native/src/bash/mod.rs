@@ -1,7 +1,7 @@
 //! Bash: the one tool that is no component, because a shell needs the whole system.
 //!
 //! It runs with the rights of this process unless it was given a [`Sandbox`], which has the operating system confine it. Each
-//! command is a process group of its own, which ends with it; what lasts from one to the next is data ([`lasting`]).
+//! command is a process group of its own, which ends with it; what lasts from one to the next is data (`lasting`).
 
 mod background;
 mod capture;
