@@ -127,7 +127,11 @@ mod tests {
                     continue;
                 }
                 let text = fs::read_to_string(&path).unwrap();
-                if text.replace("HookCommand::", "").contains("Command::new(") {
+                if text
+                    .replace("HookCommand::", "")
+                    .replace("FileCommand::", "")
+                    .contains("Command::new(")
+                {
                     places.push(path.file_name().unwrap().display().to_string());
                 }
             }

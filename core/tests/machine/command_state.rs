@@ -141,7 +141,7 @@ fn tool_6_only_tools_that_run_commands_leave_something_behind() {
 
 #[test]
 fn tool_6_a_rule_for_a_line_or_a_program_beside_it_means_the_working_directory() {
-    for line in ["./deploy --now", "case x in x) ls;; esac"] {
+    for line in ["./deploy --now", "eval ls"] {
         let mut spec = asking_spec(vec![bash()]);
         spec.permissions.rules.allow = rules(&["Bash(make:*)", &format!("Bash({line})")]);
         let mut bench = Bench::new(spec);

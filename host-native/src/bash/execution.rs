@@ -1,6 +1,7 @@
 //! The ways in which a command runs: as it was written, printed for a confined bash, or without a shell.
 
 use std::{
+    collections::BTreeMap,
     ffi::{OsStr, OsString},
     time::Duration,
 };
@@ -139,15 +140,14 @@ impl Bash {
     /// Where a plan begins, and what its programs are told.
     pub(super) fn session(&self, lasting: &Lasting) -> Result<plan::Session, Failure> {
         let directory = lasting.directory();
-        let removed: Vec<OsString> = lasting.removed().collect();
-        let given: Vec<(OsString, OsString)> = lasting.exported().collect();
-        let mut variables: Vec<_> = std::env::vars_os()
+        let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os()
             .filter(|(name, _)| !self.hidden.contains(name))
             .chain(self.variables.iter().cloned())
-            .filter(|(name, _)| !removed.contains(name))
             .collect();
-        // The later ones hold.
-        variables.extend(given);
+        for name in lasting.removed() {
+            variables.remove(&name);
+        }
+        variables.extend(lasting.exported());
         let variables = child::without_credentials(variables);
         let session = plan::Session::new(directory, variables)
             .map_err(|error| Failure::Directory(error.to_string()))?;

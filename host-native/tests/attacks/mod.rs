@@ -234,13 +234,17 @@ impl Session {
 
     /// What the model answers: all lines at once, between two of which it must be seen that they ran.
     pub(crate) fn exchanges(&self) -> Value {
-        let lines = self.lines.iter().map(|line| line.text.as_str());
-        let lines = ["control first"]
-            .into_iter()
-            .chain(lines)
-            .chain(["control last"]);
+        let text = |line: &Line| match self.is_control {
+            // What a line that runs as written leaves behind is not to reach the next.
+            true => format!("( eval '{}' )", line.text.replace('\'', "'\\''")),
+            false => line.text.clone(),
+        };
+        let control = |word: &str| format!("control {word}");
+        let lines = core::iter::once(control("first"))
+            .chain(self.lines.iter().map(text))
+            .chain([control("last")]);
         let call =
-            |line: &str| json!({"type": "tool_use", "name": "Bash", "input": {"command": line}});
+            |line: String| json!({"type": "tool_use", "name": "Bash", "input": {"command": line}});
         let calls: Vec<Value> = lines.map(call).collect();
         json!([{"respond": {"content": calls}}, {"respond": "done"}])
     }

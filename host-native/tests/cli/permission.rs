@@ -363,7 +363,7 @@ fn tool_6_a_command_that_leaves_the_workspace_does_not_take_the_next_one_along()
     let server = commander(&["export name=made; cd sub; cd /", "touch $name"]);
     let windlass = Windlass::asking(&server);
     std::fs::create_dir(windlass.workspace.path().join("sub")).unwrap();
-    let done = windlass.run(&["-p", "Make it", "--permission-mode", "bypassPermissions"]);
+    let done = windlass.run(&["-p", "Make it", "--allowedTools", "Bash"]);
     assert_eq!(done.stdout, "Done.\n", "{done:?}");
     assert!(windlass.workspace.path().join("made").exists(), "{done:?}");
     let body = server.requests()[1].body.clone();

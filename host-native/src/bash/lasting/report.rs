@@ -27,10 +27,11 @@ const REPORT: &str = r#"{
 builtin printf '%s\0' "$SHELLOPTS" "$BASHOPTS"
 builtin shopt -p; builtin set +o; builtin printf '\0'
 builtin set +euxf
+IFS=$' \t\n'
 builtin pwd -P; builtin printf '\0'
 for __windlass in NAMES; do
 case ${!__windlass@a} in
-*[aA]*) __windlass_all="$__windlass[@]"; builtin printf 'array\0%s\0%s\0' "$__windlass" "${!__windlass_all@A}";;
+*[aA]*) __windlass_all="$__windlass[*]"; builtin printf 'array\0%s\0%s\0' "$__windlass" "${!__windlass_all@A}";;
 *) builtin printf 'value\0%s\0%s\0%s\0' "$__windlass" "${!__windlass@a}" "${!__windlass}";;
 esac
 done
