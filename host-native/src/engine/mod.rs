@@ -42,7 +42,7 @@ mod surroundings;
 use std::time::Duration;
 
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite},
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
@@ -59,6 +59,9 @@ pub use self::{build::StartError, launch::Launch};
 /// How long the last lines may take to be written once the engine was told to stop: less than whoever told it waits before
 /// ending it by force.
 const LAST_LINES: Duration = Duration::from_millis(500);
+
+/// How long an engine that cannot do what it was started for waits for the first words of the SDK.
+const FIRST_WORDS: Duration = Duration::from_secs(1);
 
 /// What happens to an engine.
 enum Event {
@@ -129,6 +132,8 @@ where
         // Known to the SDKs: a result, no answer to anything, and the words on standard error.
         anstream::eprintln!("{problem}");
         engine.refuse(&problem).await;
+        // An SDK that finds nobody to write its first request to tells that, and not what the result says.
+        heard(input, &stop).await;
         engine.output.close();
         return Ok(written(Ending::Done { failed: true }, writer, &stop).await);
     }
@@ -137,6 +142,16 @@ where
     let ending = engine.run(happening, stop.clone()).await;
     reader.abort();
     Ok(written(ending, writer, &stop).await)
+}
+
+/// Waits for the first words of the SDK, or its silence, for a moment.
+async fn heard(mut input: impl AsyncRead + Unpin, stop: &CancellationToken) {
+    let mut words = [0; 4096];
+    tokio::select! {
+        _ = input.read(&mut words) => {}
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(FIRST_WORDS) => {}
+    }
 }
 
 /// Waits until what was said is written to its end: for as long as somebody reads it, however slowly, and for a moment
