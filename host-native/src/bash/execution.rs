@@ -134,7 +134,10 @@ impl Bash {
             // What was stopped leaves all as it was.
             _ => None,
         };
-        Ok((finished, lasting.clone().after_shell(report)))
+        Ok((
+            finished,
+            lasting.clone().after_shell(report, spawner.is_confined()),
+        ))
     }
 
     /// Where a plan begins, and what its programs are told.

@@ -8,7 +8,7 @@ use windlass::{
     sandbox::{Sandbox, SandboxSettings},
 };
 
-use crate::support::{Done, Windlass, calling};
+use crate::support::{Done, Windlass, calling, model};
 
 fn is_confined() -> bool {
     let sandbox = Sandbox::new(&SandboxSettings::on(), &Environment::default()).unwrap();
@@ -37,6 +37,28 @@ fn conf_5_commands_run_confined_without_a_question() {
     );
     assert!(windlass.workspace.path().join("made").exists());
     assert!(!other.path().join("made").exists());
+}
+
+/// The next command may run outside: what changes programs does not last.
+#[test]
+fn conf_10_a_confined_command_leaves_its_directory_and_variables_and_no_programs() {
+    if !is_confined() {
+        return;
+    }
+    let bash =
+        |command: &str| json!({"type": "tool_use", "name": "Bash", "input": {"command": command}});
+    let script = json!({"exchanges": [
+        {"respond": {"content": [bash("cd sub; x=1; ls() { touch forged; }; export PATH=/none NODE_OPTIONS=y")]}},
+        {"respond": {"content": [bash("echo \"$x$NODE_OPTIONS\" > kept; ls > listed")]}},
+        {"respond": "Done."},
+    ]});
+    let server = model(&script.to_string());
+    let windlass = Windlass::asking(&server);
+    std::fs::create_dir(windlass.workspace.path().join("sub")).unwrap();
+    let done = windlass.run(&["-p", "Make it", "--sandbox", r#"{"enabled": true}"#]);
+    assert_eq!(done.stdout, "Done.\n", "{done:?}");
+    assert_eq!(windlass.file("sub/kept"), "1\n");
+    assert_eq!(windlass.file("sub/listed"), "kept\nlisted\n");
 }
 
 #[test]

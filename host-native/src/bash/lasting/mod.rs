@@ -128,18 +128,30 @@ impl Lasting {
 
     /// What a shell leaves behind, as it reported it. `None` when it reported nothing: another program took its place, or it
     /// was ended.
-    pub(super) fn after_shell(mut self, report: Option<Report>) -> Option<ShellState> {
+    ///
+    /// Whatever a shell starts can write to the handle of the report. That is no more than it may do anyway, but in the sandbox: a
+    /// confined command leaves nothing that changes programs, for the next one may run outside.
+    pub(super) fn after_shell(
+        mut self,
+        report: Option<Report>,
+        is_confined: bool,
+    ) -> Option<ShellState> {
         let Report {
             directory,
             before,
             after,
         } = report?;
+        let may_change_programs = self.is_as_written && !is_confined;
+        let real = std::fs::canonicalize(&directory).ok()?;
+        if real != std::path::Path::new(&directory) {
+            return None;
+        }
         self.state.directory = directory;
         let known: BTreeMap<String, ShellVariable> = std::mem::take(&mut self.state.variables)
             .into_iter()
             .map(|variable| (variable.name.clone(), variable))
             .collect();
-        let withheld = |name: &str| !self.is_as_written && changes_programs(name);
+        let withheld = |name: &str| !may_change_programs && changes_programs(name);
         let mut variables: BTreeMap<String, ShellVariable> = BTreeMap::new();
         for (name, found) in &after.variables {
             let as_before = before.variables.get(name) == Some(found);
@@ -169,7 +181,7 @@ impl Lasting {
         // What this command was not given is as it was.
         variables.extend(known.into_iter().filter(|(name, _)| withheld(name)));
         self.state.variables = variables.into_values().collect();
-        if self.is_as_written {
+        if may_change_programs {
             self.state.definitions = after.definitions(&before);
         }
         Some(self.within_limits())

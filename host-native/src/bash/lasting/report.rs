@@ -13,7 +13,7 @@ use std::{
 };
 
 use rustix::io::fcntl_dupfd_cloexec;
-use windlass_shell::quote;
+use windlass_shell::{is_name, quote};
 
 /// Handles have numbers from here on: those below are used by commands.
 const FIRST: RawFd = 198;
@@ -120,7 +120,9 @@ pub(super) fn startup(
     let _ = writeln!(text, "{report}\nunset -v __windlass __windlass_all");
     let _ = writeln!(text, "trap -- {} EXIT", quote(&report));
     for (name, value) in variables {
-        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+        if let (Some(name), Some(value)) = (name.to_str(), value.to_str())
+            && is_name(name)
+        {
             let _ = writeln!(text, "{name}={}", quote(value));
         }
     }
