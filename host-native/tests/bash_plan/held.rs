@@ -73,7 +73,7 @@ const ORDINARY: [&str; 78] = [
     "cp -r d new",
     "cp -r d/. new",
     "cp -rT d new",
-    "cp -rT d d/e",
+    "cp -rT d/e d/new",
     "cp -a d dlink new b.txt .",
     "cp -a d 'sp ace' new",
     "cp -ar d 'sp ace'",
