@@ -1,4 +1,4 @@
-//! Commands of the Bash tool: confined, against `bash -c` with the same line.
+//! Commands of the Bash tool: judged and confined, against `bash -c` with the same line.
 
 use std::{
     path::Path,
@@ -14,7 +14,7 @@ use windlass_core::{
     RawJson,
     host::CancelSignal,
     spec::Environment,
-    tool::{Access, ApprovedCommand, FsGrant, GrantRoot, ToolCall},
+    tool::{Access, ApprovedCommand, CommandPlan, FsGrant, GrantRoot, ToolCall},
 };
 
 use crate::table::{Goal, Table, median};
@@ -22,12 +22,53 @@ use crate::table::{Goal, Table, median};
 /// Commands in one measurement.
 const COMMANDS: usize = 200;
 
-const LINE: &str = "true";
+/// A program, so that the shell has something to start as well.
+const LINE: &str = "ls";
 
 const FIGURE: &str = "a confined command, more than `bash -c`";
 
+const JUDGED: &str = "a judged command, more than `bash -c`";
+
 pub(crate) fn measure(table: &mut Table) {
     let folder = tempfile::tempdir().expect("a folder");
+    judged(table, folder.path());
+    confined(table, &folder);
+}
+
+/// A command that rules let pass: no shell runs.
+fn judged(table: &mut Table, folder: &Path) {
+    let runtime = runtime();
+    let plan = CommandPlan {
+        script: windlass_core::shell::read(LINE)
+            .expect("a plain line")
+            .script,
+        directory: folder.display().to_string(),
+        ..CommandPlan::default()
+    };
+    let call = ToolCall {
+        command: Some(ApprovedCommand::Plan(plan)),
+        ..call(folder)
+    };
+    let bash = Bash::new();
+    let mut more = Vec::new();
+    for _ in 0..COMMANDS {
+        let start = Instant::now();
+        let result = runtime.block_on(bash.call(&call, CancelSignal::new()));
+        let ours = start.elapsed().as_secs_f64() * 1e3;
+        assert!(!result.is_error, "{}", result.joined_text());
+        more.push(ours - bare(folder));
+    }
+    table.value(JUDGED, "ms", median(more), Goal::AtMost(1.0));
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
+}
+
+fn confined(table: &mut Table, folder: &tempfile::TempDir) {
     let environment = Environment {
         cwd: folder.path().display().to_string(),
         ..Environment::default()
@@ -36,10 +77,7 @@ pub(crate) fn measure(table: &mut Table) {
     if !sandbox.is_available() {
         return table.skipped(FIGURE, "commands cannot be confined here");
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
+    let runtime = runtime();
     let bash = Bash::new().confined_by(sandbox);
     let call = call(folder.path());
     let confined = || {

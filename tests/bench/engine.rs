@@ -214,6 +214,8 @@ impl Engine {
             .current_dir(world.project())
             .env("HOME", &home)
             .env("XDG_CACHE_HOME", &world.cache)
+            // Where the key is by which it knows what it has compiled.
+            .env("XDG_DATA_HOME", world.cache.join("data"))
             .env("CLAUDE_CONFIG_DIR", home.join(".claude"))
             .env("CLAUDE_CODE_ENTRYPOINT", "sdk-ts")
             // The original engine would also call home.
