@@ -1,18 +1,11 @@
 //! Places that become authority, where plain file commands would bring something to them.
 
-use windlass_core::permission::{Mode, Rules, Verdict, command_paths};
+use windlass_core::permission::{Mode, Verdict, command_paths};
 
-use crate::{Call, allow, verdict};
+use crate::{Call, accepting_edits, allow, verdict};
 
 #[test]
 fn perm_4_what_would_lie_in_such_a_place_is_asked_about() {
-    let unasked = |line: &str| {
-        verdict(
-            &Rules::default(),
-            Mode::AcceptEdits,
-            &Call::new("Bash", line),
-        )
-    };
     for line in [
         "mv hooks .git/modules/lib",
         "mv a/hooks/ b/.git/worktrees/one",
@@ -22,7 +15,7 @@ fn perm_4_what_would_lie_in_such_a_place_is_asked_about() {
         "cd .git/modules && cp ../../a/config lib",
         "timeout 5 mv hooks .git/modules/lib",
     ] {
-        assert_eq!(unasked(line), Verdict::Ask, "{line}");
+        assert_eq!(accepting_edits(line), Verdict::Ask, "{line}");
         // Nor does a rule about the program help.
         let rules = allow(&["Bash(mv:*)", "Bash(cp:*)", "Bash(cd:*)"]);
         let by_rule = verdict(&rules, Mode::Default, &Call::new("Bash", line));
@@ -34,7 +27,7 @@ fn perm_4_what_would_lie_in_such_a_place_is_asked_about() {
         "cp -r hooks src",
         "cp a/*.sh b",
     ] {
-        assert_eq!(unasked(line), Verdict::Allow, "{line}");
+        assert_eq!(accepting_edits(line), Verdict::Allow, "{line}");
     }
 }
 

@@ -8,7 +8,7 @@ use windlass_core::{
     spec::{Environment, PermissionPolicy},
 };
 
-use super::{Call, allow, environment, parsed, verdict};
+use super::{Call, accepting_edits, allow, environment, parsed, verdict};
 
 #[test]
 fn perm_2_accept_edits_runs_plain_file_commands_in_the_workspace() {
@@ -297,13 +297,6 @@ fn api_3_a_guarded_server_is_judged_as_if_permissions_were_not_bypassed() {
 
 #[test]
 fn perm_4_what_another_program_starts_in_its_own_way_is_no_accepted_edit() {
-    let unasked = |line: &str| {
-        verdict(
-            &Rules::default(),
-            Mode::AcceptEdits,
-            &Call::new("Bash", line),
-        )
-    };
     for line in [
         "find . -maxdepth 0 -exec touch a \\;",
         "find . -maxdepth 0 -exec timeout 5 mkdir a \\;",
@@ -311,7 +304,7 @@ fn perm_4_what_another_program_starts_in_its_own_way_is_no_accepted_edit() {
         "nice bash -c 'true && rm a'",
         "timeout 5 sh -c 'cd d && { mv a b; }'",
     ] {
-        assert_eq!(unasked(line), Verdict::Ask, "{line}");
+        assert_eq!(accepting_edits(line), Verdict::Ask, "{line}");
     }
     for line in [
         "timeout 5 touch a",
@@ -320,6 +313,6 @@ fn perm_4_what_another_program_starts_in_its_own_way_is_no_accepted_edit() {
         "bash -c 'cd d && rm a' && touch b",
         "timeout 5 sh -c true && touch b",
     ] {
-        assert_eq!(unasked(line), Verdict::Allow, "{line}");
+        assert_eq!(accepting_edits(line), Verdict::Allow, "{line}");
     }
 }

@@ -1,10 +1,6 @@
 //! The ways in which a command runs: as it was written, printed for a confined bash, or without a shell.
 
-use std::{
-    collections::BTreeMap,
-    ffi::{OsStr, OsString},
-    time::Duration,
-};
+use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 
 use windlass_core::{
     host::CancelSignal,
@@ -81,15 +77,8 @@ impl Bash {
         session: &plan::Session,
         execution: Execution<'_>,
     ) -> Result<(Finished, Option<ShellState>), Failure> {
-        let found = |name: &str| {
-            session
-                .find(OsStr::new(name))?
-                .into_os_string()
-                .into_string()
-                .ok()
-        };
         let job = ShellJob {
-            text: &windlass_shell::print(&plan.script, &found),
+            text: &windlass_shell::print(&plan.script, &|name| session.find_text(name)),
             // Nothing from which a shell takes orders before the first line, but what it is given here.
             hidden: std::env::vars_os().map(|(name, _)| name).collect(),
             variables: session.environment(),

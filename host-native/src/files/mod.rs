@@ -24,6 +24,7 @@ mod walk;
 mod write;
 
 pub(crate) use carried::brings_along;
+pub(crate) use resolve::normalised;
 pub(crate) use write::digest_of;
 
 pub use error::FsError;

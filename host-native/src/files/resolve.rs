@@ -115,9 +115,9 @@ fn nearest_existing(path: &Path) -> Result<(PathBuf, Vec<&OsStr>), String> {
 }
 
 /// The path without `.` and `..`, by its text alone.
-fn normalised(path: &Path) -> PathBuf {
+pub(crate) fn normalised(path: impl AsRef<Path>) -> PathBuf {
     let mut out = PathBuf::new();
-    for component in path.components() {
+    for component in path.as_ref().components() {
         match component {
             Component::CurDir => {}
             // Popping at the root leaves the root, as the system does.

@@ -11,6 +11,7 @@
 //! they are values too, and are given to each program when it starts. All programs of a plan are one process group.
 
 mod builtins;
+mod change;
 mod check;
 mod control;
 mod directory;

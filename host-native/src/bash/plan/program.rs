@@ -125,13 +125,7 @@ impl<'p> Shell<'p> {
                     }
                 }
                 Runs::Script { script, .. } => {
-                    let find = |name: &str| {
-                        session
-                            .find(name.as_ref())?
-                            .into_os_string()
-                            .into_string()
-                            .ok()
-                    };
+                    let find = |name: &str| session.find_text(name);
                     *word = windlass_shell::print(script, &find).into();
                 }
             }

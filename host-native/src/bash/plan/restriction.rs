@@ -10,52 +10,17 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, RulesetError,
 };
 
+use super::change::Change;
+
 /// The oldest version in which files can be moved from folder to folder at all.
 const NEEDED: ABI = ABI::V2;
 
 /// The newest whose rights are known here.
 const NEWEST: ABI = ABI::V3;
 
-/// What a program may do with a file or a folder, and with all that is in the folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
-    /// Write into files that are there.
-    Write,
-    /// Make files, and write into files.
-    MakeFiles,
-    /// Make folders.
-    MakeFolders,
-    /// Take files and folders away.
-    Remove,
-    /// Take files away to another folder.
-    Take,
-    /// Put files and folders there that lie elsewhere, in the place of others, and take them away; nothing is written into them.
-    Place,
-    /// All of it.
-    All,
-}
-
 /// Rules for one program.
 #[derive(Debug)]
 pub(super) struct Restriction(RulesetCreated);
-
-impl Change {
-    fn rights(self) -> BitFlags<AccessFs> {
-        match self {
-            Self::Write => AccessFs::WriteFile | AccessFs::Truncate,
-            Self::MakeFiles => AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg,
-            Self::MakeFolders => AccessFs::MakeDir.into(),
-            Self::Remove => AccessFs::RemoveFile | AccessFs::RemoveDir,
-            // The kernel moves nothing to where more may be done with it than where it was.
-            Self::Take => AccessFs::RemoveFile | AccessFs::RemoveDir | AccessFs::Refer,
-            Self::Place => {
-                let writing = AccessFs::WriteFile | AccessFs::Truncate;
-                AccessFs::from_write(NEWEST) & !writing
-            }
-            Self::All => AccessFs::from_write(NEWEST),
-        }
-    }
-}
 
 impl Restriction {
     /// Rules that let a program change what lies below these handles, and nothing else; none where the kernel cannot hold it.
@@ -72,7 +37,7 @@ impl Restriction {
                 .handle_access(AccessFs::from_write(NEWEST))?
                 .create()?;
             for (handle, change) in changes {
-                rules = rules.add_rule(PathBeneath::new(handle, change.rights()))?;
+                rules = rules.add_rule(PathBeneath::new(handle, rights(change)))?;
             }
             Ok(rules)
         };
@@ -103,4 +68,21 @@ fn is_available() -> bool {
         };
         create().is_ok()
     })
+}
+
+/// What the kernel calls it.
+fn rights(change: Change) -> BitFlags<AccessFs> {
+    match change {
+        Change::Write => AccessFs::WriteFile | AccessFs::Truncate,
+        Change::MakeFiles => AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg,
+        Change::MakeFolders => AccessFs::MakeDir.into(),
+        Change::Remove => AccessFs::RemoveFile | AccessFs::RemoveDir,
+        // The kernel moves nothing to where more may be done with it than where it was.
+        Change::Take => AccessFs::RemoveFile | AccessFs::RemoveDir | AccessFs::Refer,
+        Change::Place => {
+            let writing = AccessFs::WriteFile | AccessFs::Truncate;
+            AccessFs::from_write(NEWEST) & !writing
+        }
+        Change::All => AccessFs::from_write(NEWEST),
+    }
 }

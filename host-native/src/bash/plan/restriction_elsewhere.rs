@@ -2,17 +2,7 @@
 
 use std::{io, os::fd::OwnedFd};
 
-/// What a program may do with a file or a folder, and with all that is in the folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
-    Write,
-    MakeFiles,
-    MakeFolders,
-    Remove,
-    Take,
-    Place,
-    All,
-}
+use super::change::Change;
 
 /// Rules for one program: there are none.
 #[derive(Debug)]

@@ -111,6 +111,14 @@ impl Session {
         })
     }
 
+    /// The same as [`find`](Self::find), for a line that is printed; none for what is no text.
+    pub(crate) fn find_text(&self, name: &str) -> Option<String> {
+        self.find(name.as_ref())?
+            .into_os_string()
+            .into_string()
+            .ok()
+    }
+
     /// The file that a program's name means, as bash finds it: the first that can be executed, else the first that is there.
     pub(crate) fn find(&self, name: &OsStr) -> Option<PathBuf> {
         let mut there = None;

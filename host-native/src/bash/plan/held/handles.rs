@@ -13,9 +13,11 @@ use rustix::{
 use super::{
     NotHeld,
     command::{FileCommand, Kind},
-    lexical,
 };
-use crate::bash::plan::{open::without_links, restriction::Change};
+use crate::{
+    bash::plan::{change::Change, open::without_links},
+    files::normalised,
+};
 
 /// A file that a command names.
 pub(super) struct Operand {
@@ -104,7 +106,7 @@ impl Changes<'_> {
     ) -> Result<(), NotHeld> {
         // What ends in `..` is a folder itself.
         let names = usize::from(operand.written.file_name().is_some());
-        let as_written = lexical(operand.written.as_os_str());
+        let as_written = normalised(&operand.written);
         let judged = operand.real.ancestors().skip(names);
         let named = as_written.ancestors().skip(names);
         let mut folders = operand

@@ -9,7 +9,7 @@ mod handles;
 use std::{
     ffi::{OsStr, OsString},
     os::fd::OwnedFd,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
 };
 
 use windlass_core::tool::PlannedFile;
@@ -19,12 +19,8 @@ use self::{
     command::{FileCommand, Kind},
     handles::{Changes, Operand},
 };
-use super::{
-    restriction::{Change, Restriction},
-    shell::Shell,
-    simple::Call,
-};
-use crate::files::{brings_along, resolve};
+use super::{change::Change, restriction::Restriction, shell::Shell, simple::Call};
+use crate::files::{brings_along, normalised, resolve};
 
 /// Why a program is not started.
 pub(super) enum NotHeld {
@@ -85,11 +81,11 @@ impl<'p> Shell<'p> {
     /// An argument that names a file of the plan and leads elsewhere now.
     fn moved<'a>(&self, arguments: &'a [OsString]) -> Option<&'a OsString> {
         arguments.iter().find(|argument| {
-            let written = lexical(&self.directory.join(argument));
+            let written = normalised(self.directory.join(argument));
             let mut planned = self.surroundings.files.iter();
             match planned
                 .clone()
-                .find(|file| written == lexical(OsStr::new(&file.written)))
+                .find(|file| written == normalised(&file.written))
             {
                 Some(file) => resolve("/", &file.written).as_ref() != Ok(&file.real),
                 // What a pattern gives was judged by its folder.
@@ -100,7 +96,7 @@ impl<'p> Shell<'p> {
 
     /// Whether a path is an entry of a folder that was judged, and leads out of it and of the workspace.
     fn leaves(&self, written: &Path, folder: &PlannedFile) -> bool {
-        if written.parent() != Some(&lexical(OsStr::new(&folder.written))) {
+        if written.parent() != Some(&normalised(&folder.written)) {
             return false;
         }
         let Some(Ok(real)) = written.to_str().map(|written| resolve("/", written)) else {
@@ -112,10 +108,10 @@ impl<'p> Shell<'p> {
 
     /// Whether an operand is a file that only the mode lets be changed, or an entry of such a folder.
     fn is_held(&self, operand: &OsStr) -> bool {
-        let written = lexical(&self.directory.join(operand));
+        let written = normalised(self.directory.join(operand));
         let mut held = self.surroundings.held.iter();
         held.any(|held| {
-            let held = lexical(OsStr::new(held));
+            let held = normalised(held);
             written == held || written.parent() == Some(&held)
         })
     }
@@ -174,11 +170,11 @@ impl<'p> Shell<'p> {
     /// An operand, with where it led when it was judged.
     fn judged(&self, operand: &OsStr) -> Option<Operand> {
         let written = self.directory.join(operand);
-        let lexical_path = lexical(&written);
+        let lexical_path = normalised(&written);
         let files = || self.surroundings.files.iter();
-        let is_it = |file: &&PlannedFile| lexical(OsStr::new(&file.written)) == lexical_path;
+        let is_it = |file: &&PlannedFile| normalised(&file.written) == lexical_path;
         let is_above = |file: &&PlannedFile| {
-            Some(lexical(OsStr::new(&file.written)).as_path()) == lexical_path.parent()
+            Some(normalised(&file.written).as_path()) == lexical_path.parent()
         };
         let (real, is_entry) = match files().find(is_it) {
             Some(file) => (PathBuf::from(&file.real), false),
@@ -215,19 +211,4 @@ fn wrapped<'a>(call: &Call<'_>, arguments: &'a [OsString]) -> Option<(Kind, &'a 
     // Of the arguments the program's own name is not among these.
     let before = call.starts.get(at)?.checked_sub(call.program)?;
     Some((kind, arguments.get(before..)?))
-}
-
-/// A path without `.` and `..`, as it was judged: by its text.
-fn lexical(path: &OsStr) -> PathBuf {
-    let mut out = PathBuf::new();
-    for component in Path::new(path).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }
