@@ -4,9 +4,7 @@ use std::{hint::black_box, time::Instant};
 
 use windlass_core::{
     RawJson,
-    permission::{
-        CallSubject, Mode, PathFact, Rule, Rules, Standing, Verdict, command_paths, judge,
-    },
+    permission::{CallSubject, CommandLine, Mode, PathFact, Rule, Rules, Standing, Verdict, judge},
     spec::Environment,
     tool::ToolDefinition,
 };
@@ -56,12 +54,11 @@ pub(crate) fn measure(table: &mut Table) {
     let standing = Standing::new(&rules, Mode::Default, &environment);
     let mut tool = ToolDefinition::new("Bash", "", RawJson::empty_object());
     tool.command_param = Some("command".into());
-    let subject = CallSubject {
-        command: Some(LINE.into()),
-        ..CallSubject::default()
-    };
+    // As a session does: the line is read, its files are resolved, it is judged, and what runs is made of it.
     let judged = || {
-        let paths: Vec<PathFact> = command_paths(LINE, "/work")
+        let line = CommandLine::read(LINE, "/work");
+        let paths: Vec<PathFact> = line
+            .paths()
             .into_iter()
             .map(|asked| PathFact {
                 path: asked.path.clone(),
@@ -69,9 +66,15 @@ pub(crate) fn measure(table: &mut Table) {
                 written: asked.path,
             })
             .collect();
-        judge(&standing, subject.facts(&tool, &paths), None).verdict
+        let subject = CallSubject {
+            command: Some(line),
+            ..CallSubject::default()
+        };
+        let facts = subject.facts(&tool, &paths);
+        assert_eq!(judge(&standing, facts, None).verdict, Verdict::Allow);
+        let line = facts.command.expect("it was set");
+        line.plan(&standing, &tool, &paths).expect("it can be run")
     };
-    assert_eq!(judged(), Verdict::Allow, "the rules let the line run");
     let microseconds = || {
         let start = Instant::now();
         for _ in 0..TIMES {

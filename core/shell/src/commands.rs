@@ -134,6 +134,9 @@ impl CommandWord {
 
 impl From<&Word> for CommandWord {
     fn from(word: &Word) -> Self {
+        if let Some(text) = word.as_literal() {
+            return Self::plain(text);
+        }
         let mut flat = Self::default();
         for part in &word.parts {
             match part {

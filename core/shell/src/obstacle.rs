@@ -257,11 +257,13 @@ impl<'a> Folders<'a> {
 /// Builtins that hosts do themselves. Their names without a folder only: `./echo` is anybody's program.
 fn of_builtin(simple: &Simple) -> Option<&'static str> {
     let program = simple.program()?;
+    if !is_builtin(program) {
+        return is_shell_only(program).then_some("a builtin that only a shell has");
+    }
     let words: alloc::vec::Vec<CommandWord> = simple.words.iter().map(CommandWord::from).collect();
     let arguments = &words[1..];
     let literal = |word: &CommandWord| word.is_literal();
     match program {
-        ":" | "true" | "false" | "echo" => None,
         "pwd" => (!arguments.is_empty()).then_some("an option of `pwd`"),
         "cd" => {
             let is_plain = matches!(arguments, [folder]
@@ -283,8 +285,6 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
                 && !is_unclear_test(arguments, program == "[");
             (!is_clear).then_some("a test that is not plain, or has operands without quotes")
         }
-        "command" => None,
-        name if is_shell_only(name) => Some("a builtin that only a shell has"),
         _ => None,
     }
 }

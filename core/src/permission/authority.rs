@@ -7,8 +7,7 @@
 use alloc::string::String;
 
 use super::{
-    CallFacts, Mode, Rule, Source, Specifier, Standing, command::CommandLine, glob, path_pattern,
-    path_pattern::is_under,
+    CallFacts, Mode, Rule, Source, Specifier, Standing, glob, path_pattern, path_pattern::is_under,
 };
 use crate::{spec::Environment, tool::Access};
 
@@ -83,11 +82,7 @@ pub(super) fn keeps_its_own(program: &str) -> bool {
 }
 
 /// The place that a call may change although nobody who may say so has said so.
-pub(super) fn changed_by(
-    standing: &Standing<'_>,
-    call: CallFacts<'_>,
-    line: Option<&CommandLine<'_>>,
-) -> Option<String> {
+pub(super) fn changed_by(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<String> {
     if standing.mode_for(&call.tool.name) == Mode::BypassPermissions {
         return None;
     }
@@ -106,7 +101,7 @@ pub(super) fn changed_by(
     if let Some(fact) = by_path {
         return Some(fact.path.clone());
     }
-    let line = line?;
+    let line = call.command?;
     let is_approved = standing.rules.allow.iter().any(|rule| {
         is_a_persons(rule)
             && rule.names_tool(&call.tool.name)

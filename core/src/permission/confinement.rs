@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{CallFacts, CommandPattern, Standing, command::CommandLine};
+use super::{CallFacts, CommandPattern, Standing};
 
 /// How the host confines commands (Agent SDK reference, `SandboxSettings`). The host must do so for every call that does not
 /// say otherwise ([`ToolCall::outside_sandbox`](crate::tool::ToolCall::outside_sandbox)).
@@ -64,12 +64,8 @@ impl CommandConfinement {
 }
 
 /// Where the command of a call would run.
-pub(super) fn place(
-    standing: &Standing<'_>,
-    call: CallFacts<'_>,
-    line: Option<&CommandLine<'_>>,
-) -> Place {
-    let (Some(confinement), Some(line)) = (standing.confinement, line) else {
+pub(super) fn place(standing: &Standing<'_>, call: CallFacts<'_>) -> Place {
+    let (Some(confinement), Some(line)) = (standing.confinement, call.command) else {
         return Place::Anywhere;
     };
     if call.asks_outside {
@@ -83,9 +79,7 @@ pub(super) fn place(
 
 /// Whether the command of a call runs outside of the sandbox that there is.
 pub(crate) fn runs_outside(standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
-    let directory = standing.command_directory;
-    let line = call.command.map(|text| CommandLine::new(text, directory));
-    match place(standing, call, line.as_ref()) {
+    match place(standing, call) {
         Place::Excluded => true,
         Place::AskedOutside => standing.confinement.is_some_and(|it| it.allow_outside),
         Place::Anywhere | Place::Sandbox => false,

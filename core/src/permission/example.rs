@@ -5,7 +5,6 @@ use alloc::string::{String, ToString};
 use super::{
     Behavior, CallFacts, Mode, PathFact, Rule, RuleEntry, Rules, Specifier, Standing,
     command::{CommandLine, Concern},
-    command_files::command_paths,
     judge, path_pattern,
 };
 use crate::{
@@ -71,19 +70,16 @@ impl Rule {
         let standing = Standing::new(&rules, Mode::Default, environment);
         let mut call = CallFacts::of(&tool);
         let mut paths = alloc::vec::Vec::new();
+        let line = CommandLine::read(example, &environment.cwd);
         match self.specifier {
             Specifier::Command(_) => {
-                call.command = Some(example);
+                call.command = Some(&line);
                 // No file is looked at: examples are about words.
-                paths.extend(
-                    command_paths(example, &environment.cwd)
-                        .into_iter()
-                        .map(|asked| PathFact {
-                            path: path_pattern::lexical(&environment.cwd, &asked.path),
-                            access: asked.access,
-                            written: asked.path,
-                        }),
-                );
+                paths.extend(line.paths().into_iter().map(|asked| PathFact {
+                    path: path_pattern::lexical(&environment.cwd, &asked.path),
+                    access: asked.access,
+                    written: asked.path,
+                }));
             }
             Specifier::Domain(_) => call.url = Some(example),
             Specifier::Name(_) => call.name = Some(example),
@@ -102,15 +98,11 @@ impl Rule {
             Specifier::Any => {}
         }
         call.paths = &paths;
-        let line = call
-            .command
-            .map(|text| CommandLine::new(text, &environment.cwd));
-        let line = line.as_ref();
         if behavior != Behavior::Allow {
-            return judge::concern(self, &standing, call, line) == Concern::Yes;
+            return judge::concern(self, &standing, call) == Concern::Yes;
         }
-        judge::allows_whole(self, &standing, call, line)
-            || line.is_some_and(|line| {
+        judge::allows_whole(self, &standing, call)
+            || call.command.is_some_and(|line| {
                 let rules = [self];
                 line.allowed_by(&rules, &standing, call.paths).is_some()
             })

@@ -11,9 +11,7 @@ use serde::Serialize;
 
 use super::{
     Behavior, CallFacts, Cause, Decision, HookVerdict, Mode, PermissionUpdate, Rule, RuleName,
-    Specifier, Standing, Verdict,
-    command::{CommandLine, Concern},
-    judge, suggest,
+    Specifier, Standing, Verdict, command::Concern, judge, suggest,
 };
 
 /// A decision with everything that was looked at for it; as text for people, and as data.
@@ -83,17 +81,15 @@ pub fn explain(
     call: CallFacts<'_>,
     hook: Option<&HookVerdict>,
 ) -> Explanation {
-    let directory = standing.command_directory;
-    let line = call.command.map(|text| CommandLine::new(text, directory));
-    let line = line.as_ref();
-    let decision = judge::judge_line(standing, call, line, hook);
-    let guard = |rule: &Rule| match judge::concern(rule, standing, call, line) {
+    let line = call.command;
+    let decision = judge::judge(standing, call, hook);
+    let guard = |rule: &Rule| match judge::concern(rule, standing, call) {
         Concern::Yes => Fit::Covers,
         Concern::Perhaps => Fit::Perhaps,
         Concern::No => miss(rule, call),
     };
     let allow = |rule: &Rule| {
-        if judge::allows_whole(rule, standing, call, line) {
+        if judge::allows_whole(rule, standing, call) {
             Fit::Covers
         } else if judge::is_about_commands(rule, call.tool)
             && line.is_some_and(|line| line.allows_a_part(rule))

@@ -10,8 +10,8 @@ use alloc::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Behavior, Mode, Rule, Source, Specifier, Standing, authority,
-    command::{CommandLine, Concern},
+    Behavior, CommandLine, Mode, Rule, Source, Specifier, Standing, authority,
+    command::Concern,
     confinement::{Place, place},
     glob, path_pattern, tool_name,
 };
@@ -27,7 +27,7 @@ pub struct CallFacts<'a> {
     /// The tool.
     pub tool: &'a ToolDefinition,
     /// The command, for tools that run one.
-    pub command: Option<&'a str>,
+    pub command: Option<&'a CommandLine>,
     /// The address, for the tool that fetches one.
     pub url: Option<&'a str>,
     /// What the call is about, by its name: the subagent or the skill, for the tools that start one.
@@ -60,7 +60,7 @@ impl<'a> CallFacts<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallSubject {
     /// The command.
-    pub command: Option<String>,
+    pub command: Option<CommandLine>,
     /// The address.
     pub url: Option<String>,
     /// The subagent or skill.
@@ -72,9 +72,9 @@ pub struct CallSubject {
 }
 
 impl CallSubject {
-    /// Of a tool's input.
+    /// Of a tool's input; a command begins in this directory.
     #[must_use]
-    pub fn of(tool: &ToolDefinition, input: &RawJson) -> Self {
+    pub fn of(tool: &ToolDefinition, input: &RawJson, directory: &str) -> Self {
         let Ok(fields) = RawObject::parse(input.get()) else {
             return Self::default();
         };
@@ -85,7 +85,8 @@ impl CallSubject {
             _ => (None, tool.core.and_then(|core| core.subject(input))),
         };
         Self {
-            command: tool.command_param.as_deref().and_then(field),
+            command: (tool.command_param.as_deref().and_then(field))
+                .map(|text| CommandLine::read(text, directory)),
             url,
             name,
             consent: tool
@@ -103,7 +104,7 @@ impl CallSubject {
     pub fn facts<'a>(&'a self, tool: &'a ToolDefinition, paths: &'a [PathFact]) -> CallFacts<'a> {
         CallFacts {
             tool,
-            command: self.command.as_deref(),
+            command: self.command.as_ref(),
             url: self.url.as_deref(),
             name: self.name.as_deref(),
             paths,
@@ -291,17 +292,6 @@ impl Cause {
 /// Judges a call. Pure: the same arguments give the same decision.
 #[must_use]
 pub fn judge(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdict>) -> Decision {
-    let directory = standing.command_directory;
-    let line = call.command.map(|text| CommandLine::new(text, directory));
-    judge_line(standing, call, line.as_ref(), hook)
-}
-
-pub(super) fn judge_line(
-    standing: &Standing<'_>,
-    call: CallFacts<'_>,
-    line: Option<&CommandLine<'_>>,
-    hook: Option<&HookVerdict>,
-) -> Decision {
     let decide = |verdict, cause| Decision {
         verdict,
         cause,
@@ -315,11 +305,11 @@ pub(super) fn judge_line(
     if let Some(cause) = by_hook(Behavior::Deny) {
         return decide(Verdict::Deny, cause);
     }
-    let concern = |rule: &Rule| concern(rule, standing, call, line);
+    let concern = |rule: &Rule| concern(rule, standing, call);
     if let Some(rule) = standing.deny_rules().find(|r| concern(r) == Concern::Yes) {
         return decide(Verdict::Deny, Cause::rule(rule));
     }
-    let place = place(standing, call, line);
+    let place = place(standing, call);
     if place == Place::AskedOutside && standing.confinement.is_some_and(|it| !it.allow_outside) {
         return decide(Verdict::Deny, Cause::StaysConfined);
     }
@@ -342,7 +332,7 @@ pub(super) fn judge_line(
     if mode == Mode::Plan && changes && !tool_name::only_delegates(&call.tool.name) {
         return decide(Verdict::Deny, Cause::Mode(mode));
     }
-    if let Some(cause) = guard(standing, call, line) {
+    if let Some(cause) = guard(standing, call) {
         return decide(ask, cause);
     }
     if let Some(cause) = by_hook(Behavior::Ask) {
@@ -359,7 +349,7 @@ pub(super) fn judge_line(
         left: &[],
         ..*standing
     };
-    if let Some((rules, scope)) = allowed_by(&allow, &here, call, line) {
+    if let Some((rules, scope)) = allowed_by(&allow, &here, call) {
         let names: Vec<RuleName> = rules.into_iter().map(RuleName::from).collect();
         let cause = match names.is_empty() {
             true => Cause::Mode(mode),
@@ -374,24 +364,20 @@ pub(super) fn judge_line(
     if place == Place::Sandbox && standing.confinement.is_some_and(|it| it.auto_allow) {
         return decide(Verdict::Allow, Cause::Confined);
     }
-    by_mode(standing, call, line)
+    by_mode(standing, call)
 }
 
 /// What makes a call be asked about although a rule or the mode would let it run.
-fn guard(
-    standing: &Standing<'_>,
-    call: CallFacts<'_>,
-    line: Option<&CommandLine<'_>>,
-) -> Option<Cause> {
+fn guard(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<Cause> {
     let mut guards = standing.rules.ask.iter().chain(standing.deny_rules());
-    let concerned = |rule: &&Rule| concern(rule, standing, call, line) != Concern::No;
+    let concerned = |rule: &&Rule| concern(rule, standing, call) != Concern::No;
     if let Some(rule) = guards.clone().find(concerned) {
         return Some(Cause::rule(rule));
     }
-    if let Some(path) = authority::changed_by(standing, call, line) {
+    if let Some(path) = authority::changed_by(standing, call) {
         return Some(Cause::Authority(path));
     }
-    let line = line?;
+    let line = call.command?;
     if let Some(why) = line.unread()
         && guards.any(|rule| is_about_commands(rule, call.tool))
     {
@@ -403,11 +389,7 @@ fn guard(
         .map(|rule| Cause::ClosedFile(RuleName::from(rule)))
 }
 
-fn by_mode(
-    standing: &Standing<'_>,
-    call: CallFacts<'_>,
-    line: Option<&CommandLine<'_>>,
-) -> Decision {
+fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
     let decide = |verdict, cause| Decision {
         verdict,
         cause,
@@ -426,7 +408,7 @@ fn by_mode(
     if inside && standing.free_workspace_reads && call.tool.annotations.read_only {
         return decide(Verdict::Allow, Cause::WorkspaceRead);
     }
-    if standing.free_workspace_reads && line.is_some_and(CommandLine::only_speaks) {
+    if standing.free_workspace_reads && call.command.is_some_and(CommandLine::only_speaks) {
         return Decision {
             scope: Scope::Parts,
             ..decide(Verdict::Allow, Cause::OwnState)
@@ -435,7 +417,7 @@ fn by_mode(
     if inside && mode == Mode::AcceptEdits && call.tool.edits_files() {
         return decide(Verdict::Allow, Cause::Mode(mode));
     }
-    let obstacle = line.and_then(CommandLine::obstacle);
+    let obstacle = call.command.and_then(CommandLine::obstacle);
     match (mode, outside, obstacle) {
         (Mode::DontAsk, _, _) => decide(Verdict::Deny, Cause::Mode(mode)),
         (_, Some(fact), _) => decide(Verdict::Ask, Cause::OutsideWorkspace(fact.path.clone())),
@@ -445,12 +427,7 @@ fn by_mode(
 }
 
 /// Whether a rule that denies or asks is about a call: one path or one command is enough.
-pub(super) fn concern(
-    rule: &Rule,
-    standing: &Standing<'_>,
-    call: CallFacts<'_>,
-    line: Option<&CommandLine<'_>>,
-) -> Concern {
+pub(super) fn concern(rule: &Rule, standing: &Standing<'_>, call: CallFacts<'_>) -> Concern {
     let sure = |yes| if yes { Concern::Yes } else { Concern::No };
     match &rule.specifier {
         Specifier::Path(pattern) => {
@@ -466,7 +443,9 @@ pub(super) fn concern(
         }
         _ if !rule.names_tool(&call.tool.name) => Concern::No,
         Specifier::Any => Concern::Yes,
-        Specifier::Command(pattern) => line.map_or(Concern::No, |line| line.concern(pattern)),
+        Specifier::Command(pattern) => {
+            (call.command).map_or(Concern::No, |line| line.concern(pattern))
+        }
         Specifier::Domain(domain) => match call.url.map(|url| domain.covers(url)) {
             None => Concern::No,
             // Where the address leads is not known: perhaps there.
@@ -483,9 +462,8 @@ fn allowed_by<'r>(
     rules: &[&'r Rule],
     standing: &Standing<'_>,
     call: CallFacts<'_>,
-    line: Option<&CommandLine<'_>>,
 ) -> Option<(Vec<&'r Rule>, Scope)> {
-    let whole = |rule: &&&Rule| allows_whole(rule, standing, call, line);
+    let whole = |rule: &&&Rule| allows_whole(rule, standing, call);
     if let Some(rule) = rules.iter().find(whole) {
         return Some((alloc::vec![*rule], Scope::Whole));
     }
@@ -494,17 +472,14 @@ fn allowed_by<'r>(
         .copied()
         .filter(|rule| is_about_commands(rule, call.tool) || rule.is_edit())
         .collect();
-    let parts = line?.allowed_by(&concerning, standing, call.paths)?;
+    let parts = call
+        .command?
+        .allowed_by(&concerning, standing, call.paths)?;
     Some((parts, Scope::Parts))
 }
 
 /// Whether a rule by itself allows a call as a whole.
-pub(super) fn allows_whole(
-    rule: &Rule,
-    standing: &Standing<'_>,
-    call: CallFacts<'_>,
-    line: Option<&CommandLine<'_>>,
-) -> bool {
+pub(super) fn allows_whole(rule: &Rule, standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
     if let Specifier::Path(pattern) = &rule.specifier {
         let wanted = if rule.is_edit() {
             Access::Write
@@ -520,7 +495,9 @@ pub(super) fn allows_whole(
     rule.names_tool(&call.tool.name)
         && match &rule.specifier {
             Specifier::Any => true,
-            Specifier::Command(_) => line.is_some_and(|line| line.is_allowed_line(rule, standing)),
+            Specifier::Command(_) => {
+                (call.command).is_some_and(|line| line.is_allowed_line(rule, standing))
+            }
             Specifier::Domain(domain) => {
                 call.url.is_some_and(|url| domain.covers(url) == Some(true))
             }

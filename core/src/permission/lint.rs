@@ -10,8 +10,8 @@ use alloc::{
 use serde::Serialize;
 
 use super::{
-    Behavior, Layer, Rule, RuleEntry, RuleName, Source, Specifier, command_pattern::CommandPattern,
-    glob, tool_name,
+    Behavior, Layer, Rule, RuleEntry, RuleName, Source, Specifier, command::CommandPattern, glob,
+    tool_name,
 };
 use windlass_shell::{self as shell, Unparsed};
 

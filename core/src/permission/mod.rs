@@ -1,6 +1,7 @@
 //! May this call run? Rules, modes, and the cause of every decision.
 //!
 //! - [`Rule`] is one rule, [`Rules`] those in force, [`Layered`] puts those of several sources together.
+//! - [`CommandLine`] is the line of a command, read once.
 //! - [`judge()`] decides a call, [`explain()`] says why, [`lint()`] finds rules that do nothing.
 //! - [`PermissionUpdate`] changes the permissions of a session, [`SessionPermissions`]; [`suggestions`] are
 //!   updates that would let a call run.
@@ -8,8 +9,6 @@
 
 mod authority;
 mod command;
-mod command_files;
-mod command_pattern;
 mod confinement;
 mod domain;
 mod example;
@@ -31,9 +30,7 @@ mod update;
 mod visible;
 
 pub use authority::{SHELL_PROFILES, becomes_authority};
-pub(crate) use command::plan as command_plan;
-pub use command_files::command_paths;
-pub use command_pattern::CommandPattern;
+pub use command::{CommandLine, CommandPattern};
 pub use confinement::CommandConfinement;
 pub(crate) use confinement::runs_outside;
 pub use domain::DomainPattern;

@@ -10,7 +10,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Source, command_pattern::CommandPattern, domain::DomainPattern, glob, tool_name};
+use super::{Source, command::CommandPattern, domain::DomainPattern, glob, tool_name};
 
 /// Allow, ask and deny rules, each in its order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

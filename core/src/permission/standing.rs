@@ -16,8 +16,6 @@ pub struct Standing<'a> {
     pub free_workspace_reads: bool,
     /// Facts about the host.
     pub environment: &'a Environment,
-    /// Where commands begin: the working directory, or the one in which the last command ended.
-    pub command_directory: &'a str,
     /// The directories that belong to the workspace beside the working directory.
     pub directories: &'a [String],
     /// Directories from which the work has moved elsewhere. Rules that deny or ask hold there as well, rules that allow do not.
@@ -41,7 +39,6 @@ impl<'a> Standing<'a> {
             mode,
             free_workspace_reads: false,
             environment,
-            command_directory: &environment.cwd,
             directories: &environment.additional_directories,
             left: &[],
             own_deny: &[],

@@ -10,8 +10,8 @@ use alloc::{
 use super::{
     CallFacts, Cause, Decision, Destination, DirectoryChange, Mode, PermissionUpdate, RuleValue,
     Standing, Verdict,
-    command::{CommandLine, plain_words},
-    command_pattern, domain, glob, judge,
+    command::{self, plain_words},
+    domain, glob, judge,
     path_pattern::is_under,
 };
 use crate::tool::Access;
@@ -62,7 +62,7 @@ pub fn suggestions(
         return Vec::new();
     }
     let mut updates = if call.command.is_some() {
-        of_command(standing, call)
+        of_command(call)
     } else if !call.paths.is_empty() {
         of_paths(standing, call)
     } else {
@@ -103,8 +103,8 @@ fn of_call(call: CallFacts<'_>) -> RuleValue {
 }
 
 /// This very line; and for a single command of a well-known kind, those that begin like it.
-fn of_command(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
-    let Some(text) = call.command else {
+fn of_command(call: CallFacts<'_>) -> Vec<PermissionUpdate> {
+    let Some(line) = call.command else {
         return Vec::new();
     };
     let tool = &call.tool.name;
@@ -114,8 +114,7 @@ fn of_command(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpd
         let readable = value.to_rule().is_ok();
         readable.then(|| PermissionUpdate::allow(vec![value], Destination::LocalSettings))
     };
-    let line = CommandLine::new(text, standing.command_directory);
-    let exact = allow(command_pattern::escape(text.trim()));
+    let exact = allow(command::escape(line.text().trim()));
     let mut commands = line.commands();
     let only = commands.next().filter(|_| commands.next().is_none());
     let prefix = only

@@ -4,7 +4,12 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{call::CallHooks, compaction::Compacting, output::OutputProgress, refused::Place};
+use super::{
+    call::{CallHooks, ReadSubject},
+    compaction::Compacting,
+    output::OutputProgress,
+    refused::Place,
+};
 use crate::{
     content::ToolUse,
     effect::Prompt,
@@ -146,6 +151,9 @@ pub(super) struct Call {
     pub(super) input: ToolCallInput,
     pub(super) state: CallState,
     pub(super) paths: Vec<PathFact>,
+    /// What its input says for rules, once that was read.
+    #[serde(skip)]
+    pub(super) subject: Option<ReadSubject>,
     /// Somebody allowed it: only a deny rule can still stop it.
     pub(super) approved: bool,
     /// Why it may run: recorded before it does.
@@ -237,6 +245,7 @@ impl Call {
             },
             state: CallState::Waiting,
             paths: Vec::new(),
+            subject: None,
             approved: false,
             decision: None,
             command: None,

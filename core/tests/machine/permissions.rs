@@ -5,8 +5,8 @@ use windlass_core::{
     Input, Spec,
     effect::PermissionResponse,
     permission::{
-        CallFacts, Cause, Mode, PathFact, PermissionUpdate, RuleValue, Rules, Standing, Verdict,
-        command_paths, judge,
+        CallFacts, Cause, CommandLine, Mode, PathFact, PermissionUpdate, RuleValue, Rules,
+        Standing, Verdict, judge,
     },
     spec::Environment,
     tool::{Access, ToolDefinition},
@@ -53,7 +53,8 @@ fn verdict(
         Access::Read
     };
     let mut paths: Vec<PathFact> = (path.into_iter()).map(|path| fact(path, access)).collect();
-    paths.extend(command.into_iter().flat_map(resolved));
+    let line = command.map(|command| CommandLine::read(command, CWD));
+    paths.extend(line.iter().flat_map(resolved));
     let rules = Rules {
         allow: rules(policy.allow),
         ask: rules(policy.ask),
@@ -66,7 +67,7 @@ fn verdict(
         ..Standing::new(&rules, mode, &environment)
     };
     let call = CallFacts {
-        command,
+        command: line.as_ref(),
         paths: &paths,
         ..CallFacts::of(tool)
     };
@@ -83,7 +84,7 @@ fn fact(path: &str, access: Access) -> PathFact {
 }
 
 /// What a host without links says about the files of a command.
-fn resolved(command: &str) -> Vec<PathFact> {
+fn resolved(line: &CommandLine) -> Vec<PathFact> {
     let real = |path: &str| {
         let mut parts: Vec<&str> = Vec::new();
         for part in path.split('/') {
@@ -95,8 +96,8 @@ fn resolved(command: &str) -> Vec<PathFact> {
         }
         format!("/{}", parts.join("/"))
     };
-    let asked = command_paths(command, CWD).into_iter();
-    asked
+    line.paths()
+        .into_iter()
         .map(|asked| PathFact {
             path: real(&asked.path),
             access: asked.access,

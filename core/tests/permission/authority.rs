@@ -1,6 +1,6 @@
 //! Places that become authority, where plain file commands would bring something to them.
 
-use windlass_core::permission::{Mode, Verdict, command_paths};
+use windlass_core::permission::{CommandLine, Mode, Verdict};
 
 use crate::{Call, accepting_edits, allow, verdict};
 
@@ -34,7 +34,7 @@ fn perm_4_what_would_lie_in_such_a_place_is_asked_about() {
 #[test]
 fn the_host_is_asked_what_comes_along_with_folders() {
     let carried = |line: &str| -> Vec<String> {
-        let asked = command_paths(line, "/w").into_iter();
+        let asked = CommandLine::read(line, "/w").paths().into_iter();
         asked
             .filter(|asked| asked.carried)
             .map(|asked| asked.path)

@@ -29,7 +29,7 @@ fn decide(
     };
     let bash = tool("Bash");
     let input = json!({"command": line, "dangerouslyDisableSandbox": outside});
-    let subject = CallSubject::of(&bash, &RawJson::parse(input.to_string()).unwrap());
+    let subject = CallSubject::of(&bash, &RawJson::parse(input.to_string()).unwrap(), "/w");
     judge(&standing, subject.facts(&bash, &[]), hook)
 }
 

@@ -13,10 +13,7 @@ mod updates;
 use serde_json::json;
 use windlass_core::{
     RawJson,
-    permission::{
-        CallFacts, CallSubject, Mode, PathFact, Rule, Rules, Standing, Verdict, command_paths,
-        judge,
-    },
+    permission::{CallFacts, CallSubject, Mode, PathFact, Rule, Rules, Standing, Verdict, judge},
     spec::Environment,
     tool::{Access, PathParam, ToolDefinition},
     tools::CoreTool,
@@ -85,7 +82,7 @@ impl Call {
             _ => json!({}),
         };
         let input = RawJson::parse(input.to_string()).unwrap();
-        let subject = CallSubject::of(&tool, &input);
+        let subject = CallSubject::of(&tool, &input, CWD);
         let mut paths: Vec<PathFact> = tool
             .paths
             .iter()
@@ -96,15 +93,11 @@ impl Call {
             })
             .collect();
         if let Some(command) = &subject.command {
-            paths.extend(
-                command_paths(command, CWD)
-                    .into_iter()
-                    .map(|asked| PathFact {
-                        path: real(&asked.path),
-                        access: asked.access,
-                        written: asked.path,
-                    }),
-            );
+            paths.extend(command.paths().into_iter().map(|asked| PathFact {
+                path: real(&asked.path),
+                access: asked.access,
+                written: asked.path,
+            }));
         }
         Self {
             tool,

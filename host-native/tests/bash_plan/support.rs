@@ -17,7 +17,7 @@ use std::{
 use windlass::{
     bash::plan::{self, Control, Ended, Ending, Refused, Session, Streams},
     core::{
-        permission::command_paths,
+        permission::CommandLine,
         tool::{Access, CommandPlan, PlannedFile},
     },
     files::resolve,
@@ -211,7 +211,7 @@ impl Folder {
     pub(crate) fn accepted(&self, line: &str) -> Option<CommandPlan> {
         let mut plan = self.plan(line);
         plan.workspace = vec![self.text()];
-        for asked in command_paths(line, &self.text()) {
+        for asked in CommandLine::read(line, &self.text()).paths() {
             let real = resolve("/", &asked.path).ok()?;
             if !Path::new(&real).starts_with(self.path()) {
                 return None;

@@ -5,11 +5,11 @@ use std::{fs::File, io, sync::Arc};
 use windlass::bash::plan::{Control, Ending, Session, Streams, execute};
 use windlass_core::{
     RawJson,
-    permission::{CallSubject, Mode, PathFact, Scope, Standing, Verdict, command_paths, judge},
+    permission::{CallSubject, CommandLine, PathFact, Scope, Standing, Verdict, judge},
     spec::Environment,
-    tool::{CommandPlan, PlannedFile, ToolDefinition},
+    tool::{CommandPlan, ToolDefinition},
 };
-use windlass_shell::{print, read};
+use windlass_shell::print;
 
 use crate::{
     deadline::Deadline,
@@ -25,31 +25,11 @@ pub struct Judged;
 
 impl Reading for Judged {
     fn passes(&self, line: &str, permissions: &Permissions, stage: &Stage) -> Option<Vec<Form>> {
-        let files = resolved(line, stage);
-        match approved(line, &files, permissions, stage)? {
-            Scope::Whole => Some(vec![Form::in_shell(Shell::Bash, line.to_owned())]),
-            Scope::Parts => {
-                // A line that passes in parts has been read.
-                let script = read(line).ok()?.script;
-                let text = print(&script, &|name| stage.program(name));
-                let directory = stage.work().to_string_lossy().into_owned();
-                // No rules here are about the plain file commands: only the mode lets them run.
-                let accepts = permissions.mode == Mode::AcceptEdits;
-                let held = files.iter().filter(|_| accepts);
-                let held = held.map(|fact| fact.written.clone()).collect();
-                let files = files.into_iter().map(|fact| PlannedFile {
-                    written: fact.written,
-                    real: fact.path,
-                    access: fact.access,
-                });
-                let plan = CommandPlan {
-                    script,
-                    workspace: vec![directory.clone()],
-                    directory,
-                    files: files.collect(),
-                    held,
-                    all_held: accepts,
-                };
+        let line = CommandLine::read(line, &stage.work().to_string_lossy());
+        match approved(line, permissions, stage)? {
+            Approved::Whole(text) => Some(vec![Form::in_shell(Shell::Bash, text)]),
+            Approved::Parts(plan) => {
+                let text = print(&plan.script, &|name| stage.program(name));
                 Some(vec![
                     Form::in_shell(Shell::Bash, text.clone()),
                     Form::in_shell(Shell::Dash, text),
@@ -64,15 +44,20 @@ impl Reading for Judged {
     }
 }
 
+/// What of a line may run.
+enum Approved {
+    Whole(String),
+    Parts(CommandPlan),
+}
+
 /// The files of a line as a host without links resolves them.
-fn resolved(line: &str, stage: &Stage) -> Vec<PathFact> {
-    let asked = command_paths(line, &stage.work().to_string_lossy());
+fn resolved(line: &CommandLine) -> Vec<PathFact> {
     let fact = |asked: windlass_core::effect::ResolvePath| PathFact {
         path: real(&asked.path),
         access: asked.access,
         written: asked.path,
     };
-    asked.into_iter().map(fact).collect()
+    line.paths().into_iter().map(fact).collect()
 }
 
 fn real(path: &str) -> String {
@@ -88,16 +73,12 @@ fn real(path: &str) -> String {
 }
 
 /// What of a line may run unasked.
-fn approved(
-    line: &str,
-    files: &[PathFact],
-    permissions: &Permissions,
-    stage: &Stage,
-) -> Option<Scope> {
+fn approved(line: CommandLine, permissions: &Permissions, stage: &Stage) -> Option<Approved> {
     let mut tool = ToolDefinition::new("Bash", "", RawJson::empty_object());
     tool.command_param = Some("command".into());
+    let files = resolved(&line);
     let subject = CallSubject {
-        command: Some(line.to_owned()),
+        command: Some(line),
         ..CallSubject::default()
     };
     let environment = Environment {
@@ -111,8 +92,15 @@ fn approved(
         free_workspace_reads: true,
         ..Standing::new(&rules, permissions.mode, &environment)
     };
-    let decision = judge(&standing, subject.facts(&tool, files), None);
-    (decision.verdict == Verdict::Allow).then_some(decision.scope)
+    let facts = subject.facts(&tool, &files);
+    let decision = judge(&standing, facts, None);
+    let line = facts
+        .command
+        .filter(|_| decision.verdict == Verdict::Allow)?;
+    match decision.scope {
+        Scope::Whole => Some(Approved::Whole(line.text().to_owned())),
+        Scope::Parts => line.plan(&standing, &tool, &files).map(Approved::Parts),
+    }
 }
 
 /// The plan that the core makes of a line, run without a shell.

@@ -14,7 +14,8 @@ use windlass_core::{
     callback_loop::{CallbackLoop, LoopEvents},
     message::Message,
     permission::{
-        CallFacts, Layer, Layered, Mode, PermissionSettings, Source, Standing, explain, lint,
+        CallFacts, CommandLine, Layer, Layered, Mode, PermissionSettings, Source, Standing,
+        explain, lint,
     },
     spec::Environment,
     tool::ToolDefinition,
@@ -51,8 +52,9 @@ pub fn rules(question: &str) -> Result<String, String> {
     let layered = Layered::of(&layers, &environment)
         .map_err(|faults| windlass_core::permission::all_faults(&faults))?;
     let bash = ToolDefinition::new("Bash", "", RawJson::empty_object());
+    let line = CommandLine::read(command, &environment.cwd);
     let facts = CallFacts {
-        command: Some(&command),
+        command: Some(&line),
         ..CallFacts::of(&bash)
     };
     let mode = layered.mode.unwrap_or(Mode::Default);

@@ -62,13 +62,17 @@ impl Reader<'_> {
     }
 
     fn assignment_or_program(&mut self, command: &mut Simple) -> Result<(), Unparsed> {
-        let atoms = self.atoms()?;
-        if let Some((name, value)) = assignment(&atoms)? {
-            command.assignments.push(Assignment { name, value });
-            return Ok(());
-        }
         let mut words: Vec<Word> = Vec::new();
-        super::word::finish(atoms, &mut words)?;
+        if self.peek_plain().is_some_and(|text| !text.contains('=')) {
+            self.words_into(&mut words)?;
+        } else {
+            let atoms = self.atoms()?;
+            if let Some((name, value)) = assignment(&atoms)? {
+                command.assignments.push(Assignment { name, value });
+                return Ok(());
+            }
+            super::word::finish(atoms, &mut words)?;
+        }
         match words.as_slice() {
             // Here it would be no keyword; but readers differ in when it is one.
             [program] if program.as_literal().is_some_and(is_keyword) => {

@@ -113,6 +113,9 @@ pub(super) fn assembled(atoms: &[Atom]) -> Result<Word, Unparsed> {
 
 /// Bash expands `~` in `make PREFIX=~/x`, dash does not.
 fn refuse_tilde_in_assignment(atoms: &[Atom]) -> Result<(), Unparsed> {
+    if !atoms.iter().any(|atom| matches!(atom, Atom::Plain('~'))) {
+        return Ok(());
+    }
     let mut previous = None;
     let mut name = String::new();
     let mut is_assignment = false;
@@ -195,11 +198,26 @@ fn push_pattern(word: &mut Word, add: impl FnOnce(&mut String)) {
     }
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Adds the words that the word here becomes.
     pub(super) fn words_into(&mut self, words: &mut Vec<Word>) -> Result<(), Unparsed> {
+        if let Some(text) = self.peek_plain() {
+            self.at += text.len();
+            words.push(Word::literal(text));
+            return Ok(());
+        }
         let atoms = self.atoms()?;
         finish(atoms, words)
+    }
+
+    /// The word that stands here if it is nothing but characters that mean themselves wherever they stand, as most words are.
+    pub(super) fn peek_plain(&self) -> Option<&'a str> {
+        let rest = self.rest();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,@%".contains(c);
+        let end = rest.find(|c| !is_plain(c)).unwrap_or(rest.len());
+        let (text, behind) = rest.split_at(end);
+        let is_whole = behind.chars().next().is_none_or(ends_word);
+        (is_whole && !text.is_empty()).then_some(text)
     }
 
     /// The pieces of the word that stands here.

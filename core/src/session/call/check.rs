@@ -10,7 +10,7 @@ use crate::{
     effect::{Effect, ResolvePath, ResolvedPath},
     id::Stage,
     json::{RawJson, RawObject},
-    permission::{CallSubject, PathFact, command_paths},
+    permission::PathFact,
     provider::StopReason,
     schema,
     tool::{ToolDefinition, ToolResult},
@@ -74,8 +74,8 @@ impl Thread {
         for asked in &mut paths {
             asked.path = self.seen_from_here(core::mem::take(&mut asked.path));
         }
-        if let Some(command) = CallSubject::of(tool, &input).command {
-            paths.append(&mut command_paths(&command, self.command_directory()));
+        if let Some(command) = &self.subject(index, tool, &input).command {
+            paths.append(&mut command.paths());
         }
         if paths.is_empty() {
             self.run.calls[index].paths.clear();

@@ -12,8 +12,8 @@ use crate::{
     json::RawJson,
     message::{Message, PermissionDenial, PermissionDenied, SystemMessage},
     permission::{
-        CallFacts, CallSubject, Cause, Decision, Mode, PermissionUpdate, Scope, Standing, Verdict,
-        command_plan, first_rule, judge, suggestions, visible,
+        CallFacts, Cause, Decision, Mode, PermissionUpdate, Scope, Standing, Verdict, first_rule,
+        judge, suggestions, visible,
     },
     spec::Spec,
     tool::{ApprovedCommand, FsGrant, ToolCall, ToolDefinition, ToolResult},
@@ -31,7 +31,6 @@ impl Thread {
             mode: shared.permissions.mode(),
             free_workspace_reads: policy.free_workspace_reads,
             environment: &self.spec.environment,
-            command_directory: self.command_directory(),
             directories: shared.permissions.directories(&shared.spec.environment),
             left: &self.left,
             own_deny: match self.number {
@@ -47,10 +46,12 @@ impl Thread {
     pub(super) fn judge_call(&mut self, shared: &mut Shared, index: usize) {
         let spec = self.spec.clone();
         let call = &self.run.calls[index];
-        let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
+        let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), call.input.clone())
+        else {
             return;
         };
-        let subject = CallSubject::of(tool, input);
+        let subject = self.subject(index, tool, &input);
+        let call = &self.run.calls[index];
         let facts = subject.facts(tool, &call.paths);
         let standing = self.standing(shared);
         let decision = judge(&standing, facts, call.hooks.verdict().as_ref());
@@ -256,11 +257,11 @@ fn approved_command(
     facts: CallFacts<'_>,
     standing: &Standing<'_>,
 ) -> Option<ApprovedCommand> {
-    let text = facts.command?;
+    let line = facts.command?;
     match decision.scope {
         Scope::Whole => Some(ApprovedCommand::AsWritten),
         Scope::Parts => {
-            let plan = command_plan(text, standing, facts.tool, facts.paths)?;
+            let plan = line.plan(standing, facts.tool, facts.paths)?;
             Some(ApprovedCommand::Plan(plan))
         }
     }

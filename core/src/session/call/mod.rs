@@ -11,9 +11,10 @@ mod judge;
 mod perform;
 mod results;
 mod shell;
+mod subject;
 mod worktree;
 
-pub(super) use self::hooked::CallHooks;
+pub(super) use self::{hooked::CallHooks, subject::ReadSubject};
 
 use super::{Event, Phase, Shared, Thread, run::CallState};
 use crate::{

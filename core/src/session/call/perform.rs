@@ -15,7 +15,7 @@ use crate::{
     id::{Millis, Stage},
     json::{RawJson, RawObject},
     message::{Message, ToolProgress},
-    permission::{CallSubject, PathFact, Standing, deny_patterns, runs_outside},
+    permission::{PathFact, Standing, deny_patterns, runs_outside},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
     tools::CoreTool,
 };
@@ -40,11 +40,11 @@ impl Thread {
             return;
         }
         let call = &self.run.calls[index];
-        let (Some(tool), ToolCallInput::Json(input)) = (tool, &call.input) else {
+        let (Some(tool), ToolCallInput::Json(input)) = (tool, call.input.clone()) else {
             return;
         };
-        let in_background = wants_background(tool, input);
-        let effect = Effect::CallTool(self.handed_over(shared, index, tool, input));
+        let in_background = wants_background(tool, &input);
+        let effect = Effect::CallTool(self.handed_over(shared, index, tool, &input));
         self.let_run(shared, index, decision);
         let call = &mut self.run.calls[index];
         let interval = spec.progress_interval_ms.filter(|ms| *ms > 0);
@@ -60,12 +60,13 @@ impl Thread {
     pub(in crate::session) fn probe_call(&mut self, shared: &mut Shared, index: usize) {
         let spec = self.spec.clone();
         let call = &self.run.calls[index];
-        let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), &call.input) else {
+        let (Some(tool), ToolCallInput::Json(input)) = (spec.tool(&call.name), call.input.clone())
+        else {
             return;
         };
         let effect = Effect::ProbeTool(Probe {
             lost: self.call_effect(shared, index, Stage::Run),
-            call: self.handed_over(shared, index, tool, input),
+            call: self.handed_over(shared, index, tool, &input),
         });
         let id = self.call_effect(shared, index, Stage::Probe);
         self.perform(shared, id, effect);
@@ -73,20 +74,18 @@ impl Thread {
 
     /// A call as the host gets it.
     fn handed_over(
-        &self,
+        &mut self,
         shared: &Shared,
         index: usize,
         tool: &ToolDefinition,
         input: &RawJson,
     ) -> ToolCall {
+        let subject = self.subject(index, tool, input);
         let call = &self.run.calls[index];
         let standing = self.standing(shared);
         let mut grant = grant(&standing, tool, &call.paths);
         let outside_sandbox = standing.confinement.is_some()
-            && runs_outside(
-                &standing,
-                CallSubject::of(tool, input).facts(tool, &call.paths),
-            );
+            && runs_outside(&standing, subject.facts(tool, &call.paths));
         let narrowing = &call.hooks.narrowing;
         grant.deny.extend_from_slice(&narrowing.deny_paths);
         let observed = if tool.paths.is_empty() {

@@ -8,10 +8,7 @@ use alloc::{
 
 use windlass_shell::{CommandWord as Word, Direction, Folder, SimpleCommand};
 
-use crate::{effect::ResolvePath, tool::Access};
-
-/// More files than anybody names; what is beyond counts as unknown.
-const MOST_FILES: usize = 64;
+use crate::tool::Access;
 
 /// A file that a command names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +47,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    fn all(&self) -> impl Iterator<Item = &FileUse> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &FileUse> {
         let operands = match &self.command {
             FileCommand::Changes(uses) => uses.as_deref().unwrap_or_default(),
             FileCommand::Enters(folder) => core::slice::from_ref(folder),
@@ -59,29 +56,6 @@ impl Files {
         };
         operands.iter().chain(&self.redirections)
     }
-}
-
-/// The files that a command line names, for the host to resolve before the line is judged: where redirections
-/// lead, where `cd` goes, and the operands of `mkdir`, `touch`, `rm`, `mv`, `cp` and of programs that only look.
-/// Paths are absolute, as far as that can be told without looking at any file.
-#[must_use]
-pub fn command_paths(line: &str, cwd: &str) -> Vec<ResolvePath> {
-    let mut paths: Vec<ResolvePath> = Vec::new();
-    for command in super::command::commands_of(line).unwrap_or_default() {
-        let files = files_of(&command, cwd);
-        for used in files.all() {
-            let Some(path) = &used.path else { continue };
-            let asked = ResolvePath {
-                path: path.clone(),
-                access: used.access,
-                carried: used.carried,
-            };
-            if paths.len() < MOST_FILES && !paths.contains(&asked) {
-                paths.push(asked);
-            }
-        }
-    }
-    paths
 }
 
 /// The files of a command of a line that begins in this directory.
@@ -355,11 +329,12 @@ fn landing(command: &SimpleCommand, changes: &FileCommand) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::CommandLine, *};
 
     fn paths(line: &str) -> Vec<String> {
         let mark = |access| if access == Access::Write { "w" } else { "r" };
-        command_paths(line, "/w")
+        CommandLine::read(line, "/w")
+            .paths()
             .iter()
             .map(|asked| alloc::format!("{} {}", mark(asked.access), asked.path))
             .collect()

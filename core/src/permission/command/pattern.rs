@@ -20,15 +20,17 @@ const COMPUTED: char = '\u{2}';
 pub struct CommandPattern {
     /// The words, with [`STAR`] where anything may stand.
     words: Vec<String>,
-    /// Any words may follow (`:*` or ` *` at the end).
-    open: bool,
+    /// The words as the commands that are compared with them are spelled.
+    spelled: String,
+    /// The same with any words behind it, where any may follow (`:*` or ` *` at the end).
+    followed: Option<String>,
     /// Without any wildcard: the line itself.
     line: Option<String>,
 }
 
 impl CommandPattern {
     /// Reads the part in parentheses. A `*` stands for anything, `\*` for the sign itself.
-    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+    pub(in crate::permission) fn parse(text: &str) -> Result<Self, &'static str> {
         if text.contains([GAP, STAR, COMPUTED]) {
             return Err("it holds control characters: leave them out");
         }
@@ -44,9 +46,17 @@ impl CommandPattern {
             );
         }
         let line = (!open && !body.contains(STAR)).then(|| body.to_owned());
+        let words = words_of(body);
+        let spelled = words.join("\0");
+        let followed = open.then(|| {
+            let mut followed = spelled.clone();
+            followed.extend([GAP, STAR]);
+            followed
+        });
         Ok(Self {
-            words: words_of(body),
-            open,
+            words,
+            spelled,
+            followed,
             line,
         })
     }
@@ -57,12 +67,12 @@ impl CommandPattern {
     }
 
     /// Whether the rule is about a single line only.
-    pub(super) fn is_exact(&self) -> bool {
+    pub(in crate::permission) fn is_exact(&self) -> bool {
         self.line.is_some()
     }
 
     /// The words before the first wildcard that stands for words.
-    pub(super) fn words(&self) -> &[String] {
+    pub(in crate::permission) fn words(&self) -> &[String] {
         &self.words
     }
 
@@ -73,17 +83,13 @@ impl CommandPattern {
 
     /// The same for the program by its name alone, wherever it lies.
     pub(super) fn matches_anywhere(&self, spelled: &Spelled) -> bool {
-        self.matches_text(&spelled.text) || self.matches_text(&spelled.by_name)
+        self.matches_text(&spelled.text)
+            || (spelled.by_name.as_deref()).is_some_and(|text| self.matches_text(text))
     }
 
     fn matches_text(&self, text: &str) -> bool {
-        let mut pattern = self.words.join("\0");
-        if wild(&pattern, text) {
-            return true;
-        }
-        pattern.push(GAP);
-        pattern.push(STAR);
-        self.open && wild(&pattern, text)
+        wild(&self.spelled, text)
+            || (self.followed.as_deref()).is_some_and(|followed| wild(followed, text))
     }
 
     /// Whether the words of the rule may stand in a command with others between them, as in
@@ -106,16 +112,14 @@ impl CommandPattern {
     }
 
     /// Whether all that the other is about is covered here.
-    pub(super) fn includes(&self, other: &Self) -> bool {
-        let mut text = other.words.join("\0");
-        if other.open {
-            // Some word that nobody writes: covered only if everything is.
-            text.push(GAP);
-            text.push(COMPUTED);
+    pub(in crate::permission) fn includes(&self, other: &Self) -> bool {
+        // A wildcard of the other may stand for anything: only a wildcard here covers that. Where words may follow, some word
+        // stands there that nobody writes: covered only if everything is.
+        let covers = |text: &str| self.matches_text(&text.replace(STAR, "\u{2}"));
+        match &other.followed {
+            None => covers(&other.spelled),
+            Some(followed) => covers(followed) && self.matches_text(&other.spelled),
         }
-        // A wildcard of the other may stand for anything: only a wildcard here covers that.
-        let text = text.replace(STAR, "\u{2}");
-        self.matches_text(&text) && (!other.open || self.matches_text(&other.words.join("\0")))
     }
 }
 
@@ -144,7 +148,7 @@ fn mark_wildcards(text: &str) -> String {
 }
 
 /// A command line as a rule about just this line.
-pub(super) fn escape(line: &str) -> String {
+pub(in crate::permission) fn escape(line: &str) -> String {
     line.replace('*', "\\*")
 }
 
@@ -167,39 +171,45 @@ fn words_of(body: &str) -> Vec<String> {
 }
 
 /// A simple command, written down once to be compared with every rule.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Spelled {
     text: String,
-    by_name: String,
+    /// With the program by its name alone, where it is named by a path.
+    by_name: Option<String>,
 }
 
 impl Spelled {
     pub(super) fn of(command: &SimpleCommand) -> Self {
-        let word = |word: &Word| {
-            let unclear = !word.is_literal() || word.text().contains([GAP, STAR, COMPUTED]);
-            if unclear {
-                COMPUTED.to_string()
-            } else {
-                word.text().to_string()
+        let mut text = String::new();
+        for (index, word) in command.words.iter().enumerate() {
+            if index > 0 {
+                text.push(GAP);
             }
-        };
-        let mut words: Vec<String> = command.words.iter().map(word).collect();
-        let text = words.join("\0");
-        if let (Some(first), Some(program)) = (words.first_mut(), command.program()) {
-            program.clone_into(first);
+            let is_clear = word.is_literal() && !word.text().contains([GAP, STAR, COMPUTED]);
+            match is_clear {
+                true => text.push_str(word.text()),
+                false => text.push(COMPUTED),
+            }
         }
-        Self {
-            text,
-            by_name: words.join("\0"),
-        }
+        let by_name = command.program().and_then(|name| {
+            let (first, rest) = text.split_at(text.find(GAP).unwrap_or(text.len()));
+            (first != name).then(|| [name, rest].concat())
+        });
+        Self { text, by_name }
     }
 
     /// What a line that cannot be followed seems to say.
     pub(super) fn of_text(line: &str) -> Self {
-        let text = line.split_whitespace().collect::<Vec<_>>().join("\0");
+        let mut text = String::with_capacity(line.len());
+        for word in line.split_whitespace() {
+            if !text.is_empty() {
+                text.push(GAP);
+            }
+            text.push_str(word);
+        }
         Self {
-            by_name: text.clone(),
             text,
+            by_name: None,
         }
     }
 }

@@ -1,0 +1,217 @@
+//! Whether rules and the mode let every command of a line run.
+
+use alloc::vec::Vec;
+
+use windlass_shell::{CommandWord, SimpleCommand};
+
+use super::{
+    CommandLine, Part,
+    files::{FileCommand, FileUse, base_of},
+};
+use crate::{
+    permission::{
+        Mode, PathFact, Rule, Specifier, Standing, glob,
+        path_pattern::{self, is_under, lexical},
+    },
+    tool::Access,
+};
+
+/// What lets a command of a line run.
+enum Leave<'a> {
+    Rule(&'a Rule),
+    /// It writes in the workspace, and the mode accepts edits.
+    Mode,
+    /// It changes nothing by itself.
+    Harmless,
+}
+
+impl CommandLine {
+    /// Whether the line does nothing but say what is written in it: its words are literal, and nothing is opened,
+    /// computed or set.
+    pub(in crate::permission) fn only_speaks(&self) -> bool {
+        let speaks = |part: &Part| {
+            let command = &part.command;
+            let says = matches!(builtin(command), Some("echo" | "printf"));
+            (says || does_nothing(command))
+                && command.assignments.is_empty()
+                && command.redirections.is_empty()
+                && command.words.iter().all(CommandWord::is_literal)
+        };
+        let parts = &self.parts;
+        self.obstacle.is_none() && !parts.is_empty() && parts.iter().all(speaks)
+    }
+
+    /// Whether the line is one that a rule allows as it is, whatever it does. In another directory than the one the rule was
+    /// written for, the same words may mean other files and programs.
+    pub(in crate::permission) fn is_allowed_line(
+        &self,
+        rule: &Rule,
+        standing: &Standing<'_>,
+    ) -> bool {
+        self.directory == standing.environment.cwd
+            && matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(&self.text))
+    }
+
+    /// The rules that allow the line, if every command in it may run: by a rule, by the mode that accepts
+    /// edits, or because it is harmless. None of these is reason enough to allow a line that is harmless only.
+    pub(in crate::permission) fn allowed_by<'r>(
+        &self,
+        rules: &[&'r Rule],
+        standing: &Standing<'_>,
+        facts: &[PathFact],
+    ) -> Option<Vec<&'r Rule>> {
+        let mut named: Vec<&Rule> = Vec::new();
+        let mut has_reason = false;
+        // Only what can be run as it was judged is judged command by command.
+        if self.obstacle.is_some() {
+            return None;
+        }
+        for part in &self.parts {
+            // A command whose environment is changed is not the one that was allowed. By themselves, assignments are the
+            // line's own affair.
+            if !part.command.assignments.is_empty() && !part.command.words.is_empty() {
+                return None;
+            }
+            for redirection in &part.files.redirections {
+                match may_open(redirection, rules, standing, facts)? {
+                    Leave::Rule(rule) => remember(&mut named, rule),
+                    Leave::Mode => has_reason = true,
+                    Leave::Harmless => {}
+                }
+            }
+            if part.command.words.is_empty() {
+                continue;
+            }
+            match may_run(part, rules, standing, facts, &self.directory)? {
+                Leave::Rule(rule) => remember(&mut named, rule),
+                Leave::Mode => has_reason = true,
+                Leave::Harmless => {}
+            }
+        }
+        (has_reason || !named.is_empty()).then_some(named)
+    }
+
+    /// Whether a rule allows at least one command of the line.
+    pub(in crate::permission) fn allows_a_part(&self, rule: &Rule) -> bool {
+        self.parts.iter().any(|part| allows(rule, part))
+    }
+}
+
+fn remember<'r>(named: &mut Vec<&'r Rule>, rule: &'r Rule) {
+    if !named.contains(&rule) {
+        named.push(rule);
+    }
+}
+
+pub(super) fn allows(rule: &Rule, part: &Part) -> bool {
+    matches!(&rule.specifier, Specifier::Command(pattern) if pattern.matches(&part.spelled))
+}
+
+fn may_run<'r>(
+    part: &Part,
+    rules: &[&'r Rule],
+    standing: &Standing<'_>,
+    facts: &[PathFact],
+    directory: &str,
+) -> Option<Leave<'r>> {
+    let program = part.command.words.first()?.text();
+    // In another folder a relative program is another program.
+    let base = base_of(&part.command.folder, directory);
+    let moved = base.is_none_or(|base| lexical("/", &base) != standing.environment.cwd);
+    let is_certain = !(moved && program.contains('/') && !program.starts_with('/'));
+    if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
+        return Some(Leave::Rule(rule));
+    }
+    // What another program starts in its own way cannot be held to what is judged here.
+    if standing.mode() == Mode::AcceptEdits
+        && !part.command.by_others
+        && edits_workspace(part, standing, facts)
+    {
+        return Some(Leave::Mode);
+    }
+    let harmless = part.command.wraps
+        || does_nothing(&part.command)
+        || matches!(&part.files.command, FileCommand::Enters(folder)
+            if folder.path.is_none()
+                || fact(folder, facts).is_some_and(|real| standing.in_workspace(real)))
+        || matches!(builtin(&part.command), Some("[" | "test"));
+    harmless.then_some(Leave::Harmless)
+}
+
+/// What the shell does by itself if it knows the name. With a folder before it, `true` is anybody's program.
+fn builtin(command: &SimpleCommand) -> Option<&str> {
+    let name = command.words.first()?;
+    name.is_literal().then(|| name.text())
+}
+
+/// What changes nothing, whatever its words are.
+fn does_nothing(command: &SimpleCommand) -> bool {
+    matches!(
+        builtin(command),
+        Some("true" | "false" | ":" | "pwd" | "exit" | "break" | "continue")
+    )
+}
+
+fn may_open<'r>(
+    redirection: &FileUse,
+    rules: &[&'r Rule],
+    standing: &Standing<'_>,
+    facts: &[PathFact],
+) -> Option<Leave<'r>> {
+    // A plan opens nothing that is not known.
+    let real = fact(redirection, facts)?;
+    if redirection.access == Access::Read {
+        // The program could open it by itself; what must not be read is denied elsewhere.
+        return Some(Leave::Harmless);
+    }
+    let covers = |rule: &&&Rule| match &rule.specifier {
+        Specifier::Path(pattern) => {
+            let patterns = path_pattern::absolute(rule, pattern, standing);
+            rule.is_edit() && patterns.iter().any(|pattern| glob::covers(pattern, real))
+        }
+        Specifier::Any => rule.is_edit(),
+        _ => false,
+    };
+    if let Some(rule) = rules.iter().find(covers) {
+        return Some(Leave::Rule(rule));
+    }
+    let accepted = standing.mode() == Mode::AcceptEdits && standing.in_workspace(real);
+    accepted.then_some(Leave::Mode)
+}
+
+/// Whether a command only changes files in the workspace, and no closed file goes with them.
+fn edits_workspace(part: &Part, standing: &Standing<'_>, facts: &[PathFact]) -> bool {
+    let FileCommand::Changes(Some(uses)) = &part.files.command else {
+        return false;
+    };
+    uses.iter().all(|used| {
+        fact(used, facts).is_some_and(|real| {
+            let is_root = standing.workspace_roots().any(|root| is_under(real, root));
+            standing.in_workspace(real)
+                && !(used.removed && is_root && !used.is_folder_of_it)
+                && !standing
+                    .deny_rules()
+                    .any(|rule| lies_below(rule, real, standing))
+        })
+    })
+}
+
+/// Whether what a deny rule closes may lie somewhere below a folder.
+fn lies_below(rule: &Rule, folder: &str, standing: &Standing<'_>) -> bool {
+    let Specifier::Path(pattern) = &rule.specifier else {
+        return false;
+    };
+    let patterns = path_pattern::absolute(rule, pattern, standing);
+    patterns
+        .iter()
+        .any(|pattern| glob::may_cover_below(pattern, folder))
+}
+
+/// Where the host says that a file of the line really is.
+fn fact<'f>(used: &FileUse, facts: &'f [PathFact]) -> Option<&'f str> {
+    let path = used.path.as_deref()?;
+    facts
+        .iter()
+        .find(|fact| fact.access == used.access && fact.written == path)
+        .map(|fact| fact.path.as_str())
+}

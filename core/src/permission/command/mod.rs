@@ -1,0 +1,280 @@
+//! The line of a command, read once for all that is asked of it.
+
+mod allow;
+mod files;
+mod pattern;
+mod plan;
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use windlass_shell::{self as shell, CommandWord, Folder, Script, SimpleCommand, Unparsed};
+
+pub use self::pattern::CommandPattern;
+pub(super) use self::pattern::escape;
+use self::{
+    files::{Files, base_of, files_of, leaves_files_alone},
+    pattern::Spelled,
+};
+use super::{Rule, Specifier, Standing, authority, glob, path_pattern, path_pattern::lexical};
+use crate::effect::ResolvePath;
+
+/// More files than anybody names; what is beyond counts as unknown.
+const MOST_FILES: usize = 64;
+
+/// The line of a command, read once: the files it names, what rules say of it, and what runs in its place.
+#[derive(Debug, Clone)]
+pub struct CommandLine {
+    text: String,
+    /// Where it begins.
+    directory: String,
+    /// As it stands: how a line begins is known even when the rest cannot be followed.
+    raw: Spelled,
+    /// Its tree, if it was read.
+    script: Option<Script>,
+    /// Its commands: those of the tree, or those that it seems to run where it was not read.
+    parts: Vec<Part>,
+    /// What keeps its tree from being run in the place of its text, in words.
+    obstacle: Option<String>,
+}
+
+/// The same text in the same directory is the same line.
+impl PartialEq for CommandLine {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.directory == other.directory
+    }
+}
+
+impl Eq for CommandLine {}
+
+/// What a line seems to run that is not read. The folder of none of its commands is known once it changes.
+fn scanned(text: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
+    let mut commands = shell::scan(text)?;
+    let moves = |command: &SimpleCommand| {
+        let plain = matches!(command.program(), Some("cd" | "pushd" | "popd"));
+        // `env -C dir` and its like run elsewhere too.
+        plain || command.wraps && command.words.iter().any(|w| w.text().starts_with("-C"))
+    };
+    if commands.iter().any(moves) {
+        for command in &mut commands {
+            command.folder = Folder::Unknown;
+        }
+    }
+    Ok(commands)
+}
+
+/// One command of a line.
+#[derive(Debug, Clone)]
+struct Part {
+    command: SimpleCommand,
+    spelled: Spelled,
+    files: Files,
+}
+
+impl Part {
+    fn of(command: SimpleCommand, directory: &str) -> Self {
+        Self {
+            spelled: Spelled::of(&command),
+            files: files_of(&command, directory),
+            command,
+        }
+    }
+}
+
+/// How sure it is that a rule concerns a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Concern {
+    No,
+    /// A word of the rule is computed in the line, or stands behind options.
+    Perhaps,
+    Yes,
+}
+
+impl CommandLine {
+    /// Reads a line that begins in this directory.
+    #[must_use]
+    pub fn read(text: impl Into<String>, directory: &str) -> Self {
+        let text = text.into();
+        let (script, commands, obstacle) = match shell::read(&text) {
+            Ok(line) => {
+                let obstacle = line.obstacle.map(|what| format!("it uses {what}"));
+                (Some(line.script), line.commands, obstacle)
+            }
+            Err(why) => {
+                let seen = scanned(&text).unwrap_or_default();
+                (None, seen, Some(why.to_string()))
+            }
+        };
+        Self {
+            raw: Spelled::of_text(&text),
+            parts: (commands.into_iter())
+                .map(|command| Part::of(command, directory))
+                .collect(),
+            directory: directory.to_string(),
+            script,
+            obstacle,
+            text,
+        }
+    }
+
+    /// The line as it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The directory in which it begins.
+    #[must_use]
+    pub fn directory(&self) -> &str {
+        &self.directory
+    }
+
+    /// The files that it names, for the host to resolve before the line is judged: where redirections lead, where `cd` goes,
+    /// and the operands of `mkdir`, `touch`, `rm`, `mv`, `cp` and of programs that only look. Paths are absolute, as far as
+    /// that can be told without looking at any file.
+    #[must_use]
+    pub fn paths(&self) -> Vec<ResolvePath> {
+        let mut paths: Vec<ResolvePath> = Vec::new();
+        for used in self.parts.iter().flat_map(|part| part.files.all()) {
+            let Some(path) = &used.path else { continue };
+            let asked = ResolvePath {
+                path: path.clone(),
+                access: used.access,
+                carried: used.carried,
+            };
+            if paths.len() < MOST_FILES && !paths.contains(&asked) {
+                paths.push(asked);
+            }
+        }
+        paths
+    }
+
+    /// Why its commands may not be all there are, in words; none if they are.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.obstacle.as_deref().filter(|_| self.script.is_none())
+    }
+
+    /// Why only its whole text can be approved, in words; none if its commands can be judged one by one.
+    pub(super) fn obstacle(&self) -> Option<&str> {
+        self.obstacle.as_deref()
+    }
+
+    /// The commands of the line as texts, for people; wrappers are left out.
+    pub(super) fn commands(&self) -> impl Iterator<Item = &SimpleCommand> {
+        let parts = self.parts.iter().map(|part| &part.command);
+        parts.filter(|command| !command.wraps && !command.words.is_empty())
+    }
+
+    /// Whether its commands are all there are, and each is one of these as it stands. What a wrapper runs is one; the wrapper is
+    /// another.
+    pub(super) fn are_all(&self, patterns: &[CommandPattern]) -> bool {
+        let is_one = |part: &Part| {
+            part.command.assignments.is_empty()
+                && (patterns.iter()).any(|pattern| pattern.matches(&part.spelled))
+        };
+        let parts = &self.parts;
+        self.obstacle.is_none() && !parts.is_empty() && parts.iter().all(is_one)
+    }
+
+    /// Whether a rule that denies or asks is about any command of the line.
+    pub(super) fn concern(&self, pattern: &CommandPattern) -> Concern {
+        let parts = self.parts.iter();
+        let begins = !pattern.is_exact() && pattern.matches(&self.raw);
+        if pattern.is_line(&self.text)
+            || begins
+            || parts
+                .clone()
+                .any(|part| pattern.matches_anywhere(&part.spelled))
+        {
+            Concern::Yes
+        } else if parts
+            .into_iter()
+            .any(|part| pattern.may_hide_in(&part.command))
+        {
+            Concern::Perhaps
+        } else {
+            Concern::No
+        }
+    }
+
+    /// Whether a word of the line names a file that a deny rule closes, as far as the words show it. What the
+    /// host has resolved is judged as a path; this is for all the other words.
+    pub(super) fn names_closed_file(&self, rule: &Rule, standing: &Standing<'_>) -> bool {
+        let Specifier::Path(pattern) = &rule.specifier else {
+            return false;
+        };
+        let patterns = path_pattern::absolute(rule, pattern, standing);
+        let closed = |path: &str| patterns.iter().any(|pattern| glob::covers(pattern, path));
+        let mut parts = self.parts.iter();
+        parts.any(|part| {
+            let program = part.command.program().unwrap_or_default();
+            !(rule.is_edit() && leaves_files_alone(program))
+                && self
+                    .named_paths(&part.command, standing)
+                    .any(|path| closed(&path))
+        })
+    }
+
+    /// A place that becomes authority and that a command names which may change it, as far as its words show it.
+    pub(super) fn names_authority(&self, standing: &Standing<'_>) -> Option<String> {
+        let parts = self.parts.iter();
+        let changing = parts.filter(|part| {
+            let program = part.command.program().unwrap_or_default();
+            !leaves_files_alone(program) && !authority::keeps_its_own(program)
+        });
+        changing
+            .flat_map(|part| {
+                self.named_paths(&part.command, standing)
+                    .chain(part.files.landing.clone())
+            })
+            .find(|path| authority::is_place(path, standing.environment))
+    }
+
+    /// The paths that the words of a command may mean.
+    fn named_paths(
+        &self,
+        command: &SimpleCommand,
+        standing: &Standing<'_>,
+    ) -> impl Iterator<Item = String> + use<> {
+        let directory = &self.directory;
+        // Where it is not known, the directory in which the line begins is the best guess.
+        let base = base_of(&command.folder, directory).unwrap_or_else(|| directory.clone());
+        let home = standing.environment.home.clone();
+        let redirections = command.redirections.iter().map(|r| &r.target);
+        let arguments = command.words.iter().skip(1);
+        let literal = |word: &&CommandWord| word.is_literal() || word.text().starts_with("~/");
+        let texts = arguments
+            .chain(redirections)
+            .filter(literal)
+            .flat_map(|word| {
+                let text = word.text();
+                // `--file=x` and `if=x` name x.
+                let value = text.split_once('=').map(|(_, value)| value);
+                [Some(text), value].into_iter().flatten()
+            });
+        texts
+            .filter(|text| !text.is_empty())
+            .map(move |text| match (text.strip_prefix("~/"), &home) {
+                (Some(rest), Some(home)) => lexical(home, rest),
+                _ => lexical(&base, text),
+            })
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+}
+
+/// A command's words as a person would write them, for suggestions.
+pub(super) fn plain_words(command: &SimpleCommand) -> Option<Vec<String>> {
+    let plain = |text: &str| {
+        text.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_./:=@+,".contains(&b))
+    };
+    command
+        .words
+        .iter()
+        .map(|word| (word.is_literal() && plain(word.text())).then(|| word.text().to_string()))
+        .collect()
+}

@@ -1,0 +1,58 @@
+//! What a host runs in the place of a line whose commands were judged one by one.
+
+use alloc::{string::String, vec::Vec};
+
+use super::{CommandLine, allow::allows, files::FileCommand};
+use crate::{
+    permission::{PathFact, Standing, judge::is_about_commands},
+    tool::{CommandPlan, PlannedFile, ToolDefinition},
+};
+
+impl CommandLine {
+    /// What runs in the place of its text once its commands were judged one by one; none if only its whole text can run.
+    #[must_use]
+    pub fn plan(
+        &self,
+        standing: &Standing<'_>,
+        tool: &ToolDefinition,
+        files: &[PathFact],
+    ) -> Option<CommandPlan> {
+        let script = self.script.clone().filter(|_| self.obstacle.is_none())?;
+        let files = files.iter().map(|fact| PlannedFile {
+            written: fact.written.clone(),
+            real: fact.path.clone(),
+            access: fact.access,
+        });
+        let (held, all_held) = self.held(standing, tool);
+        Some(CommandPlan {
+            script,
+            directory: self.directory.clone(),
+            workspace: standing.workspace_roots().map(String::from).collect(),
+            files: files.collect(),
+            held,
+            all_held,
+        })
+    }
+
+    /// The files of plain file commands that no rule lets run, and whether there are no others.
+    fn held(&self, standing: &Standing<'_>, tool: &ToolDefinition) -> (Vec<String>, bool) {
+        let rules = &standing.rules.allow;
+        let (mut held, mut all) = (Vec::new(), true);
+        for part in &self.parts {
+            let FileCommand::Changes(uses) = &part.files.command else {
+                continue;
+            };
+            match uses {
+                Some(uses)
+                    if !rules
+                        .iter()
+                        .any(|rule| is_about_commands(rule, tool) && allows(rule, part)) =>
+                {
+                    held.extend(uses.iter().filter_map(|used| used.path.clone()));
+                }
+                _ => all = false,
+            }
+        }
+        (held, all)
+    }
+}

@@ -1,0 +1,40 @@
+//! What the input of a call says for rules, read once.
+
+use alloc::{string::String, sync::Arc};
+
+use super::super::Thread;
+use crate::{json::RawJson, permission::CallSubject, tool::ToolDefinition};
+
+/// What was read out of an input, and for how long that holds.
+#[derive(Debug, Clone)]
+pub(in crate::session) struct ReadSubject {
+    input: RawJson,
+    directory: String,
+    subject: Arc<CallSubject>,
+}
+
+impl Thread {
+    /// What the input of a call says for rules. It is checked, judged and handed over at different moments, and its command is
+    /// read at the first of them: again only if another input takes its place, or commands begin in another directory by then.
+    pub(super) fn subject(
+        &mut self,
+        index: usize,
+        tool: &ToolDefinition,
+        input: &RawJson,
+    ) -> Arc<CallSubject> {
+        let directory = self.command_directory();
+        if let Some(read) = &self.run.calls[index].subject
+            && read.directory == directory
+            && read.input == *input
+        {
+            return Arc::clone(&read.subject);
+        }
+        let subject = Arc::new(CallSubject::of(tool, input, directory));
+        self.run.calls[index].subject = Some(ReadSubject {
+            input: input.clone(),
+            directory: directory.into(),
+            subject: Arc::clone(&subject),
+        });
+        subject
+    }
+}
