@@ -3,6 +3,7 @@
 //! No shell lives on between commands. What a command leaves behind is a value ([`ShellState`]), which the session keeps. A
 //! plan reads its variables only, and none of those that change how programs are found or started.
 
+mod declared;
 mod report;
 
 use std::{collections::BTreeMap, ffi::OsString};

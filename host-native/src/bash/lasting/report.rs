@@ -15,27 +15,22 @@ use std::{
 use rustix::io::fcntl_dupfd_cloexec;
 use windlass_shell::{is_name, quote};
 
+use super::declared::{Declared, declared};
+
 /// Handles have numbers from here on: those below are used by commands.
 const FIRST: RawFd = 198;
 
 /// Bytes of a report that are read.
 const MOST: u64 = 1024 * 1024;
 
-/// What bash runs at the beginning and at the end: it writes fields that end with a zero byte. The names of variables are asked for
-/// by their first character, which needs no process.
+/// What bash runs at the beginning and at the end: it writes fields that end with a zero byte. Builtins only, each of which says all
+/// at once: this is paid for with every command.
 const REPORT: &str = r#"{
 builtin printf '%s\0' "$SHELLOPTS" "$BASHOPTS"
-builtin shopt -p; builtin set +o; builtin printf '\0'
-builtin set +euxf
-IFS=$' \t\n'
+builtin set +eux
 builtin pwd -P; builtin printf '\0'
-for __windlass in NAMES; do
-case ${!__windlass@a} in
-*[aA]*) __windlass_all="$__windlass[*]"; builtin printf 'array\0%s\0%s\0' "$__windlass" "${!__windlass_all@A}";;
-*) builtin printf 'value\0%s\0%s\0%s\0' "$__windlass" "${!__windlass@a}" "${!__windlass}";;
-esac
-done
-builtin printf 'end\0'; builtin declare -f; builtin printf '\0'; builtin declare -F; builtin printf '\0'
+builtin declare -p; builtin printf '\0'
+builtin declare -f; builtin printf '\0'; builtin declare -F; builtin printf '\0'
 builtin alias -p; builtin printf '\0'
 } 2>/dev/null >&"#;
 
@@ -109,15 +104,13 @@ pub(super) fn startup(
     startup_file: Option<&str>,
     to: RawFd,
 ) -> String {
-    let letters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    let names: Vec<String> = letters.chars().map(|c| format!("\"${{!{c}@}}\"")).collect();
-    let report = REPORT.replace("NAMES", &names.join(" ")) + &to.to_string();
+    let report = format!("{REPORT}{to}");
     let mut text = "unset BASH_ENV\n".to_owned();
     if let Some(file) = startup_file {
         let file = quote(file);
         let _ = writeln!(text, "export BASH_ENV={file}\n[ -r {file} ] && . {file}");
     }
-    let _ = writeln!(text, "{report}\nunset -v __windlass __windlass_all");
+    let _ = writeln!(text, "{report}");
     let _ = writeln!(text, "trap -- {} EXIT", quote(&report));
     for (name, value) in variables {
         if let (Some(name), Some(value)) = (name.to_str(), value.to_str())
@@ -143,16 +136,21 @@ pub(crate) struct Report {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Shell {
     /// The names of the options that are on.
-    options: [String; 2],
-    /// Commands that set all options as they are.
-    set_options: String,
+    options: Options,
     pub(super) variables: BTreeMap<String, Value>,
-    /// Commands that make each array.
+    /// Commands that make each array, and each name for another variable.
     arrays: BTreeMap<String, String>,
     functions: String,
     /// Commands that say of each function whether it is exported.
     declarations: String,
     aliases: String,
+}
+
+/// The names of the options that are on, with colons between them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    set: String,
+    shopt: String,
 }
 
 /// The value of a variable that is no array.
@@ -179,11 +177,9 @@ impl Shell {
     /// What must be said to another shell for it to have what this one has beyond what it had.
     pub(super) fn definitions(&self, before: &Self) -> String {
         let mut text = String::new();
-        if self.options != before.options {
-            // A shell that executes nothing would never be left again.
-            let lines = self.set_options.lines();
-            let lines: Vec<&str> = lines.filter(|line| *line != "set -o noexec").collect();
-            let _ = writeln!(text, "{{\n{}\n}} 2>/dev/null", lines.join("\n"));
+        let options = self.options.since(&before.options);
+        if !options.is_empty() {
+            let _ = writeln!(text, "{{\n{}\n}} 2>/dev/null", options.join("\n"));
         }
         let is_new = |(name, made): &(&String, &String)| before.arrays.get(*name) != Some(*made);
         let arrays: Vec<&str> = self
@@ -207,48 +203,78 @@ impl Shell {
         }
         text
     }
+
+    fn take(&mut self, variable: Declared<'_>) {
+        let name = variable.name;
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+        if ['a', 'A', 'n'].iter().any(|kind| variable.is(*kind)) {
+            if !windlass_shell::is_made_by_the_shell(name)
+                && let Some(command) = text(variable.command)
+            {
+                self.arrays.insert(name.to_owned(), command);
+            }
+        } else if let Some(value) = &variable.value
+            // What is read-only could not be set again.
+            && !variable.is('r')
+        {
+            let value = Value {
+                value: text(value).unwrap_or_default(),
+                exported: variable.is('x'),
+            };
+            self.variables.insert(name.to_owned(), value);
+        }
+    }
+}
+
+impl Options {
+    /// Commands that make of a shell with the former options one with these.
+    fn since(&self, before: &Self) -> Vec<String> {
+        let mut commands = Vec::new();
+        for (command, all, others) in [
+            ("set -o", &self.set, &before.set),
+            ("set +o", &before.set, &self.set),
+            ("shopt -s", &self.shopt, &before.shopt),
+            ("shopt -u", &before.shopt, &self.shopt),
+        ] {
+            let is_other = |name: &&str| others.split(':').all(|other| other != *name);
+            let names = all.split(':').filter(is_other);
+            // A shell that executes nothing would never be left again.
+            let names = names.filter(|name| !name.is_empty() && *name != "noexec");
+            commands.extend(names.map(|name| format!("{command} {name}")));
+        }
+        commands
+    }
 }
 
 /// Fields that end with a zero byte.
 struct Fields<'a>(&'a [u8]);
 
-impl Fields<'_> {
-    fn next(&mut self) -> Option<String> {
+impl<'a> Fields<'a> {
+    fn bytes(&mut self) -> Option<&'a [u8]> {
         let end = self.0.iter().position(|byte| *byte == 0)?;
         let (field, rest) = self.0.split_at(end);
         self.0 = &rest[1..];
+        Some(field)
+    }
+
+    fn next(&mut self) -> Option<String> {
         // A value that is no text is not kept, and neither is what comes with it.
-        Some(String::from_utf8(field.to_vec()).unwrap_or_default())
+        Some(String::from_utf8(self.bytes()?.to_vec()).unwrap_or_default())
     }
 
     /// The directory and all else.
     fn shell(&mut self) -> Option<(String, Shell)> {
         let mut shell = Shell {
-            options: [self.next()?, self.next()?],
-            set_options: self.next()?,
+            options: Options {
+                set: self.next()?,
+                shopt: self.next()?,
+            },
             ..Shell::default()
         };
         let directory = self.next()?;
         let directory = directory.strip_suffix('\n')?.to_owned();
-        loop {
-            match self.next()?.as_str() {
-                "value" => {
-                    let (name, attributes, value) = (self.next()?, self.next()?, self.next()?);
-                    // What is read-only could not be set again.
-                    if !attributes.contains('r') {
-                        let exported = attributes.contains('x');
-                        shell.variables.insert(name, Value { value, exported });
-                    }
-                }
-                "array" => {
-                    let (name, made) = (self.next()?, self.next()?);
-                    if !windlass_shell::is_made_by_the_shell(&name) {
-                        shell.arrays.insert(name, made);
-                    }
-                }
-                "end" => break,
-                _ => return None,
-            }
+        for variable in declared(self.bytes()?)? {
+            shell.take(variable);
         }
         shell.functions = self.next()?;
         shell.declarations = self.next()?;
