@@ -26,6 +26,9 @@ use crate::{
 /// What a line left behind gets so long to end by itself.
 const BEHIND: Duration = Duration::from_millis(500);
 
+/// How often it is looked whether that has happened: only its new parent is told.
+const POLL: Duration = Duration::from_micros(200);
+
 /// A shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shell {
@@ -242,6 +245,6 @@ fn reap(group: Pid) {
         if start.elapsed() > BEHIND {
             let _ = kill_process_group(group, Signal::KILL);
         }
-        thread::sleep(Duration::from_millis(1));
+        thread::sleep(POLL);
     }
 }

@@ -23,6 +23,9 @@ use crate::{
 /// so often in a row.
 const TRIES: usize = 6;
 
+/// Lines that are tried at the same time, for each processor.
+const WORKERS_PER_CORE: usize = 2;
+
 /// What came of trying a line.
 #[derive(Debug)]
 pub enum Tried {
@@ -425,7 +428,8 @@ pub fn run_many(
 ) -> io::Result<Tally> {
     let next = AtomicU64::new(from);
     let tally = Mutex::new(Tally::default());
-    let workers = thread::available_parallelism().map_or(1, usize::from);
+    // Most of the time a worker waits for what it has started.
+    let workers = WORKERS_PER_CORE * thread::available_parallelism().map_or(1, usize::from);
     let work = || -> io::Result<()> {
         let stage = Stage::new()?;
         loop {
