@@ -101,6 +101,8 @@ fn what_shells_read_differently_is_refused() {
         "find . -exec {} \\;",
         "find . -exec sh -c 'touch {}' \\;",
         "echo a\rb",
+        "echo '$\u{1}('",
+        "echo '$\u{7f}('",
         "ls -$x",
         "ls ~root",
         "eval ls",

@@ -45,7 +45,8 @@ fn inner_script(
     if text.len() > MOST_BYTES {
         return Err(Unparsed::TooLong);
     }
-    if text.contains(['\0', '\r']) {
+    // Two of them bash takes for marks of its own, even in quotes: behind a `$`, one hides that a bracket follows.
+    if text.contains(['\0', '\u{1}', '\r', '\u{7f}']) {
         return Err(Unparsed::Unsupported("a control character"));
     }
     let mut reader = Reader {
