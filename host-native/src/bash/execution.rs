@@ -2,16 +2,13 @@
 
 use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 
-use windlass_core::{
-    host::CancelSignal,
-    tool::{CommandPlan, ShellState},
-};
+use windlass_core::{host::CancelSignal, tool::CommandPlan};
 
 #[cfg(unix)]
 use super::judged;
 use super::{
     Bash, Exit, MAX_STDOUT,
-    lasting::Lasting,
+    lasting::{Lasting, Left},
     plan,
     process::{Finished, Job, Listeners, RunError},
 };
@@ -56,7 +53,7 @@ impl Bash {
         &self,
         text: &str,
         execution: Execution<'_>,
-    ) -> Result<(Finished, Option<ShellState>), Failure> {
+    ) -> Result<(Finished, Option<Left>), Failure> {
         let mut hidden = self.hidden.clone();
         hidden.extend(execution.lasting.removed());
         let mut variables = self.variables.clone();
@@ -76,7 +73,7 @@ impl Bash {
         plan: &CommandPlan,
         session: &plan::Session,
         execution: Execution<'_>,
-    ) -> Result<(Finished, Option<ShellState>), Failure> {
+    ) -> Result<(Finished, Option<Left>), Failure> {
         let job = ShellJob {
             text: &windlass_shell::print(&plan.script, &|name| session.find_text(name)),
             // Nothing from which a shell takes orders before the first line, but what it is given here.
@@ -90,7 +87,7 @@ impl Bash {
         &self,
         shell_job: ShellJob<'_>,
         execution: Execution<'_>,
-    ) -> Result<(Finished, Option<ShellState>), Failure> {
+    ) -> Result<(Finished, Option<Left>), Failure> {
         let Execution {
             lasting,
             time,
@@ -161,7 +158,7 @@ impl Bash {
         plan: &CommandPlan,
         session: plan::Session,
         execution: Execution<'_>,
-    ) -> Result<(Finished, Option<ShellState>), Failure> {
+    ) -> Result<(Finished, Option<Left>), Failure> {
         let job = judged::JudgedJob {
             plan,
             session,
@@ -171,12 +168,12 @@ impl Bash {
         };
         let executed = job.run(execution.cancel).await;
         let executed = executed.map_err(|error| Failure::Said(error.to_string()))?;
-        let shell = executed.left.and_then(|left| {
+        let left = executed.left.and_then(|left| {
             execution
                 .lasting
                 .clone()
                 .after_plan(left.directory, left.variables)
         });
-        Ok((executed.finished, shell))
+        Ok((executed.finished, left))
     }
 }

@@ -21,7 +21,7 @@ use std::{ffi::OsString, time::Duration};
 use serde::Deserialize;
 use windlass_core::{
     host::CancelSignal,
-    tool::{ApprovedCommand, ToolCall, ToolResult},
+    tool::{ApprovedCommand, ResultBlock, ToolCall, ToolResult},
 };
 
 pub(crate) use self::exit::Exit;
@@ -159,8 +159,16 @@ impl Bash {
                 Ok(session) => self.run_plan(plan, session, execution).await,
             },
         };
+        // Beside others, a command in the background leaves nothing to them.
+        let leaves = !input.run_in_background;
         let (result, shell) = match ran {
-            Ok((finished, shell)) => (result(&input.command, &finished, time, &spawner), shell),
+            Ok((finished, left)) => {
+                let left = left.filter(|_| leaves);
+                let lost = left.iter().flat_map(|left| &left.too_large);
+                let lost: Vec<&str> = lost.map(String::as_str).collect();
+                let result = result(&input.command, &finished, time, &spawner);
+                (with_note(result, &lost), left.map(|left| left.state))
+            }
             Err(Failure::Said(text)) => (ToolResult::error(text), None),
             Err(Failure::Directory(reason)) => {
                 let back = &call.grant.cwd;
@@ -169,8 +177,7 @@ impl Bash {
             }
         };
         ToolResult {
-            // Beside others, a command in the background leaves nothing to them.
-            shell: shell.filter(|_| !input.run_in_background).map(Box::new),
+            shell: shell.filter(|_| leaves).map(Box::new),
             ..result
         }
     }
@@ -195,6 +202,18 @@ impl Bash {
             )),
         }
     }
+}
+
+/// Says what the next command will not have.
+fn with_note(mut result: ToolResult, lost: &[&str]) -> ToolResult {
+    if !lost.is_empty() {
+        let text = format!(
+            "Too large to be kept for the next command: {}.",
+            lost.join(", ")
+        );
+        result.content.push(ResultBlock::Text { text });
+    }
+    result
 }
 
 /// What the model asked for, within what may be asked for.

@@ -279,9 +279,13 @@ async fn tool_6_what_a_command_says_is_the_same_with_the_report() {
 #[tokio::test]
 async fn tool_6_what_is_too_large_to_last_is_let_go() {
     let mut commands = Commands::new();
-    commands
-        .written("big=$(head -c 100000 /dev/zero | tr '\\0' x); cd sub")
+    let said = commands
+        .written("small=1; big=$(head -c 100000 /dev/zero | tr '\\0' x); cd sub")
         .await;
+    assert!(
+        said.ends_with("Too large to be kept for the next command: the variable big."),
+        "{said}"
+    );
     assert_eq!(commands.shell().directory, commands.text("sub"));
-    assert_eq!(commands.shell().variables, []);
+    assert_eq!(commands.written("echo $small").await, "1");
 }

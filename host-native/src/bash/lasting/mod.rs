@@ -14,11 +14,19 @@ use windlass_shell::is_made_by_the_shell;
 
 pub(crate) use self::report::{Handles, Report};
 
-/// Bytes of variables that last; beyond, none of them do.
+/// Bytes of variables that last; beyond, the largest do not.
 const MOST_VARIABLES: usize = 32 * 1024;
 
 /// Bytes of definitions that last; beyond, none of them do.
 const MOST_DEFINITIONS: usize = 64 * 1024;
+
+/// What a command leaves behind.
+#[derive(Debug)]
+pub(super) struct Left {
+    pub(super) state: ShellState,
+    /// What it does not leave because that is too large, in words.
+    pub(super) too_large: Vec<String>,
+}
 
 /// What the commands before a call left behind.
 #[derive(Debug, Clone)]
@@ -114,7 +122,7 @@ impl Lasting {
         mut self,
         directory: Option<String>,
         set: Vec<ShellVariable>,
-    ) -> Option<ShellState> {
+    ) -> Option<Left> {
         let kept = set.into_iter().filter(|variable| is_kept(&variable.name));
         for variable in kept {
             let known = self.state.variables.iter_mut();
@@ -132,11 +140,7 @@ impl Lasting {
     ///
     /// Whatever a shell starts can write to the handle of the report. That is no more than it may do anyway, but in the sandbox: a
     /// confined command leaves nothing that changes programs, for the next one may run outside.
-    pub(super) fn after_shell(
-        mut self,
-        report: Option<Report>,
-        is_confined: bool,
-    ) -> Option<ShellState> {
+    pub(super) fn after_shell(mut self, report: Option<Report>, is_confined: bool) -> Option<Left> {
         let Report {
             directory,
             before,
@@ -194,17 +198,27 @@ impl Lasting {
         self.state
     }
 
-    fn within_limits(mut self) -> ShellState {
+    fn within_limits(self) -> Left {
+        let mut state = self.state;
+        let mut too_large = Vec::new();
         let size = |variable: &ShellVariable| {
             variable.name.len() + variable.value.as_ref().map_or(0, String::len)
         };
-        if self.state.variables.iter().map(size).sum::<usize>() > MOST_VARIABLES {
-            self.state.variables.clear();
+        let mut sizes: usize = state.variables.iter().map(size).sum();
+        while sizes > MOST_VARIABLES {
+            let places = 0..state.variables.len();
+            let Some(largest) = places.max_by_key(|place| size(&state.variables[*place])) else {
+                break;
+            };
+            let variable = state.variables.remove(largest);
+            sizes -= size(&variable);
+            too_large.push(format!("the variable {}", variable.name));
         }
-        if self.state.definitions.len() > MOST_DEFINITIONS {
-            self.state.definitions.clear();
+        if state.definitions.len() > MOST_DEFINITIONS {
+            state.definitions.clear();
+            too_large.push("functions, arrays and options".to_owned());
         }
-        self.state
+        Left { state, too_large }
     }
 }
 
