@@ -108,6 +108,9 @@ fn told(status: StatusCode, text: &str) -> Response<Body> {
             .boxed(),
     );
     *response.status_mut() = status;
+    // Whoever reads to the end of the connection is not kept waiting for another answer.
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(CONNECTION, close);
     response
 }
 
