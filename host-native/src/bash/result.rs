@@ -37,6 +37,10 @@ pub(super) fn result(
         }
         stderr.push_str(&violations);
     }
+    let until_then = match stdout.trim().is_empty() && stderr.trim().is_empty() {
+        true => "It had written nothing.",
+        false => "Its output until then:",
+    };
     let (headline, meaning, is_error) = match finished.exit {
         Exit::Code(0) => (None, None, false),
         Exit::Code(code) => match exit::meaning(command, code) {
@@ -46,14 +50,14 @@ pub(super) fn result(
         Exit::Signal(signal) => (Some(format!("Ended by signal {signal}")), None, true),
         Exit::OutOfTime => (
             Some(format!(
-                "The command was stopped: it ran out of time after {} ms. Its output until then:",
+                "The command was stopped: it ran out of time after {} ms. {until_then}",
                 time.unwrap_or_default().as_millis()
             )),
             None,
             true,
         ),
         Exit::Cancelled => (
-            Some("The command was interrupted. Its output until then:".to_owned()),
+            Some(format!("The command was interrupted. {until_then}")),
             None,
             true,
         ),

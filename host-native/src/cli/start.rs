@@ -205,16 +205,16 @@ pub(crate) fn endpoint(args: &ConnectionArgs) -> Result<EndpointConfig, StartErr
     let base_url = (args.base_url.clone().filter(|url| !url.is_empty()))
         .or_else(|| variable(variable_name))
         .unwrap_or_else(|| usual.to_owned());
-    let auth = auth_from_environment(args.provider);
-    let may_lack_key = match args.provider {
-        ProviderArg::Anthropic => is_on_this_machine(&base_url),
+    let may_lack_key = |url: &Url| match args.provider {
+        ProviderArg::Anthropic => is_this_machine(url),
         // Whoever names another server knows whether it wants one: most that are one's own do not.
         ProviderArg::Openai => base_url != OPENAI_BASE_URL,
     };
-    if matches!(auth, Auth::None) && !may_lack_key {
+    let mut endpoint = EndpointConfig::new(base_url.clone(), auth_from_environment(args.provider));
+    let url = endpoint.url().map_err(BuildError::from)?;
+    if matches!(endpoint.auth, Auth::None) && !may_lack_key(&url) {
         return Err(StartError::MissingKey(args.provider));
     }
-    let mut endpoint = EndpointConfig::new(base_url, auth);
     match &args.ca_file {
         Some(file) => endpoint.extra_ca.push(file.clone()),
         None => endpoint = endpoint.with_extra_ca_of_environment(),
@@ -242,12 +242,6 @@ pub(crate) fn key_variables(provider: ProviderArg) -> &'static str {
     }
 }
 
-/// Whether an address is on this machine. One that cannot be read is not; the endpoint will say what is
-/// wrong with it.
-fn is_on_this_machine(url: &str) -> bool {
-    Url::parse(url).is_ok_and(|url| is_this_machine(&url))
-}
-
 /// The rules of a flag. Each is read here, so that a complaint names the flag.
 fn rules(flag: &str, values: &[String]) -> Result<Vec<String>, StartError> {
     let rules = list(values);
@@ -269,7 +263,7 @@ mod tests {
             "http://[::1]:9/x",
             "https://127.1.2.3",
         ] {
-            assert!(is_on_this_machine(url), "{url}");
+            assert!(is_this_machine(&Url::parse(url).unwrap()), "{url}");
         }
         for url in [
             "https://api.anthropic.com",
@@ -277,7 +271,10 @@ mod tests {
             "http://10.0.0.1",
             "nonsense",
         ] {
-            assert!(!is_on_this_machine(url), "{url}");
+            assert!(
+                !Url::parse(url).is_ok_and(|url| is_this_machine(&url)),
+                "{url}"
+            );
         }
     }
 

@@ -85,6 +85,14 @@ impl EndpointConfig {
         self.extra_ca.extend(named.map(PathBuf::from));
         self
     }
+
+    /// The address of the server.
+    ///
+    /// # Errors
+    /// [`EndpointError::Address`] for what is none.
+    pub fn url(&self) -> Result<Url, EndpointError> {
+        address(&self.base_url)
+    }
 }
 
 /// An endpoint that cannot be used as it is configured.
@@ -341,6 +349,13 @@ fn address(text: &str) -> Result<Url, EndpointError> {
         url: shown.to_owned(),
         reason: reason.to_owned(),
     };
+    // `localhost:11434` is read as an address whose scheme is `localhost`.
+    if !text.contains("://") {
+        let reason = format!(
+            "it does not say how the server is spoken to: write http://{text} or https://{text}"
+        );
+        return Err(unusable(text, &reason));
+    }
     let mut url = Url::parse(text.trim()).map_err(|error| unusable(text, &error.to_string()))?;
     if !url.username().is_empty() || url.password().is_some() {
         // Both setters fail only for addresses without a host, which have no user either.

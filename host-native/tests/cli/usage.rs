@@ -162,6 +162,14 @@ fn what_cannot_be_read_is_named() {
             ["--base-url", "ftp://127.0.0.1"],
             "only http and https are spoken",
         ),
+        (
+            ["--base-url", "localhost:11434"],
+            "write http://localhost:11434 or https://localhost:11434",
+        ),
+        (
+            ["--base-url", "192.0.2.7:8080/v1"],
+            "write http://192.0.2.7:8080/v1",
+        ),
     ] {
         let done = windlass.run(&["-p", "hi", args[0], args[1]]);
         assert!(done.complaint(3).contains(words), "{done:?}");
