@@ -62,6 +62,7 @@ pub use id::{EffectId, Millis, Now, Seeded, SessionId, UnixMillis, Uuid};
 pub use json::RawJson;
 pub use message::Message;
 pub use session::{
-    Decided, HostError, KeptOutput, Phase, SNAPSHOT_VERSION, Session, SnapshotError, Spent, diagram,
+    ConfigureError, Decided, HostError, KeptOutput, Phase, SNAPSHOT_VERSION, Session,
+    SnapshotError, Spent, diagram,
 };
 pub use spec::Spec;

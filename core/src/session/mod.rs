@@ -4,6 +4,7 @@ mod agents;
 mod background;
 mod call;
 mod compaction;
+mod configure;
 mod continued;
 mod decided;
 mod ending;
@@ -42,6 +43,7 @@ use crate::{
 };
 
 pub use background::KeptOutput;
+pub use configure::ConfigureError;
 pub use continued::Spent;
 pub use decided::Decided;
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};

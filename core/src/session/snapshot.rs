@@ -105,7 +105,7 @@ struct State {
 
 /// What decides in one conversation, but for its history.
 #[derive(Serialize, Deserialize)]
-struct ThreadState {
+pub(super) struct ThreadState {
     model: Option<String>,
     #[serde(default)]
     thinking: Option<Thinking>,
@@ -385,7 +385,8 @@ fn history_line(line: &str) -> Result<(u32, Message), JsonError> {
 }
 
 impl Thread {
-    fn state(&self) -> ThreadState {
+    /// Everything in it that decides, but for its history.
+    pub(super) fn state(&self) -> ThreadState {
         let Self {
             spec,
             is_new,
@@ -454,7 +455,8 @@ impl Thread {
 }
 
 impl ThreadState {
-    fn restored(self, shared: &Shared, fresh: Thread, history: History) -> Thread {
+    /// The thread again, on a fresh one with this history.
+    pub(super) fn restored(self, shared: &Shared, fresh: Thread, history: History) -> Thread {
         let mut thread = Thread {
             steering: self.steering,
             history,

@@ -37,7 +37,8 @@ pub use self::{
     history::{HistoryFault, HistoryRule, validate_request},
     host::{HookStep, RunError, TestHost, ToolStep},
     journal::{
-        Difference, JOURNAL_VERSION, Journal, JournalError, JournalStep, Recorder, Replayed,
+        Difference, JOURNAL_VERSION, Journal, JournalCall, JournalError, JournalStep, Recorder,
+        Replayed,
     },
     render::render,
     request::RequestView,

@@ -7,7 +7,7 @@ use windlass_core::{
     Input, Millis, Now, Prompt, Spec, UnixMillis,
     effect::Answer,
     id::Stage,
-    testkit::{JOURNAL_VERSION, Journal, JournalError, Recorder},
+    testkit::{JOURNAL_VERSION, Journal, JournalCall, JournalError, Recorder},
     tool::{Access, ToolResult},
 };
 
@@ -281,8 +281,11 @@ fn a_journal_of_version_1_still_loads() {
             .outputs
             .iter()
             .any(|line| line.starts_with("{\"refused\""));
+        let JournalCall::Handle { now, input } = &step.call else {
+            panic!("nobody configured it: {step:?}");
+        };
         assert_eq!(
-            session.handle(step.now, step.input.clone()).is_err(),
+            session.handle(*now, input.clone()).is_err(),
             refused,
             "line {}",
             step.line

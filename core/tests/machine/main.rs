@@ -10,6 +10,7 @@ mod callback_loop;
 mod clearing;
 mod command_state;
 mod compaction;
+mod configure;
 mod context_prompts;
 mod continued;
 mod core_tools;

@@ -108,11 +108,12 @@ impl fmt::Display for Count {
             fixed_points,
             same_step,
             asked_again,
+            configured,
         } = self.restores;
         writeln!(
             f,
             "put away and taken up: at {fixed_points} steps the same bytes, before {same_step} steps the same step, \
-             {asked_again} times a response asked for again"
+             {asked_again} times a response asked for again; {configured} times configured with the same spec"
         )?;
         write!(
             f,

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::JOURNAL_VERSION;
 use crate::{
     effect::{Effect, Input, Output},
-    id::{EffectId, Now},
+    id::{EffectId, Now, SessionId},
     json::RawJson,
+    spec::Spec,
+    task::Task,
 };
 
 /// The first line.
@@ -41,6 +43,24 @@ impl Header {
 pub(super) struct InputLine {
     pub(super) now: Now,
     pub(super) input: Input,
+}
+
+/// Another spec that the session goes on with, as a task without a prompt.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConfigureLine {
+    pub(super) configure: RawJson,
+}
+
+/// A spec as [`Task::to_json`](crate::task::Task::to_json) writes it.
+pub(super) fn task(spec: &Spec, id: Option<SessionId>, seed: [u8; 32]) -> RawJson {
+    let task = Task {
+        seed,
+        session_id: id,
+        prompt: None,
+        spec: spec.clone(),
+    };
+    task.to_json()
 }
 
 /// Any value on one line. Strings, numbers, raw JSON and maps with string keys only: encoding cannot fail.

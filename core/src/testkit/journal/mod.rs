@@ -16,6 +16,7 @@
 //! - The body of a request is what it has in common with the request before, in bytes, and what then follows: a
 //!   long conversation is written once.
 //! - An input that the session refused is followed by `{"refused": …}`.
+//! - A session that goes on with another spec has a line `{"configure": …}` with a task that holds it.
 //! - A session that was not fresh when the recording began stands in `snapshot`.
 //!
 //! ```
@@ -43,7 +44,7 @@ mod record;
 mod replay;
 
 pub use self::{
-    read::{Journal, JournalError, JournalStep},
+    read::{Journal, JournalCall, JournalError, JournalStep},
     record::Recorder,
     replay::{Difference, Replayed},
 };

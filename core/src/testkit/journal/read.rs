@@ -2,6 +2,7 @@
 
 use alloc::{
     borrow::ToOwned,
+    boxed::Box,
     collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
@@ -11,11 +12,12 @@ use serde::Deserialize;
 
 use super::{
     JOURNAL_VERSION,
-    line::{Header, InputLine},
+    line::{ConfigureLine, Header, InputLine},
 };
 use crate::{
     effect::{Answer, Input},
     id::{EffectId, Now},
+    spec::Spec,
     task::{Task, TaskError},
 };
 
@@ -30,17 +32,30 @@ pub struct Journal {
     pub steps: Vec<JournalStep>,
 }
 
-/// An input with what came of it.
-#[derive(Debug, Clone, PartialEq)]
+/// What was done to a session, with what came of it.
+#[derive(Debug, Clone)]
 pub struct JournalStep {
-    /// The line of the input, from 1. Its outputs are on the lines after it.
+    /// The line on which it stands, from 1. Its outputs are on the lines after it.
     pub line: usize,
-    /// When it came.
-    pub now: Now,
-    /// It.
-    pub input: Input,
+    /// What was done.
+    pub call: JournalCall,
     /// The lines of its outputs, as they stand in the journal.
     pub outputs: Vec<String>,
+}
+
+/// What is done to a session.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum JournalCall {
+    /// [`Session::handle`](crate::Session::handle).
+    Handle {
+        /// When.
+        now: Now,
+        /// The input.
+        input: Input,
+    },
+    /// [`Session::configure`](crate::Session::configure).
+    Configure(Box<Spec>),
 }
 
 /// A text that is no journal of this version.
@@ -115,12 +130,10 @@ impl Journal {
                 step.outputs.push(line.to_owned());
                 continue;
             }
-            let InputLine { now, input } = crate::json::read::from_str(line)
-                .map_err(|error| broken(number, error.to_string(), text))?;
+            let call = call(line).map_err(|reason| broken(number, reason, text))?;
             steps.push(JournalStep {
                 line: number,
-                now,
-                input,
+                call,
                 outputs: Vec::new(),
             });
         }
@@ -136,12 +149,29 @@ impl Journal {
     pub fn answers(&self) -> BTreeMap<EffectId, Vec<Answer>> {
         let mut answers: BTreeMap<EffectId, Vec<Answer>> = BTreeMap::new();
         for step in &self.steps {
-            if let Input::Answer(id, answer) = &step.input {
+            if let JournalCall::Handle {
+                input: Input::Answer(id, answer),
+                ..
+            } = &step.call
+            {
                 answers.entry(*id).or_default().push(answer.clone());
             }
         }
         answers
     }
+}
+
+/// What a line says was done.
+fn call(line: &str) -> Result<JournalCall, String> {
+    if line.starts_with("{\"configure\":") {
+        let ConfigureLine { configure } =
+            crate::json::read::from_str(line).map_err(|error| error.to_string())?;
+        let task = Task::parse(configure.get()).map_err(|error| error.to_string())?;
+        return Ok(JournalCall::Configure(Box::new(task.spec)));
+    }
+    let InputLine { now, input } =
+        crate::json::read::from_str(line).map_err(|error| error.to_string())?;
+    Ok(JournalCall::Handle { now, input })
 }
 
 /// Whether a line is what a session gave: judged by how it begins, and that it is JSON.

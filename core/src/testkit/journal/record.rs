@@ -3,14 +3,13 @@
 use alloc::{string::String, sync::Arc};
 use core::fmt;
 
-use super::line::{Header, InputLine, Outputs, encode};
+use super::line::{ConfigureLine, Header, InputLine, Outputs, encode, task};
 use crate::{
     drive::Machine,
     effect::{Input, Output},
     id::{Millis, Now, SessionId},
-    session::{HostError, Session, SnapshotError},
+    session::{ConfigureError, HostError, Session, SnapshotError},
     spec::Spec,
-    task::Task,
 };
 
 /// A session that is written down: turn it like one, by hand or by [`drive()`](crate::drive()).
@@ -88,6 +87,22 @@ impl<S: FnMut(&str)> Recorder<S> {
         handled
     }
 
+    /// [`Session::configure`], written down.
+    ///
+    /// # Errors
+    /// [`ConfigureError`], which is written down as well.
+    pub fn configure(&mut self, spec: Arc<Spec>) -> Result<(), ConfigureError> {
+        // It is the session's: only its spec counts.
+        (self.sink)(&encode(&ConfigureLine {
+            configure: task(&spec, None, [0; 32]),
+        }));
+        let configured = self.session.configure(spec);
+        if let Err(error) = &configured {
+            (self.sink)(&Outputs::refused(&alloc::format!("{error}")));
+        }
+        configured
+    }
+
     /// [`Session::poll`], written down.
     pub fn poll(&mut self) -> Option<Output> {
         let output = self.session.poll()?;
@@ -115,11 +130,5 @@ impl<S: FnMut(&str)> Machine for Recorder<S> {
 }
 
 fn header(spec: &Spec, id: SessionId, seed: [u8; 32], snapshot: Option<String>) -> String {
-    let task = Task {
-        seed,
-        session_id: Some(id),
-        prompt: None,
-        spec: spec.clone(),
-    };
-    encode(&Header::new(task.to_json(), snapshot))
+    encode(&Header::new(task(spec, Some(id), seed), snapshot))
 }

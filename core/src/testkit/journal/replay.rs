@@ -8,7 +8,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Journal, line::Outputs};
+use super::{Journal, JournalCall, line::Outputs};
 use crate::{
     id::Seeded,
     session::{Session, SnapshotError},
@@ -72,6 +72,7 @@ impl Journal {
     /// # Errors
     /// The first [`Difference`].
     pub fn replay_with(&self, spec: Spec) -> Result<Replayed, Difference> {
+        let provider = Arc::clone(&spec.provider);
         let mut session = self.session(Arc::new(spec)).map_err(|error| Difference {
             line: 1,
             expected: Some("a snapshot".to_owned()),
@@ -81,9 +82,19 @@ impl Journal {
         let mut compared = 0;
         for (index, step) in self.steps.iter().enumerate() {
             let mut found = Vec::new();
-            if let Err(error) = session.handle(step.now, step.input.clone()) {
-                found.push(Outputs::refused(&format!("{error}")));
-            }
+            let refused = match &step.call {
+                JournalCall::Handle { now, input } => {
+                    let handled = session.handle(*now, input.clone());
+                    handled.err().map(|error| error.to_string())
+                }
+                JournalCall::Configure(spec) => {
+                    let mut spec = Spec::clone(spec);
+                    spec.provider = Arc::clone(&provider);
+                    let configured = session.configure(Arc::new(spec));
+                    configured.err().map(|error| error.to_string())
+                }
+            };
+            found.extend(refused.as_deref().map(Outputs::refused));
             while let Some(output) = session.poll() {
                 found.push(encoder.line(&output));
             }

@@ -22,6 +22,9 @@ pub struct Restores {
     /// Steps after which a response was arriving. Half of it goes with its decoder, so the session taken up asks for it once
     /// more, with the same request, and does nothing else.
     pub asked_again: u64,
+    /// Sessions that were configured, while they were idle, with the spec that they had: they were the same after it, and went
+    /// on like the one that was not.
+    pub configured: u64,
 }
 
 impl Restores {
@@ -30,6 +33,7 @@ impl Restores {
         self.fixed_points += other.fixed_points;
         self.same_step += other.same_step;
         self.asked_again += other.asked_again;
+        self.configured += other.configured;
     }
 }
 
@@ -126,9 +130,31 @@ impl Twin {
                 self.restores.asked_again += 1;
             } else if !responds {
                 goes_on(&said, &twin, session, after)?;
+                self.configure(&mut twin, scene, after)?;
                 self.session = Some(twin);
             }
         }
+        Ok(())
+    }
+
+    /// Configures a session that is idle with the spec that it has, which changes nothing.
+    fn configure(
+        &mut self,
+        twin: &mut Session,
+        scene: &Scene<'_>,
+        after: impl Fn() -> String,
+    ) -> Check {
+        if !twin.is_idle() {
+            return Ok(());
+        }
+        let before = put_away(twin)?;
+        twin.configure(scene.spec.clone())
+            .map_err(|e| differs(after(), "to be configured".into(), format!("{e}")))?;
+        let found = put_away(twin)?;
+        if found != before {
+            return Err(other_bytes("its own spec".into(), &before, &found));
+        }
+        self.restores.configured += 1;
         Ok(())
     }
 

@@ -13,11 +13,11 @@ use futures_util::StreamExt as _;
 use windlass::{
     Agent,
     core::{
-        EffectId, Host as _, Input, Output, Session,
+        EffectId, Host as _, Input, Output, Session, Spec,
         effect::{Answer, Effect, ResolvePath, ResolvedPath},
         host::CancelSignal,
         id::Stage,
-        testkit::{Journal, JournalStep},
+        testkit::{Journal, JournalCall, JournalStep},
         tool::{ToolCall, ToolResult},
     },
     host::NativeHost,
@@ -87,15 +87,26 @@ impl Replay {
 
     /// Says the input of a step; whether the run still goes the way it was recorded.
     async fn step(&mut self, step: &JournalStep, is_last: bool) -> bool {
-        let input = match &step.input {
-            Input::Answer(id, answer) => Input::Answer(*id, self.answer(*id, answer).await),
-            said => said.clone(),
+        let refusal = match &step.call {
+            JournalCall::Handle { now, input } => {
+                let input = match input {
+                    Input::Answer(id, answer) => Input::Answer(*id, self.answer(*id, answer).await),
+                    said => said.clone(),
+                };
+                let handled = self.session.handle(*now, input);
+                handled.err().map(|error| error.to_string())
+            }
+            JournalCall::Configure(spec) => {
+                let configured = self.session.configure(Arc::new(Spec::clone(spec)));
+                configured.err().map(|error| error.to_string())
+            }
+            _ => Some("this version does not know what was done".to_owned()),
         };
         let was_refused = step
             .outputs
             .iter()
             .any(|line| line.starts_with("{\"refused\":"));
-        if let Err(error) = self.session.handle(step.now, input)
+        if let Some(error) = refusal
             && !was_refused
         {
             self.found.drift(format!(
