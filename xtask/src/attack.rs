@@ -54,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     let rows = vec![
         differential(workspace, from)?,
         tests("lines", "windlass", "test(attacks::)")?,
-        tests("races", "windlass", "test(race)")?,
+        tests("races", "windlass", "test(_race_) | test(swapped)")?,
         tests("sandbox", "windlass", "test(sandbox)")?,
         tests("secrets", "windlass", "test(secret) | test(key)")?,
         tests("plans", "windlass", "binary(bash_plan)")?,

@@ -26,8 +26,12 @@ use crate::{
 /// What a line left behind gets so long to end by itself.
 const BEHIND: Duration = Duration::from_millis(500);
 
-/// How often it is looked whether that has happened: only its new parent is told.
-const POLL: Duration = Duration::from_micros(200);
+/// After so long it is looked for the first time whether that has happened, and after twice as long each time: only its new
+/// parent is told.
+const FIRST_LOOK: Duration = Duration::from_micros(200);
+
+/// The longest time between two looks.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// A shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -236,6 +240,7 @@ fn end_of(child: &mut Child) -> io::Result<Option<ExitStatus>> {
 /// Waits for the rest of a process group, and ends what does not end by itself.
 fn reap(group: Pid) {
     let start = Instant::now();
+    let mut pause = FIRST_LOOK;
     loop {
         // Only what this process has been given as the nearest living ancestor can be waited for here.
         while matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
@@ -245,6 +250,7 @@ fn reap(group: Pid) {
         if start.elapsed() > BEHIND {
             let _ = kill_process_group(group, Signal::KILL);
         }
-        thread::sleep(POLL);
+        thread::sleep(pause);
+        pause = LONGEST_PAUSE.min(pause * 2);
     }
 }
