@@ -265,6 +265,13 @@ pub struct CommandPlan {
     /// No rule lets a plain file command of it run: one that names another file is not started.
     #[serde(default, skip_serializing_if = "is_false")]
     pub all_held: bool,
+    /// What deny rules close. What words become, and where they lead, is known only when the plan runs: no program of it is started
+    /// that names such a file then ([`refused_file`](crate::permission::refused_file)).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<DenyPattern>,
+    /// The program's own directories, which become authority like other places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_directories: Vec<String>,
 }
 
 /// A file that a command names, as it was judged.

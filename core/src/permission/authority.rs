@@ -61,9 +61,11 @@ fn is_place_by_name(path: &str) -> bool {
             ".claude" | ".ssh" => return true,
             ".mcp.json" | ".git" if is_last => return true,
             ".git" => in_git = true,
-            // Of the repository, of submodules and of worktrees.
+            // Of the repository, of submodules and of worktrees: `config` and hooks, what leads to others (`commondir`, `gitdir`),
+            // and lists of what is to be done (`rebase-merge`). A lock that was left behind is none of it, nor is the pattern of
+            // `find . -not -path './.git/*'`.
+            name if in_git && is_last && !name.ends_with(".lock") && name != "*" => return true,
             "hooks" | "info" if in_git => return true,
-            "config" | "config.worktree" if in_git && is_last => return true,
             "fish" if path.contains("/.config/fish") => return true,
             name if is_last && SHELL_PROFILES.contains(&name) => return true,
             _ => {}
@@ -183,7 +185,12 @@ mod tests {
             ("/w/.git/modules/lib/hooks/post-checkout", true),
             ("/w/.git/modules/lib/config", true),
             ("/w/.git/worktrees/one/config.worktree", true),
-            ("/w/.git/index", false),
+            ("/w/.git/index", true),
+            ("/w/.git/index.lock", false),
+            ("/w/.git/commondir", true),
+            ("/w/.git/worktrees/one/gitdir", true),
+            ("/w/.git/rebase-merge/git-rebase-todo", true),
+            ("/w/.gitignore", false),
             ("/w/.git/refs/heads/config", true),
             ("/w/.github/workflows/ci.yml", false),
             ("/w/config", false),

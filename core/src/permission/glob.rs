@@ -35,6 +35,51 @@ pub(super) fn may_cover_below(pattern: &str, folder: &str) -> bool {
     true
 }
 
+/// What is wrong with a pattern that readers do not agree about: one that is a rule must mean the same to all of them.
+pub(super) fn fault(pattern: &str) -> Option<&'static str> {
+    let bytes = pattern.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'\\' if at == bytes.len() => return Some("nothing stands behind the `\\` at its end"),
+            b'\\' => at += 1,
+            b'[' => match class_end(bytes, at) {
+                Ok(end) => at = end,
+                Err(fault) => return Some(fault),
+            },
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Behind the bracket that closes the class which begins here.
+fn class_end(bytes: &[u8], begin: usize) -> Result<usize, &'static str> {
+    const OPEN: &str = "a `[` is not closed: write `\\[` for the character itself";
+    let negated = matches!(bytes.get(begin), Some(b'!' | b'^'));
+    let first = begin + usize::from(negated);
+    let mut at = first;
+    loop {
+        match bytes.get(at) {
+            None | Some(b'/') => return Err(OPEN),
+            Some(b']') if at > first => return Ok(at + 1),
+            Some(low) => {
+                let high = bytes.get(at + 2).filter(|high| **high != b']');
+                if bytes.get(at + 1) == Some(&b'-')
+                    && let Some(high) = high
+                {
+                    if high < low {
+                        return Err("a range in `[…]` ends before it begins");
+                    }
+                    at += 2;
+                }
+                at += 1;
+            }
+        }
+    }
+}
+
 /// Text as a pattern that means just this text.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

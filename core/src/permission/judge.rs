@@ -383,6 +383,12 @@ fn guard(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<Cause> {
     {
         return Some(Cause::UnreadCommand(why.to_string()));
     }
+    let closes_files = |rule: &Rule| matches!(rule.specifier, Specifier::Path(_));
+    if line.names_many_files() && standing.deny_rules().any(closes_files) {
+        return Some(Cause::UnreadCommand(
+            "it names more files than are looked at".to_string(),
+        ));
+    }
     standing
         .deny_rules()
         .find(|rule| line.names_closed_file(rule, standing))

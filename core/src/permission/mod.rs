@@ -30,7 +30,7 @@ mod update;
 mod visible;
 
 pub use authority::{SHELL_PROFILES, becomes_authority};
-pub use command::{CommandLine, CommandPattern};
+pub use command::{Argument, CommandLine, CommandPattern, RefusedFile, refused_file};
 pub use confinement::CommandConfinement;
 pub(crate) use confinement::runs_outside;
 pub use domain::DomainPattern;

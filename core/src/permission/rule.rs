@@ -320,7 +320,10 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
             Ok(Specifier::Command(pattern))
         }
         _ if PATH_TOOLS.contains(&tool) => match glob::alternatives(inner) {
-            Some(_) => Ok(Specifier::Path(inner.to_owned())),
+            Some(patterns) => match patterns.iter().find_map(|pattern| glob::fault(pattern)) {
+                Some(fault) => Err(owned(fault)),
+                None => Ok(Specifier::Path(inner.to_owned())),
+            },
             None => Err(owned("the braces stand for too many patterns: at most 64")),
         },
         "Write" | "NotebookEdit" | "MultiEdit" => Err(format!(

@@ -62,7 +62,7 @@ pub fn suggestions(
         return Vec::new();
     }
     let mut updates = if call.command.is_some() {
-        of_command(call)
+        of_command(standing, call)
     } else if !call.paths.is_empty() {
         of_paths(standing, call)
     } else {
@@ -103,7 +103,7 @@ fn of_call(call: CallFacts<'_>) -> RuleValue {
 }
 
 /// This very line; and for a single command of a well-known kind, those that begin like it.
-fn of_command(call: CallFacts<'_>) -> Vec<PermissionUpdate> {
+fn of_command(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
     let Some(line) = call.command else {
         return Vec::new();
     };
@@ -114,7 +114,10 @@ fn of_command(call: CallFacts<'_>) -> Vec<PermissionUpdate> {
         let readable = value.to_rule().is_ok();
         readable.then(|| PermissionUpdate::allow(vec![value], Destination::LocalSettings))
     };
-    let exact = allow(command::escape(line.text().trim()));
+    // A rule for the very line holds in the working directory only.
+    let exact = (line.directory() == standing.environment.cwd)
+        .then(|| command::escape(line.text().trim()))
+        .and_then(allow);
     let mut commands = line.commands();
     let only = commands.next().filter(|_| commands.next().is_none());
     let prefix = only

@@ -55,3 +55,35 @@ fn the_host_is_asked_what_comes_along_with_folders() {
         assert_eq!(carried(line), expected, "{line}");
     }
 }
+
+#[test]
+fn perm_4_a_place_is_seen_wherever_the_line_has_gone_before() {
+    let rules = allow(&["Bash(touch:*)", "Bash(cp:*)", "Bash(git log:*)"]);
+    for line in [
+        "cd .git/hooks; touch x",
+        "cd .git/hooks\ntouch x",
+        "(cd .git/hooks; touch x)",
+        "cd .git; touch hooks/x",
+        "cd .claude; cp ../f settings.json",
+        "if cd .git/hooks; then touch x; fi",
+        "! cd .git; touch hooks/x",
+        "cd a; cd ..; cd .git; touch config",
+        "bash -c 'cd .git/hooks; touch x'",
+        "touch .git/commondir",
+        "touch .git/worktrees/one/gitdir",
+        "cp f .git/rebase-merge/git-rebase-todo",
+        "git log -p --output=.claude/settings.json",
+        "git log --output .mcp.json",
+    ] {
+        let asked = verdict(&rules, Mode::Default, &Call::new("Bash", line));
+        assert_eq!(asked, Verdict::Ask, "{line}");
+    }
+    for line in [
+        "cd src; touch x",
+        "git log --output=changes.txt",
+        "touch .git/index.lock",
+    ] {
+        let free = verdict(&rules, Mode::Default, &Call::new("Bash", line));
+        assert_eq!(free, Verdict::Allow, "{line}");
+    }
+}

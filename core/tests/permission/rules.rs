@@ -236,3 +236,27 @@ fn perm_4_redirections_are_judged_like_files() {
         assert_eq!(verdict(&rules, Mode::Default, &call), expected, "{line}");
     }
 }
+
+#[test]
+fn a_pattern_that_readers_do_not_agree_about_is_no_rule() {
+    for (rule, words) in [
+        ("Read(**/[)", "is not closed"),
+        ("Read(a[b/c])", "is not closed"),
+        ("Edit([z-a])", "ends before it begins"),
+        ("Read({a,[})", "is not closed"),
+        ("Read(a\\)", "nothing stands behind"),
+    ] {
+        let error = Rule::parse(rule).unwrap_err().to_string();
+        assert!(error.contains(words), "{rule}: {error}");
+    }
+    for rule in [
+        "Read([a-z]*)",
+        "Read([!a-])",
+        "Read([]a])",
+        "Read(\\[)",
+        "Read(a])",
+        "Read([^]-])",
+    ] {
+        Rule::parse(rule).unwrap();
+    }
+}

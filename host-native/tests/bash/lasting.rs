@@ -289,3 +289,19 @@ async fn tool_6_what_is_too_large_to_last_is_let_go() {
     assert_eq!(commands.shell().directory, commands.text("sub"));
     assert_eq!(commands.written("echo $small").await, "1");
 }
+
+#[tokio::test]
+async fn tool_6_a_variable_that_lasts_may_be_set_again() {
+    let mut commands = Commands::new();
+    commands.judged("x=1; echo $x").await;
+    assert_eq!(commands.judged("x=2; echo $x").await, "2");
+    commands.judged("for f in a b; do echo $f; done").await;
+    assert_eq!(
+        commands.judged("for f in c; do echo $f$x; done").await,
+        "c2"
+    );
+    // What programs are told of stays what it was.
+    commands.written("export y=1").await;
+    let said = commands.judged("y=2; echo $y").await;
+    assert!(said.contains("programs are told of"), "{said}");
+}

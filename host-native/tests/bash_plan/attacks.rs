@@ -7,7 +7,7 @@ use std::{
 
 use windlass::{
     bash::plan::{Ending, Refused},
-    core::tool::{Access, CommandPlan, PlannedFile},
+    core::tool::{Access, CommandPlan, DenyPattern, PlannedFile},
     files::resolve,
 };
 use windlass_shell::{Part, Runs, Script, Word};
@@ -447,4 +447,98 @@ fn names_of_standard_streams_do_not_turn_reading_into_writing() {
         fs::read_to_string(folder.path().join("a.txt")).unwrap(),
         "one\ntwo\nthree\n"
     );
+}
+
+#[test]
+fn a_file_that_a_rule_closes_is_not_named_by_what_words_become() {
+    for line in [
+        "x=secret/x; cat $x",
+        "for f in secret/x; do cat $f; done",
+        "cat sec*/x",
+        "cat secret/$NONE\"x\"",
+        "cat $(echo secret/x)",
+        "cd secret; cat x",
+        "(cd secret; cat x)",
+        "bash -c 'cd secret; cat x'",
+        "timeout 5 cat $(echo secret/x)",
+        "cat link*",
+        "cp -r evil copied && cat copied/link",
+        "cat secret/..//secret/x",
+    ] {
+        let folder = Folder::new();
+        fs::create_dir(folder.path().join("secret")).unwrap();
+        fs::write(folder.path().join("secret/x"), "TOP").unwrap();
+        symlink("secret/x", folder.path().join("link1")).unwrap();
+        fs::create_dir(folder.path().join("evil")).unwrap();
+        symlink("../secret/x", folder.path().join("evil/link")).unwrap();
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/secret/**", folder.text()),
+            access: Access::Read,
+        });
+        let done = done(&folder, &plan);
+        assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
+        assert!(
+            done.stderr.contains("is closed by a rule"),
+            "{line}: {done:?}"
+        );
+        plan.deny.clear();
+        let done = self::done(&folder, &plan);
+        assert!(done.stdout.contains("TOP"), "{line} says nothing");
+    }
+}
+
+#[test]
+fn a_place_that_becomes_authority_is_not_named_by_what_words_become() {
+    for line in [
+        "touch \"$HOME/.bashrc\"",
+        "touch $HOME/.ssh/authorized_keys",
+        "touch .mcp.json$NONE",
+        "touch .git/hooks/$NONE\"x\"",
+        "v=.claude; touch $v/settings.json",
+        "for i in .git/hooks/x; do touch $i; done",
+        "touch $(echo .git/hooks/x)",
+        "cd .git/hooks; touch x",
+        "d=.gi; mkdir -p new/${d}t/objects",
+        "env -u NONE touch $(echo .git/config)",
+    ] {
+        let folder = Folder::new();
+        for place in [".git/hooks", ".claude", "d/.ssh"] {
+            fs::create_dir_all(folder.path().join(place)).unwrap();
+        }
+        let done = done(&folder, &folder.plan(line));
+        assert!(
+            done.stderr.contains("only a person can let it be changed"),
+            "{line}: {done:?}"
+        );
+        let made = [
+            "d/.bashrc",
+            "d/.ssh/authorized_keys",
+            ".mcp.json",
+            ".git/hooks/x",
+            ".git/config",
+            ".claude/settings.json",
+            "new",
+        ];
+        for path in made {
+            assert!(!folder.path().join(path).exists(), "{line}: {path}");
+        }
+    }
+}
+
+#[test]
+fn what_words_become_has_room_and_no_more() {
+    for line in [
+        "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9; do x=$x$x$x$x$x$x$x$x; done; echo $?",
+        "x=$(printf '%08192d' 0); y=$x$x$x$x$x$x$x$x; z=$y$y$y$y$y$y$y$y; a=$z$z$z$z$z$z$z$z; echo $a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a",
+    ] {
+        let folder = Folder::new();
+        let done = done(&folder, &folder.plan(line));
+        assert!(
+            done.stderr.contains("too large"),
+            "{line}: {:?}",
+            done.stderr
+        );
+        assert_eq!(done.ending, Ending::Code(126), "{line}");
+    }
 }

@@ -2,6 +2,7 @@
 
 mod allow;
 mod files;
+mod named;
 mod pattern;
 mod plan;
 
@@ -13,17 +14,24 @@ use alloc::{
 
 use windlass_shell::{self as shell, CommandWord, Folder, Script, SimpleCommand, Unparsed};
 
-pub use self::pattern::CommandPattern;
+use self::named::may_change;
 pub(super) use self::pattern::escape;
 use self::{
     files::{Files, base_of, files_of, leaves_files_alone},
     pattern::Spelled,
+};
+pub use self::{
+    named::{Argument, RefusedFile, refused_file},
+    pattern::CommandPattern,
 };
 use super::{Rule, Specifier, Standing, authority, glob, path_pattern, path_pattern::lexical};
 use crate::effect::ResolvePath;
 
 /// More files than anybody names; what is beyond counts as unknown.
 const MOST_FILES: usize = 64;
+
+/// More directories than a line enters; what is beyond is seen where it runs.
+const MOST_BASES: usize = 64;
 
 /// The line of a command, read once: the files it names, what rules say of it, and what runs in its place.
 #[derive(Debug, Clone)]
@@ -152,6 +160,12 @@ impl CommandLine {
         paths
     }
 
+    /// Whether it names more files than the host is asked about.
+    pub(super) fn names_many_files(&self) -> bool {
+        let files = self.parts.iter().flat_map(|part| part.files.all());
+        files.filter(|used| used.path.is_some()).count() > MOST_FILES
+    }
+
     /// Why its commands may not be all there are, in words; none if they are.
     pub(super) fn unread(&self) -> Option<&str> {
         self.obstacle.as_deref().filter(|_| self.script.is_none())
@@ -214,55 +228,82 @@ impl CommandLine {
             !(rule.is_edit() && leaves_files_alone(program))
                 && self
                     .named_paths(&part.command, standing)
-                    .any(|path| closed(&path))
+                    .any(|(_, path)| closed(&path))
         })
     }
 
     /// A place that becomes authority and that a command names which may change it, as far as its words show it.
     pub(super) fn names_authority(&self, standing: &Standing<'_>) -> Option<String> {
-        let parts = self.parts.iter();
-        let changing = parts.filter(|part| {
+        self.parts.iter().find_map(|part| {
             let program = part.command.program().unwrap_or_default();
-            !leaves_files_alone(program) && !authority::keeps_its_own(program)
-        });
-        changing
-            .flat_map(|part| {
-                self.named_paths(&part.command, standing)
-                    .chain(part.files.landing.clone())
-            })
-            .find(|path| authority::is_place(path, standing.environment))
+            let named = self.named_paths(&part.command, standing);
+            let changed = named.filter(|(argument, _)| may_change(program, argument));
+            let lands = may_change(program, &Argument::default());
+            let landing = part.files.landing.iter().filter(|_| lands).cloned();
+            changed
+                .map(|(_, path)| path)
+                .chain(landing)
+                .find(|path| authority::is_place(path, standing.environment))
+        })
     }
 
-    /// The paths that the words of a command may mean.
-    fn named_paths(
-        &self,
-        command: &SimpleCommand,
-        standing: &Standing<'_>,
-    ) -> impl Iterator<Item = String> + use<> {
-        let directory = &self.directory;
-        // Where it is not known, the directory in which the line begins is the best guess.
-        let base = base_of(&command.folder, directory).unwrap_or_else(|| directory.clone());
-        let home = standing.environment.home.clone();
-        let redirections = command.redirections.iter().map(|r| &r.target);
-        let arguments = command.words.iter().skip(1);
+    /// The paths that the words of a command may mean, each with the argument that it is in; a redirection is in none.
+    fn named_paths<'a>(
+        &'a self,
+        command: &'a SimpleCommand,
+        standing: &'a Standing<'_>,
+    ) -> impl Iterator<Item = (Argument<'a>, String)> {
         let literal = |word: &&CommandWord| word.is_literal() || word.text().starts_with("~/");
-        let texts = arguments
+        let words = command.words.windows(2).map(|pair| {
+            let before = Some(pair[0].text());
+            (&pair[1], before)
+        });
+        let redirections = command.redirections.iter().map(|r| (&r.target, None));
+        let bases = self.bases(&command.folder);
+        let home = standing.environment.home.as_deref();
+        words
             .chain(redirections)
-            .filter(literal)
-            .flat_map(|word| {
+            .filter(move |(word, _)| literal(&word))
+            .flat_map(|(word, before)| {
                 let text = word.text();
                 // `--file=x` and `if=x` name x.
                 let value = text.split_once('=').map(|(_, value)| value);
-                [Some(text), value].into_iter().flatten()
-            });
-        texts
-            .filter(|text| !text.is_empty())
-            .map(move |text| match (text.strip_prefix("~/"), &home) {
-                (Some(rest), Some(home)) => lexical(home, rest),
-                _ => lexical(&base, text),
+                let argument = Argument { text, before };
+                [Some(text), value].map(|named| Some((argument, named?)))
             })
-            .collect::<Vec<_>>()
-            .into_iter()
+            .flatten()
+            .filter(|(_, named)| !named.is_empty())
+            .flat_map(move |(argument, named)| {
+                let paths: Vec<String> = match (named.strip_prefix("~/"), home) {
+                    (Some(rest), Some(home)) => alloc::vec![lexical(home, rest)],
+                    _ => bases.iter().map(|base| lexical(base, named)).collect(),
+                };
+                paths.into_iter().map(move |path| (argument, path))
+            })
+    }
+
+    /// The directories in which a command may run: where it is not known, those that the line may have led to.
+    fn bases(&self, folder: &Folder) -> Vec<String> {
+        if let Some(base) = base_of(folder, &self.directory) {
+            return alloc::vec![base];
+        }
+        let entered = self.parts.iter().filter_map(|part| {
+            let words = part.command.words.as_slice();
+            match (part.command.program(), words) {
+                (Some("cd" | "pushd"), [_, folder]) if folder.is_literal() => Some(folder.text()),
+                _ => None,
+            }
+        });
+        let mut bases = alloc::vec![self.directory.clone()];
+        for folder in entered {
+            for at in 0..bases.len() {
+                let base = lexical(&bases[at], folder);
+                if bases.len() < MOST_BASES && !bases.contains(&base) {
+                    bases.push(base);
+                }
+            }
+        }
+        bases
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use super::{CommandLine, allow::allows, files::FileCommand};
 use crate::{
-    permission::{PathFact, Standing, judge::is_about_commands},
+    permission::{PathFact, Standing, deny_patterns, judge::is_about_commands},
     tool::{CommandPlan, PlannedFile, ToolDefinition},
 };
 
@@ -31,6 +31,8 @@ impl CommandLine {
             files: files.collect(),
             held,
             all_held,
+            deny: deny_patterns(standing),
+            own_directories: standing.environment.own_directories.clone(),
         })
     }
 

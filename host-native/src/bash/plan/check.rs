@@ -299,7 +299,7 @@ impl Check<'_> {
 
     fn sets(&self, name: &str) -> Result<(), Refused> {
         // What programs are told of is what the session says, and nothing that a line says.
-        let is_told = self.session.variables.get(name).is_some();
+        let is_told = self.session.variables.is_exported(name);
         // The locale of a line is followed here.
         let is_acted_upon = is_acted_upon(name) && !name.starts_with("LC_");
         let is_the_shells = is_made_by_the_shell(name) || is_acted_upon;

@@ -11,11 +11,15 @@ use super::{
     glob,
     locale::Locale,
     pattern,
-    shell::{Leave, Shell},
+    shell::{Leave, Outcome, Shell},
+    variables::TooLarge,
 };
 
 /// Arguments that one command may have; far more than a system takes.
 const MAX_FIELDS: usize = 1_000_000;
+
+/// Bytes that the words of one command may become: they are in the memory of this process.
+const MOST_TEXT: usize = 64 << 20;
 
 /// The status of a command that was not started.
 pub(super) const NOT_STARTED: i32 = 126;
@@ -100,6 +104,7 @@ impl<'p> Shell<'p> {
     /// The texts of several words.
     pub(super) fn words(&mut self, words: &'p [Word], line: u32) -> Result<Vec<OsString>, Leave> {
         let mut all = Vec::new();
+        self.expanded = 0;
         for word in words {
             let fields = self.word(word, line)?;
             all.extend(fields.into_iter().map(|argument| argument.text));
@@ -116,6 +121,7 @@ impl<'p> Shell<'p> {
         }
         let mut fields = Fields::default();
         for part in &word.parts {
+            self.reserve(part, line)?;
             match part {
                 Part::Operation {
                     name,
@@ -133,6 +139,7 @@ impl<'p> Shell<'p> {
                     quoted: false,
                 } => {
                     let output = self.output(script, line)?;
+                    self.reserve_bytes(output.len(), line)?;
                     fields.split(&output);
                 }
                 _ => {
@@ -158,6 +165,7 @@ impl<'p> Shell<'p> {
     pub(super) fn one_word(&mut self, word: &'p Word, line: u32) -> Result<OsString, Leave> {
         let mut text = Vec::new();
         for part in &word.parts {
+            self.reserve(part, line)?;
             match part {
                 Part::Literal(literal) | Part::Pattern(literal) => {
                     text.extend_from_slice(literal.as_bytes());
@@ -177,10 +185,52 @@ impl<'p> Shell<'p> {
             Part::Operation {
                 name, operation, ..
             } => self.operated(name, operation),
-            Part::Substitution { script, .. } => self.output(script, line)?,
+            Part::Substitution { script, .. } => {
+                let output = self.output(script, line)?;
+                self.reserve_bytes(output.len(), line)?;
+                output
+            }
             // A word of its own, which whoever expands the words of a command has seen to.
             Part::Process { .. } => Vec::new(),
         })
+    }
+
+    /// Sets a variable, if it fits.
+    pub(super) fn set(&mut self, name: &str, value: OsString, line: u32) -> Outcome {
+        match self.variables.set(name, value) {
+            Ok(()) => Ok(()),
+            Err(TooLarge) => self.too_large(line),
+        }
+    }
+
+    /// Takes from what the words of a command may become what a part of one is about to.
+    fn reserve(&mut self, part: &Part, line: u32) -> Outcome {
+        let bytes = match part {
+            Part::Literal(text) | Part::Pattern(text) => text.len(),
+            Part::Variable { name, .. } | Part::Operation { name, .. } => self.variable(name).len(),
+            Part::Tilde | Part::Status | Part::Substitution { .. } | Part::Process { .. } => 0,
+        };
+        self.reserve_bytes(bytes, line)
+    }
+
+    fn reserve_bytes(&mut self, bytes: usize, line: u32) -> Outcome {
+        self.expanded = self.expanded.saturating_add(bytes);
+        if self.expanded > MOST_TEXT {
+            return self.too_large(line);
+        }
+        match self.surroundings.control.is_stopping() {
+            true => Err(Leave::Stopped),
+            false => Ok(()),
+        }
+    }
+
+    fn too_large(&mut self, line: u32) -> Outcome {
+        self.complain(
+            line,
+            b"cannot allocate memory: what is expanded is too large",
+        );
+        self.status = NOT_STARTED;
+        Err(Leave::Exit)
     }
 
     fn variable(&self, name: &str) -> &OsStr {

@@ -20,6 +20,7 @@ mod glob;
 mod held;
 mod locale;
 mod message;
+mod named;
 mod open;
 mod operation;
 mod pattern;
@@ -104,6 +105,7 @@ pub fn execute(
 ) -> Result<Ended, Refused> {
     check(plan, session)?;
     let surroundings = Surroundings {
+        plan,
         files: &plan.files,
         workspace: &plan.workspace,
         held: &plan.held,

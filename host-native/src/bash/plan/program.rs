@@ -56,6 +56,10 @@ impl<'p> Shell<'p> {
             return Ok(Err(NOT_FOUND));
         };
         let arguments: Vec<OsString> = arguments.collect();
+        if let Some(refused) = self.refused_argument(call, &name, &arguments) {
+            self.complain(line, &refused.words(&name));
+            return Ok(Err(NOT_EXECUTED));
+        }
         let held = match self.held(call, &path, &name, &arguments) {
             Ok(held) => held,
             Err(why) => {

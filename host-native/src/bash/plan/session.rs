@@ -63,7 +63,8 @@ impl Session {
     ) -> Self {
         for (name, value) in variables {
             if let Some(name) = name.to_str() {
-                self.variables.set(name, value);
+                // What lasts is far smaller than what a line may set.
+                let _ = self.variables.set(name, value);
             }
         }
         self

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, sync::Arc};
 
-use windlass_core::tool::PlannedFile;
+use windlass_core::tool::{CommandPlan, PlannedFile};
 use windlass_shell::{AndOr, Choice, Command, Compound, Junction, Redirection, Script, Word};
 
 use super::{
@@ -28,6 +28,7 @@ const TERMINATED: i32 = 15;
 /// What does not change while a plan runs.
 #[derive(Debug)]
 pub(super) struct Surroundings<'p> {
+    pub(super) plan: &'p CommandPlan,
     pub(super) files: &'p [PlannedFile],
     /// Where a `cd` may lead that was not judged by itself; empty for anywhere.
     pub(super) workspace: &'p [String],
@@ -52,6 +53,8 @@ pub(super) struct Shell<'p> {
     pub(super) loops: u32,
     /// It is what a substitution runs, which says nothing of programs that a signal ends.
     pub(super) is_substitution: bool,
+    /// Bytes that the words of the command have become.
+    pub(super) expanded: usize,
     pub(super) voice: Arc<Voice>,
 }
 
@@ -82,6 +85,7 @@ impl<'p> Shell<'p> {
             status: 0,
             loops: 0,
             is_substitution: false,
+            expanded: 0,
             voice: Arc::new(Voice::bash()),
         }
     }
@@ -204,7 +208,7 @@ impl<'p> Shell<'p> {
         self.loops += 1;
         let mut outcome = Ok(());
         for value in values {
-            self.variables.set(name, value);
+            self.set(name, value, 1)?;
             outcome = self.script(body, false);
             if let Some(end) = goes_on(&mut outcome) {
                 outcome = end;

@@ -138,12 +138,13 @@ impl<'p> Shell<'p> {
     /// Sets variables for the shell itself.
     fn assign(&mut self, simple: &'p Simple) -> Outcome {
         let before = self.status;
+        self.expanded = 0;
         // The status of the last substitution, if there is one.
         let mut substituted = false;
         for assignment in &simple.assignments {
             substituted |= has_substitution(&assignment.value);
             let value = self.one_word(&assignment.value, simple.line)?;
-            self.variables.set(&assignment.name, value);
+            self.set(&assignment.name, value, simple.line)?;
         }
         if !substituted {
             self.status = 0;
@@ -165,6 +166,7 @@ impl<'p> Shell<'p> {
         simple: &'p Simple,
         mut beside: Option<Beside<'_, 'p>>,
     ) -> Result<Call<'p>, Leave> {
+        self.expanded = 0;
         let mut arguments = Vec::with_capacity(simple.words.len());
         let mut starts = Vec::with_capacity(simple.words.len());
         // To a builtin it is a word as any other.

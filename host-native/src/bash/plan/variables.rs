@@ -8,9 +8,20 @@ use std::{
 
 use windlass_core::tool::ShellVariable;
 
+/// Bytes of all values that a line sets; a shell of its own would take them from this process, too.
+const MOST_BYTES: usize = 16 << 20;
+
 /// Variables by name. A copy costs nothing until it is changed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Variables(Arc<BTreeMap<OsString, Variable>>);
+pub(super) struct Variables(Arc<BTreeMap<OsString, Variable>>, Set);
+
+/// How many bytes were set.
+#[derive(Debug, Clone, Copy, Default)]
+struct Set(usize);
+
+/// Values that are too large together.
+#[derive(Debug)]
+pub(super) struct TooLarge;
 
 #[derive(Debug, Clone, Default)]
 struct Variable {
@@ -28,7 +39,8 @@ impl Variables {
             let exported = true;
             (name, Variable { value, exported })
         };
-        let mut variables = Self(Arc::new(environment.into_iter().map(export).collect()));
+        let known = environment.into_iter().map(export).collect();
+        let mut variables = Self(Arc::new(known), Set::default());
         // What is no directory any more is forgotten, as bash does.
         if let Some(old) = variables.get("OLDPWD")
             && !std::path::Path::new(old).is_dir()
@@ -47,11 +59,15 @@ impl Variables {
 
     /// Those of a shell that is not bash: nothing is counted.
     pub(super) fn of_plain_child(&self, directory: &OsStr) -> Self {
-        let mut child = Self(Arc::new(BTreeMap::new()));
+        let mut child = Self::default();
         for (name, value) in self.exported() {
             child.export(&name.to_string_lossy(), value);
         }
-        child.set("PWD", directory.to_owned());
+        let variable = Variable {
+            value: directory.to_owned(),
+            exported: false,
+        };
+        Arc::make_mut(&mut child.0).insert("PWD".into(), variable);
         child
     }
 
@@ -61,12 +77,25 @@ impl Variables {
             .map(|known| known.value.as_os_str())
     }
 
+    /// Whether programs get it.
+    pub(super) fn is_exported(&self, name: &str) -> bool {
+        let known = self.0.get(OsStr::new(name));
+        known.is_some_and(|variable| variable.exported)
+    }
+
     /// Sets a variable; one that programs get, they go on getting.
-    pub(super) fn set(&mut self, name: &str, value: OsString) {
+    pub(super) fn set(&mut self, name: &str, value: OsString) -> Result<(), TooLarge> {
+        let before = self.get(name).map_or(0, OsStr::len);
+        let bytes = self.1.0.saturating_sub(before).saturating_add(value.len());
+        if bytes > MOST_BYTES {
+            return Err(TooLarge);
+        }
+        self.1 = Set(bytes);
         Arc::make_mut(&mut self.0)
             .entry(name.into())
             .or_default()
             .value = value;
+        Ok(())
     }
 
     /// Sets a variable that programs get.
