@@ -61,19 +61,22 @@ pub(crate) fn is_unfollowed(program: &str) -> Option<&'static str> {
     Some(match program {
         "sudo" | "doas" | "su" | "runuser" | "sg" | "newgrp" => "another user's rights",
         "source" | "." => "a sourced file",
-        "eval" | "exec" | "builtin" | "alias" | "trap" => "a builtin that runs what it is given",
+        "eval" | "exec" | "builtin" | "alias" | "trap" | "compgen" | "hash" => {
+            "a builtin that runs what it is given"
+        }
         "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "rbash" | "posh" | "yash" | "ash" => {
             "another shell"
         }
-        "at" | "batch" | "busybox" | "bwrap" | "choom" | "chpst" | "chroot" | "chrt"
-        | "cpulimit" | "daemonize" | "dbus-run-session" | "entr" | "expect" | "fakeroot"
-        | "faketime" | "firejail" | "flock" | "gdb" | "i386" | "i486" | "i586" | "i686"
-        | "ionice" | "ld.so" | "linux32" | "linux64" | "ltrace" | "nsenter" | "numactl"
-        | "parallel" | "perf" | "pkexec" | "prlimit" | "proot" | "rlwrap" | "runcon"
-        | "rust-parallel" | "schedtool" | "screen" | "script" | "setarch" | "setpriv"
-        | "softlimit" | "ssh" | "start-stop-daemon" | "strace" | "systemd-run" | "taskset"
-        | "tmux" | "toybox" | "tsocks" | "torsocks" | "uname26" | "unbuffer" | "unshare"
-        | "valgrind" | "watch" | "x86_64" | "xvfb-run" => "a program that runs others",
+        "at" | "batch" | "busybox" | "bwrap" | "capsh" | "catchsegv" | "choom" | "chpst"
+        | "chroot" | "chrt" | "cpulimit" | "daemonize" | "dbus-run-session" | "entr" | "expect"
+        | "fakeroot" | "faketime" | "firejail" | "flock" | "gdb" | "i386" | "i486" | "i586"
+        | "i686" | "ionice" | "ld.so" | "linux32" | "linux64" | "logsave" | "ltrace"
+        | "nsenter" | "numactl" | "parallel" | "perf" | "pkexec" | "prlimit" | "proot"
+        | "rlwrap" | "runcon" | "rust-parallel" | "schedtool" | "screen" | "script" | "setarch"
+        | "setpriv" | "softlimit" | "ssh" | "ssh-agent" | "start-stop-daemon" | "strace"
+        | "systemd-inhibit" | "systemd-run" | "taskset" | "tmux" | "toybox" | "tsocks"
+        | "torsocks" | "uname26" | "unbuffer" | "unshare" | "valgrind" | "watch" | "x86_64"
+        | "xvfb-run" => "a program that runs others",
         name if name.starts_with("ld-linux") || name.starts_with("ld-musl") => {
             "a program that runs others"
         }

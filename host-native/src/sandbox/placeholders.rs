@@ -1,8 +1,10 @@
-//! Empty folders in the place of files that there are not and must not be: what is mounted over one holds its name.
+//! Empty folders in the place of files that there are not and must not be: what is mounted over one holds its name. The file by which
+//! a repository names another one, which git would read, names its own.
 
 use std::{
     collections::BTreeMap,
     fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -26,7 +28,7 @@ impl Placeholders {
         let mut reserved = Vec::new();
         for path in paths {
             let count = counts.get(path).copied().unwrap_or_default();
-            if count > 0 || (may_make(path) && fs::create_dir(path).is_ok()) {
+            if count > 0 || (may_make(path) && make(path).is_ok()) {
                 counts.insert(path.clone(), count + 1);
                 reserved.push(path.clone());
             }
@@ -51,10 +53,31 @@ impl Drop for Reserved {
                 counts.insert(path.clone(), left);
             } else {
                 counts.remove(path);
-                // Whoever put something in it means it to be there.
-                let _ = fs::remove_dir(path);
+                remove(path);
             }
         }
+    }
+}
+
+/// By it a repository says where the one is that it shares everything with.
+const COMMON: &str = "commondir";
+
+/// It is that one itself.
+const ITSELF: &[u8] = b".\n";
+
+fn make(path: &Path) -> io::Result<()> {
+    match path.ends_with(COMMON) {
+        true => fs::File::create_new(path)?.write_all(ITSELF),
+        false => fs::create_dir(path),
+    }
+}
+
+/// Takes one away. Whoever put something in it means it to be there.
+fn remove(path: &Path) {
+    if !path.ends_with(COMMON) {
+        let _ = fs::remove_dir(path);
+    } else if fs::read(path).is_ok_and(|found| found == ITSELF) {
+        let _ = fs::remove_file(path);
     }
 }
 

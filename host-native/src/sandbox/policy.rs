@@ -30,7 +30,7 @@ const TELLING_AT_HOME: [&str; 7] = [
 ];
 
 /// Those of a repository.
-const TELLING_IN_GIT: [&str; 4] = ["hooks", "config", "config.worktree", "info"];
+const TELLING_IN_GIT: [&str; 5] = ["hooks", "config", "config.worktree", "info", "commondir"];
 
 /// So deep do modules lie in modules.
 const MODULE_DEPTH: usize = 8;
@@ -208,10 +208,12 @@ fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
     for name in TELLING_IN_GIT {
         let place = git.join(name);
         let is_there = fs::symlink_metadata(&place).is_ok();
-        if !is_there && matches!(name, "hooks" | "info") {
+        // Git looks for them although they need not be there.
+        let is_looked_for = matches!(name, "hooks" | "info" | "commondir");
+        if !is_there && is_looked_for {
             files.reserved.push(place.clone());
         }
-        if is_there || matches!(name, "hooks" | "info") {
+        if is_there || is_looked_for {
             files.guarded.push(place);
         }
     }

@@ -38,6 +38,7 @@ async fn what_tells_other_programs_what_to_do_is_not_written() {
         "git config core.fsmonitor evil; echo evil >> .git/config; sed -i s/a/evil/ .git/config",
         "mv .git g; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit",
         "echo evil > .git/info/attributes",
+        "mkdir b; rm -f .git/commondir; echo ../b > .git/commondir; mv b .git/commondir; ln -sf ../b .git/commondir",
         "mv $IN $IN.old; mkdir -p $IN/.claude",
     ];
     for attack in attacks {
@@ -55,6 +56,7 @@ async fn what_tells_other_programs_what_to_do_is_not_written() {
         );
         assert!(read(".git/hooks/pre-commit").is_err(), "{attack}");
         assert_eq!(read(".git/config").unwrap(), before, "{attack}");
+        assert!(read(".git/commondir").is_err(), "{attack}: {ran:?}");
         assert!(
             !read(".git/info/attributes").is_ok_and(|text| text.contains("evil")),
             "{attack}"
@@ -77,7 +79,13 @@ async fn what_is_not_there_is_not_made_and_git_still_works() {
         )
         .await;
     assert!(ran.stdout.contains("first"), "{ran:?}");
-    for name in [".claude", ".mcp.json", ".git/hooks", ".git/info"] {
+    for name in [
+        ".claude",
+        ".mcp.json",
+        ".git/hooks",
+        ".git/info",
+        ".git/commondir",
+    ] {
         assert!(!place.inside.join(name).exists(), "{name}: {ran:?}");
     }
 }
