@@ -263,7 +263,7 @@ impl CommandLine {
         let home = standing.environment.home.as_deref();
         words
             .chain(redirections)
-            .filter(move |(word, _)| literal(&word))
+            .filter(move |(word, _)| literal(word))
             .flat_map(|(word, before)| {
                 let text = word.text();
                 // `--file=x` and `if=x` name x.

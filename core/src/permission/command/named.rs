@@ -66,7 +66,7 @@ pub(super) fn may_change(program: &str, argument: &Argument<'_>) -> bool {
             argument.before == Some(option)
                 || (argument.text.strip_prefix(*option)).is_some_and(|rest| rest.starts_with('='))
         };
-        WRITTEN.iter().any(|option| named(&option))
+        WRITTEN.iter().any(named)
     };
     !authority::keeps_its_own(program) || is_written()
 }
