@@ -225,6 +225,15 @@ impl Search<'_> {
         if is_shell || runs_others(name) || is_unfollowed(name).is_some() {
             return Err(INNER);
         }
+        // The last of several counts, and what looks like one may be the value of another option.
+        let replacing = (self.words[start..inner].iter())
+            .filter_map(Word::as_literal)
+            .filter(|word| word.starts_with("-I"));
+        if replacing.count() > 1 {
+            return Err(Unparsed::Unsupported(
+                "`xargs` with several texts to replace",
+            ));
+        }
         if let Some(replaced) = self.replaced_by_xargs(start, inner)
             && name.contains(replaced)
         {

@@ -542,3 +542,29 @@ fn what_words_become_has_room_and_no_more() {
         assert_eq!(done.ending, Ending::Code(126), "{line}");
     }
 }
+
+#[test]
+fn git_takes_no_orders_from_a_folder_that_only_looks_like_a_repository() {
+    for line in [
+        "cd bare && git status",
+        "cd bare; git log",
+        "timeout 9 git -C bare status",
+        "find bare -maxdepth 0 -exec git -C {} status \\;",
+    ] {
+        let folder = Folder::new();
+        let bare = folder.path().join("bare");
+        for name in ["objects", "refs"] {
+            fs::create_dir_all(bare.join(name)).unwrap();
+        }
+        fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let trap = folder.path().join("CAN");
+        let config = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = \"/usr/bin/touch {}; false\"\n",
+            trap.display()
+        );
+        fs::write(bare.join("config"), config).unwrap();
+        let done = done(&folder, &folder.plan(line));
+        assert!(!ran(&folder), "{line}: {done:?}");
+        assert!(done.stderr.contains("bare repository"), "{line}: {done:?}");
+    }
+}

@@ -41,8 +41,8 @@ impl<'p> Shell<'p> {
         arguments: &[OsString],
     ) -> Option<RefusedArgument> {
         let directory = self.directory.physical().ok()?;
-        let program = innermost(call).unwrap_or_else(|| name.to_string_lossy().into_owned());
-        let program = program.rsplit('/').next().unwrap_or_default();
+        let program = innermost(call, name);
+        let program = program.as_str();
         let mut before: Option<String> = None;
         for argument in arguments {
             let text = argument.to_string_lossy();
@@ -69,15 +69,18 @@ impl<'p> Shell<'p> {
     }
 }
 
-/// The program that all wrappers of a command come to.
-fn innermost(call: &Call<'_>) -> Option<String> {
-    let last = call.simple.runs.iter().filter_map(|run| match run {
-        Runs::Program { at, .. } => Some(*at),
+/// The name, without a folder, of the program that all wrappers of a command come to.
+pub(super) fn innermost(call: &Call<'_>, name: &OsStr) -> String {
+    let places = call.simple.runs.iter().filter_map(|run| match run {
+        Runs::Program { at, .. } => usize::try_from(*at).ok(),
         Runs::Script { .. } => None,
     });
-    let at = usize::try_from(last.max()?).ok()?;
-    let name = call.simple.words.get(at).and_then(Word::as_literal)?;
-    Some(name.to_owned())
+    let word = places.max().and_then(|at| call.simple.words.get(at));
+    let program = match word.and_then(Word::as_literal) {
+        Some(program) => program.to_owned(),
+        None => name.to_string_lossy().into_owned(),
+    };
+    program.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 /// Where a path leads, links followed; of one that is not there, where its folder leads.

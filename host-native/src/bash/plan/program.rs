@@ -21,6 +21,8 @@ use super::{
     expand::Argument,
     held::NotHeld,
     message::{reason, with_name},
+    named::innermost,
+    repository,
     restriction::Restriction,
     shell::{Leave, Shell},
     simple::Call,
@@ -76,6 +78,9 @@ impl<'p> Shell<'p> {
                 variables.one_level_up();
             }
             variables.export("_", path.clone().into());
+        }
+        if innermost(call, &name) == "git" {
+            repository::only_by_name(&mut variables);
         }
         let mut command = child::command(&path);
         command.arg0(&name).args(&arguments);
