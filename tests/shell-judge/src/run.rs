@@ -33,6 +33,10 @@ const FIRST_LOOK: Duration = Duration::from_micros(200);
 /// The longest time between two looks.
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
+/// What git is told by whoever runs a plan, beside what the line says.
+const TOLD_TO_GIT: &str =
+    "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.bareRepository GIT_CONFIG_VALUE_0=explicit";
+
 /// A shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shell {
@@ -141,7 +145,8 @@ impl Ran {
             },
             // `env -i` leaves none at all.
             path_is_whole: path.is_empty() || path == stage.programs().to_string_lossy(),
-            variables,
+            // What the host tells git is not the line's.
+            variables: variables.replace(TOLD_TO_GIT, ""),
         })
     }
 }

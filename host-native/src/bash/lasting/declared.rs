@@ -132,14 +132,13 @@ fn escaped(escape: u8) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
     use super::*;
+    use crate::child;
 
     /// What bash prints for variables that it gets from its environment.
     fn printed(script: &str, values: &[(&str, &[u8])]) -> Vec<u8> {
         use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
-        let mut bash = Command::new("bash");
+        let mut bash = child::command("bash");
         bash.args(["--norc", "-c", script]).env_clear();
         bash.envs(
             values
