@@ -33,8 +33,13 @@ pub const SHELL_PROFILES: [&str; 16] = [
 
 /// Whether what stands at an absolute path becomes authority.
 pub(super) fn is_place(path: &str, environment: &Environment) -> bool {
-    let own = environment.own_directories.iter();
-    own.into_iter().any(|directory| is_under(directory, path)) || is_place_by_name(path)
+    is_place_beside(path, &environment.own_directories)
+}
+
+/// The same for a program whose own directories these are.
+pub(super) fn is_place_beside(path: &str, own_directories: &[String]) -> bool {
+    let mut own = own_directories.iter();
+    own.any(|directory| is_under(directory, path)) || is_place_by_name(path)
 }
 
 /// Whether what stands at a path becomes authority wherever that is, by the names in it: hosts ask it about what lies below a folder

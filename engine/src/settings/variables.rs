@@ -76,8 +76,6 @@ const NAMES: &[&str] = &[
 
 /// How the names of programs' own variables begin: loaders, shells, languages, package tools, clients that hold keys.
 const BEGINNINGS: &[&str] = &[
-    "CCACHE_",
-    "GCC_",
     "_JAVA",
     "ANSIBLE_",
     "ANTHROPIC_",
@@ -87,6 +85,7 @@ const BEGINNINGS: &[&str] = &[
     "BUN_",
     "BUNDLE_",
     "CARGO",
+    "CCACHE_",
     "CLAUDE",
     "CLOUDSDK_",
     "CMAKE_",
@@ -106,6 +105,7 @@ const BEGINNINGS: &[&str] = &[
     "ELECTRON_",
     "EMACS",
     "ERL_",
+    "GCC_",
     "GDK_",
     "GEM_",
     "GH_",

@@ -3,8 +3,8 @@
 
 use super::files::leaves_files_alone;
 use crate::{
-    permission::{authority, glob, path_pattern::is_under},
-    tool::{Access, CommandPlan},
+    permission::{authority, glob},
+    tool::{Access, CommandPlan, DenyPattern},
 };
 
 /// Options of programs that keep their own files which name another file to be written.
@@ -29,15 +29,14 @@ pub fn refused_file(
     argument: &Argument<'_>,
     path: &str,
 ) -> Option<RefusedFile> {
-    let is_closed = |deny: &&crate::tool::DenyPattern| {
+    let is_closed = |deny: &DenyPattern| {
         !(deny.access == Access::Write && leaves_files_alone(program))
             && glob::covers(&deny.pattern, path)
     };
-    if plan.deny.iter().any(|deny| is_closed(&deny)) {
+    if plan.deny.iter().any(is_closed) {
         return Some(RefusedFile::Closed);
     }
-    let becomes_authority = authority::becomes_authority(path)
-        || (plan.own_directories.iter()).any(|directory| is_under(directory, path));
+    let becomes_authority = authority::is_place_beside(path, &plan.own_directories);
     let is_changed = may_change(program, argument);
     let was_judged = plan
         .files
