@@ -6,7 +6,7 @@
 use crate::{
     Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word,
     builtins::{is_builtin, is_shell_only},
-    names, takes_number,
+    names, print_for_people, takes_number,
 };
 
 /// Why a line runs only if it was approved as a whole; none if its tree can be run.
@@ -42,7 +42,7 @@ fn of_compound(body: &Compound) -> Option<&'static str> {
         Compound::For { words, body, .. } => words
             .iter()
             .find_map(of_substitutions)
-            .or_else(|| of_statuses(words))
+            .or_else(|| of_statuses(words.iter()))
             .or_else(|| of_script(body)),
         Compound::If { arms, otherwise } => arms
             .iter()
@@ -71,7 +71,9 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
         Target::Text(text) => Some(text),
         _ => None,
     });
-    let in_words = simple.words.iter().chain(texts).find_map(of_substitutions);
+    let in_words = (simple.words.iter())
+        .chain(texts.clone())
+        .find_map(of_substitutions);
     let program = simple.program();
     // To these a word is a word, whatever it begins with.
     let exempt = program.is_some_and(|name| matches!(name, "test" | "[" | "echo" | "printf"));
@@ -80,18 +82,33 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
             let mut arguments = simple.words.iter().skip(1);
             (!exempt && arguments.any(is_computed_option)).then_some("an option that is computed")
         })
-        .or_else(|| (!exempt).then(|| of_statuses(&simple.words)).flatten())
+        .or_else(|| of_statuses(simple.words.iter().chain(texts.clone())))
         .or_else(|| of_processes(simple))
         .or_else(|| of_builtin(simple))
         .or_else(|| of_runs(simple))
 }
 
-/// In a printed line substitutions come before all words, so that what `$?` says beside them is another status.
-fn of_statuses(words: &[Word]) -> Option<&'static str> {
-    let has = |is: fn(&Part) -> bool| words.iter().flat_map(|word| &word.parts).any(is);
-    let both = has(|part| matches!(part, Part::Status))
-        && has(|part| matches!(part, Part::Substitution { .. }));
-    both.then_some("`$?` beside a substitution")
+/// To bash `$?` is what the substitution before it ended with, to dash what the command before did. Only one substitution, or a status
+/// without any, means the same to both.
+fn of_statuses<'a>(words: impl Iterator<Item = &'a Word> + Clone) -> Option<&'static str> {
+    let parts = words.flat_map(|word| &word.parts);
+    let is_status = |part: &Part| matches!(part, Part::Status);
+    let scripts = parts.clone().filter_map(|part| match part {
+        Part::Substitution { script, .. } => Some(script),
+        _ => None,
+    });
+    let is_unclear = match scripts.clone().count() {
+        0 => false,
+        1 => parts.clone().any(is_status),
+        // As it is printed, a status is nothing else.
+        _ => {
+            parts.clone().any(is_status)
+                || scripts
+                    .clone()
+                    .any(|script| print_for_people(script, &|_| None).contains("$?"))
+        }
+    };
+    is_unclear.then_some("`$?` beside a substitution")
 }
 
 /// What is written by other commands is read by programs: a builtin would have to run in a shell of its own.
@@ -125,7 +142,11 @@ fn of_assignments(simple: &Simple) -> Option<&'static str> {
     if assignments.clone().any(|assignment| acts(&assignment.name)) {
         return Some("a variable that shells or programs act upon");
     }
-    assignments.find_map(|assignment| of_substitutions(&assignment.value))
+    let values = simple
+        .assignments
+        .iter()
+        .map(|assignment| &assignment.value);
+    of_statuses(values).or_else(|| assignments.find_map(|it| of_substitutions(&it.value)))
 }
 
 /// Whether an expansion stands in an option, where it could name others: `-$x`, but not `--file=$x`. Behind one letter it can be

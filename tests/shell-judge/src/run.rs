@@ -4,6 +4,7 @@ use std::{
     fs::{self, File},
     io,
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
+    path::Path,
     process::{Child, Command, ExitStatus},
     sync::{
         Arc,
@@ -14,7 +15,8 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid,
+    Pid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process_group, waitpgid,
+    waitpid,
 };
 
 use crate::{
@@ -215,6 +217,7 @@ fn finish(
     status: Option<i32>,
     stage: &Stage,
 ) -> io::Result<Outcome> {
+    reap_strays(stage);
     Ok(Outcome {
         stdout,
         stderr,
@@ -240,6 +243,49 @@ fn end_of(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     drop(deadline);
     reap(group);
     Ok((!killed.load(Ordering::Relaxed)).then_some(status))
+}
+
+/// Waits for what has left its process group (`timeout` does), so that it does not write down that it ran when the next line does.
+fn reap_strays(stage: &Stage) {
+    let start = Instant::now();
+    loop {
+        let strays = orphans_in(&stage.work());
+        if strays.is_empty() {
+            return;
+        }
+        for stray in strays {
+            if start.elapsed() > BEHIND {
+                // It may have ended just now.
+                let _ = kill_process(stray, Signal::KILL);
+            }
+            let _ = waitpid(Some(stray), WaitOptions::NOHANG);
+        }
+        thread::sleep(FIRST_LOOK);
+    }
+}
+
+/// The children of this process whose directory lies in a folder: what nobody else waits for becomes one of them.
+fn orphans_in(folder: &Path) -> Vec<Pid> {
+    let threads = fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let children =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let all: Vec<i32> = children
+        .flat_map(|line| {
+            line.split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let is_here = |pid: &i32| {
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
+    };
+    all.into_iter()
+        .filter(is_here)
+        .filter_map(Pid::from_raw)
+        .collect()
 }
 
 /// Waits for the rest of a process group, and ends what does not end by itself.

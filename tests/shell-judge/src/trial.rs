@@ -194,6 +194,7 @@ fn difference(
     let shown = Shown {
         printed: form.is_printed(),
         without_lines: form.is_printed() || has_long_substitution(&line.text),
+        without_descriptors: line.text.contains("<(") && line.text.contains('\n'),
         programs: format!("{}/", stage.programs().display()),
     };
     let differs = |what, bash: String, here: String| {
@@ -205,11 +206,27 @@ fn difference(
         })
     };
     let status = |outcome: &Outcome| format!("{:?}", outcome.status);
+    // What another shell says is not compared, wherever it went.
+    let is_said_by_dash = |name: &String| {
+        let text = here
+            .files
+            .get(name)
+            .map(|bytes| String::from_utf8_lossy(bytes));
+        !form.speaks_bash && text.is_some_and(|text| text.contains("dash: "))
+    };
     let files = |outcome: &Outcome| {
         let files = outcome.files.iter();
         let shown: Vec<String> = files
             .map(|(name, bytes)| {
-                format!("{name}: {}", shown.plain(&String::from_utf8_lossy(bytes)))
+                if is_said_by_dash(name) {
+                    return name.clone();
+                }
+                let text = shown.plain(&String::from_utf8_lossy(bytes));
+                let lines: Vec<&str> = text
+                    .split('\n')
+                    .map(|line| shown.unnumbered(line))
+                    .collect();
+                format!("{name}: {}", lines.join("\n"))
             })
             .collect();
         shown.join("; ")
@@ -266,7 +283,21 @@ fn is_not_compared(text: &str) -> bool {
     let asks = text.contains("-ok");
     // What runs without any path is found elsewhere by bash; here it is still the one that was judged.
     let has_no_path = text.contains("env -") || text.contains("env\t-");
-    finds_options || asks || has_no_path || pipes_to_what_does_not_read(text)
+    finds_options
+        || asks
+        || has_no_path
+        || pipes_to_what_does_not_read(text)
+        || reads_at_once(text)
+}
+
+/// Whether commands may read the same input at the same time: nobody waits for a process substitution whose file is not read.
+fn reads_at_once(text: &str) -> bool {
+    const READERS: [&str; 4] = ["cat", "wc", "grep", "xargs"];
+    let readers: usize = READERS
+        .iter()
+        .map(|reader| text.matches(reader).count())
+        .sum();
+    text.contains("<(") && readers > 1
 }
 
 /// Whether a pipeline may be over before all of it has written: then it depends on the scheduler who is killed for that.
@@ -290,9 +321,13 @@ fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
         let mut arguments = outcome.ran.iter().flat_map(|ran| &ran.arguments);
         arguments.any(|argument| argument.starts_with(start))
     };
+    let patterns = |outcome: &Outcome| {
+        let mut arguments = outcome.ran.iter().flat_map(|ran| &ran.arguments);
+        arguments.any(|argument| argument.contains(['*', '?', '[']))
+    };
     let said = String::from_utf8_lossy(&here.stderr);
     // What a printed line says when it stops may have gone elsewhere.
-    let may_have_stopped = form.label.contains(STOPPED) && given(bash, "-");
+    let may_have_stopped = form.label.contains(STOPPED) && (given(bash, "-") || patterns(bash));
     // A file that is somewhere else than it was judged to be is not opened.
     let not_opened = said.contains("nobody judged this file");
     may_have_stopped
@@ -331,13 +366,21 @@ struct Shown {
     printed: bool,
     /// Numbers of lines are not compared.
     without_lines: bool,
+    /// Numbers in the names of process substitutions are not compared: in each line of a text bash goes on where the line before
+    /// ended.
+    without_descriptors: bool,
     /// The folder of programs: what is run by another program is named by its path.
     programs: String,
 }
 
 impl Shown {
     fn plain(&self, text: &str) -> String {
-        let text = text.replace(&self.programs, "");
+        let mut text = text.replace(&self.programs, "");
+        if self.without_descriptors {
+            for (bash, here) in PROCESSES {
+                text = text.replace(bash, "/dev/fd/N").replace(here, "/dev/fd/N");
+            }
+        }
         if self.printed {
             let text = text.replace("./", "");
             PROCESSES
@@ -360,17 +403,19 @@ impl Shown {
     fn lines(&self, bytes: &[u8]) -> String {
         let text = self.plain(&String::from_utf8_lossy(bytes));
         let text = without_times(&text);
-        let lines = text
-            .split('\n')
-            .map(|line| match line.split_once(": line ") {
-                Some(("bash" | "bash: command substitution", rest)) if self.without_lines => {
-                    rest.split_once(": ").map_or(line, |(_, rest)| rest)
-                }
-                _ => line,
-            });
-        let mut lines: Vec<&str> = lines.collect();
+        let mut lines: Vec<&str> = text.split('\n').map(|line| self.unnumbered(line)).collect();
         lines.sort_unstable();
         lines.join("\n")
+    }
+
+    /// A line without the number that bash puts before what it says.
+    fn unnumbered<'t>(&self, line: &'t str) -> &'t str {
+        match line.split_once(": line ") {
+            Some(("bash" | "bash: command substitution", rest)) if self.without_lines => {
+                rest.split_once(": ").map_or(line, |(_, rest)| rest)
+            }
+            _ => line,
+        }
     }
 
     fn messages(&self, bytes: &[u8]) -> String {

@@ -39,6 +39,10 @@ impl<'a> Reader<'a> {
             return Err(Unparsed::Unsupported("a process substitution"));
         }
         let to = self.target()?;
+        if descriptor == 0 && to == Target::Close {
+            // A program cannot be started so without a shell, and some say so when they end.
+            return Err(Unparsed::Unsupported("a standard input that is closed"));
+        }
         self.uses.add(Uses {
             descriptors: descriptor > 2 || matches!(to, Target::Duplicate(3..) | Target::Close),
             ..Uses::default()
@@ -84,8 +88,21 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn duplicate(&mut self) -> Result<Target, Unparsed> {
+    /// Goes to the word behind a sign. One that could name a descriptor for the next sign does that, and then there is no word.
+    fn to_operand(&mut self) -> Result<(), Unparsed> {
         self.skip_blanks()?;
+        let rest = self.rest();
+        let word = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
+        let is_number = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+        let names = is_number || word.starts_with('{') && word.ends_with('}');
+        match names && rest[word.len()..].starts_with(['<', '>']) {
+            true => Err(Unparsed::Syntax),
+            false => Ok(()),
+        }
+    }
+
+    fn duplicate(&mut self) -> Result<Target, Unparsed> {
+        self.to_operand()?;
         let rest = self.rest();
         let word = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
         let target = match word.as_bytes() {
@@ -103,7 +120,7 @@ impl<'a> Reader<'a> {
 
     /// The name of a file, which must be written out.
     fn file(&mut self) -> Result<String, Unparsed> {
-        self.skip_blanks()?;
+        self.to_operand()?;
         let mut words = Vec::new();
         self.without_folded(|reader| reader.words_into(&mut words))?;
         let path = match words.as_slice() {
@@ -124,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     fn here_string(&mut self) -> Result<Target, Unparsed> {
-        self.skip_blanks()?;
+        self.to_operand()?;
         let atoms = self.atoms()?;
         if atoms.is_empty() {
             return Err(Unparsed::Syntax);
@@ -140,7 +157,7 @@ impl<'a> Reader<'a> {
     /// A here-document, its `<<` taken.
     fn here_document(&mut self) -> Result<Target, Unparsed> {
         let strip_tabs = self.take("-");
-        self.skip_blanks()?;
+        self.to_operand()?;
         let (end, is_literal) = self.here_document_end()?;
         let (body, line) = self.here_document_body(end, strip_tabs)?;
         if is_literal {

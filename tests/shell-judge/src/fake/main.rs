@@ -127,7 +127,7 @@ fn behave(name: &str, arguments: &[OsString], stage: Option<&Path>) -> io::Resul
             out.write_all(&[b"git: ", words.join(&b'|').as_slice(), b"\n"].concat())?;
         }
         "npm" => {
-            eprintln!("npm: {} words", arguments.len());
+            say(&format!("npm: {} words\n", arguments.len()))?;
             return Ok(3);
         }
         "time" => return time(arguments),
@@ -135,6 +135,11 @@ fn behave(name: &str, arguments: &[OsString], stage: Option<&Path>) -> io::Resul
         _ => {}
     }
     Ok(0)
+}
+
+/// Writes to standard error at once: others may write there meanwhile.
+fn say(text: &str) -> io::Result<()> {
+    io::stderr().write_all(text.as_bytes())
 }
 
 /// Runs what it is given; `-o FILE` is a file that it writes.
@@ -173,7 +178,10 @@ fn edit(name: &str, arguments: &[OsString], stage: Option<&Path>) -> io::Result<
 fn cat(files: &[OsString]) -> io::Result<i32> {
     let mut out = io::stdout().lock();
     if files.is_empty() {
-        io::copy(&mut io::stdin().lock(), &mut out)?;
+        // `io::copy` splices, which takes no lock on the place where a shared output is.
+        let mut read = Vec::new();
+        io::stdin().read_to_end(&mut read)?;
+        out.write_all(&read)?;
         return Ok(0);
     }
     let mut code = 0;
@@ -181,7 +189,7 @@ fn cat(files: &[OsString]) -> io::Result<i32> {
         match fs::read(file) {
             Ok(bytes) => out.write_all(&bytes)?,
             Err(_) => {
-                eprintln!("cat: {}", file.to_string_lossy());
+                say(&format!("cat: {}\n", file.to_string_lossy()))?;
                 code = 1;
             }
         }
