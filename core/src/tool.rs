@@ -210,6 +210,10 @@ pub struct ShellState {
     /// Variables that are not what the host's environment says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<ShellVariable>,
+    /// What confined commands changed of the variables. Only confined commands see it: what they leave may be made up by any program
+    /// that they started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confined_variables: Vec<ShellVariable>,
     /// Functions, aliases, options and arrays, in the language of the shell. Read only by commands that run
     /// [as they were written](ApprovedCommand::AsWritten).
     #[serde(default, skip_serializing_if = "String::is_empty")]

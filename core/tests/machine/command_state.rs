@@ -15,6 +15,7 @@ use crate::harness::{Bench, CWD, Reply, asking_spec, bash, rules, spec_with, too
 fn left(directory: &str) -> ShellState {
     ShellState {
         directory: directory.into(),
+        confined_variables: Vec::new(),
         variables: vec![ShellVariable {
             name: "STAGE".into(),
             value: Some("test".into()),

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, ffi::OsString, time::Duration};
 
-use windlass_core::{host::CancelSignal, tool::CommandPlan};
+use windlass_core::{
+    host::CancelSignal,
+    tool::{CommandPlan, ToolCall},
+};
 
 #[cfg(unix)]
 use super::judged;
@@ -120,10 +123,7 @@ impl Bash {
             // What was stopped leaves all as it was.
             _ => None,
         };
-        Ok((
-            finished,
-            lasting.clone().after_shell(report, spawner.is_confined()),
-        ))
+        Ok((finished, lasting.clone().after_shell(report)))
     }
 
     /// Where a plan begins, and what its programs are told.
@@ -149,6 +149,19 @@ impl Bash {
             return Err(Failure::Directory(text));
         }
         Ok(session.with_variables(lasting.unexported()))
+    }
+
+    /// Outside of the sandbox, with git using no repository that was made inside of it.
+    #[cfg(unix)]
+    pub(super) fn among_known_repositories(
+        &self,
+        session: plan::Session,
+        call: &ToolCall,
+    ) -> plan::Session {
+        match &self.sandbox {
+            None => session,
+            Some(sandbox) => session.with_repositories(sandbox.repositories(&call.grant)),
+        }
     }
 
     /// Runs what was judged; the text that it was read from is not looked at.

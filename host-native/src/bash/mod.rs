@@ -136,7 +136,7 @@ impl Bash {
             Ok(spawner) => spawner,
             Err(reason) => return ToolResult::error(reason),
         };
-        let lasting = Lasting::before(call);
+        let lasting = Lasting::before(call, spawner.is_confined());
         let execution = Execution {
             lasting: &lasting,
             time,
@@ -156,7 +156,10 @@ impl Bash {
                 Ok(session) if spawner.is_confined() => {
                     self.run_printed(plan, &session, execution).await
                 }
-                Ok(session) => self.run_plan(plan, session, execution).await,
+                Ok(session) => {
+                    let session = self.among_known_repositories(session, call);
+                    self.run_plan(plan, session, execution).await
+                }
             },
         };
         // Beside others, a command in the background leaves nothing to them.

@@ -23,6 +23,7 @@ mod other;
 mod placeholders;
 mod policy;
 mod proxy;
+mod repositories;
 mod spawner;
 mod unix_sockets;
 mod violations;
@@ -50,6 +51,7 @@ use self::{
     placeholders::Placeholders,
     policy::{Policy, PolicyError},
     proxy::{Gate, Proxies, Refusals},
+    repositories::Repositories,
     system::Kernel,
 };
 use crate::net::{DomainList, InvalidDomain};
@@ -67,6 +69,7 @@ struct Inner {
     way_out: Mutex<WayOut>,
     refusals: Arc<Refusals>,
     placeholders: Placeholders,
+    repositories: Repositories,
     /// Where commands keep what they need only while they run.
     temporary: tempfile::TempDir,
 }
@@ -184,6 +187,7 @@ impl Sandbox {
             way_out: Mutex::new(exits.map_or(WayOut::None, WayOut::Closed)),
             refusals: Arc::default(),
             placeholders: Placeholders::default(),
+            repositories: Repositories::default(),
             temporary,
         })))
     }
@@ -210,8 +214,14 @@ impl Sandbox {
     /// What starts the processes of a command that may touch what a call grants. Looks for closed files, which may take a while
     /// where patterns are to be compared with many names.
     pub(crate) fn spawner(&self, grant: &FsGrant) -> Result<Spawner, ConfineError> {
+        self.repositories(grant);
         self.open_way_out().map_err(ConfineError::Proxies)?;
         Spawner::confined(self, grant)
+    }
+
+    /// The repositories of the granted folders, but for those that a confined command may have made.
+    pub(crate) fn repositories(&self, grant: &FsGrant) -> Vec<PathBuf> {
+        self.0.repositories.of(grant)
     }
 
     fn open_way_out(&self) -> io::Result<()> {

@@ -6,6 +6,7 @@
 
 mod authority;
 mod files;
+mod leaving;
 mod network;
 mod processes;
 mod sockets;

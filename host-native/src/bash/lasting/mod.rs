@@ -1,7 +1,8 @@
 //! What lasts from one command to the next: the directory and variables, and functions and options for those who may have them.
 //!
 //! No shell lives on between commands. What a command leaves behind is a value ([`ShellState`]), which the session keeps. A
-//! plan reads its variables only, and none of those that change how programs are found or started.
+//! plan reads its variables only, and none of those that change how programs are found or started. The variables that a confined
+//! command leaves are for confined commands only.
 
 mod declared;
 mod report;
@@ -32,13 +33,16 @@ pub(super) struct Left {
 #[derive(Debug, Clone)]
 pub(super) struct Lasting {
     state: ShellState,
+    /// The variables that this command has of it.
+    variables: Vec<ShellVariable>,
     /// Whether this command is one that may have everything.
     is_as_written: bool,
+    is_confined: bool,
 }
 
 impl Lasting {
-    /// What a call is to begin with.
-    pub(super) fn before(call: &ToolCall) -> Self {
+    /// What a call is to begin with, which runs in the sandbox or outside.
+    pub(super) fn before(call: &ToolCall, is_confined: bool) -> Self {
         let first = || ShellState {
             directory: call.grant.cwd.clone(),
             ..ShellState::default()
@@ -48,9 +52,15 @@ impl Lasting {
         if let Some(ApprovedCommand::Plan(plan)) = &call.command {
             state.directory.clone_from(&plan.directory);
         }
+        let mut variables = state.variables.clone();
+        if is_confined {
+            set_all(&mut variables, state.confined_variables.iter().cloned());
+        }
         Self {
             state,
+            variables,
             is_as_written: matches!(call.command, Some(ApprovedCommand::AsWritten)),
+            is_confined,
         }
     }
 
@@ -70,7 +80,7 @@ impl Lasting {
     }
 
     fn given(&self, exported: bool) -> impl Iterator<Item = (OsString, OsString)> + '_ {
-        let variables = self.state.variables.iter();
+        let variables = self.variables.iter();
         variables
             .filter(move |variable| variable.exported == exported && self.may_have(&variable.name))
             .filter_map(|variable| {
@@ -83,7 +93,7 @@ impl Lasting {
 
     /// Variables of the environment that were taken out.
     pub(super) fn removed(&self) -> impl Iterator<Item = OsString> + '_ {
-        let variables = self.state.variables.iter();
+        let variables = self.variables.iter();
         variables
             .filter(|variable| variable.value.is_none() && self.may_have(&variable.name))
             .map(|variable| variable.name.as_str().into())
@@ -124,39 +134,33 @@ impl Lasting {
         set: Vec<ShellVariable>,
     ) -> Option<Left> {
         let kept = set.into_iter().filter(|variable| is_kept(&variable.name));
-        for variable in kept {
-            let known = self.state.variables.iter_mut();
-            match known.into_iter().find(|known| known.name == variable.name) {
-                Some(known) => *known = variable,
-                None => self.state.variables.push(variable),
-            }
-        }
+        set_all(&mut self.variables, kept);
         self.state.directory = directory?;
-        Some(self.within_limits())
+        Some(self.left())
     }
 
     /// What a shell leaves behind, as it reported it. `None` when it reported nothing: another program took its place, or it
     /// was ended.
     ///
-    /// Whatever a shell starts can write to the handle of the report. That is no more than it may do anyway, but in the sandbox: a
-    /// confined command leaves nothing that changes programs, for the next one may run outside.
-    pub(super) fn after_shell(mut self, report: Option<Report>, is_confined: bool) -> Option<Left> {
+    /// Whatever a shell starts can write to the handle of the report. That is no more than it may do anyway, but in the sandbox: of what
+    /// a confined command leaves, one that runs outside has the directory alone.
+    pub(super) fn after_shell(mut self, report: Option<Report>) -> Option<Left> {
         let Report {
             directory,
             before,
             after,
         } = report?;
-        let may_change_programs = self.is_as_written && !is_confined;
         let real = std::fs::canonicalize(&directory).ok()?;
         if real != std::path::Path::new(&directory) {
             return None;
         }
         self.state.directory = directory;
-        let known: BTreeMap<String, ShellVariable> = std::mem::take(&mut self.state.variables)
+        let known: BTreeMap<String, ShellVariable> = std::mem::take(&mut self.variables)
             .into_iter()
             .map(|variable| (variable.name.clone(), variable))
             .collect();
-        let withheld = |name: &str| !may_change_programs && changes_programs(name);
+        let is_as_written = self.is_as_written;
+        let withheld = |name: &str| !is_as_written && changes_programs(name);
         let mut variables: BTreeMap<String, ShellVariable> = BTreeMap::new();
         for (name, found) in &after.variables {
             let as_before = before.variables.get(name) == Some(found);
@@ -185,11 +189,11 @@ impl Lasting {
         }
         // What this command was not given is as it was.
         variables.extend(known.into_iter().filter(|(name, _)| withheld(name)));
-        self.state.variables = variables.into_values().collect();
-        if may_change_programs {
+        self.variables = variables.into_values().collect();
+        if is_as_written && !self.is_confined {
             self.state.definitions = after.definitions(&before);
         }
-        Some(self.within_limits())
+        Some(self.left())
     }
 
     /// After a directory that cannot be entered: the next command begins in the working directory.
@@ -198,27 +202,51 @@ impl Lasting {
         self.state
     }
 
-    fn within_limits(self) -> Left {
+    /// What the commands after this one have.
+    fn left(self) -> Left {
         let mut state = self.state;
+        let mut variables = self.variables;
         let mut too_large = Vec::new();
-        let size = |variable: &ShellVariable| {
-            variable.name.len() + variable.value.as_ref().map_or(0, String::len)
-        };
-        let mut sizes: usize = state.variables.iter().map(size).sum();
-        while sizes > MOST_VARIABLES {
-            let places = 0..state.variables.len();
-            let Some(largest) = places.max_by_key(|place| size(&state.variables[*place])) else {
-                break;
-            };
-            let variable = state.variables.remove(largest);
-            sizes -= size(&variable);
-            too_large.push(format!("the variable {}", variable.name));
+        if self.is_confined {
+            variables.retain(|variable| !state.variables.contains(variable));
+        }
+        shrink(&mut variables, &mut too_large);
+        match self.is_confined {
+            true => state.confined_variables = variables,
+            false => state.variables = variables,
         }
         if state.definitions.len() > MOST_DEFINITIONS {
             state.definitions.clear();
             too_large.push("functions, arrays and options".to_owned());
         }
         Left { state, too_large }
+    }
+}
+
+/// Puts variables in the place of those of the same name.
+fn set_all(all: &mut Vec<ShellVariable>, set: impl Iterator<Item = ShellVariable>) {
+    for variable in set {
+        match all.iter_mut().find(|known| known.name == variable.name) {
+            Some(known) => *known = variable,
+            None => all.push(variable),
+        }
+    }
+}
+
+/// Takes out the largest variables until the others may last, and says which.
+fn shrink(variables: &mut Vec<ShellVariable>, too_large: &mut Vec<String>) {
+    let size = |variable: &ShellVariable| {
+        variable.name.len() + variable.value.as_ref().map_or(0, String::len)
+    };
+    let mut sizes: usize = variables.iter().map(size).sum();
+    while sizes > MOST_VARIABLES {
+        let places = 0..variables.len();
+        let Some(largest) = places.max_by_key(|place| size(&variables[*place])) else {
+            break;
+        };
+        let variable = variables.remove(largest);
+        sizes -= size(&variable);
+        too_large.push(format!("the variable {}", variable.name));
     }
 }
 

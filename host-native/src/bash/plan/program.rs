@@ -80,7 +80,8 @@ impl<'p> Shell<'p> {
             variables.export("_", path.clone().into());
         }
         if innermost(call, &name) == "git" {
-            repository::only_by_name(&mut variables);
+            let only = self.surroundings.session.repositories.as_deref();
+            repository::restrict(&mut variables, only);
         }
         let mut command = child::command(&path);
         command.arg0(&name).args(&arguments);

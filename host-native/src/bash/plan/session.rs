@@ -34,6 +34,8 @@ pub struct Session {
     pub(super) variables: Variables,
     pub(super) directory: Directory,
     path: Vec<PathBuf>,
+    /// Those that git may use; none for any.
+    pub(super) repositories: Option<Vec<PathBuf>>,
 }
 
 /// Why there can be no session.
@@ -67,6 +69,13 @@ impl Session {
                 let _ = self.variables.set(name, value);
             }
         }
+        self
+    }
+
+    /// With git using these repositories only.
+    #[must_use]
+    pub fn with_repositories(mut self, repositories: Vec<PathBuf>) -> Self {
+        self.repositories = Some(repositories);
         self
     }
 
@@ -109,6 +118,7 @@ impl Session {
             path: std::env::split_paths(&path)
                 .filter(|entry| entry.is_absolute())
                 .collect(),
+            repositories: None,
         })
     }
 
