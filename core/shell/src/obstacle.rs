@@ -26,6 +26,11 @@ fn of_script(script: &Script) -> Option<&'static str> {
 fn of_command(command: &Command) -> Option<&'static str> {
     match command {
         Command::Simple(simple) => of_simple(simple),
+        Command::Compound { body, redirections }
+            if !redirections.is_empty() && leads_again(body) =>
+        {
+            Some("a subshell whose redirections stand alone in another redirected group")
+        }
         Command::Compound { body, redirections } => of_compound(body).or_else(|| {
             let texts = redirections.iter().filter_map(|r| match &r.to {
                 Target::Text(text) => Some(text),
@@ -33,6 +38,33 @@ fn of_command(command: &Command) -> Option<&'static str> {
             });
             texts.into_iter().find_map(of_substitutions)
         }),
+    }
+}
+
+/// Whether a group is nothing but a subshell with redirections. Where the group has some too, dash forgets those of the subshell.
+fn leads_again(body: &Compound) -> bool {
+    let Some(Command::Compound { body, redirections }) = only_command(body) else {
+        return false;
+    };
+    let mut innermost = body;
+    while let Some(Command::Compound { body, .. }) = only_command(innermost) {
+        innermost = body;
+    }
+    let is_subshell = matches!(innermost, Compound::Subshell(_));
+    is_subshell && !redirections.is_empty() || leads_again(body)
+}
+
+/// The one command of a group, if it has only one.
+fn only_command(body: &Compound) -> Option<&Command> {
+    let Compound::Group(script) = body else {
+        return None;
+    };
+    match script.lists.as_slice() {
+        [list] if list.rest.is_empty() => match list.first.commands.as_slice() {
+            [command] => Some(command),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -187,8 +187,9 @@ fn difference(
         return None;
     }
     let counts_names = form.is_printed() && counts_names(&line.text);
-    // The `echo` of dash reads what stands behind backslashes.
-    if !form.speaks_bash && line.text.contains("echo") && line.text.contains('\\') {
+    // The `echo` of dash reads what stands behind backslashes, and its builtins fail with other statuses.
+    let reads_backslashes = line.text.contains("echo") && line.text.contains('\\');
+    if !form.speaks_bash && (reads_backslashes || line.text.contains("$?")) {
         return None;
     }
     let shown = Shown {
@@ -277,17 +278,14 @@ fn has_long_substitution(text: &str) -> bool {
 
 /// Lines that do not come to the same twice, or are not to come to what bash makes of them.
 fn is_not_compared(text: &str) -> bool {
-    // Names in this folder look like options.
-    let finds_options = text.contains("dash");
+    // Names in the folder `dash` look like options.
+    let finds_options =
+        text.contains("dash") || text.contains("cd ") && text.contains(['*', '?', '[']);
     // Its question has no line end, and others write meanwhile.
     let asks = text.contains("-ok");
     // What runs without any path is found elsewhere by bash; here it is still the one that was judged.
     let has_no_path = text.contains("env -") || text.contains("env\t-");
-    finds_options
-        || asks
-        || has_no_path
-        || pipes_to_what_does_not_read(text)
-        || reads_at_once(text)
+    finds_options || asks || has_no_path || pipes_to_what_does_not_read(text) || reads_at_once(text)
 }
 
 /// Whether commands may read the same input at the same time: nobody waits for a process substitution whose file is not read.

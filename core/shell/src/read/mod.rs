@@ -366,6 +366,10 @@ impl<'a> Reader<'a> {
                 "!" if !negated => negated = true,
                 "time" if !timed => {
                     self.only_bash()?;
+                    if self.substitutions > 0 {
+                        // Bash takes it for a syntax error there, before some commands.
+                        return Err(Unparsed::Unsupported("`time` in a substitution"));
+                    }
                     timed = true;
                     let behind = self.rest()["time".len()..].trim_start_matches([' ', '\t']);
                     if behind.is_empty()
