@@ -31,11 +31,10 @@ impl CommandLine {
     pub(in crate::permission) fn only_speaks(&self) -> bool {
         let speaks = |part: &Part| {
             let command = &part.command;
-            let says = matches!(builtin(command), Some("echo" | "printf"));
-            (says || does_nothing(command))
+            let is_literal = command.words.iter().all(CommandWord::is_literal);
+            (says_what_is_written(command) || does_nothing(command) && is_literal)
                 && command.assignments.is_empty()
                 && command.redirections.is_empty()
-                && command.words.iter().all(CommandWord::is_literal)
         };
         let parts = &self.parts;
         self.obstacle.is_none() && !parts.is_empty() && parts.iter().all(speaks)
@@ -131,6 +130,7 @@ fn may_run<'r>(
     }
     let harmless = part.command.wraps
         || does_nothing(&part.command)
+        || !part.command.by_others && says_what_is_written(&part.command)
         || matches!(&part.files.command, FileCommand::Enters(folder)
             if folder.path.is_none()
                 || fact(folder, facts).is_some_and(|real| standing.in_workspace(real)))
@@ -142,6 +142,12 @@ fn may_run<'r>(
 fn builtin(command: &SimpleCommand) -> Option<&str> {
     let name = command.words.first()?;
     name.is_literal().then(|| name.text())
+}
+
+/// Whether a command writes what stands in the line, and nothing that it finds elsewhere.
+fn says_what_is_written(command: &SimpleCommand) -> bool {
+    matches!(builtin(command), Some("echo" | "printf"))
+        && command.words.iter().all(CommandWord::is_literal)
 }
 
 /// What changes nothing, whatever its words are.
