@@ -451,6 +451,7 @@ pub(crate) const ECHO: &[&str] = &[
 pub(crate) const PRINTF: &[&str] = &[
     "printf a",
     "printf '%s\\n' a b c",
+    "printf 'a\\n\\x\\u \\U'; printf '%b' 'x\\xg\\\\u\\c\\x'; echo -e '\\x'; echo $?",
     "printf '%s %s\\n' a b c",
     "printf '%d\\n' 12 0x1f 010 -5 +7",
     "printf '%d\\n' abc; echo $?",

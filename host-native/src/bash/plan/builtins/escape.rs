@@ -86,6 +86,34 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
     ControlFlow::Continue(0)
 }
 
+/// What bash complains of in the escape whose backslash stands before a text: it names a character by its number, and there is none.
+pub(super) fn complaint(text: &[u8]) -> Option<&'static str> {
+    let has_digit = text.get(1).is_some_and(u8::is_ascii_hexdigit);
+    match text.first()? {
+        b'x' if !has_digit => Some("missing hex digit for \\x"),
+        b'u' if !has_digit => Some("missing unicode digit for \\u"),
+        b'U' if !has_digit => Some("missing unicode digit for \\U"),
+        _ => None,
+    }
+}
+
+/// The same for every escape of a text, up to the one that ends all output.
+pub(super) fn complaints(mut text: &[u8]) -> impl Iterator<Item = &'static str> {
+    std::iter::from_fn(move || {
+        loop {
+            let at = text.iter().position(|b| *b == b'\\')?;
+            let behind = &text[at + 1..];
+            if behind.first() == Some(&b'c') {
+                return None;
+            }
+            text = behind.get(1..).unwrap_or_default();
+            if let Some(complaint) = complaint(behind) {
+                return Some(complaint);
+            }
+        }
+    })
+}
+
 /// A number of at most so many digits, and how many it has.
 fn number(text: &[u8], radix: u32, most: usize) -> (u32, usize) {
     let digits = text.iter().take(most);

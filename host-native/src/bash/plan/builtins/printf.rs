@@ -187,6 +187,7 @@ impl Printing<'_> {
             rest = behind;
             match byte {
                 b'\\' => {
+                    self.complain_of(escape::complaint(rest));
                     let length = escape::one(rest, Escapes::Format, &mut self.output);
                     let length = length.continue_value().unwrap_or(0);
                     rest = &rest[length..];
@@ -234,6 +235,7 @@ impl Printing<'_> {
             b'b' => {
                 let mut text = Vec::new();
                 let operand = self.operand().to_vec();
+                self.complain_of(escape::complaints(&operand));
                 let ended = escape::expand(&operand, Escapes::Operand, &mut text).is_break();
                 self.pad(cut(text, precision), width, minus);
                 return if ended { Pass::Over } else { Pass::Whole };
@@ -327,6 +329,15 @@ impl Printing<'_> {
         match is_signed {
             true => read.value.clamp(least, most),
             false => most,
+        }
+    }
+
+    /// Notes what is wrong with escapes, which dash does not know.
+    fn complain_of(&mut self, complaints: impl IntoIterator<Item = &'static str>) {
+        if !self.is_dash {
+            for complaint in complaints {
+                self.fault(format!("printf: {complaint}").into_bytes());
+            }
         }
     }
 
