@@ -253,11 +253,23 @@ fn mode(name: &str) -> Result<Mode, String> {
 }
 
 fn sandbox(json: &str) -> Result<SandboxSettings, String> {
-    serde_json::from_str(json).map_err(|error| {
+    let mut unknown = Vec::new();
+    let read = &mut serde_json::Deserializer::from_str(json);
+    let settings = serde_ignored::deserialize(read, |path| unknown.push(path.to_string()));
+    let settings = settings.and_then(|settings| read.end().map(|()| settings));
+    let settings = settings.map_err(|error| {
         format!(
             "the settings of the sandbox are a JSON object such as {{\"enabled\": true}} ({error})"
         )
-    })
+    })?;
+    // What is misspelled would not be confined.
+    match unknown.as_slice() {
+        [] => Ok(settings),
+        unknown => Err(format!(
+            "the settings of the sandbox have no `{}`; docs/sandbox.md lists them",
+            unknown.join("`, `")
+        )),
+    }
 }
 
 fn dollars(text: &str) -> Result<Usd, String> {

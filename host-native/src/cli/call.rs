@@ -1,7 +1,7 @@
 //! A tool call and what came of it, in a few words.
 
 use serde_json::{Map, Value};
-use windlass_core::RawJson;
+use windlass_core::{RawJson, permission::visible};
 
 use super::plain::one_line;
 
@@ -14,7 +14,7 @@ pub(crate) fn input_in_short(tool: &str, input: &RawJson, cwd: &str) -> String {
     let path = |field: &str| text(field).map(|path| below(path, cwd));
     let place = path("path").map(|path| format!(" in {path}"));
     let short = match tool {
-        "Bash" => text("command").map(str::to_owned),
+        "Bash" => text("command").map(visible),
         "Read" => path("file_path").map(|path| path.to_owned() + &lines_wanted(&fields)),
         "Write" | "Edit" => path("file_path").map(str::to_owned),
         "Glob" => text("pattern").map(|pattern| pattern.to_owned() + &place.unwrap_or_default()),
@@ -139,6 +139,10 @@ mod tests {
         assert_eq!(
             short("Bash", r#"{"command": "make\n test", "timeout": 5}"#),
             "make test"
+        );
+        assert_eq!(
+            short("Bash", "{\"command\": \"ls\u{200b} \\u202e\\u001b\"}"),
+            "ls\\u{200b} \\u{202e}␛"
         );
         assert_eq!(short("Read", r#"{"file_path": "/work/a.py"}"#), "a.py");
         assert_eq!(

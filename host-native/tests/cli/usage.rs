@@ -53,6 +53,17 @@ fn wrong_usage_is_explained() {
     refused(&["-p", "hi", "--permission-mode", "yolo"], "acceptEdits");
     refused(&["-p", "hi", "--output-format", "xml"], "stream-json");
     refused(&["doctor", "--no-such-flag"], "--no-such-flag");
+    for (settings, words) in [
+        (r#"{"enable": true}"#, "have no `enable`"),
+        (
+            r#"{"enabled": true, "network": {"allowedDomain": ["a.test"]}}"#,
+            "have no `network.allowedDomain`",
+        ),
+        (r#"{"enabled": true} x"#, "a JSON object such as"),
+        (r#"{"enabled": "yes"}"#, "a JSON object such as"),
+    ] {
+        refused(&["-p", "hi", "--sandbox", settings], words);
+    }
 }
 
 #[test]
