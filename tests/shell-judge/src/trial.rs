@@ -187,8 +187,9 @@ fn difference(
         return None;
     }
     let counts_names = form.is_printed() && counts_names(&line.text);
-    // The `echo` of dash reads what stands behind backslashes, and its builtins fail with other statuses.
-    let reads_backslashes = line.text.contains("echo") && line.text.contains('\\');
+    // `echo` and `printf` of dash know other escapes, and its builtins fail with other statuses.
+    let says = line.text.contains("echo") || line.text.contains("printf");
+    let reads_backslashes = says && line.text.contains('\\');
     if !form.speaks_bash && (reads_backslashes || line.text.contains("$?")) {
         return None;
     }

@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes to the word behind a sign. One that could name a descriptor for the next sign does that, and then there is no word.
-    fn to_operand(&mut self) -> Result<(), Unparsed> {
+    fn skip_to_operand(&mut self) -> Result<(), Unparsed> {
         self.skip_blanks()?;
         let rest = self.rest();
         let word = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
     }
 
     fn duplicate(&mut self) -> Result<Target, Unparsed> {
-        self.to_operand()?;
+        self.skip_to_operand()?;
         let rest = self.rest();
         let word = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
         let target = match word.as_bytes() {
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
 
     /// The name of a file, which must be written out.
     fn file(&mut self) -> Result<String, Unparsed> {
-        self.to_operand()?;
+        self.skip_to_operand()?;
         let mut words = Vec::new();
         self.without_folded(|reader| reader.words_into(&mut words))?;
         let path = match words.as_slice() {
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 
     fn here_string(&mut self) -> Result<Target, Unparsed> {
-        self.to_operand()?;
+        self.skip_to_operand()?;
         let atoms = self.atoms()?;
         if atoms.is_empty() {
             return Err(Unparsed::Syntax);
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
     /// A here-document, its `<<` taken.
     fn here_document(&mut self) -> Result<Target, Unparsed> {
         let strip_tabs = self.take("-");
-        self.to_operand()?;
+        self.skip_to_operand()?;
         let (end, is_literal) = self.here_document_end()?;
         let (body, line) = self.here_document_body(end, strip_tabs)?;
         if is_literal {
