@@ -254,8 +254,8 @@ fn mode(name: &str) -> Result<Mode, String> {
 
 fn sandbox(json: &str) -> Result<SandboxSettings, String> {
     let mut unknown = Vec::new();
-    let read = &mut serde_json::Deserializer::from_str(json);
-    let settings = serde_ignored::deserialize(read, |path| unknown.push(path.to_string()));
+    let mut read = serde_json::Deserializer::from_str(json);
+    let settings = serde_ignored::deserialize(&mut read, |path| unknown.push(path.to_string()));
     let settings = settings.and_then(|settings| read.end().map(|()| settings));
     let settings = settings.map_err(|error| {
         format!(
