@@ -4,7 +4,6 @@ use std::{
     fs::{self, File},
     io,
     os::unix::process::{CommandExt as _, ExitStatusExt as _},
-    path::Path,
     process::{Child, Command, ExitStatus},
     sync::{
         Arc,
@@ -14,10 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{
-    Pid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process_group, waitpgid,
-    waitpid,
-};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 
 use crate::{
     deadline::Deadline,
@@ -217,7 +213,6 @@ fn finish(
     status: Option<i32>,
     stage: &Stage,
 ) -> io::Result<Outcome> {
-    reap_strays(stage);
     Ok(Outcome {
         stdout,
         stderr,
@@ -246,56 +241,36 @@ fn end_of(child: &mut Child) -> io::Result<Option<ExitStatus>> {
 }
 
 /// Waits for what has left its process group (`timeout` does), so that it does not write down that it ran when the next line does.
-fn reap_strays(stage: &Stage) {
+pub(crate) fn reap_strays(stage: &Stage) {
     let start = Instant::now();
+    let folder = stage.work();
+    let is_here = |process: &Process| {
+        let cwd = fs::read_link(format!("/proc/{}/cwd", process.pid));
+        cwd.is_ok_and(|cwd| cwd.starts_with(&folder))
+    };
     loop {
-        let strays = orphans_in(&stage.work());
+        let strays: Vec<Process> = running().filter(is_here).collect();
         if strays.is_empty() {
             return;
         }
-        for stray in strays {
-            if start.elapsed() > BEHIND {
+        if start.elapsed() > BEHIND {
+            for pid in strays.iter().filter_map(|stray| Pid::from_raw(stray.pid)) {
                 // It may have ended just now.
-                let _ = kill_process(stray, Signal::KILL);
+                let _ = kill_process(pid, Signal::KILL);
             }
-            let _ = waitpid(Some(stray), WaitOptions::NOHANG);
         }
         thread::sleep(FIRST_LOOK);
     }
-}
-
-/// The children of this process whose directory lies in a folder: what nobody else waits for becomes one of them.
-fn orphans_in(folder: &Path) -> Vec<Pid> {
-    let threads = fs::read_dir("/proc/self/task")
-        .into_iter()
-        .flatten()
-        .flatten();
-    let children =
-        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    let all: Vec<i32> = children
-        .flat_map(|line| {
-            line.split_whitespace()
-                .filter_map(|pid| pid.parse().ok())
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    let is_here = |pid: &i32| {
-        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
-    };
-    all.into_iter()
-        .filter(is_here)
-        .filter_map(Pid::from_raw)
-        .collect()
 }
 
 /// Waits for the rest of a process group, and ends what does not end by itself.
 fn reap(group: Pid) {
     let start = Instant::now();
     let mut pause = FIRST_LOOK;
-    loop {
-        // Only what this process has been given as the nearest living ancestor can be waited for here.
-        while matches!(waitpgid(group, WaitOptions::NOHANG), Ok(Some(_))) {}
-        if test_kill_process_group(group).is_err() {
+    while test_kill_process_group(group).is_ok() {
+        // Who has ended counts until somebody else, in their own time, takes note of it.
+        let is_in = |process: Process| process.group == group.as_raw_nonzero().get();
+        if pause == LONGEST_PAUSE && !running().any(is_in) {
             return;
         }
         if start.elapsed() > BEHIND {
@@ -304,4 +279,24 @@ fn reap(group: Pid) {
         thread::sleep(pause);
         pause = LONGEST_PAUSE.min(pause * 2);
     }
+}
+
+/// A process of this machine.
+struct Process {
+    pid: i32,
+    group: i32,
+}
+
+/// Those that have not ended.
+fn running() -> impl Iterator<Item = Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        // Behind the name, which may hold anything: state, parent, group (proc(5)).
+        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+        let state = fields.next()?;
+        let group = fields.nth(1)?.parse().ok()?;
+        (!matches!(state, "Z" | "X")).then_some(Process { pid, group })
+    })
 }

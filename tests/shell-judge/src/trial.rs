@@ -15,7 +15,7 @@ use crate::{
     lines::Line,
     permissions::EDITS,
     reading::{Form, Reading},
-    run::{Outcome, Ran, run, run_as_written},
+    run::{Outcome, Ran, reap_strays, run, run_as_written},
     stage::Stage,
 };
 
@@ -112,6 +112,20 @@ impl fmt::Display for Fault {
 /// # Errors
 /// When the stage cannot be used.
 pub fn try_line(line: &Line, reading: &dyn Reading, stage: &Stage) -> io::Result<Tried> {
+    let tried = try_forms(line, reading, stage)?;
+    // These start programs in a process group of their own, which a process substitution may leave behind.
+    let leaves_group = ["timeout", "setsid"]
+        .iter()
+        .any(|name| line.text.contains(name));
+    if leaves_group {
+        reap_strays(stage);
+        stage.ran()?;
+        stage.changes()?;
+    }
+    Ok(tried)
+}
+
+fn try_forms(line: &Line, reading: &dyn Reading, stage: &Stage) -> io::Result<Tried> {
     let passes = catch_unwind(AssertUnwindSafe(|| {
         reading.passes(&line.text, &line.permissions, stage)
     }));
