@@ -159,8 +159,8 @@ impl Lasting {
             .into_iter()
             .map(|variable| (variable.name.clone(), variable))
             .collect();
-        let is_as_written = self.is_as_written;
-        let withheld = |name: &str| !is_as_written && changes_programs(name);
+        let may_change_programs = self.is_as_written && !self.is_confined;
+        let withheld = |name: &str| !may_change_programs && changes_programs(name);
         let mut variables: BTreeMap<String, ShellVariable> = BTreeMap::new();
         for (name, found) in &after.variables {
             let as_before = before.variables.get(name) == Some(found);
@@ -190,7 +190,7 @@ impl Lasting {
         // What this command was not given is as it was.
         variables.extend(known.into_iter().filter(|(name, _)| withheld(name)));
         self.variables = variables.into_values().collect();
-        if is_as_written && !self.is_confined {
+        if may_change_programs {
             self.state.definitions = after.definitions(&before);
         }
         Some(self.left())
