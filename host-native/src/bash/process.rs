@@ -127,8 +127,10 @@ impl Job<'_> {
         if !directory.is_dir() {
             return Err(RunError::Directory(self.directory.to_owned()));
         }
-        let mut command = self.spawner.command(self.shell);
+        let mut command = self.spawner.command(&found(self.shell));
         command
+            // What it calls itself when it complains.
+            .arg0(self.shell)
             .arg("-c")
             .arg(self.command)
             .current_dir(self.directory)
@@ -194,6 +196,18 @@ impl Job<'_> {
             child.wait().await?;
         }
         Ok(stopped)
+    }
+}
+
+/// The file of a shell by the search path of this process: one that a command before has set is for what the shell starts.
+fn found(shell: &OsStr) -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut candidates = std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(shell));
+    match candidates.find(|candidate| candidate.is_file()) {
+        Some(file) => file.into(),
+        None => shell.to_owned(),
     }
 }
 

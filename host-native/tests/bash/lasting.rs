@@ -210,6 +210,10 @@ async fn perm_3_variables_that_change_programs_reach_only_what_runs_as_written()
     let said = commands.written("ls; echo $NODE_OPTIONS").await;
     assert!(said.starts_with("startup\nfake\ny"), "{said}");
     assert!(said.contains("/nothing.so"), "{said}");
+    commands.written("export PATH=/none").await;
+    assert_eq!(commands.judged("echo kept").await, "kept");
+    let said = commands.written("echo $PATH; unset LD_PRELOAD").await;
+    assert!(said.contains("/none"), "{said}");
 }
 
 #[tokio::test]
