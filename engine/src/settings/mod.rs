@@ -16,6 +16,7 @@ mod hooks;
 mod load;
 mod pretty;
 mod sandbox;
+mod trust;
 mod variables;
 mod write;
 
@@ -37,6 +38,7 @@ pub use self::{
     hooks::{CommandHook, HookSettings, SettingsHooks},
     load::{SettingsError, SettingsPlaces},
     sandbox::{Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource},
+    trust::is_trusted,
     variables::changes_programs,
     write::{WriteError, write_permission_updates, write_settings},
 };

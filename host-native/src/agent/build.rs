@@ -12,7 +12,7 @@ use windlass_core::{
     context::SystemPrompt,
     message::PluginInfo,
     money::Usd,
-    permission::{Mode, Rule, Rules},
+    permission::{Layered, Mode, Rule},
     price::Catalogue,
     spec::{Environment, PermissionPolicy},
     tool::ToolDefinition,
@@ -38,7 +38,10 @@ impl AgentBuilder {
     pub fn build(mut self) -> Result<Agent, BuildError> {
         let (transport, key_source) = self.reach_model()?;
         let mut spec = std::mem::take(&mut self.spec);
-        spec.permissions = self.permission_policy(spec.permissions)?;
+        let environment = self.environment()?;
+        let layered = self.layered(&environment)?;
+        let environment = with_directories(environment, &layered.directories);
+        spec.permissions = self.permission_policy(spec.permissions, layered)?;
         spec.catalogue = self.prices(spec.catalogue)?;
         if let Some(given) = self.budget {
             spec.limits.max_budget = Some(dollars(given)?);
@@ -49,7 +52,6 @@ impl AgentBuilder {
         }
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let has_all_builtin = self.builtin == Selection::All;
-        let environment = self.environment()?;
         let (sandbox, sandbox_lacks) = self.confined(&environment)?;
         let (offered, plugins) = self.offered(sandbox.as_ref())?;
         spec.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
@@ -122,25 +124,45 @@ impl AgentBuilder {
         Ok((Arc::new(endpoint), if has_key { "user" } else { "none" }))
     }
 
-    fn permission_policy(&self, policy: PermissionPolicy) -> Result<PermissionPolicy, BuildError> {
+    /// What the settings files come to.
+    fn layered(&self, environment: &Environment) -> Result<Layered, BuildError> {
+        Layered::of(&self.layers, environment).map_err(|faults| {
+            let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            BuildError::PermissionSettings(words.join("; "))
+        })
+    }
+
+    fn permission_policy(
+        &self,
+        policy: PermissionPolicy,
+        layered: Layered,
+    ) -> Result<PermissionPolicy, BuildError> {
         let as_root = os::is_root();
-        if policy.mode == Mode::BypassPermissions {
-            if !self.bypass {
+        let mode = self.mode.or(layered.mode).unwrap_or_default();
+        // Whoever may say the mode in a file of settings may open it there.
+        let opened = self.bypass || self.mode.is_none() && layered.mode == Some(mode);
+        if mode == Mode::BypassPermissions {
+            if !opened {
                 return Err(BuildError::BypassNotAllowed);
+            }
+            if layered.bypass_disabled {
+                return Err(BuildError::BypassDisabled);
             }
             if as_root {
                 return Err(BuildError::BypassAsRoot);
             }
         }
+        let mut all = layered.rules;
+        all.allow.splice(0..0, rules("allowed_tools", &self.allow)?);
+        all.ask.splice(0..0, rules("ask_tools", &self.ask)?);
+        all.deny
+            .splice(0..0, rules("disallowed_tools", &self.deny)?);
+        let may_bypass = self.bypass || mode == Mode::BypassPermissions;
         Ok(PermissionPolicy {
-            rules: Rules {
-                allow: rules("allowed_tools", &self.allow)?,
-                ask: rules("ask_tools", &self.ask)?,
-                deny: rules("disallowed_tools", &self.deny)?,
-                ..Rules::default()
-            },
+            mode,
+            rules: all,
             can_ask: self.permission.is_some(),
-            allow_bypass: self.bypass && !as_root,
+            allow_bypass: may_bypass && !as_root && !layered.bypass_disabled,
             ..policy
         })
     }
@@ -269,6 +291,16 @@ fn own_directories() -> Vec<String> {
     places
         .map(|path| real(path).display().to_string())
         .collect()
+}
+
+/// With further directories in which tools may work. One that is not there is left out.
+fn with_directories(mut environment: Environment, directories: &[String]) -> Environment {
+    let real = directories
+        .iter()
+        .filter_map(|path| fs::canonicalize(path).ok());
+    let real = real.map(|path| path.display().to_string());
+    environment.additional_directories.extend(real);
+    environment
 }
 
 fn rules(place: &str, texts: &[String]) -> Result<Vec<Rule>, BuildError> {

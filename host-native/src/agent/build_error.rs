@@ -130,6 +130,14 @@ pub enum BuildError {
         "permission mode bypassPermissions lets everything run unasked: call `allow_dangerously_skip_permissions(true)` too if that is meant"
     )]
     BypassNotAllowed,
+    /// Settings files that cannot be used as they are.
+    #[error("the permissions in the settings cannot be used: {0}")]
+    PermissionSettings(String),
+    /// The settings forbid the mode that bypasses permissions.
+    #[error(
+        "permission mode bypassPermissions is switched off in the settings (`disableBypassPermissionsMode`): allow what is needed by rules"
+    )]
+    BypassDisabled,
     /// bypassPermissions as root.
     #[error(
         "permission mode bypassPermissions is refused for root: run as another user, or allow what is needed by rules (`allowed_tools`)"

@@ -12,7 +12,7 @@ use windlass_core::{
     hook::{HookInput, HookMatcher},
     money::Usd,
     output::OutputFormat,
-    permission::Mode,
+    permission::{Layer, Mode},
     provider::Provider,
     spec::{Effort, ResponseLimits, RetryPolicy, Thinking},
     tools::CoreTool,
@@ -56,6 +56,8 @@ pub struct AgentBuilder {
     pub(super) allow: Vec<String>,
     pub(super) ask: Vec<String>,
     pub(super) deny: Vec<String>,
+    pub(super) layers: Vec<Layer>,
+    pub(super) mode: Option<Mode>,
     pub(super) bypass: bool,
     pub(super) hooks: BTreeMap<String, Arc<dyn RunHook>>,
     pub(super) permission: Option<Arc<PermissionCallback>>,
@@ -90,6 +92,8 @@ impl AgentBuilder {
             allow: Vec::new(),
             ask: Vec::new(),
             deny: Vec::new(),
+            layers: Vec::new(),
+            mode: None,
             bypass: false,
             hooks: BTreeMap::new(),
             permission: None,
@@ -340,7 +344,7 @@ impl AgentBuilder {
 impl AgentBuilder {
     /// What happens to calls that no rule decides. Default: [`Mode::Default`], which asks.
     pub fn permission_mode(mut self, mode: Mode) -> Self {
-        self.spec.permissions.mode = mode;
+        self.mode = Some(mode);
         self
     }
 
@@ -360,6 +364,15 @@ impl AgentBuilder {
     /// Calls that are asked about in every mode.
     pub fn ask_tools<S: Into<String>>(mut self, rules: impl IntoIterator<Item = S>) -> Self {
         self.ask.extend(rules.into_iter().map(Into::into));
+        self
+    }
+
+    /// Permissions of settings files, the strongest first ([`SettingsPlaces`](windlass_engine::settings::SettingsPlaces) reads them). Rules
+    /// of all of them count beside those that are said here, the mode only where
+    /// [`permission_mode`](Self::permission_mode) says none. What a folder's own files widen counts once a person has trusted the folder
+    /// ([`Layer::trusted`]).
+    pub fn permission_layers(mut self, layers: impl IntoIterator<Item = Layer>) -> Self {
+        self.layers.extend(layers);
         self
     }
 

@@ -102,6 +102,18 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAMES", num_args = 1.., action = ArgAction::Append)]
     pub(crate) tools: Option<Vec<String>>,
 
+    /// Further settings, a file or JSON: of their kind the strongest but for the organisation's.
+    #[arg(long, value_name = "FILE|JSON")]
+    pub(crate) settings: Option<String>,
+
+    /// Whose settings files are read: user, project, local, with commas between them; "" for none. All if not said.
+    #[arg(long, value_name = "SOURCES")]
+    pub(crate) setting_sources: Option<String>,
+
+    /// Let the settings of this folder allow what they say, although nobody has trusted it yet.
+    #[arg(long)]
+    pub(crate) trust: bool,
+
     /// How commands are confined by the operating system: settings as JSON, such as '{"enabled": true}'.
     #[arg(long, value_name = "JSON", value_parser = sandbox)]
     pub(crate) sandbox: Option<SandboxSettings>,

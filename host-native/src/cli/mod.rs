@@ -19,6 +19,7 @@ mod render;
 mod replay;
 mod report;
 mod run;
+mod settings;
 mod signals;
 mod start;
 mod terminal;

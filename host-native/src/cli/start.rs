@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use windlass::{
     Agent, BuildError,
     core::{
-        permission::{Mode, Rule},
+        permission::{Mode, Rule, RuleName},
         provider::openai::ChatCompletions,
         spec::{ResponseLimits, RetryPolicy},
     },
@@ -19,6 +19,7 @@ use super::{
     keys::variable,
     question::Question,
     record,
+    settings::Settings,
 };
 
 /// What the model is told unless `--system-prompt` says something else.
@@ -42,6 +43,9 @@ pub(crate) enum StartError {
     /// Standard input cannot be the prompt.
     #[error("standard input cannot be used as the prompt: {0}")]
     StandardInput(String),
+    /// Settings that cannot be used.
+    #[error("{0}")]
+    Settings(String),
     /// A file cannot be used.
     #[error("{what} `{}`: {reason}", .path.display())]
     File {
@@ -82,6 +86,9 @@ impl From<BuildError> for StartError {
             BuildError::PriceFile { path, reason } => Self::File { what: "--prices", path, reason },
             BuildError::PriceFileForm { path, error } => {
                 Self::File { what: "--prices", path, reason: error.to_string() }
+            }
+            BuildError::PermissionSettings(_) | BuildError::BypassDisabled => {
+                Self::Settings(error.to_string())
             }
             BuildError::Sandbox(error) => Self::Usage(format!("--sandbox: {error}")),
             BuildError::BypassAsRoot => Self::Usage(
@@ -163,9 +170,10 @@ pub(crate) fn agent(
             ..RetryPolicy::default()
         });
     }
-    if let Some(settings) = &args.sandbox {
-        builder = builder.sandbox(settings.clone());
-    }
+    let settings = Settings::read(args)?;
+    builder = builder
+        .permission_layers(settings.layers())
+        .sandbox(args.sandbox.clone().unwrap_or_else(|| settings.sandbox()));
     if let Some(idle) = variable(IDLE_VARIABLE) {
         let idle_ms = idle.parse().map_err(|_| {
             StartError::Usage(format!(
@@ -187,6 +195,12 @@ pub(crate) fn agent(
         builder = record::to_file(builder, file)?;
     }
     let agent = builder.build()?;
+    for rule in &agent.spec().permissions.rules.untrusted {
+        anstream::eprintln!(
+            "windlass: nobody has trusted this folder, so its settings do not allow {}: --trust lets them",
+            RuleName::from(rule)
+        );
+    }
     for lack in agent.sandbox_lacks() {
         anstream::eprintln!("windlass: the sandbox: {lack}");
     }

@@ -5,8 +5,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
-
 use serde_json::{Value, json};
 use windlass_core::{
     RawJson, Spec,
@@ -19,7 +17,7 @@ use windlass_engine::{
     protocol::flags::effort,
     settings::{
         LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, SettingsPlaces,
-        SourcedSettings, changes_programs,
+        SourcedSettings, changes_programs, is_trusted,
     },
 };
 
@@ -71,7 +69,7 @@ impl Surroundings {
         let settings = settings.or(flags.settings.as_deref());
         let managed = managed.or(flags.managed_settings.as_deref());
         let settings = places.load(sources, settings, managed)?;
-        let is_trusted = is_trusted(&person_file(launch), &project);
+        let is_trusted = is_trusted(&launch.config, launch.home.as_deref(), &project);
         let project_places = ProjectPlaces {
             config: launch.config.clone(),
             cwd: project,
@@ -264,38 +262,6 @@ impl Surroundings {
         });
         (Value::Object(effective), sources.collect())
     }
-}
-
-/// Where the official program notes what a person has agreed to.
-fn person_file(launch: &Launch) -> PathBuf {
-    let beside_home = launch
-        .home
-        .as_ref()
-        .filter(|home| home.join(".claude") == launch.config.root());
-    let folder = beside_home.map_or(launch.config.root(), PathBuf::as_path);
-    folder.join(".claude.json")
-}
-
-/// Whether a person has trusted a folder, or one in which it lies. Nothing that can be read is no trust.
-fn is_trusted(person_file: &Path, folder: &Path) -> bool {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Person {
-        projects: BTreeMap<String, Project>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default, rename_all = "camelCase")]
-    struct Project {
-        has_trust_dialog_accepted: bool,
-    }
-    let Ok(text) = std::fs::read_to_string(person_file) else {
-        return false;
-    };
-    let person: Person = serde_json::from_str(&text).unwrap_or_default();
-    folder.ancestors().any(|folder| {
-        let noted = person.projects.get(&folder.display().to_string());
-        noted.is_some_and(|project| project.has_trust_dialog_accepted)
-    })
 }
 
 /// A model by its own name or by the short one of its family.

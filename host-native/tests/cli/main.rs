@@ -15,6 +15,7 @@ mod provider;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod secrets;
+mod settings;
 mod signals;
 mod support;
 mod usage;

@@ -1,0 +1,184 @@
+//! Settings files at the command line: their rules, their mode, their sandbox; and whose word counts.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use windlass::model_server::ModelServer;
+
+use crate::support::{Done, Windlass, model};
+
+/// A model that has commands run, one after the other, and then is done.
+fn running(commands: &[&str]) -> ModelServer {
+    let call = |command: &&str| {
+        let call = json!({"type": "tool_use", "name": "Bash", "input": {"command": command}});
+        json!({"respond": {"content": [call]}})
+    };
+    let mut exchanges: Vec<Value> = commands.iter().map(call).collect();
+    exchanges.push(json!({"respond": "Done."}));
+    model(&json!({ "exchanges": exchanges }).to_string())
+}
+
+/// Where settings lie.
+enum At {
+    Project,
+    Local,
+    User,
+}
+
+fn put(windlass: &Windlass, at: &At, settings: &str) {
+    let (folder, name) = match at {
+        At::Project => (windlass.workspace.path(), "settings.json"),
+        At::Local => (windlass.workspace.path(), "settings.local.json"),
+        At::User => (windlass.home(), "settings.json"),
+    };
+    fs::create_dir_all(folder.join(".claude")).unwrap();
+    fs::write(folder.join(".claude").join(name), settings).unwrap();
+}
+
+fn there(windlass: &Windlass, name: &str) -> bool {
+    windlass.workspace.path().join(name).exists()
+}
+
+#[test]
+fn conf_1_what_any_settings_file_denies_does_not_run() {
+    for at in [At::Project, At::Local, At::User] {
+        let server = running(&["touch made", "touch other"]);
+        let windlass = Windlass::asking(&server);
+        put(
+            &windlass,
+            &at,
+            r#"{"permissions": {"deny": ["Bash(touch made)"]}}"#,
+        );
+        let done = windlass.run(&["-p", "go", "--allowedTools", "Bash(touch:*)"]);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(0), "Done.\n"));
+        assert!(!there(&windlass, "made"), "{done:?}");
+        assert!(there(&windlass, "other"), "{done:?}");
+    }
+}
+
+#[test]
+fn conf_1_a_closed_file_is_closed_by_any_tool() {
+    let read = json!({"type": "tool_use", "name": "Read", "input": {"file_path": "secret.txt"}});
+    let cat = json!({"type": "tool_use", "name": "Bash", "input": {"command": "cat secret.txt"}});
+    let server = model(
+        &json!({"exchanges": [
+            {"respond": {"content": [read]}},
+            {"respond": {"content": [cat]}},
+            {"respond": "Done."},
+        ]})
+        .to_string(),
+    );
+    let windlass = Windlass::asking(&server);
+    windlass.write("secret.txt", "the secret\n");
+    put(
+        &windlass,
+        &At::Project,
+        r#"{"permissions": {"deny": ["Read(./secret.txt)"]}}"#,
+    );
+    windlass.run(&["-p", "go", "--allowedTools", "Bash(cat:*)"]);
+    for request in server.requests() {
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        assert!(!body.contains("the secret"), "{body}");
+    }
+}
+
+#[test]
+fn conf_1_a_folder_allows_itself_nothing_until_it_is_trusted() {
+    let settings = r#"{"permissions": {"allow": ["Bash(touch:*)"], "defaultMode": "acceptEdits"}}"#;
+    let run = |arrange: &dyn Fn(&Windlass), flags: &[&str]| -> (Done, bool) {
+        let server = running(&["touch made"]);
+        let windlass = Windlass::asking(&server);
+        put(&windlass, &At::Project, settings);
+        arrange(&windlass);
+        let done = windlass.run(&[&["-p", "go"], flags].concat());
+        (done, there(&windlass, "made"))
+    };
+    let (done, made) = run(&|_| {}, &[]);
+    assert!(!made, "{done:?}");
+    let named = "its settings do not allow Bash(touch:*)";
+    assert!(done.stderr.contains(named), "{done:?}");
+    let (done, made) = run(&|_| {}, &["--trust"]);
+    assert!(made && done.stderr.is_empty(), "{done:?}");
+    let noted = |windlass: &Windlass| {
+        let folder = windlass.workspace.path().canonicalize().unwrap();
+        let person =
+            json!({"projects": {folder.to_str().unwrap(): {"hasTrustDialogAccepted": true}}});
+        fs::write(windlass.home().join(".claude.json"), person.to_string()).unwrap();
+    };
+    let (done, made) = run(&noted, &[]);
+    assert!(made && done.stderr.is_empty(), "{done:?}");
+    let (done, made) = run(&noted, &["--setting-sources", "user"]);
+    assert!(!made, "{done:?}");
+}
+
+#[test]
+fn conf_1_the_persons_own_settings_allow() {
+    let server = running(&["touch made"]);
+    let windlass = Windlass::asking(&server);
+    put(
+        &windlass,
+        &At::User,
+        r#"{"permissions": {"allow": ["Bash(touch:*)"]}}"#,
+    );
+    let done = windlass.run(&["-p", "go"]);
+    assert!(
+        there(&windlass, "made") && done.stderr.is_empty(),
+        "{done:?}"
+    );
+    // A flag says it for one run, a file that it names too.
+    for flag in [
+        r#"{"permissions": {"allow": ["Bash(touch:*)"]}}"#,
+        "more.json",
+    ] {
+        let server = running(&["touch made"]);
+        let windlass = Windlass::asking(&server);
+        windlass.write(
+            "more.json",
+            r#"{"permissions": {"allow": ["Bash(touch:*)"]}}"#,
+        );
+        let done = windlass.run(&["-p", "go", "--settings", flag]);
+        assert!(there(&windlass, "made"), "{done:?}");
+    }
+}
+
+#[test]
+fn conf_1_the_sandbox_of_the_settings_confines() {
+    let other = tempfile::tempdir().unwrap();
+    let command = format!("touch inside; touch {}/made", other.path().display());
+    let server = running(&[&command]);
+    let windlass = Windlass::asking(&server);
+    put(&windlass, &At::User, r#"{"sandbox": {"enabled": true}}"#);
+    let done = windlass.run(&["-p", "go"]);
+    assert!(!other.path().join("made").exists(), "{done:?}");
+    let is_confined = !done.stderr.contains("the sandbox:");
+    assert_eq!(there(&windlass, "inside"), is_confined, "{done:?}");
+}
+
+#[test]
+fn conf_1_settings_that_cannot_be_used_begin_nothing() {
+    for (settings, flags, code, words) in [
+        ("{\"permissions\": {", &[][..], 3, "settings.json: "),
+        (
+            r#"{"permissions": {"deny": ["Bash(rm"]}}"#,
+            &[],
+            3,
+            "Bash(rm",
+        ),
+        (
+            r#"{"permissions": {"disableBypassPermissionsMode": "disable"}}"#,
+            &["--dangerously-skip-permissions"],
+            3,
+            "disableBypassPermissionsMode",
+        ),
+        ("{}", &["--setting-sources", "users"], 2, "users"),
+        ("{}", &["--settings", "none.json"], 3, "none.json"),
+    ] {
+        let server = running(&[]);
+        let windlass = Windlass::asking(&server);
+        put(&windlass, &At::Project, settings);
+        let done = windlass.run(&[&["-p", "go"], flags].concat());
+        assert_eq!(done.code, Some(code), "{settings}: {done:?}");
+        assert!(done.stderr.contains(words), "{settings}: {done:?}");
+        assert!(server.requests().is_empty(), "{settings}: {done:?}");
+    }
+}
