@@ -12,7 +12,7 @@ use windlass_core::{
 use crate::{http::EndpointError, plugins::LoadError, sandbox::SandboxError};
 
 /// An agent that cannot be built as it was described: what is wrong, where, and what to do about it.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// Neither a key nor another way to a model.
@@ -143,4 +143,11 @@ pub enum BuildError {
         "permission mode bypassPermissions is refused for root: run as another user, or allow what is needed by rules (`allowed_tools`)"
     )]
     BypassAsRoot,
+}
+
+/// The same words as its [`Display`](std::fmt::Display): a `main` that returns it shows this form to people.
+impl std::fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }

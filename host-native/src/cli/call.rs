@@ -64,7 +64,14 @@ pub(crate) fn outcome_in_short(tool: &str, output: Option<&RawJson>) -> Option<S
     let number = |pointer: &str| output.pointer(pointer).and_then(Value::as_u64);
     match tool {
         "Bash" => last_line(&output, ["/stdout", "/stderr"]),
-        "Read" => number("/file/numLines").map(|n| count(n, "line")),
+        "Read" => {
+            let text = output.pointer("/file/content").and_then(Value::as_str);
+            // The tool counts what stands behind the last line end, too; people do not.
+            let lines = text.map(|text| text.lines().count() as u64);
+            lines
+                .or_else(|| number("/file/numLines"))
+                .map(|n| count(n, "line"))
+        }
         "Write" => {
             let content = output.get("content")?.as_str()?;
             Some(count(content.lines().count() as u64, "line"))
@@ -183,6 +190,8 @@ mod tests {
             outcome("Read", r#"{"file": {"numLines": 1}}"#).unwrap(),
             "1 line"
         );
+        let read = r#"{"file": {"content": "a\n", "numLines": 2}}"#;
+        assert_eq!(outcome("Read", read).unwrap(), "1 line");
         assert_eq!(outcome("Glob", r#"{"numFiles": 7}"#).unwrap(), "7 files");
         assert_eq!(
             outcome("Grep", r#"{"mode": "count", "numMatches": 2}"#).unwrap(),

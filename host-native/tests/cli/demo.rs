@@ -27,7 +27,7 @@ fn loop_6_the_demonstration_repairs_its_project() {
     for part in [
         "  ✗ Bash python3 -m unittest -q",
         "    FAILED (failures=2)",
-        "  ✓ Read tests/test_discounts.py · 24 lines",
+        "  ✓ Read tests/test_discounts.py · 23 lines",
         "  ✓ Grep \"volume_percent\" in shop · 3 lines",
         "  ✓ Glob **/*.py · 9 files",
         "  ✓ Edit shop/discounts.py · -1 +1",
