@@ -70,6 +70,11 @@ pub enum StartError {
         "--dangerously-skip-permissions cannot be used as root: use another user, or set IS_SANDBOX=1 where the machine is one"
     )]
     BypassAsRoot,
+    /// The settings forbid the mode.
+    #[error(
+        "the mode bypassPermissions is switched off in the settings (`disableBypassPermissionsMode`): leave out the flag, and allow what is needed by rules"
+    )]
+    BypassDisabled,
     /// A settings file that cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -133,7 +138,7 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
     if let Some(effort) = flags.effort {
         spec.effort = Some(effort);
     }
-    permissions(launch, &mut spec)?;
+    permissions(launch, surroundings.bypass_disabled, &mut spec)?;
     spec.system = system_prompt(launch)?;
     spec.environment.version = PROTOCOL_VERSION.to_owned();
     spec.environment.api_key_source = match launch.auth {
@@ -320,7 +325,7 @@ fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartErr
     }
 }
 
-fn permissions(launch: &Launch, spec: &mut Spec) -> Result<(), StartError> {
+fn permissions(launch: &Launch, bypass_disabled: bool, spec: &mut Spec) -> Result<(), StartError> {
     let flags = &launch.flags;
     if launch.is_sandbox {
         spec.environment.is_root = false;
@@ -330,12 +335,16 @@ fn permissions(launch: &Launch, spec: &mut Spec) -> Result<(), StartError> {
         false => flags.permission_mode.or(Some(spec.permissions.mode)),
     };
     let wants_bypass = mode == Some(Mode::BypassPermissions);
+    if wants_bypass && bypass_disabled {
+        return Err(StartError::BypassDisabled);
+    }
     if wants_bypass && spec.environment.is_root {
         return Err(StartError::BypassAsRoot);
     }
     let policy = &mut spec.permissions;
-    policy.allow_bypass =
-        (wants_bypass || flags.allow_bypass || flags.bypass) && !spec.environment.is_root;
+    policy.allow_bypass = (wants_bypass || flags.allow_bypass || flags.bypass)
+        && !spec.environment.is_root
+        && !bypass_disabled;
     policy.mode = mode.unwrap_or_default();
     policy.tell_denials = true;
     // Starting a subagent changes nothing: what it does is judged call by call. Rules that deny or ask are above this one.

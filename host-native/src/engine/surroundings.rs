@@ -37,6 +37,8 @@ pub(super) struct Surroundings {
     pub(super) sources: SettingSources,
     /// A person has trusted the project's folder: what its files widen counts.
     is_trusted: bool,
+    /// Some settings forbid the mode that bypasses permissions.
+    pub(super) bypass_disabled: bool,
 }
 
 impl Surroundings {
@@ -82,6 +84,7 @@ impl Surroundings {
             project_places,
             sources,
             is_trusted,
+            bypass_disabled: false,
         })
     }
 
@@ -101,9 +104,7 @@ impl Surroundings {
         if let Some(mode) = layered.mode {
             spec.permissions.mode = mode;
         }
-        if layered.bypass_disabled {
-            spec.permissions.allow_bypass = false;
-        }
+        self.bypass_disabled = layered.bypass_disabled;
         for directory in layered.directories {
             match std::fs::canonicalize(&directory) {
                 Ok(real) => spec

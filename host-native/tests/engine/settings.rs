@@ -120,3 +120,41 @@ async fn a_permission_that_is_to_last_is_written_to_the_settings() {
         fs::read_to_string(sdk.folder.path().join(".claude/settings.local.json")).unwrap();
     assert!(written.contains("touch made.txt"), "{written}");
 }
+
+#[tokio::test]
+async fn perm_18_settings_that_switch_bypassing_off_hold_against_every_flag() {
+    let settings = r#"--settings={"permissions": {"disableBypassPermissionsMode": "disable"}}"#;
+    let start = |flag: &str| {
+        Sdk::start_with(
+            &[("IS_SANDBOX", "1")],
+            Arc::new(tempfile::tempdir().unwrap()),
+            &[settings, flag],
+            json!([
+                calls("Bash", json!({"command": "touch made.txt"})),
+                says("Well.")
+            ]),
+        )
+    };
+    for flag in [
+        "--dangerously-skip-permissions",
+        "--permission-mode=bypassPermissions",
+    ] {
+        let mut sdk = start(flag);
+        let folder = Arc::clone(&sdk.folder);
+        sdk.prompt("go").await;
+        let (frames, _) = sdk.close().await;
+        let said = json!(frames).to_string();
+        assert!(
+            said.contains("disableBypassPermissionsMode"),
+            "{flag}: {said}"
+        );
+        assert!(!folder.path().join("made.txt").exists(), "{flag}");
+    }
+    let mut sdk = start("--allow-dangerously-skip-permissions");
+    sdk.prompt("go").await;
+    sdk.until("result").await;
+    let switch = json!({"subtype": "set_permission_mode", "mode": "bypassPermissions"});
+    let reply = sdk.request(switch).await;
+    assert_eq!(reply["subtype"], "error", "{reply}");
+    assert!(!sdk.folder.path().join("made.txt").exists());
+}
