@@ -71,7 +71,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     for archive in write(workspace, &workspace.target.join("package"))? {
         run(workspace
             .command("tar")
-            .arg("-xzf")
+            // As new files (`m`): by the times in the archives cargo would take them for those that it checked before.
+            .arg("-xzmf")
             .arg(archive)
             .arg("-C")
             .arg(unpacked.path()))?;
