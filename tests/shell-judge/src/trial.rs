@@ -338,7 +338,9 @@ fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
         let mut arguments = outcome.ran.iter().flat_map(|ran| &ran.arguments);
         arguments.any(|argument| argument.contains(['*', '?', '[']))
     };
-    let said = String::from_utf8_lossy(&here.stderr);
+    // Errors may have been led elsewhere.
+    let said = [here.stderr.as_slice(), &here.stdout].concat();
+    let said = String::from_utf8_lossy(&said);
     // What a printed line says when it stops may have gone elsewhere.
     let may_have_stopped = form.label.contains(STOPPED) && (given(bash, "-") || patterns(bash));
     // A file that is somewhere else than it was judged to be is not opened.
