@@ -23,6 +23,8 @@ fn what_shells_read_differently_is_refused() {
         "cat <&-touch",
         "echo \"$(time while false; do :; done)\"",
         "cat <(time (ls))",
+        "echo \"$(cat <<'E'\nEls)\nE\n)\"",
+        "echo $(cat <<-E\n\tEls)\nE\n)",
         "{ (ls) >f; } >&2",
         "{ { (ls); } >f; } 2>&1",
         "{ { (ls) >f; }; } 2>&1",

@@ -224,6 +224,12 @@ impl<'a> Reader<'a> {
             if shown == end {
                 break;
             }
+            if self.substitutions > 0 && shown.starts_with(end) {
+                // Bash ends the body there, and runs what stands behind.
+                return Err(Unparsed::Unsupported(
+                    "a line in a here-document that begins like its end",
+                ));
+            }
             body.push_str(shown);
             body.push('\n');
         }
