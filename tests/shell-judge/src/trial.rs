@@ -204,7 +204,11 @@ fn difference(
     // `echo` and `printf` of dash know other escapes, and its builtins fail with other statuses.
     let says = line.text.contains("echo") || line.text.contains("printf");
     let reads_backslashes = says && line.text.contains('\\');
-    if !form.speaks_bash && (reads_backslashes || line.text.contains("$?")) {
+    // Dash finds the files of a pattern before it runs the substitutions behind it.
+    let finds_files = line.text.contains(['*', '?', '['])
+        && line.text.contains(['$', '`'])
+        && line.text.contains('>');
+    if !form.speaks_bash && (reads_backslashes || finds_files || line.text.contains("$?")) {
         return None;
     }
     let shown = Shown {
