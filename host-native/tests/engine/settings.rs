@@ -3,6 +3,8 @@
 use std::{fs, path::Path, sync::Arc};
 
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use windlass::engine::{Launch, serve};
 
 use crate::support::{Sdk, calls, says};
 
@@ -139,16 +141,17 @@ async fn perm_18_settings_that_switch_bypassing_off_hold_against_every_flag() {
         "--dangerously-skip-permissions",
         "--permission-mode=bypassPermissions",
     ] {
-        let mut sdk = start(flag);
-        let folder = Arc::clone(&sdk.folder);
-        sdk.prompt("go").await;
-        let (frames, _) = sdk.close().await;
-        let said = json!(frames).to_string();
-        assert!(
-            said.contains("disableBypassPermissionsMode"),
-            "{flag}: {said}"
-        );
-        assert!(!folder.path().join("made.txt").exists(), "{flag}");
+        let words = ["--input-format", "stream-json", settings, flag].map(ToOwned::to_owned);
+        let variable = |name: &str| match name {
+            "IS_SANDBOX" | "ANTHROPIC_API_KEY" => Some("1".to_owned()),
+            "CLAUDE_CONFIG_DIR" => Some("/nowhere".to_owned()),
+            _ => None,
+        };
+        let launch = Launch::read(&words, variable).unwrap();
+        let (input, output) = (tokio::io::empty(), tokio::io::sink());
+        let refused = serve(launch, input, output, CancellationToken::new()).await;
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains("disableBypassPermissionsMode"), "{said}");
     }
     let mut sdk = start("--allow-dangerously-skip-permissions");
     sdk.prompt("go").await;
