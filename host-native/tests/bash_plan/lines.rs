@@ -451,6 +451,7 @@ pub(crate) const ECHO: &[&str] = &[
 pub(crate) const PRINTF: &[&str] = &[
     "printf a",
     "printf '%s\\n' a b c",
+    "echo new* \"$(printf x > new1)\"; for i in new* $(printf y > new2); do echo $i; done; rm new1 new2",
     "printf 'a\\n\\x\\u \\U'; printf '%b' 'x\\xg\\\\u\\c\\x'; echo -e '\\x'; echo $?",
     "printf '%s %s\\n' a b c",
     "printf '%d\\n' 12 0x1f 010 -5 +7",

@@ -44,7 +44,7 @@ impl Argument {
 
 /// A word that is being put together.
 #[derive(Debug, Default)]
-struct Field {
+pub(super) struct Field {
     /// As it stands.
     text: Vec<u8>,
     /// As a pattern: what stands for itself is escaped.
@@ -103,21 +103,22 @@ impl Fields {
 impl<'p> Shell<'p> {
     /// The texts of several words.
     pub(super) fn words(&mut self, words: &'p [Word], line: u32) -> Result<Vec<OsString>, Leave> {
-        let mut all = Vec::new();
         self.expanded = 0;
+        let mut fields = Vec::new();
         for word in words {
-            let fields = self.word(word, line)?;
-            all.extend(fields.into_iter().map(|argument| argument.text));
+            fields.extend(self.fields(word, line)?);
         }
-        Ok(all)
+        let found = self.found(fields, line)?;
+        Ok(found.into_iter().map(|argument| argument.text).collect())
     }
 
-    /// What one word becomes.
-    pub(super) fn word(&mut self, word: &'p Word, line: u32) -> Result<Vec<Argument>, Leave> {
+    /// What one word becomes, before files are looked for: bash does that once all words of a command are expanded, for what they start
+    /// may make files.
+    pub(super) fn fields(&mut self, word: &'p Word, line: u32) -> Result<Vec<Field>, Leave> {
         if let Some(text) = word.as_literal() {
-            let text = text.into();
-            let expanded = false;
-            return Ok(vec![Argument { text, expanded }]);
+            let mut field = Field::default();
+            field.push(text.as_bytes(), false, false);
+            return Ok(vec![field]);
         }
         let mut fields = Fields::default();
         for part in &word.parts {
@@ -149,8 +150,13 @@ impl<'p> Shell<'p> {
             }
         }
         fields.close();
-        let mut all = Vec::new();
-        for field in fields.done {
+        Ok(fields.done)
+    }
+
+    /// The arguments that the fields of a word come to.
+    pub(super) fn found(&mut self, fields: Vec<Field>, line: u32) -> Result<Vec<Argument>, Leave> {
+        let mut all = Vec::with_capacity(fields.len());
+        for field in fields {
             self.pathnames(field, &mut all)?;
             if all.len() > MAX_FIELDS {
                 self.complain(line, b"Argument list too long");

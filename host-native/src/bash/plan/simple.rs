@@ -8,7 +8,7 @@ use super::{
     Ending,
     builtins::Builtin,
     control::Running,
-    expand::{Argument, NOT_STARTED},
+    expand::{Argument, Field, NOT_STARTED},
     message::{Dialect, Voice},
     pipeline::described,
     process::{self, Beside},
@@ -171,11 +171,18 @@ impl<'p> Shell<'p> {
         let mut starts = Vec::with_capacity(simple.words.len());
         // To a builtin it is a word as any other.
         let is_program = !matches!(kind(simple), Kind::Builtin(_));
+        let mut expanded = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
+            expanded.push(match (process::script_of(word), &mut beside) {
+                (Some(script), Some(beside)) => Expanded::File(self.process(script, *beside)?),
+                _ => Expanded::Fields(self.fields(word, simple.line)?),
+            });
+        }
+        for (word, expanded) in simple.words.iter().zip(expanded) {
             starts.push(arguments.len());
-            let fields = match (process::script_of(word), &mut beside) {
-                (Some(script), Some(beside)) => vec![self.process(script, *beside)?],
-                _ => self.word(word, simple.line)?,
+            let fields = match expanded {
+                Expanded::File(argument) => vec![argument],
+                Expanded::Fields(fields) => self.found(fields, simple.line)?,
             };
             if is_program && takes_number(word) && !are_one_number(&fields) {
                 self.complain(simple.line, b"what stands behind the option is no number");
@@ -294,6 +301,13 @@ impl<'p> Shell<'p> {
             }
         }
     }
+}
+
+/// What became of a word, but for the files that its patterns find.
+enum Expanded {
+    /// The file of a process substitution.
+    File(Argument),
+    Fields(Vec<Field>),
 }
 
 /// Whether an option and an expansion are one option with a number: anything else could be more options.
