@@ -102,7 +102,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAMES", num_args = 1.., action = ArgAction::Append)]
     pub(crate) tools: Option<Vec<String>>,
 
-    /// Further settings, a file or JSON: of their kind the strongest but for the organisation's.
+    /// Further settings, a file or JSON: stronger than the settings files.
     #[arg(long, value_name = "FILE|JSON")]
     pub(crate) settings: Option<String>,
 
