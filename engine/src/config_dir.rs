@@ -15,12 +15,13 @@ pub struct ConfigDir {
 }
 
 impl ConfigDir {
-    /// What `CLAUDE_CONFIG_DIR` names, else `.claude` in the home directory. An empty variable is none.
+    /// What `CLAUDE_CONFIG_DIR` names, else `.claude` in the home directory; without one, in the working directory. An empty variable is
+    /// none.
     #[must_use]
-    pub fn find(config_dir: Option<&str>, home: &Path) -> Self {
+    pub fn find(config_dir: Option<&str>, home: Option<&Path>) -> Self {
         match config_dir.filter(|dir| !dir.is_empty()) {
             Some(dir) => Self::at(composed(dir)),
-            None => Self::at(home.join(".claude")),
+            None => Self::at(home.unwrap_or(Path::new(".")).join(".claude")),
         }
     }
 
@@ -126,16 +127,19 @@ mod tests {
     fn conf_1_the_variable_names_the_directory_and_empty_is_none() {
         let home = Path::new("/home/u");
         assert_eq!(
-            ConfigDir::find(None, home).root(),
+            ConfigDir::find(None, Some(home)).root(),
             Path::new("/home/u/.claude")
         );
         assert_eq!(
-            ConfigDir::find(Some(""), home).root(),
+            ConfigDir::find(Some(""), Some(home)).root(),
             Path::new("/home/u/.claude")
         );
-        assert_eq!(ConfigDir::find(Some("/c"), home).root(), Path::new("/c"));
+        assert_eq!(
+            ConfigDir::find(Some("/c"), Some(home)).root(),
+            Path::new("/c")
+        );
         // An e and an accent become one character.
-        let composed = ConfigDir::find(Some("/cafe\u{301}"), home);
+        let composed = ConfigDir::find(Some("/cafe\u{301}"), Some(home));
         assert_eq!(composed.root(), Path::new("/caf\u{e9}"));
     }
 }

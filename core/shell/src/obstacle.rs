@@ -43,15 +43,16 @@ fn of_command(command: &Command) -> Option<&'static str> {
 
 /// Whether a group is nothing but a subshell with redirections. Where the group has some too, dash forgets those of the subshell.
 fn leads_again(body: &Compound) -> bool {
-    let Some(Command::Compound { body, redirections }) = only_command(body) else {
-        return false;
-    };
-    let mut innermost = body;
-    while let Some(Command::Compound { body, .. }) = only_command(innermost) {
-        innermost = body;
+    let mut is_redirected = false;
+    let mut inner = only_command(body);
+    while let Some(Command::Compound { body, redirections }) = inner {
+        is_redirected |= !redirections.is_empty();
+        if matches!(body, Compound::Subshell(_)) {
+            return is_redirected;
+        }
+        inner = only_command(body);
     }
-    let is_subshell = matches!(innermost, Compound::Subshell(_));
-    is_subshell && !redirections.is_empty() || leads_again(body)
+    false
 }
 
 /// The one command of a group, if it has only one.

@@ -34,12 +34,9 @@ impl Settings {
         })?;
         let home = variable("HOME")
             .map(PathBuf::from)
-            .or_else(std::env::home_dir);
-        let no_home = PathBuf::from(".");
-        let config = ConfigDir::find(
-            variable("CLAUDE_CONFIG_DIR").as_deref(),
-            home.as_deref().unwrap_or(&no_home),
-        );
+            .or_else(|| etcetera::home_dir().ok());
+        let config_dir = variable("CLAUDE_CONFIG_DIR");
+        let config = ConfigDir::find(config_dir.as_deref(), home.as_deref());
         let is_trusted = args.trust || is_trusted(&config, home.as_deref(), &cwd);
         let places = SettingsPlaces {
             config,

@@ -97,8 +97,7 @@ impl Launch {
             .map(PathBuf::from)
             .or_else(|| etcetera::home_dir().ok());
         let config_dir = variable("CLAUDE_CONFIG_DIR");
-        let no_home = PathBuf::from(".");
-        let config = ConfigDir::find(config_dir.as_deref(), home.as_deref().unwrap_or(&no_home));
+        let config = ConfigDir::find(config_dir.as_deref(), home.as_deref());
         let mut flags = Flags::parse(words)?;
         let is_yes = |value: String| matches!(value.as_str(), "1" | "true" | "yes" | "on");
         // Other programs read lists of names in it: those are not about this one.

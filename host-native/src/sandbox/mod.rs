@@ -214,6 +214,7 @@ impl Sandbox {
     /// What starts the processes of a command that may touch what a call grants. Looks for closed files, which may take a while
     /// where patterns are to be compared with many names.
     pub(crate) fn spawner(&self, grant: &FsGrant) -> Result<Spawner, ConfineError> {
+        // Those that are there before the command could make one.
         self.repositories(grant);
         self.open_way_out().map_err(ConfineError::Proxies)?;
         Spawner::confined(self, grant)

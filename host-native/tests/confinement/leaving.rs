@@ -88,10 +88,9 @@ async fn variables_of_a_confined_command_are_for_confined_commands() {
 
 /// Makes a repository whose configuration names a program.
 fn evil(folder: &str, marker: &Path) -> String {
-    let git = [".g", "it"].concat();
     format!(
         "mkdir -p {folder} && cd {folder} && git init -q . && git config core.fsmonitor 'touch {}; false' && \
-         echo x > a && git add a; ls -d {git}",
+         echo x > a && git add a; ls -d .git",
         marker.display()
     )
 }

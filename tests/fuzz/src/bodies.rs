@@ -366,7 +366,7 @@ pub(super) fn frontmatter(bytes: &[u8]) {
 pub(super) fn settings(bytes: &[u8]) {
     let root = tempfile::tempdir().expect("a folder for files");
     let places = SettingsPlaces {
-        config: ConfigDir::find(None, root.path()),
+        config: ConfigDir::find(None, Some(root.path())),
         project: root.path().to_path_buf(),
         policy: None,
     };
@@ -435,7 +435,7 @@ pub(super) fn memory(bytes: &[u8]) {
     fs::write(root.path().join("CLAUDE.md"), bytes).expect("a file in it");
     fs::write(root.path().join("more.md"), bytes).expect("another");
     let places = ProjectPlaces {
-        config: ConfigDir::find(None, &root.path().join("home")),
+        config: ConfigDir::find(None, Some(&root.path().join("home"))),
         cwd: root.path().to_path_buf(),
         home: Some(root.path().join("home")),
     };
