@@ -58,9 +58,12 @@ impl Server {
 }
 
 /// Sends a request through the proxy for HTTP, without a program that might be missing.
+///
+/// Bash writes line by line, and a proxy that answers early closes the connection: what it said by then is read all
+/// the same, so the signal of a closed connection must not end the shell.
 fn by_proxy(request: &str) -> String {
     format!(
-        "exec 3<>/dev/tcp/127.0.0.1/3128; printf '{}' >&3; timeout 20 cat <&3",
+        "trap '' PIPE; exec 3<>/dev/tcp/127.0.0.1/3128; printf '{}' >&3; timeout 20 cat <&3",
         request
             .replace('\r', "\\r")
             .replace('\n', "\\n")
