@@ -38,6 +38,8 @@ const LINES: &[&str] = &[
     "echo a \\\n  b",
     "nice -n 5 cat one.txt; timeout 5 cat two.txt; env cat one.txt; command cat two.txt",
     "find sub -name '*.txt' -exec cat {} \\; -exec cat {} +",
+    // Substitutions run in their order, whichever of them is looked at before its command.
+    "cat \"sub/$(rm one.txt; echo three.txt)\" $(ls one.txt 2>/dev/null); echo $?",
     "cat one.txt | xargs -n1 echo x",
     "bash -c 'cat one.txt | wc -l; echo \"$HOME\"'",
     "cat `echo one.txt`",

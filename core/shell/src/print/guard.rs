@@ -21,8 +21,8 @@ struct Guard {
     expansion: String,
     /// The variable that is set to what this substitution gives.
     held: Option<(String, Script)>,
-    /// What it must not be: patterns of `case`.
-    refused: &'static str,
+    /// What it must not be: patterns of `case`. Without them it only keeps its place among the substitutions.
+    refused: Option<&'static str>,
 }
 
 /// Quoted, it begins one word.
@@ -45,7 +45,7 @@ impl Printer<'_> {
         let mut list = Vec::new();
         for (number, word) in words.iter().enumerate() {
             if takes_number(word) {
-                list.extend(self.guard((number, 1), &word.parts[1], NO_NUMBER));
+                list.extend(self.guard((number, 1), &word.parts[1], Some(NO_NUMBER)));
                 continue;
             }
             // Behind an unquoted expansion the pieces of a later one may begin words, too.
@@ -59,17 +59,35 @@ impl Printer<'_> {
                 1
             };
             for (at, part) in word.parts.iter().enumerate().take(looked_at) {
-                list.extend(self.guard((number, at), part, refused));
+                list.extend(self.guard((number, at), part, Some(refused)));
             }
         }
+        self.keep_order(words, &mut list);
         Guards { list }
+    }
+
+    /// Where one substitution runs before its command, all of them do: a shell runs them from left to right.
+    fn keep_order(&mut self, words: &[Word], list: &mut Vec<Guard>) {
+        if list.iter().all(|guard| guard.held.is_none()) {
+            return;
+        }
+        for (number, word) in words.iter().enumerate() {
+            for (at, part) in word.parts.iter().enumerate() {
+                let place = (number, at);
+                let is_guarded = list.iter().any(|guard| guard.place == place);
+                if matches!(part, Part::Substitution { .. }) && !is_guarded {
+                    list.extend(self.guard(place, part, None));
+                }
+            }
+        }
+        list.sort_by_key(|guard| guard.place);
     }
 
     fn guard(
         &mut self,
         place: (usize, usize),
         part: &Part,
-        refused: &'static str,
+        refused: Option<&'static str>,
     ) -> Option<Guard> {
         let (expansion, held) = match part {
             Part::Variable { name, .. } => (format!("${{{name}-}}"), None),
@@ -104,9 +122,12 @@ impl Printer<'_> {
                 self.substitution(script, true);
                 self.push("\n");
             }
+            let Some(refused) = guard.refused else {
+                continue;
+            };
             self.push(&format!(
-                "case \"{}\" in\n{} 'command' 'printf' '%s\\n' 'a word that was expanded is not what it may be' >&2\n'exit' 126;;\nesac\n",
-                guard.expansion, guard.refused
+                "case \"{}\" in\n{refused} 'command' 'printf' '%s\\n' 'a word that was expanded is not what it may be' >&2\n'exit' 126;;\nesac\n",
+                guard.expansion
             ));
         }
         self.push(&format!("( 'exit' \"${{{status}}}\" )\n"));
