@@ -205,19 +205,26 @@ impl LoadedSettings {
         self.first(|settings| settings.model.as_deref())
     }
 
-    /// The confinement of commands, from all sources. What a folder's own settings open counts only where a person has trusted
-    /// the folder.
+    /// The confinement of commands, from all sources and from the command line, which only the organisation's settings are
+    /// stronger than. What a folder's own settings open counts only where a person has trusted the folder.
     #[must_use]
-    pub fn sandbox(&self, trusted: bool) -> SandboxSettings {
+    pub fn sandbox(
+        &self,
+        trusted: bool,
+        command_line: Option<&SandboxSettings>,
+    ) -> SandboxSettings {
         let of = |sourced: &'_ SourcedSettings| match sourced.source {
             Source::PolicySettings => SandboxSource::Managed,
             source if source.belongs_to_folder() && !trusted => SandboxSource::Folder,
             _ => SandboxSource::Trusted,
         };
-        let sources = self.sources.iter();
-        SandboxSettings::merged(
-            sources.filter_map(|it| Some((of(it), it.settings.sandbox.as_ref()?))),
-        )
+        let files = self.sources.iter();
+        let files = files.filter_map(|it| Some((of(it), it.settings.sandbox.as_ref()?)));
+        let (managed, others): (Vec<_>, Vec<_>) =
+            files.partition(|(source, _)| *source == SandboxSource::Managed);
+        let command_line = command_line.map(|settings| (SandboxSource::Trusted, settings));
+        let strongest_first = managed.into_iter().chain(command_line).chain(others);
+        SandboxSettings::merged(strongest_first)
     }
 
     /// The output style of the strongest source that names one, whether or not there is such a style.

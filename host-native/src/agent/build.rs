@@ -269,28 +269,32 @@ impl AgentBuilder {
             .ancestors()
             .any(|dir| dir.join(".git").exists());
         Ok(Environment {
-            cwd,
             platform: std::env::consts::OS.to_owned(),
             git_repository: Some(in_git),
             home,
             is_root: os::is_root(),
             additional_directories: directories?,
-            own_directories: own_directories(),
+            own_directories: self.own_directories(&cwd),
+            cwd,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             output_style: "default".to_owned(),
             ..Environment::default()
         })
     }
-}
 
-/// Where compiled components and the key of their seals are kept: what lies there is executed.
-fn own_directories() -> Vec<String> {
-    let cache = crate::plugins::Cache::of_user();
-    let places = cache.iter().flat_map(crate::plugins::Cache::places);
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    places
-        .map(|path| real(path).display().to_string())
-        .collect()
+    /// Where compiled components and the key of their seals are kept, which are executed, and what the program says beside.
+    fn own_directories(&self, cwd: &str) -> Vec<String> {
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let cache = crate::plugins::Cache::of_user();
+        let places = cache.iter().flat_map(crate::plugins::Cache::places);
+        let said = self.own_directories.iter().map(|path| real(path));
+        let said = said.filter(|own| !Path::new(cwd).starts_with(own));
+        places
+            .map(real)
+            .chain(said)
+            .map(|path| path.display().to_string())
+            .collect()
+    }
 }
 
 /// With further directories in which tools may work. One that is not there is left out.

@@ -68,6 +68,7 @@ pub struct AgentBuilder {
     pub(super) sandbox: SandboxSettings,
     pub(super) cwd: Option<PathBuf>,
     pub(super) directories: Vec<PathBuf>,
+    pub(super) own_directories: Vec<PathBuf>,
     pub(super) session_id: Option<SessionId>,
     pub(super) seed: Option<[u8; 32]>,
 }
@@ -104,6 +105,7 @@ impl AgentBuilder {
             sandbox: SandboxSettings::default(),
             cwd: None,
             directories: Vec::new(),
+            own_directories: Vec::new(),
             session_id: None,
             seed: None,
         }
@@ -336,6 +338,13 @@ impl AgentBuilder {
     /// A further directory that belongs to the workspace.
     pub fn add_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.directories.push(path.into());
+        self
+    }
+
+    /// A directory of the program itself, such as its configuration: never changed without a person, and closed to confined
+    /// commands. One in which the agent works is no such directory.
+    pub fn own_directory(mut self, path: impl Into<PathBuf>) -> Self {
+        self.own_directories.push(path.into());
         self
     }
 }

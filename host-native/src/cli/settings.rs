@@ -1,6 +1,6 @@
 //! What settings files say about permissions and about the sandbox. Of the rest of them a run at the command line takes nothing yet.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use windlass::{core::permission::Layer, sandbox::SandboxSettings};
 use windlass_engine::{
@@ -13,6 +13,7 @@ use super::{args::RunArgs, keys::variable, start::StartError};
 /// Settings of all sources, and whether what the folder's own ones widen counts.
 pub(crate) struct Settings {
     loaded: LoadedSettings,
+    config: ConfigDir,
     is_trusted: bool,
 }
 
@@ -39,13 +40,14 @@ impl Settings {
         let config = ConfigDir::find(config_dir.as_deref(), home.as_deref());
         let is_trusted = args.trust || is_trusted(&config, home.as_deref(), &cwd);
         let places = SettingsPlaces {
-            config,
+            config: config.clone(),
             project: cwd,
             policy: None,
         };
         let loaded = places.load(sources, args.settings.as_deref(), None);
         Ok(Self {
             loaded: loaded.map_err(|error| StartError::Settings(error.to_string()))?,
+            config,
             is_trusted,
         })
     }
@@ -55,8 +57,13 @@ impl Settings {
         self.loaded.layers(self.is_trusted)
     }
 
-    /// How commands are confined.
-    pub(crate) fn sandbox(&self) -> SandboxSettings {
-        self.loaded.sandbox(self.is_trusted)
+    /// How commands are confined, with what the command line says of it.
+    pub(crate) fn sandbox(&self, command_line: Option<&SandboxSettings>) -> SandboxSettings {
+        self.loaded.sandbox(self.is_trusted, command_line)
+    }
+
+    /// Where the user's own settings lie.
+    pub(crate) fn config_dir(&self) -> &Path {
+        self.config.root()
     }
 }

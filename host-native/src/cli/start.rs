@@ -173,7 +173,8 @@ pub(crate) fn agent(
     let settings = Settings::read(args)?;
     builder = builder
         .permission_layers(settings.layers())
-        .sandbox(args.sandbox.clone().unwrap_or_else(|| settings.sandbox()));
+        .sandbox(settings.sandbox(args.sandbox.as_ref()))
+        .own_directory(settings.config_dir());
     if let Some(idle) = variable(IDLE_VARIABLE) {
         let idle_ms = idle.parse().map_err(|_| {
             StartError::Usage(format!(

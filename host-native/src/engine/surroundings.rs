@@ -185,7 +185,7 @@ impl Surroundings {
 
     /// The confinement of commands.
     pub(super) fn sandbox(&self) -> SandboxSettings {
-        self.settings.sandbox(self.is_trusted)
+        self.settings.sandbox(self.is_trusted, None)
     }
 
     /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the

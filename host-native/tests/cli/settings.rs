@@ -154,6 +154,37 @@ fn conf_1_the_sandbox_of_the_settings_confines() {
     assert_eq!(there(&windlass, "inside"), is_confined, "{done:?}");
 }
 
+/// The command line says more of the sandbox, and takes back nothing that settings close.
+#[test]
+fn conf_11_the_command_line_adds_to_the_sandbox_of_the_settings() {
+    let other = tempfile::tempdir().unwrap();
+    let secret = other.path().join("secret.txt");
+    fs::write(&secret, "hidden").unwrap();
+    let server = running(&[&format!("touch inside; cat {} > copy", secret.display())]);
+    let windlass = Windlass::asking(&server);
+    let closed = json!({"sandbox": {"enabled": false, "filesystem": {"denyRead": [secret]}}});
+    put(&windlass, &At::User, &closed.to_string());
+    let done = windlass.run(&["-p", "go", "--sandbox", r#"{"enabled": true}"#]);
+    assert_eq!(windlass.file("copy"), "", "{done:?}");
+    let is_confined = !done.stderr.contains("the sandbox:");
+    assert_eq!(there(&windlass, "inside"), is_confined, "{done:?}");
+}
+
+/// Where the person's settings lie is no place to work in, wherever that is.
+#[test]
+fn conf_1_the_configuration_directory_is_edited_by_nobody_unasked() {
+    let config = tempfile::tempdir().unwrap();
+    let touch = |name: &str| format!("touch {}/{name}", config.path().display());
+    let server = running(&[&touch("made"), "touch other"]);
+    let windlass = Windlass::asking(&server);
+    let folder = config.path().to_str().unwrap();
+    let mut command = windlass.command(&["-p", "go", "--add-dir", folder]);
+    command.args(["--permission-mode", "acceptEdits"]);
+    let done = Done::of(&command.env("CLAUDE_CONFIG_DIR", folder).output().unwrap());
+    assert!(!config.path().join("made").exists(), "{done:?}");
+    assert!(there(&windlass, "other"), "{done:?}");
+}
+
 #[test]
 fn conf_1_settings_that_cannot_be_used_begin_nothing() {
     for (settings, flags, code, words) in [
