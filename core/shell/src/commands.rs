@@ -192,7 +192,8 @@ fn names_in(word: &Word) -> Option<String> {
 }
 
 /// Every simple command of a script, what is inside of another before it.
-pub(crate) fn of(script: &Script) -> Vec<SimpleCommand> {
+#[must_use]
+pub fn of(script: &Script) -> Vec<SimpleCommand> {
     let mut walk = Walk::default();
     walk.script(script);
     walk.found

@@ -31,11 +31,14 @@ mod read;
 mod runs;
 mod scan;
 mod tree;
+mod written_out;
 
 use alloc::vec::Vec;
 
 pub use builtins::{is_builtin, is_shell_only};
-pub use commands::{CommandWord, Direction, FileRedirection, Folder, SimpleCommand};
+pub use commands::{
+    CommandWord, Direction, FileRedirection, Folder, SimpleCommand, of as commands_of,
+};
 pub use names::{is_acted_upon, is_made_by_the_shell, is_name};
 pub use print::{print, print_for_people, quote};
 pub use runs::runs_others;
@@ -54,6 +57,9 @@ pub struct Line {
     pub commands: Vec<SimpleCommand>,
     /// What keeps the tree from being run in the place of the text: such a line runs only if somebody approved its whole text.
     pub obstacle: Option<&'static str>,
+    /// A shell that is given the text may evaluate what words of it become, and so run more than these commands. Whoever runs the
+    /// tree does not.
+    pub evaluates: bool,
 }
 
 /// Reads a line.
@@ -65,7 +71,8 @@ pub fn read(text: &str) -> Result<Line, Unparsed> {
     let commands = commands::of(&script);
     let obstacle = obstacle::of(&script);
     // A shell that gets such a text may find commands in it that no tree shows.
-    if obstacle.is_some() && commands.iter().any(scan::evaluates) {
+    let evaluates = commands.iter().any(scan::evaluates);
+    if obstacle.is_some() && evaluates {
         return Err(Unparsed::Unsupported(
             "a builtin that evaluates what it is given",
         ));
@@ -74,6 +81,7 @@ pub fn read(text: &str) -> Result<Line, Unparsed> {
         script,
         commands,
         obstacle,
+        evaluates,
     })
 }
 

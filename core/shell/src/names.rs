@@ -88,3 +88,8 @@ pub fn is_acted_upon(name: &str) -> bool {
                 | "TMPDIR"
         )
 }
+
+/// Whether programs are found, started or directed by it.
+pub(crate) fn directs_programs(name: &str) -> bool {
+    is_acted_upon(name) || is_made_by_the_shell(name) || name.starts_with("GIT_")
+}

@@ -4,9 +4,9 @@
 //! Only options that are listed here are followed. GNU programs take abbreviations of long options and clusters of short
 //! ones; whatever is not spelled out below is refused.
 
-use alloc::vec::Vec;
+use alloc::{borrow::ToOwned as _, vec::Vec};
 
-use crate::{Runs, Script, Unparsed, Word, read};
+use crate::{Runs, Script, Unparsed, Word, names, read, written_out::is_written_out};
 
 /// Wrappers inside one another.
 const MOST_WRAPPERS: u32 = 8;
@@ -196,11 +196,18 @@ impl Search<'_> {
     /// Behind the assignments of `env`, which are read as those of the command.
     fn behind_env(&self, start: usize, end: usize) -> Result<Option<usize>, Unparsed> {
         let mut at = self.skip_options(start + 1, end, &Options::ENV)?;
-        // Without it programs find others where nobody said.
+        // Without them programs find others where nobody said, or obey what a host keeps from them.
         let mut options = (start + 1..at).filter_map(|at| self.text(at));
-        if options.any(|option| matches!(option, "PATH" | "-uPATH" | "--unset=PATH")) {
+        let unset = |option: &str| {
+            let attached = option.strip_prefix("--unset=");
+            attached
+                .or(option.strip_prefix("-u"))
+                .unwrap_or(option)
+                .to_owned()
+        };
+        if options.any(|option| names::directs_programs(&unset(option))) {
             return Err(Unparsed::Unsupported(
-                "`env` that takes the search path away",
+                "`env` that takes away a variable which programs act upon",
             ));
         }
         while at < end && self.assigns(at) {
@@ -258,6 +265,12 @@ impl Search<'_> {
                 let levels = self.levels.checked_sub(1).ok_or(Unparsed::TooDeep)?;
                 let name = base_name(self.text(start).unwrap_or_default());
                 let script: Script = read::nested(line, levels, name == "bash")?;
+                // Where another program starts it, nothing holds what words become against the rules.
+                if !self.is_own_shell(start) && !is_written_out(&script) {
+                    return Err(Unparsed::Unsupported(
+                        "a shell behind another program, with a line that is not all written out",
+                    ));
+                }
                 self.found.push(Runs::Script {
                     at: index(start + 2)?,
                     script,
@@ -271,12 +284,22 @@ impl Search<'_> {
         }
     }
 
+    /// Whether nothing but `command` stands before a shell: it is no process of its own then.
+    fn is_own_shell(&self, start: usize) -> bool {
+        (0..start).all(|at| self.text(at) == Some("command"))
+    }
+
     /// The commands of `-exec` and its like.
     fn find(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
         let mut at = start + 1;
         while at < end {
             let first = at + 1;
-            let runs = matches!(self.text(at), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
+            if matches!(self.text(at), Some("-execdir" | "-okdir")) {
+                return Err(Unparsed::Unsupported(
+                    "`-execdir`, which runs in folders that are found then",
+                ));
+            }
+            let runs = matches!(self.text(at), Some("-exec" | "-ok"));
             at = first;
             if !runs {
                 continue;

@@ -2,7 +2,7 @@
 //! variable for an expression, and an expression may hold a subscript with a substitution. A text that seems to be data
 //! is a command there (`x='a[$(id)]'; echo $((x))`), so nothing that looks at variables this way is followed.
 
-use crate::SimpleCommand;
+use crate::{CommandWord, SimpleCommand, names};
 
 /// Assigning to these runs or evaluates what they are given, at once or with the next command.
 const EVALUATED: [&str; 12] = [
@@ -81,12 +81,49 @@ pub(super) fn test_evaluates(command: &SimpleCommand) -> bool {
     })
 }
 
+/// Whether `[ … ]` or `test` may find an operator in what a word becomes.
+fn has_computed_operator(command: &SimpleCommand) -> bool {
+    let mut operands = command.words.get(1..).unwrap_or_default();
+    if let Some((last, rest)) = operands.split_last()
+        && command.program() == Some("[")
+        && last.text() == "]"
+    {
+        operands = rest;
+    }
+    if let Some((first, rest)) = operands.split_first()
+        && first.is_literal()
+        && first.text() == "!"
+    {
+        operands = rest;
+    }
+    match operands {
+        [operator, _] | [_, operator, _] => !operator.is_literal(),
+        [] | [_] => false,
+        more => more.iter().any(|word| !word.is_literal()),
+    }
+}
+
+/// Whether `env` sets what makes the shell that it starts run more than it is told.
+fn sets_shell(command: &SimpleCommand) -> bool {
+    let assigned = command
+        .words
+        .iter()
+        .filter_map(|word| word.text().split_once('='));
+    let mut names = assigned.map(|(name, _)| name);
+    names.any(|name| {
+        names::is_made_by_the_shell(name) || is_evaluated_variable(name) || name == "PATH"
+    })
+}
+
 /// Whether a builtin that takes names of variables evaluates what it is given: subscripts, substitutions in them included,
 /// the shell's own variables, a command to be called for every line.
 pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
     let Some(program) = command.program() else {
         return false;
     };
+    if program == "env" {
+        return sets_shell(command);
+    }
     let takes_names = matches!(
         program,
         "printf"
@@ -121,8 +158,11 @@ fn sets_evaluated(program: &str, command: &SimpleCommand) -> bool {
         (words.clone()).any(|word| word.starts_with(['-', '+']) && word.contains(letter))
     };
     match program {
-        "[[" | "[" | "test" => test_evaluates(command),
+        "[[" => test_evaluates(command),
+        "[" | "test" => test_evaluates(command) || has_computed_operator(command),
         "let" => !words.all(is_numeric),
+        // What the format becomes may be the option.
+        "printf" if command.words.get(1).is_some_and(may_be_option) => true,
         "printf" if !has_option('v') => false,
         "declare" | "typeset" | "local" | "export" | "readonly"
             if has_option('i') || has_option('n') =>
@@ -139,4 +179,9 @@ fn sets_evaluated(program: &str, command: &SimpleCommand) -> bool {
                 || name.starts_with("LD_")
         }),
     }
+}
+
+/// Whether a word that is computed may become an option.
+fn may_be_option(word: &CommandWord) -> bool {
+    !word.is_literal() && (word.text().is_empty() || word.text().starts_with('-'))
 }
