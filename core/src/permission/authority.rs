@@ -31,6 +31,12 @@ pub const SHELL_PROFILES: [&str; 16] = [
     ".zshrc",
 ];
 
+/// Names of files by which programs are told what to do, and folders trusted. They become authority wherever they lie.
+pub const PROGRAM_SETTINGS: [&str; 3] = [".claude.json", ".gitconfig", ".inputrc"];
+
+/// Folders below `.config` of a home directory from which sessions, shells and git take orders.
+pub const CONFIGURATION_FOLDERS: [&str; 4] = ["autostart", "fish", "git", "systemd"];
+
 /// Whether what stands at an absolute path becomes authority.
 pub(super) fn is_place(path: &str, environment: &Environment) -> bool {
     is_place_beside(path, &environment.own_directories)
@@ -71,21 +77,23 @@ fn is_place_by_name(path: &str) -> bool {
             // `find . -not -path './.git/*'`.
             name if in_git && is_last && !name.ends_with(".lock") && name != "*" => return true,
             "hooks" | "info" if in_git => return true,
-            "fish" if path.contains("/.config/fish") => return true,
-            name if is_last && SHELL_PROFILES.contains(&name) => return true,
+            ".config"
+                if names
+                    .peek()
+                    .is_some_and(|next| CONFIGURATION_FOLDERS.contains(next)) =>
+            {
+                return true;
+            }
+            name if is_last
+                && (SHELL_PROFILES.contains(&name) || PROGRAM_SETTINGS.contains(&name)) =>
+            {
+                return true;
+            }
             _ => {}
         }
     }
     is_under("/etc/profile.d", path)
         || matches!(path, "/etc/profile" | "/etc/bash.bashrc" | "/etc/zsh/zshrc")
-}
-
-/// Whether a program's own bookkeeping is in such places: naming one is how it is told what to do, not a change by hand.
-pub(super) fn keeps_its_own(program: &str) -> bool {
-    matches!(
-        program,
-        "git" | "gh" | "test" | "[" | "printf" | "true" | "false" | ":"
-    )
 }
 
 /// The place that a call may change although nobody who may say so has said so.
@@ -202,6 +210,10 @@ mod tests {
             ("/home/u/.bashrc", true),
             ("/home/u/.ssh/authorized_keys", true),
             ("/home/u/.config/fish/config.fish", true),
+            ("/home/u/.config/git/config", true),
+            ("/home/u/.config/nvim/init.lua", false),
+            ("/home/u/.gitconfig", true),
+            ("/home/u/.claude.json", true),
             ("/home/u/.cache/windlass/components/x", true),
             ("/home/u/.cache/other", false),
             ("/w/src/a.rs", false),

@@ -29,8 +29,8 @@ mod tool_set;
 mod update;
 mod visible;
 
-pub use authority::{SHELL_PROFILES, becomes_authority};
-pub use command::{Argument, CommandLine, CommandPattern, RefusedFile, refused_file};
+pub use authority::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, becomes_authority};
+pub use command::{Argument, CommandLine, CommandPattern, RefusedFile, refused_file, subcommand};
 pub use confinement::CommandConfinement;
 pub(crate) use confinement::runs_outside;
 pub use domain::DomainPattern;

@@ -281,6 +281,11 @@ impl Rule {
         self.tool == "Edit"
     }
 
+    /// Whether it is about files that are read.
+    pub(super) fn is_read(&self) -> bool {
+        self.tool == "Read"
+    }
+
     /// Whether another rule says the same, wherever it comes from.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
         tool_name::same(&self.tool, &other.tool)

@@ -72,7 +72,7 @@ impl CommandLine {
                 return None;
             }
             for redirection in &part.files.redirections {
-                match may_open(redirection, rules, standing, facts)? {
+                match may_open(redirection, part, rules, standing, facts)? {
                     Leave::Rule(rule) => remember(&mut named, rule),
                     Leave::Mode => has_reason = true,
                     Leave::Harmless => {}
@@ -160,29 +160,47 @@ fn does_nothing(command: &SimpleCommand) -> bool {
 
 fn may_open<'r>(
     redirection: &FileUse,
+    part: &Part,
     rules: &[&'r Rule],
     standing: &Standing<'_>,
     facts: &[PathFact],
 ) -> Option<Leave<'r>> {
     // A plan opens nothing that is not known.
     let real = fact(redirection, facts)?;
-    if redirection.access == Access::Read {
-        // The program could open it by itself; what must not be read is denied elsewhere.
+    let reads = redirection.access == Access::Read;
+    if reads && (standing.in_workspace(real) || reads_by_itself(part, rules)) {
         return Some(Leave::Harmless);
     }
+    let is_about = |rule: &Rule| match reads {
+        true => rule.is_read(),
+        false => rule.is_edit(),
+    };
     let covers = |rule: &&&Rule| match &rule.specifier {
         Specifier::Path(pattern) => {
             let patterns = path_pattern::absolute(rule, pattern, standing);
-            rule.is_edit() && patterns.iter().any(|pattern| glob::covers(pattern, real))
+            is_about(rule) && patterns.iter().any(|pattern| glob::covers(pattern, real))
         }
-        Specifier::Any => rule.is_edit(),
+        Specifier::Any => is_about(rule),
         _ => false,
     };
     if let Some(rule) = rules.iter().find(covers) {
         return Some(Leave::Rule(rule));
     }
+    if reads {
+        return (real == "/dev/null").then_some(Leave::Harmless);
+    }
     let accepted = standing.mode() == Mode::AcceptEdits && standing.in_workspace(real);
     accepted.then_some(Leave::Mode)
+}
+
+/// Whether a command could open by itself what it is given as its input: a program that a rule lets run. What must not be read is
+/// denied elsewhere. `xargs` hands on what it reads, and a builtin reads nothing.
+fn reads_by_itself(part: &Part, rules: &[&Rule]) -> bool {
+    let program = builtin(&part.command).unwrap_or_default();
+    if part.command.wraps {
+        return program != "xargs";
+    }
+    !windlass_shell::is_builtin(program) && rules.iter().any(|rule| allows(rule, part))
 }
 
 /// Whether a command only changes files in the workspace, and no closed file goes with them.

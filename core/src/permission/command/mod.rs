@@ -21,7 +21,7 @@ use self::{
     pattern::Spelled,
 };
 pub use self::{
-    named::{Argument, RefusedFile, refused_file},
+    named::{Argument, RefusedFile, refused_file, subcommand},
     pattern::CommandPattern,
 };
 use super::{Rule, Specifier, Standing, authority, glob, path_pattern, path_pattern::lexical};
@@ -47,6 +47,8 @@ pub struct CommandLine {
     parts: Vec<Part>,
     /// What keeps its tree from being run in the place of its text, in words.
     obstacle: Option<String>,
+    /// A shell that is given its text may run more than its commands.
+    evaluates: bool,
 }
 
 /// The same text in the same directory is the same line.
@@ -106,14 +108,14 @@ impl CommandLine {
     #[must_use]
     pub fn read(text: impl Into<String>, directory: &str) -> Self {
         let text = text.into();
-        let (script, commands, obstacle) = match shell::read(&text) {
+        let (script, commands, obstacle, evaluates) = match shell::read(&text) {
             Ok(line) => {
                 let obstacle = line.obstacle.map(|what| format!("it uses {what}"));
-                (Some(line.script), line.commands, obstacle)
+                (Some(line.script), line.commands, obstacle, line.evaluates)
             }
             Err(why) => {
                 let seen = scanned(&text).unwrap_or_default();
-                (None, seen, Some(why.to_string()))
+                (None, seen, Some(why.to_string()), false)
             }
         };
         Self {
@@ -124,6 +126,7 @@ impl CommandLine {
             directory: directory.to_string(),
             script,
             obstacle,
+            evaluates,
             text,
         }
     }
@@ -168,7 +171,10 @@ impl CommandLine {
 
     /// Why its commands may not be all there are, in words; none if they are.
     pub(super) fn unread(&self) -> Option<&str> {
-        self.obstacle.as_deref().filter(|_| self.script.is_none())
+        match &self.obstacle {
+            Some(why) if self.script.is_none() => Some(why),
+            _ => (self.evaluates).then_some("a shell evaluates what a word of it becomes"),
+        }
     }
 
     /// Why only its whole text can be approved, in words; none if its commands can be judged one by one.
@@ -254,6 +260,7 @@ impl CommandLine {
         standing: &'a Standing<'_>,
     ) -> impl Iterator<Item = (Argument<'a>, String)> {
         let literal = |word: &&CommandWord| word.is_literal() || word.text().starts_with("~/");
+        let subcommand = subcommand(command.words.iter().skip(1).map(CommandWord::text));
         let words = command.words.windows(2).map(|pair| {
             let before = Some(pair[0].text());
             (&pair[1], before)
@@ -264,15 +271,14 @@ impl CommandLine {
         words
             .chain(redirections)
             .filter(move |(word, _)| literal(word))
-            .flat_map(|(word, before)| {
-                let text = word.text();
-                // `--file=x` and `if=x` name x.
-                let value = text.split_once('=').map(|(_, value)| value);
-                let argument = Argument { text, before };
-                [Some(text), value].map(|named| Some((argument, named?)))
+            .flat_map(move |(word, before)| {
+                let argument = Argument {
+                    text: word.text(),
+                    before,
+                    subcommand,
+                };
+                argument.names().map(move |named| (argument, named))
             })
-            .flatten()
-            .filter(|(_, named)| !named.is_empty())
             .flat_map(move |(argument, named)| {
                 let paths: Vec<String> = match (named.strip_prefix("~/"), home) {
                     (Some(rest), Some(home)) => alloc::vec![lexical(home, rest)],

@@ -7,8 +7,64 @@ use crate::{
     tool::{Access, CommandPlan, DenyPattern},
 };
 
-/// Options of programs that keep their own files which name another file to be written.
-const WRITTEN: [&str; 3] = ["--output", "--output-directory", "-o"];
+/// Options of git whose value is a file or folder to be written, in the next word.
+const WRITTEN: [&str; 5] = [
+    "--export-marks",
+    "--output",
+    "--output-directory",
+    "--prefix",
+    "-o",
+];
+
+/// Options of git that say which repository is meant.
+const REPOSITORY: [&str; 3] = ["-C", "--git-dir", "--work-tree"];
+
+/// Commands of git whose operands are files that it records or shows, and references: it changes none of these files.
+const RECORDED: [&str; 40] = [
+    "add",
+    "blame",
+    "branch",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "cherry-pick",
+    "commit",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "fetch",
+    "for-each-ref",
+    "grep",
+    "help",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "name-rev",
+    "notes",
+    "pull",
+    "push",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "status",
+    "tag",
+];
+
+/// So many pieces of one argument are taken for names.
+const MOST_NAMES: usize = 32;
 
 /// Why a program of a plan may not name a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,27 +101,101 @@ pub fn refused_file(
     (becomes_authority && is_changed && !was_judged).then_some(RefusedFile::Authority)
 }
 
-/// An argument with the one before it.
+/// An argument, with what tells what it is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Argument<'a> {
     /// The argument.
     pub text: &'a str,
     /// The one before it.
     pub before: Option<&'a str>,
+    /// The first of the program that is no option: what git is told to do.
+    pub subcommand: Option<&'a str>,
 }
 
-/// Whether a program may change what this argument names. What one does to its own files is its own business, but not what an option
-/// names to be written.
+impl<'a> Argument<'a> {
+    /// Everything in it that may be the name of a file: the whole, what stands between and behind `=`, `:`, `,` and `@`, and
+    /// what may be attached to the letter of an option (`-ofile`).
+    pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let text = self.text;
+        let is_mark = |c: char| matches!(c, '=' | ':' | ',' | '@');
+        let marks = text.match_indices(is_mark);
+        let behind = marks.flat_map(move |(at, _)| {
+            let rest = &text[at + 1..];
+            [rest, rest.split(is_mark).next().unwrap_or_default()]
+        });
+        let first = text.split(is_mark).next().unwrap_or_default();
+        let has_letters = text.starts_with('-') && !text.starts_with("--");
+        let letters = text.bytes().skip(1).take_while(u8::is_ascii_alphanumeric);
+        let letters = if has_letters { letters.count() } else { 0 };
+        // Behind each of them, as long as there are only letters before.
+        let attached = (2..letters + 2).filter_map(move |at| text.get(at..));
+        [text, first]
+            .into_iter()
+            .chain(behind)
+            .chain(attached)
+            .filter(|name| !name.is_empty())
+            .take(MOST_NAMES)
+    }
+}
+
+/// The first of a program's arguments that is no option.
+#[must_use]
+pub fn subcommand<'a>(arguments: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut arguments = arguments;
+    while let Some(argument) = arguments.next() {
+        match argument {
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" => drop(arguments.next()),
+            option if option.starts_with('-') => {}
+            word => return Some(word),
+        }
+    }
+    None
+}
+
+/// Whether a program may change what this argument names.
 pub(super) fn may_change(program: &str, argument: &Argument<'_>) -> bool {
-    if leaves_files_alone(program) {
+    match program {
+        "test" | "[" | "printf" | "true" | "false" | ":" => false,
+        "find" => !is_pattern_of_find(argument),
+        "tar" | "rsync" if argument.text.starts_with("--exclude=") => false,
+        "tar" if argument.before == Some("--exclude") => false,
+        "git" => may_git_change(argument),
+        program => !leaves_files_alone(program),
+    }
+}
+
+/// What `find` compares names with.
+fn is_pattern_of_find(argument: &Argument<'_>) -> bool {
+    matches!(
+        argument.before,
+        Some(
+            "-name"
+                | "-iname"
+                | "-path"
+                | "-ipath"
+                | "-wholename"
+                | "-iwholename"
+                | "-regex"
+                | "-iregex"
+        )
+    )
+}
+
+/// Git keeps its own files as it likes, but not what an argument makes it write.
+fn may_git_change(argument: &Argument<'_>) -> bool {
+    let names_repository = |text: &str| {
+        let named = |option: &&str| {
+            (text.strip_prefix(*option))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        };
+        REPOSITORY.iter().any(named)
+    };
+    if names_repository(argument.text) || argument.before.is_some_and(|it| REPOSITORY.contains(&it))
+    {
         return false;
     }
-    let is_written = || {
-        let named = |option: &&str| {
-            argument.before == Some(option)
-                || (argument.text.strip_prefix(*option)).is_some_and(|rest| rest.starts_with('='))
-        };
-        WRITTEN.iter().any(named)
-    };
-    !authority::keeps_its_own(program) || is_written()
+    let is_recorded = argument.subcommand.is_some_and(|it| RECORDED.contains(&it));
+    !is_recorded
+        || argument.text.starts_with('-')
+        || argument.before.is_some_and(|it| WRITTEN.contains(&it))
 }
