@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -22,6 +22,7 @@ use windlass_core::{
 use super::{
     Agent, AgentBuilder, BuildError, McpServer, Parts,
     builtin::{Offered, Selection, default_plugin_host, of_plugin},
+    places,
 };
 use crate::{
     host::{RunTool, Transport},
@@ -268,13 +269,20 @@ impl AgentBuilder {
         let in_git = Path::new(&cwd)
             .ancestors()
             .any(|dir| dir.join(".git").exists());
+        let directories = directories?;
+        let roots: Vec<&Path> = [&cwd]
+            .into_iter()
+            .chain(&directories)
+            .map(Path::new)
+            .collect();
+        let own_directories = self.own_directories(&roots, home.as_deref());
         Ok(Environment {
             platform: std::env::consts::OS.to_owned(),
             git_repository: Some(in_git),
             home,
             is_root: os::is_root(),
-            additional_directories: directories?,
-            own_directories: self.own_directories(&cwd),
+            own_directories,
+            additional_directories: directories,
             cwd,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             output_style: "default".to_owned(),
@@ -282,16 +290,20 @@ impl AgentBuilder {
         })
     }
 
-    /// Where compiled components and the key of their seals are kept, which are executed, and what the program says beside.
-    fn own_directories(&self, cwd: &str) -> Vec<String> {
+    /// Where compiled components and the key of their seals are kept, which are executed; what the program says beside; and what
+    /// in these directories becomes authority because something leads there.
+    fn own_directories(&self, roots: &[&Path], home: Option<&str>) -> Vec<String> {
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let cache = crate::plugins::Cache::of_user();
         let places = cache.iter().flat_map(crate::plugins::Cache::places);
         let said = self.own_directories.iter().map(|path| real(path));
-        let said = said.filter(|own| !Path::new(cwd).starts_with(own));
+        let works_in = |own: &PathBuf| roots.first().is_some_and(|cwd| cwd.starts_with(own));
+        let said = said.filter(|own| !works_in(own));
+        let search = std::env::var_os("PATH");
         places
             .map(real)
             .chain(said)
+            .chain(places::of(roots, home.map(Path::new), search.as_deref()))
             .map(|path| path.display().to_string())
             .collect()
     }

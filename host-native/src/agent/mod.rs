@@ -28,6 +28,7 @@ mod hook;
 mod input;
 mod mcp_server;
 mod output;
+mod places;
 mod prompt_queue;
 mod run;
 mod schema;

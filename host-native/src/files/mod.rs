@@ -16,6 +16,7 @@ mod error;
 mod exact;
 mod grant;
 mod guest_path;
+mod links;
 mod other_names;
 mod reach;
 mod resolve;
@@ -24,6 +25,9 @@ mod walk;
 mod write;
 
 pub(crate) use carried::brings_along;
+#[cfg(unix)]
+pub(crate) use links::Lost;
+pub(crate) use links::followed;
 pub(crate) use resolve::normalised;
 pub(crate) use write::digest_of;
 

@@ -1,11 +1,14 @@
 //! Paths made absolute and real, before a call is judged.
 
-use std::{
-    ffi::OsStr,
-    path::{Component, Path, PathBuf},
-};
+#[cfg(not(target_os = "linux"))]
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 
-use super::{MAX_DEPTH, MAX_LINKS, MAX_NAME, MAX_PATH, grant::slashed};
+#[cfg(not(target_os = "linux"))]
+use super::MAX_LINKS;
+#[cfg(target_os = "linux")]
+use super::followed;
+use super::{MAX_DEPTH, MAX_NAME, MAX_PATH, grant::slashed};
 
 /// Characters of a path that a message repeats.
 const SHOWN: usize = 200;
@@ -61,6 +64,17 @@ pub struct ResolveError {
 }
 
 /// The real path of an absolute path, with the part that does not exist appended as it is.
+#[cfg(target_os = "linux")]
+pub(crate) fn real_path(path: &Path) -> Result<String, String> {
+    let real = followed(&normalised(path)).map_err(|lost| lost.to_string())?;
+    if real.as_os_str().len() > MAX_PATH {
+        return Err(format!("it leads to a path of more than {MAX_PATH} bytes"));
+    }
+    as_text(&real)
+}
+
+/// The same where the system knows better which name a file has: case, short names.
+#[cfg(not(target_os = "linux"))]
 pub(crate) fn real_path(path: &Path) -> Result<String, String> {
     let mut path = normalised(path);
     for _ in 0..=MAX_LINKS {
@@ -86,6 +100,7 @@ pub(crate) fn real_path(path: &Path) -> Result<String, String> {
 }
 
 /// The real path of the nearest parent that exists, and the components below it that do not.
+#[cfg(not(target_os = "linux"))]
 fn nearest_existing(path: &Path) -> Result<(PathBuf, Vec<&OsStr>), String> {
     let upwards: Vec<&Path> = path.ancestors().collect();
     let root = upwards.len() - 1;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use windlass_core::{
-    permission::SHELL_PROFILES,
+    permission::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES},
     spec::Environment,
     tool::{Access, DenyPattern, FsGrant},
 };
@@ -19,15 +19,7 @@ use super::find::{TooMany, closed_files};
 const TELLING: [&str; 2] = [".claude", ".mcp.json"];
 
 /// Further ones in the home directory.
-const TELLING_AT_HOME: [&str; 7] = [
-    ".gitconfig",
-    ".inputrc",
-    ".ssh",
-    ".config/autostart",
-    ".config/fish",
-    ".config/git",
-    ".config/systemd",
-];
+const TELLING_AT_HOME: [&str; 1] = [".ssh"];
 
 /// Those of a repository.
 const TELLING_IN_GIT: [&str; 5] = ["hooks", "config", "config.worktree", "info", "commondir"];
@@ -178,17 +170,34 @@ impl Policy {
             .collect();
         files.guarded.extend(there);
         if let Some(home) = self.home.as_ref().filter(|home| home.starts_with(root)) {
-            let places = TELLING_AT_HOME
-                .iter()
-                .chain(&TELLING)
-                .chain(&SHELL_PROFILES)
-                .map(|name| home.join(name));
-            let there = places.filter_map(|place| fs::canonicalize(place).ok());
-            files.guarded.extend(
-                there
-                    .filter(|place| !files.guarded.contains(place))
-                    .collect::<Vec<_>>(),
-            );
+            guard_home(home, files);
+        }
+    }
+}
+
+/// What tells programs what to do in the home directory, whether or not it is there: all of it is looked for.
+fn guard_home(home: &Path, files: &mut Files) {
+    let named = TELLING_AT_HOME
+        .iter()
+        .chain(&TELLING)
+        .chain(&PROGRAM_SETTINGS)
+        .chain(&SHELL_PROFILES)
+        .map(|name| home.join(name));
+    let configuration = home.join(".config");
+    let folders = CONFIGURATION_FOLDERS.map(|name| configuration.join(name));
+    for place in named.chain(folders) {
+        let is_there = fs::symlink_metadata(&place).is_ok();
+        // Nothing can be made in a folder that is held.
+        let place = match configuration.exists() || !place.starts_with(&configuration) {
+            true => place,
+            false => configuration.clone(),
+        };
+        let guarded = fs::canonicalize(&place).unwrap_or(place);
+        if !is_there && !files.reserved.contains(&guarded) {
+            files.reserved.push(guarded.clone());
+        }
+        if !files.guarded.contains(&guarded) {
+            files.guarded.push(guarded);
         }
     }
 }

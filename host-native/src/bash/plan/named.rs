@@ -2,34 +2,47 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-use windlass_core::permission::{Argument, RefusedFile, refused_file};
-use windlass_shell::{Runs, Word};
+use windlass_core::permission::{Argument, RefusedFile, refused_file, subcommand};
+use windlass_shell::{Runs, Simple, SimpleCommand, Word, commands_of};
 
 use super::{message::with_name, shell::Shell, simple::Call};
-use crate::files::normalised;
+use crate::files::{Lost, followed, normalised};
 
 /// An argument of a program that names a file which it may not name.
 pub(super) struct RefusedArgument {
     text: OsString,
-    why: RefusedFile,
+    why: Why,
+}
+
+enum Why {
+    Rule(RefusedFile),
+    Lost(Lost),
 }
 
 impl RefusedArgument {
     /// Why the program is not started.
     pub(super) fn words(&self, program: &OsStr) -> Vec<u8> {
-        let why = match self.why {
-            RefusedFile::Authority => {
+        let why = match &self.why {
+            Why::Rule(RefusedFile::Authority) => {
                 "' is a place from which programs and later sessions take orders, so only a person can let it be changed; nothing \
                  was done"
+                    .to_owned()
             }
-            _ => "' is closed by a rule; nothing was done",
+            Why::Rule(_) => "' is closed by a rule; nothing was done".to_owned(),
+            Why::Lost(lost) => format!("' cannot be held against the rules: {lost}; nothing was done"),
         };
         let begin = format!("{}: `", program.to_string_lossy());
-        with_name(&begin, &self.text, why)
+        with_name(&begin, &self.text, &why)
     }
+}
+
+/// A program that a command starts, with the arguments that are its own.
+struct Started<'a> {
+    program: &'a str,
+    arguments: Vec<&'a OsString>,
 }
 
 impl<'p> Shell<'p> {
@@ -41,55 +54,131 @@ impl<'p> Shell<'p> {
         arguments: &[OsString],
     ) -> Option<RefusedArgument> {
         let directory = self.directory.physical().ok()?;
-        let program = innermost(call, name);
-        let program = program.as_str();
-        let mut before: Option<String> = None;
-        for argument in arguments {
-            let text = argument.to_string_lossy();
+        let name = name.to_string_lossy();
+        let written_out: Vec<Vec<OsString>> = in_scripts(call.simple)
+            .map(|command| {
+                command
+                    .words
+                    .iter()
+                    .map(|word| word.text().into())
+                    .collect()
+            })
+            .collect();
+        let inner = written_out.iter().filter_map(|words| {
+            let (program, arguments) = words.split_first()?;
+            Some(Started {
+                program: program.to_str()?,
+                arguments: arguments.iter().collect(),
+            })
+        });
+        started(call, &name, arguments)
+            .into_iter()
+            .chain(inner)
+            .find_map(|started| self.refused_of(&started, &directory))
+    }
+
+    fn refused_of(&self, started: &Started<'_>, directory: &Path) -> Option<RefusedArgument> {
+        let plan = self.surroundings.plan;
+        let program = base_name(started.program);
+        let texts: Vec<_> = started
+            .arguments
+            .iter()
+            .map(|argument| argument.to_string_lossy())
+            .collect();
+        let subcommand = subcommand(texts.iter().map(AsRef::as_ref));
+        texts.iter().enumerate().find_map(|(at, text)| {
             let asked = Argument {
-                text: &text,
-                before: before.as_deref(),
+                text,
+                before: at.checked_sub(1).map(|before| texts[before].as_ref()),
+                subcommand,
             };
-            let value = text.split_once('=').map(|(_, value)| value);
-            let named = [Some(&*text), value].into_iter().flatten();
-            let paths = named.filter(|named| !named.is_empty()).flat_map(|named| {
+            let refuses = |path: &Path| refused_file(plan, program, &asked, path.to_str()?);
+            let why = asked.names().find_map(|named| {
                 let path = directory.join(named);
-                [Some(normalised(&path)), real(&path)]
-            });
-            let refused = paths.flatten().find_map(|path| {
-                refused_file(self.surroundings.plan, program, &asked, path.to_str()?)
-            });
-            if let Some(why) = refused {
-                let text = argument.clone();
-                return Some(RefusedArgument { text, why });
-            }
-            before = Some(text.into_owned());
-        }
-        None
+                match followed(&path) {
+                    Ok(real) => refuses(&normalised(&path))
+                        .or_else(|| refuses(&real))
+                        .map(Why::Rule),
+                    Err(lost) => Some(Why::Lost(lost)),
+                }
+            })?;
+            let text = started.arguments[at].clone();
+            Some(RefusedArgument { text, why })
+        })
     }
 }
 
-/// The name, without a folder, of the program that all wrappers of a command come to.
-pub(super) fn innermost(call: &Call<'_>, name: &OsStr) -> String {
-    let places = call.simple.runs.iter().filter_map(|run| match run {
-        Runs::Program { at, .. } => usize::try_from(*at).ok(),
-        Runs::Script { .. } => None,
-    });
-    let word = places.max().and_then(|at| call.simple.words.get(at));
-    let program = match word.and_then(Word::as_literal) {
-        Some(program) => program.to_owned(),
-        None => name.to_string_lossy().into_owned(),
+/// What a command starts by its words, each with the arguments that no program inside it has.
+fn started<'a>(call: &'a Call<'_>, name: &'a str, arguments: &'a [OsString]) -> Vec<Started<'a>> {
+    let place = |word: u32| {
+        let start = usize::try_from(word)
+            .ok()
+            .and_then(|word| call.starts.get(word));
+        // Behind the last word there are no more arguments.
+        start.map_or(arguments.len(), |start| {
+            start.saturating_sub(call.program + 1)
+        })
     };
-    program.rsplit('/').next().unwrap_or_default().to_owned()
+    let mut all = vec![(name, 0, arguments.len())];
+    for run in &call.simple.runs {
+        if let Runs::Program { at, end } = run
+            && let Some(program) = literal(call.simple, *at)
+        {
+            all.push((program, place(*at) + 1, place(*end)));
+        }
+    }
+    let owner = |argument: usize| {
+        let owners = all.iter().enumerate();
+        let holding = owners.filter(|(_, (_, start, end))| (*start..*end).contains(&argument));
+        holding
+            .max_by_key(|(_, (_, start, _))| *start)
+            .map(|(number, _)| number)
+    };
+    let owners: Vec<Option<usize>> = (0..arguments.len()).map(owner).collect();
+    let own = |number: usize| {
+        let mine = owners
+            .iter()
+            .zip(arguments)
+            .filter(move |(owner, _)| **owner == Some(number));
+        mine.map(|(_, argument)| argument).collect()
+    };
+    all.iter()
+        .enumerate()
+        .map(|(number, (program, ..))| Started {
+            program,
+            arguments: own(number),
+        })
+        .collect()
 }
 
-/// Where a path leads, links followed; of one that is not there, where its folder leads.
-fn real(path: &Path) -> Option<PathBuf> {
-    std::fs::canonicalize(path).ok().or_else(|| {
-        Some(
-            std::fs::canonicalize(path.parent()?)
-                .ok()?
-                .join(path.file_name()?),
-        )
-    })
+/// Whether a command starts a program of this name, wherever its words say so.
+pub(super) fn starts(call: &Call<'_>, name: &OsStr, program: &str) -> bool {
+    let is_it = |name: &str| base_name(name) == program;
+    let runs = call.simple.runs.iter();
+    is_it(&name.to_string_lossy())
+        || runs
+            .filter_map(|run| match run {
+                Runs::Program { at, .. } => literal(call.simple, *at),
+                Runs::Script { .. } => None,
+            })
+            .any(is_it)
+        || in_scripts(call.simple).any(|command| command.program().is_some_and(is_it))
+}
+
+/// The commands of the lines that a command gives to shells. Their words are written out, or no other program starts them.
+fn in_scripts(simple: &Simple) -> impl Iterator<Item = SimpleCommand> {
+    let scripts = simple.runs.iter().filter_map(|run| match run {
+        Runs::Script { script, .. } => Some(script),
+        Runs::Program { .. } => None,
+    });
+    scripts.flat_map(commands_of)
+}
+
+fn literal(simple: &Simple, at: u32) -> Option<&str> {
+    let word = simple.words.get(usize::try_from(at).ok()?);
+    word.and_then(Word::as_literal)
+}
+
+fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or_default()
 }

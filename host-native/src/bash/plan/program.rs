@@ -21,7 +21,7 @@ use super::{
     expand::Argument,
     held::NotHeld,
     message::{reason, with_name},
-    named::innermost,
+    named::starts,
     repository,
     restriction::Restriction,
     shell::{Leave, Shell},
@@ -79,7 +79,7 @@ impl<'p> Shell<'p> {
             }
             variables.export("_", path.clone().into());
         }
-        if innermost(call, &name) == "git" {
+        if starts(call, &name, "git") {
             let only = self.surroundings.session.repositories.as_deref();
             repository::restrict(&mut variables, only);
         }

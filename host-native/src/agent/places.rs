@@ -1,0 +1,180 @@
+//! What becomes authority in a workspace not by its name, but because something that does leads there: links, the pointers and
+//! settings of git, and the folders in which programs are looked for.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::files::followed;
+
+/// Names below a workspace from which a link may lead to where orders are kept.
+const NAMED: [&str; 8] = [
+    ".claude",
+    ".claude.json",
+    ".git",
+    ".gitconfig",
+    ".git/config",
+    ".git/hooks",
+    ".git/info",
+    ".mcp.json",
+];
+
+/// Folders whose entries may be such links.
+const LISTED: [&str; 7] = [
+    ".claude",
+    ".claude/agents",
+    ".claude/commands",
+    ".claude/output-styles",
+    ".claude/rules",
+    ".claude/skills",
+    ".git/hooks",
+];
+
+/// Entries of one folder that are looked at.
+const MOST_ENTRIES: usize = 1000;
+
+/// Bytes of a file of git that are read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What git reads, and runs, in the folder of a repository.
+const IN_GIT: [&str; 5] = ["hooks", "config", "config.worktree", "info", "commondir"];
+
+/// The places of these workspaces, as real paths.
+pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = Vec::new();
+    for root in roots {
+        places.extend(NAMED.iter().filter_map(|name| linked(&root.join(name))));
+        places.extend(LISTED.iter().flat_map(|name| linked_in(&root.join(name))));
+        places.extend(of_git(root, home));
+    }
+    let folders = search.map(std::env::split_paths).into_iter().flatten();
+    let within = |folder: &PathBuf| {
+        roots
+            .iter()
+            .any(|root| folder != root && folder.starts_with(root))
+    };
+    places.extend(
+        folders
+            .filter(|folder| folder.is_absolute())
+            .filter_map(|folder| followed(&folder).ok())
+            .filter(within),
+    );
+    places.sort();
+    places.dedup();
+    places
+}
+
+/// Where a link leads.
+fn linked(path: &Path) -> Option<PathBuf> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    is_link.then(|| followed(path).ok()).flatten()
+}
+
+fn linked_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .take(MOST_ENTRIES)
+        .filter_map(|entry| linked(&entry.path()))
+        .collect()
+}
+
+/// The folder of a repository that is kept elsewhere, and what its settings name.
+fn of_git(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let named = root.join(".git");
+    let mut places = Vec::new();
+    let git = match text(&named) {
+        // A file that says where the repository is.
+        Some(pointer) => match pointer.trim().strip_prefix("gitdir:") {
+            Some(folder) => root.join(folder.trim()),
+            None => return places,
+        },
+        None => named.clone(),
+    };
+    let common = match text(&git.join("commondir")) {
+        Some(folder) => git.join(folder.trim()),
+        None => git.clone(),
+    };
+    if git != named {
+        let kept = [&git, &common].into_iter();
+        places.extend(kept.flat_map(|folder| IN_GIT.map(|name| folder.join(name))));
+    }
+    let settings = text(&common.join("config")).unwrap_or_default();
+    places.extend(settings.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let value = value.trim().trim_matches('"');
+        let base = match key.trim().to_ascii_lowercase().as_str() {
+            "hookspath" => root,
+            // Of `include` and `includeIf`, whose paths begin at the file.
+            "path" => &common,
+            _ => return None,
+        };
+        match (value.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => Some(home.join(rest)),
+            _ => Some(base.join(value)),
+        }
+    }));
+    places
+        .iter()
+        .filter_map(|place| followed(place).ok())
+        .collect()
+}
+
+/// A small file; none where there is no file.
+fn text(path: &Path) -> Option<String> {
+    let found = fs::metadata(path).ok()?;
+    let is_small = found.is_file() && found.len() <= MOST_BYTES;
+    let bytes = is_small.then(|| fs::read(path).ok()).flatten()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_links_and_pointers_lead_to_is_a_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for made in [".claude/agents", "kept", "venv/bin"] {
+            fs::create_dir_all(root.join(made)).unwrap();
+        }
+        symlink("../conf/new.json", root.join(".claude/settings.local.json")).unwrap();
+        symlink("conf/mcp.json", root.join(".mcp.json")).unwrap();
+        fs::write(root.join(".git"), "gitdir: kept\n").unwrap();
+        let settings =
+            "[core]\n\tHooksPath = .husky\n[include]\n\tpath = \"more\"\n[user]\n\tname = a\n";
+        fs::write(root.join("kept/config"), settings).unwrap();
+        let search = format!("/usr/bin:venv/none:{}", root.join("venv/bin").display());
+        let found = of(&[&root], None, Some(search.as_ref()));
+        let mut expected: Vec<PathBuf> = [
+            ".husky",
+            "conf/mcp.json",
+            "conf/new.json",
+            "kept/commondir",
+            "kept/config",
+            "kept/config.worktree",
+            "kept/hooks",
+            "kept/info",
+            "kept/more",
+            "venv/bin",
+        ]
+        .map(|name| root.join(name))
+        .into();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_plain_workspace_has_no_further_places() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join(".git/hooks")).unwrap();
+        fs::write(root.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
+        let found = of(&[&root], None, Some(root.as_os_str()));
+        assert_eq!(found, Vec::<PathBuf>::new());
+    }
+}
