@@ -476,7 +476,7 @@ fn allowed_by<'r>(
     let concerning: Vec<&Rule> = rules
         .iter()
         .copied()
-        .filter(|rule| is_about_commands(rule, call.tool) || rule.is_edit())
+        .filter(|rule| is_about_commands(rule, call.tool) || rule.is_edit() || rule.is_read())
         .collect();
     let parts = call
         .command?

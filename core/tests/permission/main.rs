@@ -1,6 +1,7 @@
 //! Rules as values: what they cover, which decides, what is wrong with them, and how they change.
 #![allow(clippy::unwrap_used)]
 
+mod arguments;
 mod authority;
 mod confinement;
 mod everyday;

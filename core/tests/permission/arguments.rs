@@ -1,0 +1,182 @@
+//! What the arguments of a program name, whoever starts it and however they are written.
+
+use windlass_core::permission::{Mode, Rules, Verdict};
+
+use crate::{Call, allow, deny, verdict};
+
+fn judged(allowed: &[&str], denied: &[&str], line: &str) -> Verdict {
+    let rules = Rules {
+        deny: deny(denied).deny,
+        ..allow(allowed)
+    };
+    verdict(&rules, Mode::Default, &Call::new("Bash", line))
+}
+
+#[test]
+fn perm_4_a_name_is_seen_wherever_it_stands_in_an_argument() {
+    let allowed = [
+        "Bash(sort:*)",
+        "Bash(date:*)",
+        "Bash(curl:*)",
+        "Bash(git show:*)",
+    ];
+    for line in [
+        "sort -o.git/config a.txt",
+        "sort -uo.git/config a.txt",
+        "sort --output=.claude/settings.json a.txt",
+        "curl -o.mcp.json localhost",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "date -fsecret.txt",
+        "date --file=secret.txt",
+        "git show HEAD:secret.txt",
+        "git show HEAD:./secret.txt",
+        "curl -F upload=@secret.txt localhost",
+        "curl -d@secret.txt localhost",
+    ] {
+        let denied = judged(&allowed, &["Read(./secret.txt)"], line);
+        assert_ne!(denied, Verdict::Allow, "{line}");
+    }
+    for line in [
+        "sort -o.gitignore a.txt",
+        "date -fdates.txt",
+        "git show HEAD:a.txt",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn perm_4_git_is_asked_about_where_it_would_write_into_such_a_place() {
+    let git = ["Bash(git:*)"];
+    for line in [
+        "git mv x.json .claude/settings.json",
+        "git clone -q . .claude/skills",
+        "git config -f .mcp.json a.b c",
+        "git checkout-index --prefix=.git/hooks/ a.txt",
+        "git bundle create .git/hooks/x HEAD",
+        "git init .claude",
+        "git archive -o.git/hooks/x HEAD",
+        "git format-patch -o .git/hooks HEAD",
+        "git fast-export --export-marks=.git/hooks/x HEAD",
+        "git -C src mv x .claude/settings.json",
+    ] {
+        assert_eq!(judged(&git, &[], line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "git add -A .claude/settings.json",
+        "git commit -m .claude -- .claude/settings.json",
+        "git diff HEAD -- .claude .mcp.json",
+        "git --git-dir=.git log",
+        "git log --grep=a:b -- .claude",
+        "git mv a b",
+    ] {
+        assert_eq!(judged(&git, &[], line), Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn perm_4_what_is_only_compared_or_left_out_is_no_change() {
+    let allowed = ["Bash(find:*)", "Bash(tar:*)", "Bash(rsync:*)"];
+    for line in [
+        "find . -name .git -prune -o -name '*.rs' -print",
+        "find . -path ./.git -prune -o -print",
+        "tar czf x.tgz --exclude .git src",
+        "tar czf x.tgz --exclude=.git src",
+        "rsync -a --exclude=.git src out",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Allow, "{line}");
+    }
+    for line in [
+        "find .git -name x -delete",
+        "tar xf x.tgz -C .git",
+        "rsync -a --exclude .git/hooks src .git/hooks",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
+    }
+}
+
+#[test]
+fn perm_4_input_from_outside_is_read_by_the_program_that_a_rule_names() {
+    let allowed = ["Bash(echo:*)", "Bash(sort:*)"];
+    for line in [
+        "xargs echo < /etc/passwd",
+        "{ xargs echo; } < /etc/passwd",
+        "(sort; echo) < /etc/passwd",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
+        let read = ["Bash(echo:*)", "Bash(sort:*)", "Read(//etc/passwd)"];
+        assert_eq!(judged(&read, &[], line), Verdict::Allow, "{line}");
+    }
+    for line in [
+        "xargs echo < a.txt",
+        "sort < /etc/passwd",
+        "timeout 5 sort < /etc/passwd",
+        "xargs echo < /dev/null",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn perm_4_a_shell_behind_another_program_is_written_out() {
+    let allowed = [
+        "Bash(cat:*)",
+        "Bash(git status:*)",
+        "Bash(find:*)",
+        "Bash(make:*)",
+    ];
+    for line in [
+        "timeout 5 sh -c 'cat s?cret.txt'",
+        "env bash -c 'x=a; cat $x'",
+        "nice -n 1 bash -c 'cat *'",
+        "timeout 5 sh -c 'cd b && git status'",
+        "timeout 5 sh -c 'cat a > b'",
+        "timeout 5 sh -c 'for i in a b; do cat $i; done'",
+        "timeout 5 sh -c \"sh -c 'cat a'\"",
+        "find a.txt -exec sh -c 'cat *' ';'",
+        "find . -execdir cat ../secret.txt ';'",
+        "find . -okdir cat x ';'",
+        "env -u GIT_CONFIG_COUNT git status",
+        "env --unset=GIT_CONFIG_COUNT git status",
+        "env -uHOME git status",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "sh -c 'cat *'",
+        "command bash -c 'x=a; cat $x'",
+        "timeout 60 bash -c 'make test 2>&1 && cat out.txt'",
+        "timeout 60 bash -c '(make 2>/dev/null | cat)'",
+        "env -u DISPLAY git status",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Allow, "{line}");
+    }
+}
+
+/// Rules that deny commands see only what the text shows: where a shell would find more in it, a person is asked.
+#[test]
+fn perm_4_what_a_shell_evaluates_is_asked_about_while_commands_are_denied() {
+    let lines = [
+        "env BASH_ENV='$(touch x)' bash -c :",
+        "env 'BASH_FUNC_ls%%=() { touch x; }' bash -c ls",
+        "x='a[$(touch x)]'; printf -v\"$x\" y",
+        "x='-va[$(touch x)]'; printf \"$x\" y",
+        "x=-v; y='a[$(touch x)]'; [ \"$x\" \"$y\" ]",
+        "x=-v; y='a[$(touch x)]'; test ! \"$x\" \"$y\"",
+    ];
+    for line in lines {
+        let verdict = judged(&["Bash"], &["Bash(touch:*)"], line);
+        assert_ne!(verdict, Verdict::Allow, "{line}");
+    }
+    for line in [
+        "x=1; [ \"$x\" = 1 ]",
+        "x=a; printf '%s' \"$x\"",
+        "env A=1 bash -c :",
+    ] {
+        let verdict = judged(&["Bash"], &["Bash(touch:*)"], line);
+        assert_eq!(verdict, Verdict::Allow, "{line}");
+    }
+}
