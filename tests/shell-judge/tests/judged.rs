@@ -4,8 +4,8 @@
 use std::env;
 
 use windlass_shell_judge::{
-    CLASSES, Detect, Judged, Line, Permissions, Reading, Stage, Tried, corpus, generate, run_many,
-    shrink, try_line, written_out,
+    CLASSES, Detect, FORBIDDING, Judged, Line, Permissions, Reading, Stage, Tried, corpus,
+    generate, generate_for, run_many, shrink, try_line, written_out,
 };
 
 /// So many lines are tried when nothing is said.
@@ -13,6 +13,12 @@ const LINES: u64 = 20_000;
 
 /// The least share of lines, in hundredths, that must pass: what is refused shows nothing.
 const LEAST_PASSING: u64 = 30;
+
+/// So many lines are tried where everything may run but what is denied.
+const FORBIDDING_LINES: u64 = 3_000;
+
+/// The least share of them that must pass.
+const LEAST_PASSING_FORBIDDING: u64 = 20;
 
 /// Faults after which the search ends.
 const MOST_FAULTS: usize = 10;
@@ -69,12 +75,9 @@ fn perm_4_no_class_that_got_through_gets_through() {
     hold(lines);
 }
 
-#[test]
-fn perm_4_of_generated_lines_only_what_was_judged_runs() {
-    let count = env::var("WINDLASS_JUDGE_LINES")
-        .ok()
-        .map_or(LINES, |count| count.parse().unwrap());
-    let tally = run_many(reading(), &generate, count, 0, MOST_FAULTS).unwrap();
+/// Tries generated lines, and gives how many passed. Panics with those that are at fault.
+fn passed(line_of: &(dyn Fn(u64) -> Line + Sync), count: u64) -> u64 {
+    let tally = run_many(reading(), line_of, count, 0, MOST_FAULTS).unwrap();
     let stage = Stage::new().unwrap();
     let mut report = String::new();
     for (line, fault) in &tally.faulty {
@@ -88,9 +91,26 @@ fn perm_4_of_generated_lines_only_what_was_judged_runs() {
     }
     println!("{} lines, {} passed", tally.tried, tally.passed);
     assert!(tally.faulty.is_empty(), "{report}");
+    tally.passed
+}
+
+#[test]
+fn perm_4_of_generated_lines_only_what_was_judged_runs() {
+    let count = env::var("WINDLASS_JUDGE_LINES")
+        .ok()
+        .map_or(LINES, |count| count.parse().unwrap());
+    let passed = passed(&generate, count);
     assert!(
-        tally.passed * 100 >= count * LEAST_PASSING,
-        "{} of {count} passed",
-        tally.passed
+        passed * 100 >= count * LEAST_PASSING,
+        "{passed} of {count} passed"
+    );
+}
+
+#[test]
+fn perm_4_where_all_may_run_but_what_is_denied_that_does_not_run() {
+    let passed = passed(&|seed| generate_for(FORBIDDING, seed), FORBIDDING_LINES);
+    assert!(
+        passed * 100 >= FORBIDDING_LINES * LEAST_PASSING_FORBIDDING,
+        "{passed} of {FORBIDDING_LINES} passed"
     );
 }
