@@ -352,6 +352,6 @@ fn conf_5_whatever_is_swapped_meanwhile_only_what_was_judged_is_reached() {
             });
         }
     }
-    println!("{} accesses tried", each * kinds);
+    eprintln!("tried: {} accesses", each * kinds);
     assert!(through.is_empty(), "got through:\n{}", through.join("\n"));
 }

@@ -183,5 +183,6 @@ mod tests {
             stop.store(true, Ordering::Relaxed);
             assert_eq!(leaked, None);
         });
+        eprintln!("tried: {} reads of instructions", rounds / 2 * 2);
     }
 }

@@ -119,6 +119,7 @@ async fn conf_5_no_tool_reaches_what_a_swapped_link_leads_to() {
         batches.len() * BATCH,
         "every call was answered"
     );
+    eprintln!("tried: {} calls of tools", results.len());
     for result in &results {
         assert!(
             !result.contains(SECRET) && !result.contains("only-here"),

@@ -10,7 +10,7 @@ fn is_confined() -> bool {
     let sandbox = Sandbox::new(&SandboxSettings::on(), &Environment::default()).unwrap();
     if !sandbox.is_available() {
         eprintln!(
-            "skipped: commands cannot be confined here: {:?}",
+            "not tried: commands cannot be confined here: {:?}",
             sandbox.lacks()
         );
     }

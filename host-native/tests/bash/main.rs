@@ -329,7 +329,7 @@ async fn a_command_cannot_trace_others_and_this_process_keeps_its_rights() {
             .any(|set| set.starts_with("CapEff") && has(set, capability))
     };
     if !held(SETPCAP) {
-        eprintln!("skipped: who is not root has no such right to give away");
+        eprintln!("not tried: who is not root has no such right to give away");
         return;
     }
     let tracing: Vec<&str> = sets(&given)

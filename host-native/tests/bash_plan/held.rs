@@ -288,7 +288,7 @@ fn conf_5_race_of_judged_file_commands_changes_nothing_outside() {
             }
         });
     }
-    println!("{started} commands started while the folder was exchanged");
+    eprintln!("tried: {started} commands started while their folder was exchanged");
     assert!(through.is_empty(), "got through:\n{}", through.join("\n"));
 }
 

@@ -14,7 +14,7 @@ fn is_confined() -> bool {
     let sandbox = Sandbox::new(&SandboxSettings::on(), &Environment::default()).unwrap();
     if !sandbox.is_available() {
         eprintln!(
-            "skipped: commands cannot be confined here: {:?}",
+            "not tried: commands cannot be confined here: {:?}",
             sandbox.lacks()
         );
     }
@@ -101,7 +101,7 @@ fn without_namespaces(windlass: &Windlass, arguments: &[&str]) -> Option<Done> {
     let done = command.output().ok().map(|output| Done::of(&output));
     let done = done.filter(|done| !done.stderr.contains("unshare:"));
     if done.is_none() {
-        eprintln!("skipped: a kernel without namespaces cannot be had here");
+        eprintln!("not tried: a kernel without namespaces cannot be had here");
     }
     done
 }
@@ -184,7 +184,7 @@ fn conf_12_the_weaker_sandbox_does_without_namespaces() {
         return;
     };
     if done.stderr.contains("no Landlock") {
-        return eprintln!("skipped: the kernel has no Landlock");
+        return eprintln!("not tried: the kernel has no Landlock");
     }
     assert_eq!(done.stdout, "Done.\n", "{done:?}");
     assert!(windlass.workspace.path().join("made").exists(), "{done:?}");

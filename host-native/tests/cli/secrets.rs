@@ -155,7 +155,7 @@ fn a_command_of_an_ordinary_user_reads_nothing_of_the_engine() {
         .arg(asked.get_program())
         .status();
     if !may_run.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: there is no `setpriv`, or another user may not run the binary here");
+        eprintln!("not tried: there is no `setpriv`, or another user may not run the binary here");
         return;
     }
     for folder in [windlass.workspace.path(), windlass.home()] {

@@ -61,7 +61,7 @@ impl Place {
         let sandbox = Sandbox::new(&settings, &environment).unwrap();
         if !sandbox.is_available() {
             eprintln!(
-                "skipped: commands cannot be confined here: {:?}",
+                "not tried: commands cannot be confined here: {:?}",
                 sandbox.lacks()
             );
             return None;

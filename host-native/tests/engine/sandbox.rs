@@ -8,12 +8,12 @@ use windlass::{
 
 use crate::support::{Sdk, calls, kinds, result_text, says};
 
-/// Whether anything can be confined here; else a test says that it is skipped.
+/// Whether anything can be confined here; else a test says that it was not tried.
 fn is_confined() -> bool {
     let sandbox = Sandbox::new(&SandboxSettings::on(), &Environment::default()).unwrap();
     if !sandbox.is_available() {
         eprintln!(
-            "skipped: commands cannot be confined here: {:?}",
+            "not tried: commands cannot be confined here: {:?}",
             sandbox.lacks()
         );
     }

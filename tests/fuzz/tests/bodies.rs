@@ -1,14 +1,19 @@
-//! Every fuzz target over its committed seeds, and over mutations of them.
+//! Every fuzz target over its committed seeds, and over mutations of them. `WINDLASS_ATTACK_ROUNDS` says of how many
+//! mutations, for all targets together.
 #![allow(clippy::unwrap_used)]
 
 use std::panic;
 
 use windlass_fuzz::{Mutator, TARGETS, run, seeds};
 
-/// Variants a target.
+/// Variants a target in the test command.
 const VARIANTS: u64 = 3_000;
 
 fn try_out(target: &str) {
+    let rounds = std::env::var("WINDLASS_ATTACK_ROUNDS");
+    let variants = rounds.map_or(VARIANTS, |all| {
+        all.parse::<u64>().unwrap() / TARGETS.len() as u64
+    });
     let seeds = seeds(target).unwrap();
     assert!(!seeds.is_empty(), "no seeds for {target}");
     let check = |bytes: &[u8], what: String| {
@@ -25,10 +30,11 @@ fn try_out(target: &str) {
             check(&seed[..cut], format!("seed {number} cut at {cut}"));
         }
     }
-    for number in 0..VARIANTS {
+    for number in 0..variants {
         let variant = Mutator::new(number).variant(&seeds);
         check(&variant, format!("variant {number}"));
     }
+    eprintln!("tried: {variants} variants of inputs");
 }
 
 macro_rules! targets {
