@@ -1,9 +1,15 @@
 //! `cargo xtask attack`: everything that tries to break a promise, for longer than the tests do.
 
+mod row;
+
+use std::path::Path;
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 
+use self::row::{Row, State};
+use crate::junit;
 use crate::process;
 use crate::progress;
 use crate::setup::tools;
@@ -12,61 +18,87 @@ use crate::workspace::Workspace;
 /// Generated lines for the differential judge of commands.
 const LINES: u64 = 1_000_000;
 
-/// Accesses while somebody renames, links and exchanges.
-const ACCESSES: &str = "1000000";
+/// Generated lines where everything may run but what is denied.
+const FORBIDDING_LINES: u64 = 200_000;
+
+/// Accesses while somebody renames, links and exchanges, and variants of inputs for parsers.
+const ROUNDS: &str = "1000000";
 
 /// Runs of the loop in which everything goes wrong.
 const SEEDS: u64 = 100_000;
 
-/// What is attacked, and how that went.
-struct Row {
-    class: &'static str,
-    tried: String,
-    held: bool,
-}
+/// The packages with tests that attack. They are built together, so that dependencies are compiled once for all classes.
+const PACKAGES: [&str; 5] = [
+    "windlass",
+    "windlass-core",
+    "windlass-shell",
+    "windlass-engine",
+    "windlass-fuzz",
+];
 
-/// Runs every attack, prints a table, and says whether all held.
+/// The classes of attacks that are tests, and the tests of each as nextest's filters: one of them chooses a test.
+const CLASSES: [(&str, &[&str]); 7] = [
+    (
+        "lines",
+        &["package(=windlass) & test(attacks::) & not binary(=bash_plan)"],
+    ),
+    (
+        "races",
+        &["package(=windlass) & (test(_race_) | test(swapped))"],
+    ),
+    (
+        "sandbox",
+        &["package(=windlass) & (binary(=confinement) | binary(=sandbox) | test(sandbox))"],
+    ),
+    (
+        "secrets",
+        &["package(=windlass) & (test(secret) | test(key) | test(redact::))"],
+    ),
+    (
+        "plans",
+        &["package(=windlass) & binary(=bash_plan) & not test(_race_)"],
+    ),
+    (
+        "parsers",
+        &["package(=windlass-fuzz) & not binary(=growth)"],
+    ),
+    (
+        "limits",
+        &[
+            "package(=windlass-fuzz) & binary(=growth)",
+            "package(=windlass) & (binary(=mcp_limits) | binary(=declarations) | test(silence::) | test(long_frames::))",
+            "package(=windlass) & binary(=http) & (test(a_response_that_does_not_end) | test(a_silent_server))",
+            "package(=windlass) & binary(=resolver) & (test(a_path_that_cannot_exist) | test(deeper_than_a_path_may_be))",
+            "package(=windlass-engine) & (test(a_full_disk) | test(a_line_that_is_too_long) | test(read_in_linear_time))",
+            "package(=windlass-engine) & (test(imports_end_five_deep) | test(instructions_have_a_limit))",
+            "package(=windlass-core) & (test(loop_silence::) | test(one_limit_to_the_depth) | test(nested_blocks_have_an_end))",
+            "package(=windlass-core) & (test(an_oversized_body) | test(do_not_grow_the_stack))",
+            "package(=windlass-shell) & (test(what_is_nested_or_long) | test(deep_nesting))",
+        ],
+    ),
+];
+
+/// Runs every attack, prints a table, and says whether nothing was broken.
 pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     let from = fresh();
     let nextest = tools::cargo_nextest(workspace)?;
     let binary = workspace.build_windlass()?;
-    let tests = |class, target: &str, filter: &str| -> Result<Row> {
-        let mut cargo = workspace.native_cargo()?;
-        let variables: Vec<_> = cargo
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
-            .collect();
-        cargo = workspace.command(&nextest);
-        cargo
-            .envs(variables)
-            .env("WINDLASS_BINARY", &binary)
-            .env("WINDLASS_ATTACK_ROUNDS", ACCESSES)
-            // What is tried a million times takes longer than a test may.
-            .args(["nextest", "run", "--config-file", ".config/attack.toml"])
-            .args(["--no-fail-fast", "--package", target, "-E", filter]);
-        let status = progress::step(class, || process::status(&mut cargo))?;
-        Ok(Row {
-            class,
-            tried: filter.to_owned(),
-            held: status.success(),
-        })
-    };
-    let rows = vec![
-        differential(workspace, from)?,
-        tests("lines", "windlass", "test(attacks::)")?,
-        tests("races", "windlass", "test(_race_) | test(swapped)")?,
-        tests("sandbox", "windlass", "test(sandbox)")?,
-        tests("secrets", "windlass", "test(secret) | test(key)")?,
-        tests("plans", "windlass", "binary(bash_plan)")?,
-        tests("parsers", "windlass-fuzz", "all()")?,
-        simulation(workspace, from)?,
+    let mut rows = vec![
+        judged(workspace, "commands", LINES, from, &[])?,
+        judged(
+            workspace,
+            "denied",
+            FORBIDDING_LINES,
+            from,
+            &["--forbidding"],
+        )?,
     ];
-    println!("\n{:<14} {:<8} tried", "class", "held");
-    for row in &rows {
-        let held = if row.held { "held" } else { "BROKEN" };
-        println!("{:<14} {held:<8} {}", row.class, row.tried);
+    for (class, filters) in CLASSES {
+        rows.push(tests(workspace, &nextest, &binary, class, filters)?);
     }
-    Ok(rows.iter().all(|row| row.held))
+    rows.push(simulation(workspace, from)?);
+    print!("\n{}", row::table(&rows));
+    Ok(rows.iter().all(|row| row.state != State::Broken))
 }
 
 /// The first of a range of seeds that nobody has looked at: a thousand for each millisecond of the clock, so that two ranges
@@ -77,35 +109,52 @@ fn fresh() -> u64 {
     u64::try_from(ms).map_or(0, |ms| ms.saturating_mul(1_000))
 }
 
-/// Says which seeds are tried, before they are: what is found can be found again, even where the attack does not come to its
-/// end.
-fn announced(count: u64, what: &str, from: u64) -> String {
-    let tried = format!(
-        "{count} {what} {from} to {}",
-        from.saturating_add(count) - 1
-    );
-    println!("{tried}");
-    tried
+/// The tests that one of the filters chooses.
+fn tests(
+    workspace: &Workspace,
+    nextest: &Path,
+    binary: &Path,
+    class: &'static str,
+    filters: &[&str],
+) -> Result<Row> {
+    let report = junit::fresh(workspace)?;
+    let cargo = workspace.native_cargo()?;
+    let variables = (cargo.get_envs()).filter_map(|(name, value)| Some((name, value?)));
+    let mut command = workspace.command(nextest);
+    command
+        .envs(variables)
+        .env("WINDLASS_BINARY", binary)
+        .env("WINDLASS_ATTACK_ROUNDS", ROUNDS)
+        // What is tried a million times takes longer than a test may.
+        .args(["nextest", "run", "--config-file", ".config/attack.toml"])
+        .arg("--no-fail-fast")
+        .args(PACKAGES.iter().flat_map(|name| ["--package", name]))
+        .args(filters.iter().flat_map(|filter| ["-E", filter]));
+    let status = progress::step(class, || process::status(&mut command))?;
+    Row::of_tests(class, &report, status)
 }
 
-fn differential(workspace: &Workspace, from: u64) -> Result<Row> {
+/// Generated lines, judged and run.
+fn judged(
+    workspace: &Workspace,
+    class: &'static str,
+    lines: u64,
+    from: u64,
+    options: &[&str],
+) -> Result<Row> {
     let mut cargo = workspace.native_cargo()?;
-    process::run(cargo.args([
-        "build",
-        "--release",
-        "--package",
-        "windlass-shell-judge",
-        "--bins",
-    ]))?;
+    let package = ["--package", "windlass-shell-judge"];
+    process::run(
+        cargo
+            .args(["build", "--release"])
+            .args(package)
+            .arg("--bins"),
+    )?;
     let mut judge = workspace.command(workspace.target.join("release/shell-judge"));
-    judge.args(["--lines", &LINES.to_string(), "--from", &from.to_string()]);
-    let tried = announced(LINES, "generated lines of the seeds", from);
-    let status = progress::step("commands", || process::status(&mut judge))?;
-    Ok(Row {
-        class: "commands",
-        tried,
-        held: status.success(),
-    })
+    judge
+        .args(["--lines", &lines.to_string(), "--from", &from.to_string()])
+        .args(options);
+    generated(class, judge, from)
 }
 
 fn simulation(workspace: &Workspace, from: u64) -> Result<Row> {
@@ -115,11 +164,58 @@ fn simulation(workspace: &Workspace, from: u64) -> Result<Row> {
     simulate.args(["--seeds", &SEEDS.to_string(), "--from", &from.to_string()]);
     // One that fails does not hide the others.
     simulate.arg("--all");
-    let tried = announced(SEEDS, "seeds from", from);
-    let status = progress::step("loop", || process::status(&mut simulate))?;
+    generated("loop", simulate, from)
+}
+
+/// Runs a program that makes what it tries from seeds. How much that was it says in its last line. Its command line, with
+/// the first seed, is shown before: what is found can be found again, even where the attack does not come to its end.
+fn generated(class: &'static str, mut program: Command, from: u64) -> Result<Row> {
+    let mut said = String::new();
+    let status = progress::step(class, || {
+        process::tee(&mut program, |line| line.clone_into(&mut said))
+    })?;
+    let state = match status.success() {
+        true => State::Held,
+        false => State::Broken,
+    };
+    let tried = format!("{said}; seeds from {from} on");
     Ok(Row {
-        class: "loop",
+        class,
+        state,
         tried,
-        held: status.success(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::Sources;
+
+    /// What stands between `name(` and `)` in a filter.
+    fn named<'a>(filter: &'a str, name: &str) -> Vec<&'a str> {
+        let parts = filter.split(name).skip(1);
+        parts.filter_map(|part| part.split(')').next()).collect()
+    }
+
+    /// A filter that chooses nothing is no error for nextest, as long as another one of its class chooses something.
+    #[test]
+    fn whatever_the_filters_name_is_there() {
+        let workspace = Workspace::locate().expect("this is one");
+        let sources = Sources::read(&workspace.root).expect("the sources can be read");
+        for filter in CLASSES.iter().flat_map(|(_, filters)| *filters) {
+            for test in named(filter, "test(") {
+                let is_there = match test.strip_suffix("::") {
+                    Some(module) => sources.has_module(module),
+                    None => sources.has_test_with(test),
+                };
+                assert!(is_there, "{test} in {filter}");
+            }
+            for binary in named(filter, "binary(=") {
+                assert!(sources.has_test_target(binary), "{binary} in {filter}");
+            }
+            for package in named(filter, "package(=") {
+                assert!(PACKAGES.contains(&package), "{package} in {filter}");
+            }
+        }
+    }
 }

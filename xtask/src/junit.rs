@@ -1,12 +1,37 @@
-//! Reading the JUnit report that nextest writes: which tests passed, which did not.
+//! Reading the JUnit report that nextest writes: which tests passed, which did not, and what they said of themselves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+
+use crate::workspace::Workspace;
 
 /// The tests of a run by outcome, under the names that the test harness gave them. Skipped ones are in neither.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) passed: Vec<String>,
     pub(crate) failed: Vec<String>,
+}
+
+/// What tests said of themselves, where the report holds the output of those that passed (`.config/attack.toml`).
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Said {
+    /// How much was tried: the sum of the lines `tried: 1000 accesses`, by what is counted.
+    pub(crate) tried: BTreeMap<String, u64>,
+    /// Why something was not tried: of each test with a line `not tried: there is no Landlock` the first.
+    pub(crate) not_tried: Vec<String>,
+}
+
+/// Where nextest writes its report. One of an earlier run is removed, so that a run that never starts is not taken for it.
+pub(crate) fn fresh(workspace: &Workspace) -> Result<PathBuf> {
+    // nextest keeps its store below the workspace, wherever cargo's target directory is.
+    let report = workspace.root.join("target/nextest/default/junit.xml");
+    if report.exists() {
+        fs::remove_file(&report).with_context(|| format!("cannot remove {}", report.display()))?;
+    }
+    Ok(report)
 }
 
 /// Reads a report.
@@ -30,6 +55,35 @@ pub(crate) fn read(xml: &str) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// Reads from a report what tests said of themselves.
+pub(crate) fn said(xml: &str) -> Result<Said> {
+    let document = roxmltree::Document::parse(xml).context("the test report is not XML")?;
+    let mut said = Said::default();
+    for case in document
+        .descendants()
+        .filter(|node| node.has_tag_name("testcase"))
+    {
+        let outputs = case
+            .children()
+            .filter(|child| child.has_tag_name("system-out") || child.has_tag_name("system-err"));
+        let text: Vec<&str> = outputs.filter_map(|output| output.text()).collect();
+        let lines = || text.iter().flat_map(|text| text.lines());
+        for counted in lines().filter_map(|line| line.strip_prefix("tried: ")) {
+            // Anything else that begins so is of no concern here.
+            let Some((count, what)) = counted.split_once(' ') else {
+                continue;
+            };
+            let Ok(count) = count.parse::<u64>() else {
+                continue;
+            };
+            *said.tried.entry(what.to_owned()).or_default() += count;
+        }
+        let not_tried = lines().find_map(|line| line.strip_prefix("not tried: "));
+        said.not_tried.extend(not_tried.map(str::to_owned));
+    }
+    Ok(said)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,7 +103,30 @@ mod tests {
     }
 
     #[test]
+    fn what_tests_say_of_themselves_is_summed_up() {
+        let report = "<testsuites><testsuite>
+            <testcase name='a'><system-out>running 1 test\ntest a ... ok</system-out><system-err>tried: 20 accesses
+tried: 3 lines</system-err></testcase>
+            <testcase name='b'><system-out>tried: 22 accesses\n</system-out></testcase>
+            <testcase name='c'><system-err>not tried: no mount
+not tried: no mount</system-err></testcase>
+            <testcase name='d'><system-err>it says tried: 5 accesses
+tried: much
+tried: 1</system-err></testcase>
+        </testsuite></testsuites>";
+        let said = said(report).expect("the report is well formed");
+        let tried: Vec<_> = said
+            .tried
+            .iter()
+            .map(|(what, n)| (what.as_str(), *n))
+            .collect();
+        assert_eq!(tried, [("accesses", 42), ("lines", 3)]);
+        assert_eq!(said.not_tried, ["no mount"]);
+    }
+
+    #[test]
     fn a_cut_report_is_an_error() {
         assert!(read("<testsuites><testsuite").is_err());
+        assert!(said("<testsuites><testsuite").is_err());
     }
 }

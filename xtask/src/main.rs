@@ -15,6 +15,8 @@ mod parity;
 mod process;
 mod progress;
 mod setup;
+#[cfg(test)]
+mod sources;
 mod workspace;
 
 use std::ffi::OsString;

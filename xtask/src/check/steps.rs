@@ -74,12 +74,7 @@ pub(super) fn tests(run: &Run<'_>) -> Result<Report> {
 }
 
 fn by_nextest(run: &Run<'_>, cargo: std::process::Command, nextest: &Path) -> Result<Outcome> {
-    // nextest keeps its store below the workspace, wherever cargo's target directory is.
-    let report = run.workspace.root.join("target/nextest/default/junit.xml");
-    // So that a run that never starts is not taken for the one before.
-    if report.exists() {
-        fs::remove_file(&report).with_context(|| format!("cannot remove {}", report.display()))?;
-    }
+    let report = junit::fresh(run.workspace)?;
     let mut command = run.workspace.command(nextest);
     command
         .envs(
