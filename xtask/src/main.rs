@@ -7,6 +7,7 @@
 mod artefacts;
 mod attack;
 mod check;
+mod claims;
 mod features;
 mod junit;
 mod libtest;
@@ -15,7 +16,6 @@ mod parity;
 mod process;
 mod progress;
 mod setup;
-#[cfg(test)]
 mod sources;
 mod workspace;
 

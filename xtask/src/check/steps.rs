@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::{Report, Run};
+use crate::claims;
 use crate::features::Features;
 use crate::junit::{self, Outcome};
 use crate::libtest;
@@ -180,8 +181,10 @@ pub(super) fn parity(run: &Run<'_>) -> Result<Report> {
     Ok(Report::Holds)
 }
 
-/// The table of what the official SDKs offer, from the tests that passed in this very run.
+/// That the tests are there which the documents name, and the table of what the official SDKs offer, from the tests that
+/// passed in this very run.
 pub(super) fn features(run: &Run<'_>) -> Result<Report> {
+    claims::check(&run.workspace.root)?;
     let read = |path: &str| {
         let path = run.workspace.root.join(path);
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
