@@ -60,13 +60,17 @@ const CLASSES: [(&str, &[&str]); 7] = [
     ),
     (
         "parsers",
-        &["package(=windlass-fuzz) & not binary(=growth)"],
+        &[
+            "package(=windlass-fuzz) & not binary(=growth)",
+            "package(=windlass) & binary(=declarations) & test(whatever_a_file_holds)",
+        ],
     ),
     (
         "limits",
         &[
             "package(=windlass-fuzz) & binary(=growth)",
-            "package(=windlass) & (binary(=mcp_limits) | binary(=declarations) | test(silence::) | test(long_frames::))",
+            "package(=windlass) & (binary(=mcp_limits) | test(silence::) | test(long_frames::))",
+            "package(=windlass) & binary(=declarations) & test(much_of_anything)",
             "package(=windlass) & binary(=http) & (test(a_response_that_does_not_end) | test(a_silent_server))",
             "package(=windlass) & binary(=resolver) & (test(a_path_that_cannot_exist) | test(deeper_than_a_path_may_be))",
             "package(=windlass-engine) & (test(a_full_disk) | test(a_line_that_is_too_long) | test(read_in_linear_time))",
