@@ -156,22 +156,27 @@ impl Policy {
             files.guarded.push(place);
         }
         guard_repository(root, files);
-        let own = self
-            .own
-            .iter()
-            .filter_map(|path| fs::canonicalize(path).ok());
-        let profiles = SHELL_PROFILES
-            .map(|name| root.join(name))
-            .into_iter()
-            .filter(|path| path.exists());
-        let there: Vec<PathBuf> = own
-            .filter(|path| path.starts_with(root))
-            .chain(profiles)
-            .collect();
-        files.guarded.extend(there);
+        let profiles = SHELL_PROFILES.map(|name| root.join(name));
+        files
+            .guarded
+            .extend(profiles.into_iter().filter(|path| path.exists()));
+        let own = self.own.iter().filter(|path| path.starts_with(root));
+        for place in own {
+            guard_own(place, files);
+        }
         if let Some(home) = self.home.as_ref().filter(|home| home.starts_with(root)) {
             guard_home(home, files);
         }
+    }
+}
+
+/// A place that is not known by its name. Something else would take it if it is not there.
+fn guard_own(place: &Path, files: &mut Files) {
+    if let Ok(real) = fs::canonicalize(place) {
+        files.guarded.push(real);
+    } else if place.parent().is_some_and(Path::is_dir) && !place.ends_with("config.worktree") {
+        files.reserved.push(place.to_path_buf());
+        files.guarded.push(place.to_path_buf());
     }
 }
 

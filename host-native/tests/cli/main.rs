@@ -11,6 +11,7 @@ mod engine_endings;
 mod journal;
 mod output;
 mod permission;
+mod places;
 mod provider;
 #[cfg(target_os = "linux")]
 mod sandbox;

@@ -3,6 +3,7 @@
 use std::{fs, process::Command};
 
 use serde_json::json;
+use windlass::core::spec::Environment;
 
 use crate::support::Place;
 
@@ -86,6 +87,61 @@ async fn what_is_not_there_is_not_made_and_git_still_works() {
         ".git/info",
         ".git/commondir",
     ] {
+        assert!(!place.inside.join(name).exists(), "{name}: {ran:?}");
+    }
+}
+
+/// The home directory as a workspace: what programs and later sessions look for there is not made either.
+#[tokio::test]
+async fn what_the_home_directory_tells_programs_is_not_made() {
+    let home = |environment: &mut Environment| environment.home = Some(environment.cwd.clone());
+    let Some(place) = Place::known(home) else {
+        return;
+    };
+    let names = [
+        ".bashrc",
+        ".claude.json",
+        ".config/git/config",
+        ".config/systemd/user/x.service",
+        ".gitconfig",
+        ".profile",
+        ".ssh/config",
+        ".zshenv",
+    ];
+    for name in names {
+        let ran = place
+            .run(&format!(
+                "mkdir -p $(dirname {name}); echo evil > {name}; echo x > file; cat file"
+            ))
+            .await;
+        assert_eq!(ran.stdout, "x\n", "{name}: {ran:?}");
+        assert!(!place.inside.join(name).exists(), "{name}: {ran:?}");
+    }
+    // With `.config` there, its other folders stay open.
+    fs::create_dir(place.inside.join(".config")).unwrap();
+    let ran = place
+        .run("mkdir -p .config/git .config/app; echo evil > .config/git/config; echo x > .config/app/x; cat .config/app/x")
+        .await;
+    assert_eq!(ran.stdout, "x\n", "{ran:?}");
+    assert!(!place.inside.join(".config/git").exists(), "{ran:?}");
+}
+
+/// Places that are not known by their names, whether or not something is there.
+#[tokio::test]
+async fn what_leads_to_authority_is_not_written_under_any_name() {
+    let own = |environment: &mut Environment| {
+        let place = |name: &str| format!("{}/{name}", environment.cwd);
+        environment.own_directories = vec![place("hooks"), place("conf/new.json")];
+    };
+    let Some(place) = Place::known(own) else {
+        return;
+    };
+    place.file("conf/other", "");
+    let ran = place
+        .run("h=hoo; mkdir -p ${h}ks; echo evil > ${h}ks/x; n=new; echo evil > conf/$n.json; echo x > conf/other; cat conf/other")
+        .await;
+    assert_eq!(ran.stdout, "x\n", "{ran:?}");
+    for name in ["hooks", "conf/new.json"] {
         assert!(!place.inside.join(name).exists(), "{name}: {ran:?}");
     }
 }

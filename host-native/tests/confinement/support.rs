@@ -44,6 +44,18 @@ impl Place {
 
     /// With settings that need the folders' names.
     pub(crate) fn with(settings: impl FnOnce(&str, &str) -> Value) -> Option<Self> {
+        Self::whose(settings, |_| {})
+    }
+
+    /// With more that is known of the surroundings than the working directory.
+    pub(crate) fn known(know: impl FnOnce(&mut Environment)) -> Option<Self> {
+        Self::whose(|_, _| json!({}), know)
+    }
+
+    fn whose(
+        settings: impl FnOnce(&str, &str) -> Value,
+        know: impl FnOnce(&mut Environment),
+    ) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let (inside, outside) = (root.join("inside"), root.join("outside"));
@@ -54,10 +66,11 @@ impl Place {
         let mut settings = settings(inside.to_str().unwrap(), outside.to_str().unwrap());
         settings["enabled"] = true.into();
         let settings: SandboxSettings = serde_json::from_value(settings).unwrap();
-        let environment = Environment {
+        let mut environment = Environment {
             cwd: inside.display().to_string(),
             ..Environment::default()
         };
+        know(&mut environment);
         let sandbox = Sandbox::new(&settings, &environment).unwrap();
         if !sandbox.is_available() {
             eprintln!(

@@ -1,0 +1,159 @@
+//! Places that become authority, by the ways that lead to them: links, pointers, names that each process sees in its own way.
+
+use std::{fs, os::unix::fs::symlink, path::Path};
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Windlass, model};
+
+/// What a session does in which a model calls tools one after the other, and nobody is asked.
+fn tried(arrange: impl FnOnce(&Path), flags: &[&str], calls: &[Value]) -> (Windlass, Done) {
+    let called = |call: &Value| json!({"respond": {"content": [call]}});
+    let mut exchanges: Vec<Value> = calls.iter().map(called).collect();
+    exchanges.push(json!({"respond": "Done."}));
+    let server = model(&json!({ "exchanges": exchanges }).to_string());
+    let windlass = Windlass::asking(&server);
+    arrange(windlass.workspace.path());
+    let mut command = windlass.command(&[&["-p", "go"], flags].concat());
+    let bin = windlass.workspace.path().join("venv/bin");
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", bin.display()));
+    let done = Done::of(&command.output().unwrap());
+    assert_eq!(done.stdout, "Done.\n", "{done:?}");
+    (windlass, done)
+}
+
+fn bash(line: &str) -> Value {
+    json!({"type": "tool_use", "name": "Bash", "input": {"command": line}})
+}
+
+fn write(path: &str) -> Value {
+    let input = json!({"file_path": path, "content": "evil"});
+    json!({"type": "tool_use", "name": "Write", "input": input})
+}
+
+const EDITS: [&str; 2] = ["--permission-mode", "acceptEdits"];
+
+#[test]
+fn perm_4_no_link_of_a_process_leads_to_a_place_or_a_closed_file() {
+    let arrange = |work: &Path| {
+        fs::create_dir_all(work.join(".git")).unwrap();
+        fs::create_dir(work.join("src")).unwrap();
+        fs::write(work.join(".git/config"), "plain").unwrap();
+        fs::write(work.join("src/b.txt"), "plain").unwrap();
+        fs::write(work.join("evil"), "evil").unwrap();
+        symlink("/proc/self/cwd", work.join("here")).unwrap();
+    };
+    let calls = [
+        bash("cd .git && cp ../evil /proc/self/cwd/config"),
+        bash("cd .git && cp ../evil ../here/config"),
+        bash("cd src && cp ../evil /proc/self/cwd/b.txt"),
+        bash("cd src && rm /proc/thread-self/cwd/b.txt"),
+        bash("cp evil /dev/fd/0/config < .git"),
+        bash("cp evil copied"),
+    ];
+    let flags = [&EDITS[..], &["--disallowedTools", "Edit(src/b.txt)"]].concat();
+    let (windlass, done) = tried(arrange, &flags, &calls);
+    assert_eq!(windlass.file(".git/config"), "plain", "{done:?}");
+    assert_eq!(windlass.file("src/b.txt"), "plain", "{done:?}");
+    assert_eq!(windlass.file("copied"), "evil", "{done:?}");
+}
+
+#[test]
+fn perm_4_a_link_to_what_is_not_there_is_what_it_leads_to() {
+    let arrange = |work: &Path| {
+        fs::create_dir_all(work.join(".git/hooks")).unwrap();
+        fs::write(work.join("a.txt"), "evil").unwrap();
+        symlink(".git/hooks/post-commit", work.join("notes")).unwrap();
+        symlink("closed", work.join("open")).unwrap();
+    };
+    let calls = [
+        bash("sort -o notes a.txt"),
+        bash("sort -o open a.txt"),
+        bash("sort -o sorted a.txt"),
+    ];
+    let flags = [
+        "--allowedTools",
+        "Bash(sort:*)",
+        "--disallowedTools",
+        "Edit(./closed)",
+    ];
+    let (windlass, done) = tried(arrange, &flags, &calls);
+    for name in [".git/hooks/post-commit", "closed"] {
+        assert_eq!(windlass.file(name), "", "{name}: {done:?}");
+    }
+    assert_eq!(windlass.file("sorted"), "evil\n", "{done:?}");
+}
+
+#[test]
+fn perm_4_what_links_pointers_and_the_search_path_lead_to_is_a_place() {
+    let arrange = |work: &Path| {
+        for folder in ["conf", "kept", "githooks", "venv/bin"] {
+            fs::create_dir_all(work.join(folder)).unwrap();
+        }
+        symlink("conf", work.join(".claude")).unwrap();
+        symlink("mcp", work.join(".mcp.json")).unwrap();
+        fs::write(work.join(".git"), "gitdir: kept").unwrap();
+        let settings = "[core]\n hooksPath = githooks\n[include]\n path = ../included\n";
+        fs::write(work.join("kept/config"), settings).unwrap();
+    };
+    let places = [
+        "conf/settings.json",
+        "mcp",
+        "kept/config",
+        "githooks/post-commit",
+        "included",
+        "venv/bin/touch",
+    ];
+    let mut calls: Vec<Value> = places.iter().map(|name| write(name)).collect();
+    calls.extend(
+        places
+            .iter()
+            .map(|name| bash(&format!("echo evil > {name}"))),
+    );
+    calls.push(write("other"));
+    let (windlass, done) = tried(arrange, &EDITS, &calls);
+    for name in places {
+        assert!(!windlass.file(name).contains("evil"), "{name}: {done:?}");
+    }
+    assert_eq!(windlass.file("other"), "evil", "{done:?}");
+}
+
+#[test]
+fn perm_4_nobody_trusts_a_folder_or_directs_git_in_the_home_directory() {
+    let places = [
+        ".claude.json",
+        ".gitconfig",
+        ".config/git/config",
+        ".inputrc",
+        ".bashrc",
+    ];
+    for name in places {
+        let calls = [
+            write(name),
+            bash(&format!("echo evil > {name}")),
+            bash(&format!("cp a.txt {name}")),
+        ];
+        let arrange = |work: &Path| fs::write(work.join("a.txt"), "evil").unwrap();
+        let (windlass, done) = tried(arrange, &EDITS, &calls);
+        assert_eq!(windlass.file(name), "", "{name}: {done:?}");
+    }
+}
+
+#[test]
+fn perm_4_each_program_of_a_command_is_held_by_itself() {
+    let arrange = |work: &Path| {
+        fs::create_dir_all(work.join(".git")).unwrap();
+        fs::write(work.join("a.txt"), "evil").unwrap();
+    };
+    let calls = [
+        bash("p=.git; find a.txt -exec sort -o $p/config a.txt ';' -exec true ';'"),
+        bash("p=.git; timeout 5 sort -o $p/config a.txt"),
+    ];
+    let (windlass, done) = tried(
+        arrange,
+        &["--allowedTools", "Bash(sort:*),Bash(find:*)"],
+        &calls,
+    );
+    assert_eq!(windlass.file(".git/config"), "", "{done:?}");
+}
