@@ -128,6 +128,21 @@ fn tool_6_what_lasts_is_in_snapshots_and_forks_and_a_result_without_changes_noth
     }
 }
 
+/// What was approved is kept with a call that runs: what goes on from a snapshot runs nothing else.
+#[test]
+fn perm_3_what_was_approved_is_in_the_snapshot_of_a_call_that_runs() {
+    for (allowed, kept) in [("Bash(make:*)", "\"plan\""), ("Bash", "\"as_written\"")] {
+        let mut bench = Bench::new(allowing(&[allowed]));
+        bench.prompt("go");
+        bench.reply(&Reply::call("a", "Bash", json!({ "command": "make all" })));
+        let (_, call) = bench.call("a");
+        let snapshot = String::from_utf8(bench.session.snapshot().unwrap()).unwrap();
+        let command = serde_json::to_string(&call.command).unwrap();
+        assert!(command.contains(kept), "{command}");
+        assert!(snapshot.contains(&command), "{command}\n{snapshot}");
+    }
+}
+
 #[test]
 fn tool_6_only_tools_that_run_commands_leave_something_behind() {
     let mut bench = Bench::new(allowing(&["Bash", "Note"]));

@@ -40,6 +40,37 @@ fn recorded() -> Windlass {
     windlass
 }
 
+/// The journal says what ran: the tree of a line that rules let pass, or that it ran as it was written.
+#[test]
+fn perm_3_what_was_approved_is_in_the_journal() {
+    for (allowed, kept) in [
+        ("Bash(cat:*)", "\"command\":{\"plan\":{"),
+        ("Bash", "\"command\":\"as_written\""),
+    ] {
+        let windlass = Windlass::new();
+        windlass.write("note.txt", "buy milk\n");
+        let server = calling("Bash", &json!({"command": "cat note.txt"}), "Milk.");
+        let args = [
+            "-p",
+            "--record",
+            "run.ndjson",
+            "--allowedTools",
+            allowed,
+            "What is it?",
+        ];
+        let mut command = windlass.command(&args);
+        let done = command
+            .env("ANTHROPIC_BASE_URL", server.url())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&done.stdout), "Milk.\n", "{done:?}");
+        let journal = windlass.file("run.ndjson");
+        assert!(journal.contains(kept), "{journal}");
+        let replayed = windlass.run(&["replay", "run.ndjson"]);
+        assert_eq!(replayed.code, Some(0), "{replayed:?}");
+    }
+}
+
 #[test]
 fn card_6_a_recorded_run_is_replayed_without_a_network_or_a_key() {
     let windlass = recorded();
