@@ -76,16 +76,20 @@ pub(crate) fn is_under(root: &str, path: &str) -> bool {
 /// A path as it is written, made absolute without looking at any file: only for what the host has not
 /// resolved.
 pub(super) fn lexical(base: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
     let from_base = if path.starts_with('/') { "" } else { base };
+    let mut out = String::with_capacity(from_base.len() + path.len() + 2);
     for part in from_base.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            ".." => {
-                parts.pop();
+            ".." => out.truncate(out.rfind('/').unwrap_or(0)),
+            part => {
+                out.push('/');
+                out.push_str(part);
             }
-            part => parts.push(part),
         }
     }
-    format!("/{}", parts.join("/"))
+    if out.is_empty() {
+        out.push('/');
+    }
+    out
 }

@@ -233,8 +233,8 @@ impl CommandLine {
             let program = part.command.program().unwrap_or_default();
             !(rule.is_edit() && leaves_files_alone(program))
                 && self
-                    .named_paths(&part.command, standing)
-                    .any(|(_, path)| closed(&path))
+                    .named_paths(&part.command, standing, |_| true)
+                    .any(|path| closed(&path))
         })
     }
 
@@ -242,23 +242,22 @@ impl CommandLine {
     pub(super) fn names_authority(&self, standing: &Standing<'_>) -> Option<String> {
         self.parts.iter().find_map(|part| {
             let program = part.command.program().unwrap_or_default();
-            let named = self.named_paths(&part.command, standing);
-            let changed = named.filter(|(argument, _)| may_change(program, argument));
-            let lands = may_change(program, &Argument::default());
+            let may_change = |argument: &Argument<'_>| may_change(program, argument);
+            let lands = may_change(&Argument::default());
             let landing = part.files.landing.iter().filter(|_| lands).cloned();
-            changed
-                .map(|(_, path)| path)
+            self.named_paths(&part.command, standing, may_change)
                 .chain(landing)
                 .find(|path| authority::is_place(path, standing.environment))
         })
     }
 
-    /// The paths that the words of a command may mean, each with the argument that it is in; a redirection is in none.
+    /// The paths that those words of a command may mean which count.
     fn named_paths<'a>(
         &'a self,
         command: &'a SimpleCommand,
         standing: &'a Standing<'_>,
-    ) -> impl Iterator<Item = (Argument<'a>, String)> {
+        counts: impl Fn(&Argument<'_>) -> bool + 'a,
+    ) -> impl Iterator<Item = String> + 'a {
         let literal = |word: &&CommandWord| word.is_literal() || word.text().starts_with("~/");
         let subcommand = subcommand(command.words.iter().skip(1).map(CommandWord::text));
         let words = command.words.windows(2).map(|pair| {
@@ -267,24 +266,25 @@ impl CommandLine {
         });
         let redirections = command.redirections.iter().map(|r| (&r.target, None));
         let bases = self.bases(&command.folder);
-        let home = standing.environment.home.as_deref();
+        let home = standing.environment.home.as_ref();
+        let home = home.map(|home| alloc::vec![home.clone()]);
         words
             .chain(redirections)
             .filter(move |(word, _)| literal(word))
-            .flat_map(move |(word, before)| {
-                let argument = Argument {
-                    text: word.text(),
-                    before,
-                    subcommand,
-                };
-                argument.names().map(move |named| (argument, named))
+            .map(move |(word, before)| Argument {
+                text: word.text(),
+                before,
+                subcommand,
             })
-            .flat_map(move |(argument, named)| {
-                let paths: Vec<String> = match (named.strip_prefix("~/"), home) {
-                    (Some(rest), Some(home)) => alloc::vec![lexical(home, rest)],
-                    _ => bases.iter().map(|base| lexical(base, named)).collect(),
+            .filter(move |argument| counts(argument))
+            .flat_map(|argument| argument.names())
+            .flat_map(move |named| {
+                let (bases, path) = match (named.strip_prefix("~/"), &home) {
+                    (Some(rest), Some(home)) => (home.as_slice(), rest),
+                    _ => (bases.as_slice(), named),
                 };
-                paths.into_iter().map(move |path| (argument, path))
+                let paths: Vec<String> = bases.iter().map(|base| lexical(base, path)).collect();
+                paths
             })
     }
 

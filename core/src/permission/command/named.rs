@@ -119,23 +119,24 @@ impl<'a> Argument<'a> {
         let text = self.text;
         let is_mark = |c: char| matches!(c, '=' | ':' | ',' | '@');
         let marks = text.match_indices(is_mark);
-        let behind = marks.flat_map(move |(at, _)| {
-            let rest = &text[at + 1..];
-            [rest, rest.split(is_mark).next().unwrap_or_default()]
-        });
-        let first = text.split(is_mark).next().unwrap_or_default();
+        let behind = marks.flat_map(move |(at, _)| pieces(&text[at + 1..], is_mark));
         let has_letters = text.starts_with('-') && !text.starts_with("--");
         let letters = text.bytes().skip(1).take_while(u8::is_ascii_alphanumeric);
         let letters = if has_letters { letters.count() } else { 0 };
         // Behind each of them, as long as there are only letters before.
         let attached = (2..letters + 2).filter_map(move |at| text.get(at..));
-        [text, first]
-            .into_iter()
+        pieces(text, is_mark)
             .chain(behind)
             .chain(attached)
             .filter(|name| !name.is_empty())
             .take(MOST_NAMES)
     }
+}
+
+/// A text, and what of it stands before the first mark.
+fn pieces(text: &str, is_mark: fn(char) -> bool) -> impl Iterator<Item = &str> {
+    let first = text.find(is_mark).map(|at| &text[..at]);
+    core::iter::once(text).chain(first)
 }
 
 /// The first of a program's arguments that is no option.
