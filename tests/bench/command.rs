@@ -27,11 +27,14 @@ const LINE: &str = "ls";
 
 const FIGURE: &str = "a confined command, more than `bash -c`";
 
+const WRITTEN: &str = "a command as it is written, more than `bash -c`";
+
 const JUDGED: &str = "a judged command, more than `bash -c`";
 
 pub(crate) fn measure(table: &mut Table) {
     let folder = tempfile::tempdir().expect("a folder");
     judged(table, folder.path());
+    written(table, folder.path());
     confined(table, &folder);
 }
 
@@ -59,6 +62,20 @@ fn judged(table: &mut Table, folder: &Path) {
         more.push(ours - bare(folder));
     }
     table.value(JUDGED, "ms", median(more), Goal::AtMost(1.0));
+}
+
+/// A command that was approved as a whole: a shell runs it, and says what it leaves behind.
+fn written(table: &mut Table, folder: &Path) {
+    let (runtime, bash, call) = (runtime(), Bash::new(), call(folder));
+    let mut more = Vec::new();
+    for _ in 0..COMMANDS {
+        let start = Instant::now();
+        let result = runtime.block_on(bash.call(&call, CancelSignal::new()));
+        let ours = start.elapsed().as_secs_f64() * 1e3;
+        assert!(!result.is_error, "{}", result.joined_text());
+        more.push(ours - bare(folder));
+    }
+    table.value(WRITTEN, "ms", median(more), Goal::None);
 }
 
 fn runtime() -> tokio::runtime::Runtime {

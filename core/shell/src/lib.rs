@@ -47,6 +47,7 @@ pub use tree::{
     AndOr, Assignment, Choice, Command, Compound, Junction, Operation, Part, Pipeline, Redirection,
     Runs, Script, Simple, Target, Word, takes_number,
 };
+pub use written_out::leaves_shell_alone;
 
 /// A line that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]

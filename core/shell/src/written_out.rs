@@ -1,19 +1,22 @@
-//! Lines in which nothing is left to be expanded: what they will do can be read off them.
+//! What can be read off a line before it runs: that nothing in it is left to be expanded, or that it leaves its shell as it was.
 
-use crate::{Command, Compound, Pipeline, Redirection, Runs, Script, Simple, Target, Word};
+use crate::{
+    Command, Compound, Pipeline, Redirection, Runs, Script, Simple, Target, Word, builtins,
+};
 
 /// What may be opened without anybody having judged it.
 const NOTHING: &str = "/dev/null";
 
 /// Whether every word of a line stands for itself, and it changes neither directory nor variables, and opens no file.
 pub(crate) fn is_written_out(script: &Script) -> bool {
-    let lists = script.lists.iter();
-    lists
-        .flat_map(|list| {
-            let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
-            core::iter::once(&list.first).chain(rest)
-        })
-        .all(is_pipeline_written_out)
+    pipelines(script).all(is_pipeline_written_out)
+}
+
+fn pipelines(script: &Script) -> impl Iterator<Item = &Pipeline> {
+    script.lists.iter().flat_map(|list| {
+        let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
+        core::iter::once(&list.first).chain(rest)
+    })
 }
 
 fn is_pipeline_written_out(pipeline: &Pipeline) -> bool {
@@ -40,6 +43,36 @@ fn is_simple_written_out(simple: &Simple) -> bool {
         && simple.redirections.iter().all(opens_nothing)
         && !has_script
         && !moves
+}
+
+/// Whether a shell is after a line what it was before, but for its status: programs run in it, and builtins that only say something.
+#[must_use]
+pub fn leaves_shell_alone(script: &Script) -> bool {
+    let mut commands = pipelines(script).flat_map(|pipeline| &pipeline.commands);
+    commands.all(command_leaves_shell_alone)
+}
+
+fn command_leaves_shell_alone(command: &Command) -> bool {
+    match command {
+        Command::Simple(simple) => simple_leaves_shell_alone(simple),
+        Command::Compound { body, .. } => match body {
+            Compound::Group(script) | Compound::Subshell(script) => leaves_shell_alone(script),
+            _ => false,
+        },
+    }
+}
+
+fn simple_leaves_shell_alone(simple: &Simple) -> bool {
+    let only_says = |name: &str| {
+        matches!(
+            name,
+            ":" | "echo" | "true" | "false" | "pwd" | "test" | "[" | "exit"
+        )
+    };
+    simple.assignments.is_empty()
+        && (simple.program()).is_some_and(|name| {
+            only_says(name) || !(builtins::is_builtin(name) || builtins::is_shell_only(name))
+        })
 }
 
 fn opens_nothing(redirection: &Redirection) -> bool {

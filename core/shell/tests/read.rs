@@ -218,3 +218,29 @@ proptest! {
         }
     }
 }
+
+/// Only then may whoever runs a line do without asking the shell what it leaves behind.
+#[test]
+fn a_line_of_programs_leaves_its_shell_alone_and_others_do_not() {
+    let leaves = |line: &str| windlass_shell::leaves_shell_alone(&read(line).unwrap().script);
+    for line in [
+        "ls -la | head",
+        "npm test 2>&1 && echo done",
+        "(cat a; grep b c) > out",
+        "timeout 5 make; exit 3",
+        "echo $HOME *.rs",
+    ] {
+        assert!(leaves(line), "{line}");
+    }
+    for line in [
+        "cd src",
+        "x=1",
+        "ls; cd src && ls",
+        "for i in a b; do echo a; done",
+        "{ cd src; }",
+        "command cd src",
+        "printf '%s' a",
+    ] {
+        assert!(!leaves(line), "{line}");
+    }
+}

@@ -6,12 +6,13 @@ use windlass_core::{
     host::CancelSignal,
     tool::{CommandPlan, ToolCall},
 };
+use windlass_shell::leaves_shell_alone;
 
 #[cfg(unix)]
 use super::judged;
 use super::{
     Bash, Exit, MAX_STDOUT,
-    lasting::{Lasting, Left},
+    lasting::{Lasting, Left, Reported},
     plan,
     process::{Finished, Job, Listeners, RunError},
 };
@@ -29,6 +30,8 @@ pub(super) struct Execution<'a> {
 /// A text for bash, and the environment it has beside the inherited one.
 struct ShellJob<'a> {
     text: &'a str,
+    /// Nothing is left behind by it.
+    leaves_nothing: bool,
     hidden: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
 }
@@ -62,8 +65,11 @@ impl Bash {
         let mut variables = self.variables.clone();
         variables.retain(|(name, _)| !hidden.contains(name));
         variables.extend(execution.lasting.exported());
+        let read = windlass_shell::read(text).ok();
+        let read = read.filter(|line| line.obstacle.is_none() && !line.evaluates);
         let job = ShellJob {
             text,
+            leaves_nothing: read.is_some_and(|line| leaves_shell_alone(&line.script)),
             hidden,
             variables,
         };
@@ -79,6 +85,7 @@ impl Bash {
     ) -> Result<(Finished, Option<Left>), Failure> {
         let job = ShellJob {
             text: &windlass_shell::print(&plan.script, &|name| session.find_text(name)),
+            leaves_nothing: leaves_shell_alone(&plan.script),
             // Nothing from which a shell takes orders before the first line, but what it is given here.
             hidden: std::env::vars_os().map(|(name, _)| name).collect(),
             variables: session.environment(),
@@ -98,12 +105,18 @@ impl Bash {
             spawner,
             cancel,
         } = execution;
-        let handles = lasting
-            .handles()
-            .map_err(|error| Failure::Said(format!("The command cannot be started: {error}.")))?;
         let mut variables = shell_job.variables;
-        variables.push(handles.variable());
-        let (handles, reported) = handles.split();
+        let (mut handles, mut reported) = (Vec::new(), None);
+        // A shell that has nothing to say of itself can be replaced by its last program.
+        if !(shell_job.leaves_nothing && lasting.is_in_environment()) {
+            let made = lasting.handles();
+            let made = made.map_err(|error| {
+                Failure::Said(format!("The command cannot be started: {error}."))
+            })?;
+            variables.push(made.variable());
+            let (given, report) = made.split();
+            (handles, reported) = (given, Some(report));
+        }
         let job = Job {
             shell: &self.shell,
             command: shell_job.text,
@@ -119,7 +132,7 @@ impl Bash {
         };
         let finished = job.run(cancel).await?;
         let report = match finished.exit {
-            Exit::Code(_) => reported.read(),
+            Exit::Code(_) => reported.and_then(Reported::read),
             // What was stopped leaves all as it was.
             _ => None,
         };

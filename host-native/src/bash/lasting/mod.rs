@@ -13,7 +13,7 @@ use windlass_core::tool::{ApprovedCommand, ShellState, ShellVariable, ToolCall};
 use windlass_engine::settings::changes_programs;
 use windlass_shell::is_made_by_the_shell;
 
-pub(crate) use self::report::{Handles, Report};
+pub(crate) use self::report::{Handles, Report, Reported};
 
 /// Bytes of variables that last; beyond, the largest do not.
 const MOST_VARIABLES: usize = 32 * 1024;
@@ -101,6 +101,18 @@ impl Lasting {
 
     fn may_have(&self, name: &str) -> bool {
         self.is_as_written || !changes_programs(name)
+    }
+
+    /// Whether a shell has all that lasts from its environment: there is nothing to be read before the command, and no function of
+    /// the environment has a say.
+    pub(super) fn is_in_environment(&self) -> bool {
+        let has_definitions = self.is_as_written && !self.state.definitions.is_empty();
+        let is_function = |name: &OsString| name.to_string_lossy().starts_with("BASH_FUNC_");
+        self.unexported().next().is_none()
+            && !has_definitions
+            && !(self.is_as_written && self.startup_file().is_some())
+            && !(self.is_as_written && std::env::vars_os().any(|(name, _)| is_function(&name)))
+            && !self.exported().any(|(name, _)| is_function(&name))
     }
 
     /// What a shell reads before the command, so that it has what lasts and reports what it leaves.
