@@ -40,7 +40,10 @@ const PACKAGES: [&str; 5] = [
 const CLASSES: [(&str, &[&str]); 7] = [
     (
         "lines",
-        &["package(=windlass) & test(attacks::) & not binary(=bash_plan)"],
+        &[
+            "package(=windlass) & (test(attacks::) | test(places::)) & not binary(=bash_plan)",
+            "package(=windlass-core) & test(arguments::)",
+        ],
     ),
     (
         "races",

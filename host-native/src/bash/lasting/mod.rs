@@ -106,13 +106,16 @@ impl Lasting {
     /// Whether a shell has all that lasts from its environment: there is nothing to be read before the command, and no function of
     /// the environment has a say.
     pub(super) fn is_in_environment(&self) -> bool {
-        let has_definitions = self.is_as_written && !self.state.definitions.is_empty();
         let is_function = |name: &OsString| name.to_string_lossy().starts_with("BASH_FUNC_");
-        self.unexported().next().is_none()
-            && !has_definitions
-            && !(self.is_as_written && self.startup_file().is_some())
-            && !(self.is_as_written && std::env::vars_os().any(|(name, _)| is_function(&name)))
-            && !self.exported().any(|(name, _)| is_function(&name))
+        // A printed line has none of these.
+        let reads_more = self.is_as_written
+            && (!self.state.definitions.is_empty()
+                || self.startup_file().is_some()
+                || std::env::vars_os().any(|(name, _)| is_function(&name)));
+        let mut exported = self.exported();
+        !reads_more
+            && self.unexported().next().is_none()
+            && !exported.any(|(name, _)| is_function(&name))
     }
 
     /// What a shell reads before the command, so that it has what lasts and reports what it leaves.
