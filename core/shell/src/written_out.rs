@@ -1,7 +1,7 @@
 //! What can be read off a line before it runs: that nothing in it is left to be expanded, or that it leaves its shell as it was.
 
 use crate::{
-    Command, Compound, Pipeline, Redirection, Runs, Script, Simple, Target, Word, builtins,
+    Command, Compound, Pipeline, Redirection, Runs, Script, Simple, Target, Word, builtins, runs,
 };
 
 /// What may be opened without anybody having judged it.
@@ -38,11 +38,17 @@ fn is_simple_written_out(simple: &Simple) -> bool {
         .iter()
         .any(|run| matches!(run, Runs::Script { .. }));
     let moves = matches!(simple.program(), Some("cd" | "pushd" | "popd"));
+    // What it reads is not written out.
+    let reads = simple.words.iter().any(|word| {
+        word.as_literal()
+            .is_some_and(|it| runs::base_name(it) == "xargs")
+    });
     simple.assignments.is_empty()
         && simple.words.iter().all(|word| word.as_literal().is_some())
         && simple.redirections.iter().all(opens_nothing)
         && !has_script
         && !moves
+        && !reads
 }
 
 /// Whether a shell is after a line what it was before, but for its status: programs run in it, and builtins that only say something.

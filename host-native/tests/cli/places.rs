@@ -157,3 +157,41 @@ fn perm_4_each_program_of_a_command_is_held_by_itself() {
     );
     assert_eq!(windlass.file(".git/config"), "", "{done:?}");
 }
+
+/// What `xargs` reads is held like what stands in the line: names, and names in options.
+#[test]
+fn perm_4_what_xargs_reads_is_held_like_other_arguments() {
+    let arrange = |work: &Path| {
+        fs::create_dir_all(work.join(".git/hooks")).unwrap();
+        fs::write(work.join("a.txt"), "evil").unwrap();
+        fs::write(work.join("secret.txt"), "hidden").unwrap();
+    };
+    let calls = [
+        "printf 'a.txt .git/hooks/one' | xargs cp",
+        "printf 'hooks/two' | xargs -I{} cp a.txt .git/{}",
+        "echo '-o.git/hooks/three' | xargs -n1 sort a.txt",
+        "printf 'a.txt\\0.git/hooks/four' | xargs -0 cp",
+        "printf '.gi\"t/hooks/fi\"ve' | xargs cp a.txt",
+        "echo secret.txt > list; xargs cp -t copied < list",
+        "printf 'secret.txt' | xargs -n1 sort -o copied",
+        "printf 'a.txt copy' | xargs cp",
+    ];
+    let calls: Vec<Value> = calls.iter().map(|line| bash(line)).collect();
+    let rules = "Bash(cp:*),Bash(sort:*),Bash(printf:*),Bash(echo:*),Edit(./list)";
+    let flags = [
+        "--allowedTools",
+        rules,
+        "--disallowedTools",
+        "Read(./secret.txt)",
+    ];
+    let (windlass, done) = tried(arrange, &flags, &calls);
+    for name in ["one", "two", "three", "four", "five"] {
+        assert_eq!(
+            windlass.file(&format!(".git/hooks/{name}")),
+            "",
+            "{name}: {done:?}"
+        );
+    }
+    assert_eq!(windlass.file("copied"), "", "{done:?}");
+    assert_eq!(windlass.file("copy"), "evil", "{done:?}");
+}

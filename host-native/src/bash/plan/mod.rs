@@ -38,6 +38,7 @@ mod stream;
 mod substitution;
 mod timing;
 mod variables;
+mod xargs;
 
 use std::os::fd::OwnedFd;
 

@@ -20,9 +20,18 @@ pub(super) struct RefusedArgument {
 enum Why {
     Rule(RefusedFile),
     Lost(Lost),
+    TooMuch,
 }
 
 impl RefusedArgument {
+    /// More input than can be looked at.
+    pub(super) fn too_much() -> Self {
+        Self {
+            text: "standard input".into(),
+            why: Why::TooMuch,
+        }
+    }
+
     /// Why the program is not started.
     pub(super) fn words(&self, program: &OsStr) -> Vec<u8> {
         let why = match &self.why {
@@ -32,6 +41,7 @@ impl RefusedArgument {
                     .to_owned()
             }
             Why::Rule(_) => "' is closed by a rule; nothing was done".to_owned(),
+            Why::TooMuch => "' is more than can be held against the rules; nothing was done".to_owned(),
             Why::Lost(lost) => format!("' cannot be held against the rules: {lost}; nothing was done"),
         };
         let begin = format!("{}: `", program.to_string_lossy());
@@ -75,6 +85,26 @@ impl<'p> Shell<'p> {
             .into_iter()
             .chain(inner)
             .find_map(|started| self.refused_of(&started, &directory))
+    }
+
+    /// The same for the program that `xargs` starts, the innermost, with more arguments than stand in the line.
+    pub(super) fn refused_input(
+        &self,
+        call: &Call<'p>,
+        name: &OsStr,
+        arguments: &[OsString],
+        with_input: impl FnOnce(&[OsString]) -> Vec<OsString>,
+    ) -> Option<RefusedArgument> {
+        let directory = self.directory.physical().ok()?;
+        let name = name.to_string_lossy();
+        let innermost = started(call, &name, arguments).pop()?;
+        let own: Vec<OsString> = innermost.arguments.into_iter().cloned().collect();
+        let all = with_input(&own);
+        let started = Started {
+            program: innermost.program,
+            arguments: all.iter().collect(),
+        };
+        self.refused_of(&started, &directory)
     }
 
     fn refused_of(&self, started: &Started<'_>, directory: &Path) -> Option<RefusedArgument> {

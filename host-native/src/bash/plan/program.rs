@@ -62,7 +62,28 @@ impl<'p> Shell<'p> {
             self.complain(line, &refused.words(&name));
             return Ok(Err(NOT_EXECUTED));
         }
-        let held = match self.held(call, &path, &name, &arguments) {
+        if starts(call, &name, "xargs") {
+            return match self.with_input_read(call, &name, &arguments)? {
+                Ok(mut shell) => shell.start_program(call, (path, name), &arguments, is_last),
+                Err(refused) => {
+                    self.complain(line, &refused.words(&name));
+                    Ok(Err(NOT_EXECUTED))
+                }
+            };
+        }
+        self.start_program(call, (path, name), &arguments, is_last)
+    }
+
+    /// The same for one whose arguments were looked at.
+    fn start_program(
+        &mut self,
+        call: &Call<'p>,
+        (path, name): (PathBuf, OsString),
+        arguments: &[OsString],
+        is_last: bool,
+    ) -> Result<Result<Running, i32>, Leave> {
+        let line = call.simple.line;
+        let held = match self.held(call, &path, &name, arguments) {
             Ok(held) => held,
             Err(why) => {
                 self.complain(line, &not_held(&name, &why));
@@ -84,7 +105,7 @@ impl<'p> Shell<'p> {
             repository::restrict(&mut variables, only);
         }
         let mut command = child::command(&path);
-        command.arg0(&name).args(&arguments);
+        command.arg0(&name).args(arguments);
         command.env_clear().envs(variables.exported());
         let started = match self.start_here(&mut command, held) {
             Err(NotStarted::Failed(error))
@@ -95,9 +116,9 @@ impl<'p> Shell<'p> {
                 variables.one_level_up();
                 let bash = self.surroundings.session.find(OsStr::new("bash"));
                 let mut command = child::command(bash.unwrap_or_else(|| "/bin/bash".into()));
-                command.arg("--").arg(&path).args(&arguments);
+                command.arg("--").arg(&path).args(arguments);
                 command.env_clear().envs(variables.exported());
-                match self.held(call, &path, &name, &arguments) {
+                match self.held(call, &path, &name, arguments) {
                     Ok(held) => self.start_here(&mut command, held),
                     Err(why) => {
                         self.complain(line, &not_held(&name, &why));

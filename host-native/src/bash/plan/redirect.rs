@@ -198,7 +198,7 @@ impl<'p> Shell<'p> {
 }
 
 /// Something to read the text from: a pipe that holds all of it, or a file without a name.
-fn holding(text: &[u8]) -> io::Result<OwnedFd> {
+pub(super) fn holding(text: &[u8]) -> io::Result<OwnedFd> {
     if text.len() <= PIECE {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         File::from(writer).write_all(text)?;

@@ -1,0 +1,161 @@
+//! `xargs`: what it reads becomes arguments of a program. It is read here first, and held against the rules like the arguments that
+//! stand in the line; then `xargs` gets it.
+
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+};
+
+use windlass_shell::{Simple, Word};
+
+use super::{
+    named::RefusedArgument,
+    redirect::holding,
+    shell::{Leave, Shell},
+    simple::Call,
+    stream::{Broken, read_all},
+};
+
+/// The options of `xargs` that matter for what becomes an argument.
+struct Options {
+    /// The text that stands for a line (`-I`).
+    replaced: Option<String>,
+    /// What arguments end with (`-d`).
+    delimiter: Option<char>,
+}
+
+impl<'p> Shell<'p> {
+    /// This shell with its input read, for `xargs` to read it once more; or what in it the program may not be given.
+    pub(super) fn with_input_read(
+        &self,
+        call: &Call<'p>,
+        name: &OsStr,
+        arguments: &[OsString],
+    ) -> Result<Result<Self, RefusedArgument>, Leave> {
+        let mut shell = self.clone();
+        let Some(input) = self.descriptors.get(0) else {
+            return Ok(Ok(shell));
+        };
+        let bytes = match read_all(input, self.surroundings.control) {
+            Ok(bytes) => bytes,
+            Err(Broken::Stopped) => return Err(Leave::Stopped),
+            Err(Broken::TooMuch) => return Ok(Err(RefusedArgument::too_much())),
+            // Nor can the program read it.
+            Err(Broken::Failed(_)) => return Ok(Ok(shell)),
+        };
+        let options = Options::of(call.simple);
+        let items = options.items(&String::from_utf8_lossy(&bytes));
+        if let Some(refused) = self.refused_input(call, name, arguments, |words| {
+            options.arguments(words, &items)
+        }) {
+            return Ok(Err(refused));
+        }
+        // Without a copy there is nothing to be read.
+        let Ok(copy) = holding(&bytes) else {
+            return Ok(Err(RefusedArgument::too_much()));
+        };
+        shell.descriptors.set(0, copy);
+        Ok(Ok(shell))
+    }
+}
+
+impl Options {
+    fn of(simple: &Simple) -> Self {
+        let mut words = simple.words.iter().filter_map(Word::as_literal);
+        let (mut replaced, mut delimiter) = (None, None);
+        while let Some(word) = words.next() {
+            let mut value = |option: &str| match word.strip_prefix(option)? {
+                "" => words.next(),
+                attached => Some(attached),
+            };
+            if let Some(text) = value("-I") {
+                replaced = Some(text.to_owned());
+            } else if let Some(text) = value("--delimiter=").or_else(|| value("-d")) {
+                delimiter = text.chars().next().filter(|_| text.chars().count() == 1);
+            }
+        }
+        Self {
+            replaced,
+            delimiter,
+        }
+    }
+
+    /// Everything that may become an argument, whichever way `xargs` takes its input apart.
+    fn items(&self, text: &str) -> BTreeSet<String> {
+        let ends = |c: char| matches!(c, '\n' | '\0') || Some(c) == self.delimiter;
+        let whole = text.split(ends).flat_map(|item| [item, item.trim()]);
+        let mut items: BTreeSet<String> = whole.map(String::from).collect();
+        items.extend(unquoted(text));
+        items.remove("");
+        items
+    }
+
+    /// The arguments of a program with these words of its own.
+    fn arguments(&self, words: &[OsString], items: &BTreeSet<String>) -> Vec<OsString> {
+        let mut arguments = words.to_vec();
+        if let Some(replaced) = &self.replaced {
+            for word in words.iter().filter_map(|word| word.to_str()) {
+                if word.contains(replaced) {
+                    arguments.extend(items.iter().map(|item| word.replace(replaced, item).into()));
+                }
+            }
+        }
+        arguments.extend(items.iter().map(OsString::from));
+        arguments
+    }
+}
+
+/// The words of a text with quotes and backslashes, as `xargs` reads them by itself.
+fn unquoted(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' | '"' => word.extend(chars.by_ref().take_while(|inner| *inner != c)),
+            '\\' => word.extend(chars.next()),
+            c if c.is_ascii_whitespace() || c == '\0' => words.push(std::mem::take(&mut word)),
+            c => word.push(c),
+        }
+    }
+    words.push(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(line: &str, text: &str) -> Vec<String> {
+        let script = windlass_shell::read(line).unwrap().script;
+        let windlass_shell::Command::Simple(simple) = &script.lists[0].first.commands[0] else {
+            panic!("{line} is more than one command");
+        };
+        let options = Options::of(simple);
+        let words = simple.words.last().and_then(Word::as_literal).unwrap();
+        let arguments = options.arguments(&[words.into()], &options.items(text));
+        let texts = arguments.iter().map(|it| it.to_string_lossy().into_owned());
+        texts.collect()
+    }
+
+    #[test]
+    fn whatever_may_become_an_argument_is_found() {
+        for (line, text, expected) in [
+            ("xargs cat", "a b\n c ", &["a", "b", "c", "a b", "c"][..]),
+            ("xargs cat", "'a b' \"c\"d \\'e", &["a b", "cd", "'e"]),
+            ("xargs -0 cat", "a b\0c\nd", &["a b", "c", "d"]),
+            ("xargs -d, cat", "a b,c", &["a b", "c"]),
+            ("xargs -d , cat", "a b,c", &["a b", "c"]),
+            ("xargs -I{} .git/{}", "config\n", &[".git/config"]),
+            ("xargs -I @ x@", "a b", &["xa b"]),
+        ] {
+            let found = items(line, text);
+            for item in expected {
+                assert!(
+                    found.iter().any(|it| it == item),
+                    "{line}: {item} in {found:?}"
+                );
+            }
+        }
+    }
+}
