@@ -74,6 +74,7 @@ impl Folder {
         ] {
             fs::write(folder.path().join(name), text).unwrap();
         }
+        folder.not_read_since_written("a.txt");
         let raw = OsString::from_vec(b"raw\xff\xfe".to_vec());
         fs::write(folder.path().join(raw), "raw\n").unwrap();
         for (name, text) in [
@@ -95,6 +96,20 @@ impl Folder {
         symlink("d", folder.path().join("dlink")).unwrap();
         symlink("nowhere", folder.path().join("broken")).unwrap();
         folder
+    }
+
+    /// Whether a file was created and written within one tick of the clock is chance.
+    fn not_read_since_written(&self, name: &str) {
+        let file = fs::File::options()
+            .write(true)
+            .open(self.path().join(name))
+            .unwrap();
+        let written = file.metadata().unwrap().modified().unwrap();
+        let read = written - std::time::Duration::from_secs(1);
+        let times = fs::FileTimes::new()
+            .set_accessed(read)
+            .set_modified(written);
+        file.set_times(times).unwrap();
     }
 
     pub(crate) fn empty() -> Self {

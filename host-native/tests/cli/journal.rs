@@ -52,11 +52,11 @@ fn perm_3_what_was_approved_is_in_the_journal() {
         let server = calling("Bash", &json!({"command": "cat note.txt"}), "Milk.");
         let args = [
             "-p",
+            "What is it?",
             "--record",
             "run.ndjson",
             "--allowedTools",
             allowed,
-            "What is it?",
         ];
         let mut command = windlass.command(&args);
         let done = command
