@@ -62,14 +62,11 @@ impl<'p> Shell<'p> {
             self.complain(line, &refused.words(&name));
             return Ok(Err(NOT_EXECUTED));
         }
-        if starts(call, &name, "xargs") {
-            return match self.with_input_read(call, &name, &arguments)? {
-                Ok(mut shell) => shell.start_program(call, (path, name), &arguments, is_last),
-                Err(refused) => {
-                    self.complain(line, &refused.words(&name));
-                    Ok(Err(NOT_EXECUTED))
-                }
-            };
+        if starts(call, &name, "xargs")
+            && let Some(refused) = self.refused_by_xargs(call, &name, &arguments)?
+        {
+            self.complain(line, &refused.words(&name));
+            return Ok(Err(NOT_EXECUTED));
         }
         self.start_program(call, (path, name), &arguments, is_last)
     }

@@ -55,6 +55,12 @@ impl Descriptors {
         self.put(number, Some(Arc::new(to)));
     }
 
+    /// Goes on with the input of others.
+    pub(super) fn take_input_of(&mut self, others: Self) {
+        let [input, ..] = others.numbered;
+        self.numbered[0] = input;
+    }
+
     fn put(&mut self, number: u8, to: Option<Arc<OwnedFd>>) {
         if let Some(place) = self.numbered.get_mut(usize::from(number)) {
             *place = to;

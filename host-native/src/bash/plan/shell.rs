@@ -144,7 +144,11 @@ impl<'p> Shell<'p> {
             }
             Err(Refusal::Leave(leave)) => Err(leave),
         };
-        self.descriptors = before;
+        let ended = std::mem::replace(&mut self.descriptors, before);
+        // What was read of the input and given back is what there is of it.
+        if redirections.iter().all(|it| it.descriptor != 0) {
+            self.descriptors.take_input_of(ended);
+        }
         outcome
     }
 

@@ -25,37 +25,34 @@ struct Options {
 }
 
 impl<'p> Shell<'p> {
-    /// This shell with its input read, for `xargs` to read it once more; or what in it the program may not be given.
-    pub(super) fn with_input_read(
-        &self,
+    /// Reads the input of this shell, for `xargs` to read it once more, and says what in it the program may not be given. What
+    /// `xargs` leaves of it is there for the commands after it.
+    pub(super) fn refused_by_xargs(
+        &mut self,
         call: &Call<'p>,
         name: &OsStr,
         arguments: &[OsString],
-    ) -> Result<Result<Self, RefusedArgument>, Leave> {
-        let mut shell = self.clone();
+    ) -> Result<Option<RefusedArgument>, Leave> {
         let Some(input) = self.descriptors.get(0) else {
-            return Ok(Ok(shell));
+            return Ok(None);
         };
         let bytes = match read_all(input, self.surroundings.control) {
             Ok(bytes) => bytes,
             Err(Broken::Stopped) => return Err(Leave::Stopped),
-            Err(Broken::TooMuch) => return Ok(Err(RefusedArgument::too_much())),
+            Err(Broken::TooMuch) => return Ok(Some(RefusedArgument::too_much())),
             // Nor can the program read it.
-            Err(Broken::Failed(_)) => return Ok(Ok(shell)),
+            Err(Broken::Failed(_)) => return Ok(None),
         };
         let options = Options::of(call.simple);
         let items = options.items(&String::from_utf8_lossy(&bytes));
-        if let Some(refused) = self.refused_input(call, name, arguments, |words| {
-            options.arguments(words, &items)
-        }) {
-            return Ok(Err(refused));
-        }
         // Without a copy there is nothing to be read.
         let Ok(copy) = holding(&bytes) else {
-            return Ok(Err(RefusedArgument::too_much()));
+            return Ok(Some(RefusedArgument::too_much()));
         };
-        shell.descriptors.set(0, copy);
-        Ok(Ok(shell))
+        self.descriptors.set(0, copy);
+        Ok(self.refused_input(call, name, arguments, |words| {
+            options.arguments(words, &items)
+        }))
     }
 }
 
@@ -146,8 +143,8 @@ mod tests {
             ("xargs -0 cat", "a b\0c\nd", &["a b", "c", "d"]),
             ("xargs -d, cat", "a b,c", &["a b", "c"]),
             ("xargs -d , cat", "a b,c", &["a b", "c"]),
-            ("xargs -I{} .git/{}", "config\n", &[".git/config"]),
-            ("xargs -I @ x@", "a b", &["xa b"]),
+            ("xargs -I{} cat .git/{}", "config\n", &[".git/config"]),
+            ("xargs -I @ cat x@", "a b", &["xa b"]),
         ] {
             let found = items(line, text);
             for item in expected {
