@@ -4,7 +4,7 @@
 //! Only options that are listed here are followed. GNU programs take abbreviations of long options and clusters of short
 //! ones; whatever is not spelled out below is refused.
 
-use alloc::{borrow::ToOwned as _, vec::Vec};
+use alloc::vec::Vec;
 
 use crate::{Runs, Script, Unparsed, Word, names, read, written_out::is_written_out};
 
@@ -198,14 +198,7 @@ impl Search<'_> {
         let mut at = self.skip_options(start + 1, end, &Options::ENV)?;
         // Without them programs find others where nobody said, or obey what a host keeps from them.
         let mut options = (start + 1..at).filter_map(|at| self.text(at));
-        let unset = |option: &str| {
-            let attached = option.strip_prefix("--unset=");
-            attached
-                .or(option.strip_prefix("-u"))
-                .unwrap_or(option)
-                .to_owned()
-        };
-        if options.any(|option| names::directs_programs(&unset(option))) {
+        if options.any(|option| names::directs_programs(unset(option))) {
             return Err(Unparsed::Unsupported(
                 "`env` that takes away a variable which programs act upon",
             ));
@@ -363,6 +356,12 @@ impl Search<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// The name that a word between the options of `env` takes away, if it takes away any.
+fn unset(option: &str) -> &str {
+    let attached = option.strip_prefix("--unset=");
+    attached.or(option.strip_prefix("-u")).unwrap_or(option)
 }
 
 /// The text that `xargs`, called with these words, replaces by what it reads.

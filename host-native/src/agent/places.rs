@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::files::followed;
+use crate::{files::followed, sandbox::TELLING_IN_GIT};
 
 /// Names below a workspace from which a link may lead to where orders are kept.
 const NAMED: [&str; 8] = [
@@ -37,9 +37,6 @@ const MOST_ENTRIES: usize = 1000;
 
 /// Bytes of a file of git that are read.
 const MOST_BYTES: u64 = 1 << 20;
-
-/// What git reads, and runs, in the folder of a repository.
-const IN_GIT: [&str; 5] = ["hooks", "config", "config.worktree", "info", "commondir"];
 
 /// The places of these workspaces, as real paths.
 pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -> Vec<PathBuf> {
@@ -98,7 +95,7 @@ fn of_git(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     };
     if git != named {
         let kept = [&git, &common].into_iter();
-        places.extend(kept.flat_map(|folder| IN_GIT.map(|name| folder.join(name))));
+        places.extend(kept.flat_map(|folder| TELLING_IN_GIT.map(|name| folder.join(name))));
     }
     let settings = text(&common.join("config")).unwrap_or_default();
     places.extend(settings.lines().filter_map(|line| {

@@ -45,6 +45,7 @@ use self::linux as system;
 use self::macos as system;
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 use self::other as system;
+pub(crate) use self::policy::TELLING_IN_GIT;
 pub(crate) use self::spawner::Spawner;
 use self::{
     network::UnixSockets,

@@ -22,7 +22,8 @@ const TELLING: [&str; 2] = [".claude", ".mcp.json"];
 const TELLING_AT_HOME: [&str; 1] = [".ssh"];
 
 /// Those of a repository.
-const TELLING_IN_GIT: [&str; 5] = ["hooks", "config", "config.worktree", "info", "commondir"];
+pub(crate) const TELLING_IN_GIT: [&str; 5] =
+    ["hooks", "config", "config.worktree", "info", "commondir"];
 
 /// So deep do modules lie in modules.
 const MODULE_DEPTH: usize = 8;
@@ -189,11 +190,12 @@ fn guard_home(home: &Path, files: &mut Files) {
         .chain(&SHELL_PROFILES)
         .map(|name| home.join(name));
     let configuration = home.join(".config");
+    let has_configuration = configuration.exists();
     let folders = CONFIGURATION_FOLDERS.map(|name| configuration.join(name));
     for place in named.chain(folders) {
         let is_there = fs::symlink_metadata(&place).is_ok();
         // Nothing can be made in a folder that is held.
-        let place = match configuration.exists() || !place.starts_with(&configuration) {
+        let place = match has_configuration || !place.starts_with(&configuration) {
             true => place,
             false => configuration.clone(),
         };
