@@ -213,3 +213,19 @@ fn conf_1_settings_that_cannot_be_used_begin_nothing() {
         assert!(server.requests().is_empty(), "{settings}: {done:?}");
     }
 }
+
+#[test]
+fn perm_2_bypass_is_refused_for_root() {
+    let is_root = rustix::process::geteuid().is_root();
+    for flags in [
+        &["--dangerously-skip-permissions"][..],
+        &["--permission-mode", "bypassPermissions"],
+    ] {
+        let server = running(&["touch made"]);
+        let windlass = Windlass::asking(&server);
+        let done = windlass.run(&[&["-p", "go"], flags].concat());
+        assert_eq!(there(&windlass, "made"), !is_root, "{flags:?}: {done:?}");
+        assert_eq!(done.code == Some(0), !is_root, "{flags:?}: {done:?}");
+        assert_eq!(done.stderr.contains("root"), is_root, "{flags:?}: {done:?}");
+    }
+}

@@ -349,8 +349,11 @@ fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
     let may_have_stopped = form.label.contains(STOPPED) && (given(bash, "-") || patterns(bash));
     // A file that is somewhere else than it was judged to be is not opened.
     let not_opened = said.contains("nobody judged this file");
+    // `-n$x` with anything but a number in `x` (nothing at all, too) might take the next word for its value.
+    let is_no_number = said.contains("what stands behind the option is no number");
     may_have_stopped
         || not_opened
+        || is_no_number
         || said.contains(STOPPED)
         || said.contains("./-")
         || given(here, "./-")
