@@ -73,11 +73,7 @@ const STREAMING: [&str; 4] = [
 
 #[test]
 fn loop_13_the_first_signal_ends_the_run_with_its_result() {
-    for (signal, code) in [
-        (Signal::INT, 130),
-        (Signal::TERM, 143),
-        (Signal::HUP, 129),
-    ] {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let server = silent();
         let running = Running::until(
             &Windlass::asking(&server),
