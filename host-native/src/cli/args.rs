@@ -47,7 +47,8 @@ pub(crate) enum Command {
 /// A run of the agent.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// What to do. Read from standard input if it is left out; what is piped in beside it is added.
+    /// What to do. Read from standard input if it is left out; what is piped in beside it is added. At a terminal without it,
+    /// a conversation begins.
     pub(crate) prompt: Option<String>,
 
     /// Print only the answer, and never ask: for scripts.
@@ -62,7 +63,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
 
-    /// The model, exactly as the API names it.
+    /// The model: as the API names it, or the short name of a family (opus, sonnet, haiku).
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 
@@ -81,6 +82,63 @@ pub(crate) struct RunArgs {
     /// How often a model call that failed for the moment is asked again; 10 if not said.
     #[arg(long, value_name = "N")]
     pub(crate) max_retries: Option<u32>,
+
+    /// The model that is asked where the other is overloaded.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) fallback_model: Option<String>,
+
+    /// Go on with the newest session of this folder.
+    #[arg(short, long = "continue", conflicts_with = "resume")]
+    pub(crate) continue_session: bool,
+
+    /// Go on with this session, by its id; without one, the sessions are listed.
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) resume: Option<String>,
+
+    /// Let the session that goes on be a new one: the old one stays as it is.
+    #[arg(long)]
+    pub(crate) fork_session: bool,
+
+    /// The id of the session, a UUID.
+    #[arg(long, value_name = "UUID")]
+    pub(crate) session_id: Option<String>,
+
+    /// Write no transcript: the session cannot be resumed.
+    #[arg(long)]
+    pub(crate) no_session_persistence: bool,
+
+    /// A name for the session, for lists.
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// MCP servers: a file or JSON, as in `.mcp.json`.
+    #[arg(long, value_name = "FILE|JSON", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) mcp_config: Vec<String>,
+
+    /// No other MCP servers than those of --mcp-config.
+    #[arg(long)]
+    pub(crate) strict_mcp_config: bool,
+
+    /// Agents, as a JSON object of definitions by name.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) agents: Option<String>,
+
+    /// The agent as which the session runs.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+
+    /// The JSON Schema that the answer has to follow.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) json_schema: Option<String>,
+
+    /// The tool of an MCP server that is asked whether a call may run.
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) permission_prompt_tool: Option<String>,
+
+    /// Begin without the files of person and project: no settings, memory, skills, agents, hooks or MCP servers but those
+    /// that flags name.
+    #[arg(long)]
+    pub(crate) bare: bool,
 
     /// What happens to calls that no rule decides: default, acceptEdits, plan, dontAsk, bypassPermissions.
     #[arg(long, value_name = "MODE", value_parser = mode)]
@@ -110,7 +168,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SOURCES")]
     pub(crate) setting_sources: Option<String>,
 
-    /// Let the settings of this folder allow what they say, although nobody has trusted it yet.
+    /// Trust this folder: what its settings allow, set and start counts, although nobody has agreed to it before.
     #[arg(long)]
     pub(crate) trust: bool,
 
@@ -243,6 +301,7 @@ pub(crate) enum EffortArg {
     Low,
     Medium,
     High,
+    Xhigh,
     Max,
 }
 
@@ -252,7 +311,8 @@ impl From<EffortArg> for Effort {
             EffortArg::Low => Self::Low,
             EffortArg::Medium => Self::Medium,
             EffortArg::High => Self::High,
-            EffortArg::Max => Self::Max,
+            // The level between the highest two that newer models know is the highest here.
+            EffortArg::Xhigh | EffortArg::Max => Self::Max,
         }
     }
 }

@@ -5,25 +5,30 @@ mod project;
 use std::{io::Stdout, path::Path};
 
 use anstyle::{AnsiColor, Style};
-use tokio::{process::Command, sync::mpsc};
+use tokio::process::Command;
 use windlass::{
-    Agent, BuildError, child,
+    child,
     core::{
         permission::Mode,
         testkit::{Script, script::Waits},
     },
+    engine::Launch,
     model_server::ModelServer,
     plugins::{Cache, PluginHost, PluginHostConfig},
 };
+
+use windlass_engine::protocol::{flags::Flags, frames::StateFrames};
 
 use self::project::Project;
 use super::{
     Exit,
     args::DemoArgs,
+    keys::variable,
     plain::one_line,
     report::Reporter,
-    run, signals,
-    start::{SYSTEM_PROMPT, StartError},
+    run::{self, Prompts},
+    signals,
+    start::StartError,
     terminal::Stage,
 };
 
@@ -51,8 +56,6 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
         StartError::Unable(format!("the scripted model cannot be started: {error}"))
     })?;
     let stops = signals::watch().map_err(StartError::Runtime)?;
-    // Nothing in the script needs to be asked about; what did would be refused.
-    let (_, questions) = mpsc::unbounded_channel();
 
     let mut stage = Stage::stdout();
     if stage
@@ -62,14 +65,13 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
         return Ok(Exit::PipeClosed);
     }
     prepare_tools(&mut stage).await?;
-    let agent = agent(project.root(), &server.url())?;
-    let mut reporter = Reporter::for_people(&agent.spec());
+    let mut reporter = Reporter::for_people();
     let exit = run::run(
-        &agent,
-        PROMPT.to_owned(),
-        &mut reporter,
+        launch(project.root(), &server.url()),
         None,
-        questions,
+        Prompts::One(PROMPT.to_owned()),
+        None,
+        &mut reporter,
         stops,
     )
     .await?;
@@ -146,17 +148,25 @@ fn script(root: &Path, fast: bool) -> Result<Script, StartError> {
     Ok(script)
 }
 
-fn agent(root: &Path, model: &str) -> Result<Agent, BuildError> {
-    Agent::builder()
-        .base_url(model)
-        .system_prompt(SYSTEM_PROMPT.trim_end())
-        .builtin_tools()
-        .cwd(root)
-        .free_workspace_reads(true)
-        .permission_mode(Mode::AcceptEdits)
-        .allowed_tools([format!("Bash({})", TESTS.join(" "))])
-        .partial_messages(true)
-        .build()
+/// What the engine is started with: the project, the model, and nothing of this machine's settings.
+fn launch(root: &Path, model: &str) -> Launch {
+    let flags = Flags {
+        base_url: Some(model.to_owned()),
+        include_partial_messages: true,
+        permission_mode: Some(Mode::AcceptEdits),
+        allowed_tools: vec![format!("Bash({})", TESTS.join(" "))],
+        setting_sources: Some(Vec::new()),
+        no_session_persistence: true,
+        ..Flags::default()
+    };
+    let mut launch = Launch::with_flags(flags, |name| match name {
+        "HOME" => variable(name),
+        _ => None,
+    });
+    launch.cwd = Some(root.to_owned());
+    launch.states = StateFrames::ForSdk;
+    launch.has_person = false;
+    launch
 }
 
 fn introduction(root: &Path, model: &str) -> String {

@@ -130,7 +130,7 @@ fn program() -> Finding {
 
 /// Whether a key is there. It is never shown, not even in part.
 fn key(args: &ConnectionArgs) -> Finding {
-    let auth = start::auth_from_environment(args.provider);
+    let auth = start::auth_from_environment(args);
     match (args.provider, auth, start::endpoint(args)) {
         (ProviderArg::Anthropic, Auth::ApiKey(_), _) => {
             Finding::ok("key", "ANTHROPIC_API_KEY is set")

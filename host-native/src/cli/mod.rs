@@ -4,13 +4,16 @@
 mod anew;
 mod args;
 mod call;
+mod client;
 mod demo;
 mod doctor;
 mod engine;
 mod flow;
 mod keys;
+mod launch;
 mod model;
 mod os;
+mod person;
 mod plain;
 mod prompt;
 mod question;
@@ -19,7 +22,6 @@ mod render;
 mod replay;
 mod report;
 mod run;
-mod settings;
 mod signals;
 mod start;
 mod terminal;
@@ -30,6 +32,8 @@ use clap::{CommandFactory as _, Parser as _};
 
 use self::{
     args::{Command, CommandLine, ModelCommand, RunArgs, VERSION},
+    person::Person,
+    run::Prompts,
     signals::Signal,
     start::StartError,
 };
@@ -122,15 +126,20 @@ fn on_runtime(work: impl Future<Output = Result<Exit, StartError>>) -> Result<Ex
     done
 }
 
-/// `windlass "what to do"`.
+/// `windlass "what to do"`, and a conversation where nobody said what.
 async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
-    let prompt = prompt::read(args.prompt.as_deref())?;
-    let stops = signals::watch().map_err(StartError::Runtime)?;
     let form = report::Form::of(&args);
-    let (agent, questions) = start::agent(&args, form.wants_partial_messages(&args))?;
-    let mut reporter = report::Reporter::new(form, &args, &agent.spec());
-    let person = (form == report::Form::People && terminal::has_person()).then(Default::default);
-    run::run(&agent, prompt, &mut reporter, person, questions, stops).await
+    let has_person = form == report::Form::People && terminal::has_person();
+    let prompts = match (&args.prompt, has_person) {
+        (None, true) => Prompts::Typed(Person::default()),
+        _ => Prompts::One(prompt::read(args.prompt.as_deref())?),
+    };
+    let stops = signals::watch().map_err(StartError::Runtime)?;
+    let launch = launch::launch(&args, form.wants_partial_messages(&args), has_person)?;
+    let mut reporter = report::Reporter::new(form, &args);
+    let person = has_person.then(Person::default);
+    let name = args.name.as_deref();
+    run::run(launch, name, prompts, person, &mut reporter, stops).await
 }
 
 /// Says why nothing was started.

@@ -3,34 +3,21 @@
 //! What is asked about was written by a model. It is shown whole, wrapped and behind a bar, so that
 //! no text of it can pass for a line of the question.
 
-use std::{
-    io::{self, BufRead as _, Write as _},
-    thread,
-    time::Instant,
-};
-
-use anstream::eprint;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use unicode_width::UnicodeWidthChar as _;
 use windlass_core::{
     effect::{PermissionRequest, PermissionResponse},
     permission::{Mode, PermissionUpdate, visible},
 };
 
-use super::{
-    os,
-    plain::{clean, one_line},
-    terminal::Stage,
-};
+use super::plain::{clean, one_line};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const ASKING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Columns of a terminal that does not tell.
-const USUAL_COLUMNS: usize = 80;
 /// Lines of one field that are shown; commands are shown to their end.
 const SHOWN_LINES: usize = 30;
 
@@ -40,22 +27,17 @@ const FIELD_ORDER: [&str; 4] = ["command", "file_path", "old_string", "new_strin
 /// A question on its way to the person, with the way back.
 #[derive(Debug)]
 pub(crate) struct Question {
-    request: PermissionRequest,
-    answer: oneshot::Sender<PermissionResponse>,
+    pub(super) request: PermissionRequest,
+    pub(super) answer: oneshot::Sender<PermissionResponse>,
 }
 
 impl Question {
-    /// Puts a question and waits for the answer. Where nobody takes it, the answer is no.
-    pub(crate) async fn put(
-        questions: mpsc::UnboundedSender<Self>,
+    /// A question, and the way back for its answer.
+    pub(crate) fn new(
         request: PermissionRequest,
-    ) -> PermissionResponse {
-        let (answer, answered) = oneshot::channel();
-        let otherwise = PermissionResponse::deny(refusal(&request));
-        if questions.send(Self { request, answer }).is_err() {
-            return otherwise;
-        }
-        answered.await.unwrap_or(otherwise)
+        answer: oneshot::Sender<PermissionResponse>,
+    ) -> Self {
+        Self { request, answer }
     }
 
     /// The model's id of the call.
@@ -73,7 +55,7 @@ impl Question {
 }
 
 /// The refusal where nobody can be asked. The model reads it, and so does the person afterwards.
-fn refusal(request: &PermissionRequest) -> String {
+pub(super) fn refusal(request: &PermissionRequest) -> String {
     let rule = request.suggested_rule();
     let rule = rule.as_deref().unwrap_or(&request.tool_name);
     format!(
@@ -85,7 +67,7 @@ fn refusal(request: &PermissionRequest) -> String {
 }
 
 /// What "always" would change: the narrowest of what was suggested, for this session.
-fn lasting(request: &PermissionRequest) -> Option<PermissionUpdate> {
+pub(super) fn lasting(request: &PermissionRequest) -> Option<PermissionUpdate> {
     let narrowest = request.suggestions.first()?;
     Some(narrowest.clone().for_session())
 }
@@ -99,66 +81,8 @@ fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The person at the terminal.
-#[derive(Debug, Default)]
-pub(crate) struct Person {
-    /// Lines that were typed; the thread that reads them is started by the first question.
-    lines: Option<mpsc::UnboundedReceiver<(Instant, String)>>,
-    /// What was answered with "always".
-    always: Vec<PermissionUpdate>,
-}
-
-impl Person {
-    /// Asks and passes the answer on. A question that is dropped half-way is denied.
-    pub(crate) async fn ask(&mut self, question: Question) {
-        let Question {
-            request,
-            mut answer,
-        } = question;
-        if lasting(&request).is_some_and(|change| self.always.contains(&change)) {
-            // A rule need not match what it was suggested for (a command with quotes): asked once is enough.
-            let _ = answer.send(PermissionResponse::allow());
-            return;
-        }
-        let columns = Stage::stderr().columns().unwrap_or(USUAL_COLUMNS);
-        eprint!("{}", text(&request, columns));
-        os::discard_typed_ahead();
-        let asked_at = Instant::now();
-        let lines = self.lines.get_or_insert_with(read_lines);
-        let response = loop {
-            eprint!("{}", choices(&request));
-            let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
-            let line = tokio::select! {
-                line = answer_after(asked_at, lines) => line,
-                // The run was interrupted: nobody waits for the answer.
-                () = answer.closed() => {
-                    eprint!("\n");
-                    return;
-                }
-            };
-            match line.as_deref().map(|line| understand(line, &request)) {
-                Some(Some(response)) => break response,
-                Some(None) => eprint!("  Please answer with one of the letters.\n"),
-                None => {
-                    eprint!("\n");
-                    break PermissionResponse::deny(refusal(&request));
-                }
-            }
-        };
-        if let PermissionResponse::Allow {
-            updated_permissions,
-            ..
-        } = &response
-        {
-            self.always.extend(updated_permissions.iter().cloned());
-        }
-        // Whoever asked may be gone; then nothing runs.
-        let _ = answer.send(response);
-    }
-}
-
 /// What a typed line means; none if it means nothing.
-fn understand(line: &str, request: &PermissionRequest) -> Option<PermissionResponse> {
+pub(super) fn understand(line: &str, request: &PermissionRequest) -> Option<PermissionResponse> {
     let (word, rest) = match line.trim().split_once(char::is_whitespace) {
         Some((word, rest)) => (word, rest.trim()),
         None => (line.trim(), ""),
@@ -182,7 +106,7 @@ fn understand(line: &str, request: &PermissionRequest) -> Option<PermissionRespo
 }
 
 /// The question, without the choices.
-fn text(request: &PermissionRequest, columns: usize) -> String {
+pub(super) fn text(request: &PermissionRequest, columns: usize) -> String {
     let tool = one_line(&request.tool_name);
     let mut out = format!(
         "\n  {ASKING}?{ASKING:#} {BOLD}{tool}{BOLD:#} {DIM}({}){DIM:#}\n",
@@ -196,7 +120,7 @@ fn text(request: &PermissionRequest, columns: usize) -> String {
     out
 }
 
-fn choices(request: &PermissionRequest) -> String {
+pub(super) fn choices(request: &PermissionRequest) -> String {
     let always = match lasting(request) {
         None => String::new(),
         Some(PermissionUpdate::SetMode {
@@ -274,34 +198,6 @@ fn wrap(line: &str, columns: usize) -> Vec<String> {
         }
     }
     pieces
-}
-
-/// The next line that was typed after the question was put; none at the end of input.
-async fn answer_after(
-    asked_at: Instant,
-    lines: &mut mpsc::UnboundedReceiver<(Instant, String)>,
-) -> Option<String> {
-    loop {
-        let (read_at, line) = lines.recv().await?;
-        if read_at >= asked_at {
-            return Some(line);
-        }
-    }
-}
-
-/// Lines of standard input with the time they were read, from a thread of their own: a read cannot be
-/// taken back.
-fn read_lines() -> mpsc::UnboundedReceiver<(Instant, String)> {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
-            if sender.send((Instant::now(), line)).is_err() {
-                break;
-            }
-        }
-    });
-    receiver
 }
 
 #[cfg(test)]

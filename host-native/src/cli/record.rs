@@ -5,13 +5,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use windlass::AgentBuilder;
+use windlass::engine::Recording;
 use windlass_engine::LineFile;
 
 use super::start::StartError;
 
-/// Lets the agent write the journal of its session to a file, which is made now.
-pub(crate) fn to_file(builder: AgentBuilder, path: &Path) -> Result<AgentBuilder, StartError> {
+/// Has the journal of a session written to a file, which is made now.
+pub(crate) fn to_file(path: &Path) -> Result<Recording, StartError> {
     // Its owner alone can read it: it holds the whole conversation.
     let file = LineFile::create(path).map_err(|error| StartError::File {
         what: "--record",
@@ -21,16 +21,16 @@ pub(crate) fn to_file(builder: AgentBuilder, path: &Path) -> Result<AgentBuilder
     let name = path.display().to_string();
     // A journal is of one session: the first, and on the command line the only one.
     let file = Arc::new(Mutex::new(Some(file)));
-    Ok(builder.record(move |_id| {
+    Ok(Recording::new(move |_id| {
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner).take();
         let name = name.clone();
-        move |line: &str| {
+        Box::new(move |line: &str| {
             let Some(open) = &mut file else { return };
             // Line by line, so that what was recorded until a crash is there.
             if let Err(error) = open.append(format!("{line}\n").as_bytes()) {
                 anstream::eprintln!("windlass: --record `{name}`: {error}; the journal ends here");
                 file = None;
             }
-        }
+        })
     }))
 }

@@ -4,11 +4,11 @@
 
 mod stream;
 
-use std::{borrow::Cow, collections::BTreeSet, fmt::Write as _};
+use std::{borrow::Cow, fmt::Write as _};
 
 use anstyle::{AnsiColor, Style};
 use windlass_core::{
-    Message, RawJson, Spec,
+    Message, RawJson,
     json::RawObject,
     message::{
         ApiRetry, AssistantMessage, Init, ResultMessage, ResultSubtype, SystemMessage, UserMessage,
@@ -33,6 +33,8 @@ const WARNING: Style = AnsiColor::Yellow.on_default();
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 /// Milliseconds a frame stands.
 const FRAME_MS: u64 = 100;
+/// Tools that only read: their calls run side by side.
+const READING: [&str; 5] = ["Read", "Glob", "Grep", "TaskOutput", "TodoWrite"];
 /// Columns where there is no terminal to ask.
 const USUAL_COLUMNS: usize = 100;
 
@@ -40,8 +42,6 @@ const USUAL_COLUMNS: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Screen {
     cwd: String,
-    /// Tools that only read: their calls run side by side.
-    reading: BTreeSet<String>,
     columns: usize,
     verbose: bool,
     /// Calls without a result, in their order.
@@ -68,14 +68,11 @@ struct Running {
 }
 
 impl Screen {
-    /// A screen for a session of this kind. Without a width, text is not broken into lines and calls get
-    /// lines of the usual length.
-    pub(crate) fn new(spec: &Spec, columns: Option<usize>, verbose: bool) -> Self {
+    /// A screen. Without a width, text is not broken into lines and calls get lines of the usual length.
+    pub(crate) fn new(columns: Option<usize>, verbose: bool) -> Self {
         let wide_enough = |columns: usize| columns.max(20);
-        let reading = spec.tools.iter().filter(|tool| tool.annotations.read_only);
         Self {
-            cwd: spec.environment.cwd.clone(),
-            reading: reading.map(|tool| tool.name.clone()).collect(),
+            cwd: String::new(),
             columns: columns.map_or(USUAL_COLUMNS, wide_enough),
             verbose,
             calls: Vec::new(),
@@ -94,6 +91,7 @@ impl Screen {
         match message {
             Message::System(SystemMessage::Init(init)) => {
                 self.waiting_since = Some(at);
+                self.cwd.clone_from(&init.cwd);
                 if self.verbose {
                     self.init(&mut out, init);
                 }
@@ -152,7 +150,7 @@ impl Screen {
     fn begin_calls(&mut self, at: u64) {
         let mut only_reading = true;
         for (index, call) in self.calls.iter_mut().enumerate() {
-            let reads = self.reading.contains(&call.tool);
+            let reads = READING.contains(&call.tool.as_str());
             if call.since.is_none() && (index == 0 || reads && only_reading) {
                 call.since = Some(at);
             }
@@ -335,7 +333,12 @@ impl Screen {
         out.push('\n');
         let usage = &result.usage;
         let (style, sign, verdict) = match result.subtype {
-            ResultSubtype::Success => (GOOD, '✓', Cow::Borrowed("done")),
+            ResultSubtype::Success if !result.is_error => (GOOD, '✓', Cow::Borrowed("done")),
+            // A model server that failed: the text says how.
+            ResultSubtype::Success => {
+                let text = result.result.as_deref().unwrap_or_default();
+                (BAD, '✗', Cow::Owned(one_line(text)))
+            }
             _ => {
                 let errors = result.errors.as_deref().unwrap_or_default().join("; ");
                 (BAD, '✗', Cow::Owned(one_line(&errors)))

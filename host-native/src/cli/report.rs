@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use windlass::core::{Message, Spec, message::ResultMessage};
+use windlass::core::{Message, message::ResultMessage};
 
 use super::{
     args::{OutputFormat, RunArgs},
@@ -58,11 +58,22 @@ pub(crate) struct Reporter {
     screen: Screen,
     /// Where the run is shown beside an answer that is for a program.
     aside: Option<Stage<Stderr>>,
+    /// The last result, where that is all that is printed.
+    last: Option<Last>,
+}
+
+/// A result as a program is told it.
+#[derive(Debug)]
+enum Last {
+    /// The message.
+    Line(String),
+    /// The text of the answer, or what went wrong.
+    Answer(Box<ResultMessage>),
 }
 
 impl Reporter {
     /// A reporter for a run of this kind.
-    pub(crate) fn new(form: Form, args: &RunArgs, spec: &Spec) -> Self {
+    pub(crate) fn new(form: Form, args: &RunArgs) -> Self {
         let out = Stage::stdout();
         let aside = (args.verbose && form == Form::Answer).then(Stage::stderr);
         let columns = aside.as_ref().map_or(out.columns(), Stage::columns);
@@ -70,56 +81,74 @@ impl Reporter {
             form,
             debug: args.debug,
             started: Instant::now(),
-            screen: Screen::new(spec, columns, args.verbose),
+            screen: Screen::new(columns, args.verbose),
             out,
             aside,
+            last: None,
         }
     }
 
     /// A reporter for people, without anything else.
-    pub(crate) fn for_people(spec: &Spec) -> Self {
+    pub(crate) fn for_people() -> Self {
         let out = Stage::stdout();
         Self {
             form: Form::People,
             debug: false,
             started: Instant::now(),
-            screen: Screen::new(spec, out.columns(), false),
+            screen: Screen::new(out.columns(), false),
             out,
             aside: None,
+            last: None,
         }
     }
 
-    /// Prints what a message is worth in this form.
+    /// Prints what a message is worth in this form: the message, if it is of a kind that is known here, and as it was written.
     ///
     /// # Errors
     /// When standard output cannot be written to; usually because nobody reads it.
-    pub(crate) fn message(&mut self, message: &Message) -> io::Result<()> {
+    pub(crate) fn message(&mut self, message: Option<&Message>, line: &str) -> io::Result<()> {
         if self.debug {
             // A standard error that is gone is no reason to stop.
-            let _ = writeln!(io::stderr(), "{}", message.to_line());
+            let _ = writeln!(io::stderr(), "{line}");
         }
         let at = self.elapsed_ms();
-        match self.form {
-            Form::People => {
+        match (self.form, message) {
+            (Form::StreamJson, _) => self.line(line),
+            (_, None) => Ok(()),
+            (Form::People, Some(message)) => {
                 let text = self.screen.show(message, at);
-                if text.is_empty() {
-                    Ok(())
-                } else {
-                    self.out.write(&text)
+                match text.is_empty() {
+                    true => Ok(()),
+                    false => self.out.write(&text),
                 }
             }
-            Form::StreamJson => self.line(&message.to_line()),
-            Form::Json if matches!(message, Message::Result(_)) => self.line(&message.to_line()),
-            Form::Json => Ok(()),
-            Form::Answer => {
+            (Form::Json, Some(message)) => {
+                if matches!(message, Message::Result(_)) {
+                    self.last = Some(Last::Line(line.to_owned()));
+                }
+                Ok(())
+            }
+            (Form::Answer, Some(message)) => {
                 if let Some(aside) = &mut self.aside {
                     let _ = aside.write(&self.screen.show(message, at)); // as above
                 }
-                match message {
-                    Message::Result(result) => self.answer(result),
-                    _ => Ok(()),
+                if let Message::Result(result) = message {
+                    self.last = Some(Last::Answer(Box::new(result.clone())));
                 }
+                Ok(())
             }
+        }
+    }
+
+    /// Prints what a program waits for: the last result. Work in the background may have had one of its own.
+    ///
+    /// # Errors
+    /// As [`Reporter::message`].
+    pub(crate) fn end(&mut self) -> io::Result<()> {
+        match self.last.take() {
+            None => Ok(()),
+            Some(Last::Line(line)) => self.line(&line),
+            Some(Last::Answer(result)) => self.answer(&result),
         }
     }
 
@@ -167,6 +196,10 @@ impl Reporter {
 
     fn answer(&mut self, result: &ResultMessage) -> io::Result<()> {
         match (&result.result, &result.errors) {
+            (Some(text), _) if result.is_error => {
+                anstream::eprintln!("windlass: {}", one_line(text));
+                Ok(())
+            }
             (Some(text), _) => {
                 let end = if text.ends_with('\n') { "" } else { "\n" };
                 // A pipe gets the bytes as they are, a terminal only what it can stand.

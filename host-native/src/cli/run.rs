@@ -1,100 +1,225 @@
-//! One prompt from its first message to its result.
+//! A prompt, or a conversation, from its first message to its last result.
 
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
-use windlass::{Agent, ResultMessage, Run};
+use tokio::sync::watch;
+use windlass::engine::Launch;
+use windlass_core::Message;
 
 use super::{
     Exit,
-    question::{Person, Question},
+    client::{Client, Heard},
+    person::Person,
+    question::Question,
     report::Reporter,
-    signals::Stop,
+    signals::{Signal, Stop},
     start::StartError,
 };
 
 /// How often the line that says what is going on is drawn.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Runs a prompt, prints what comes of it and answers the questions that arise.
+/// What is said to the model.
+pub(crate) enum Prompts {
+    /// This, and nothing else.
+    One(String),
+    /// What a person types, line by line, until they have typed all.
+    Typed(Person),
+}
+
+/// A run of the engine, with whoever is in front of it.
+pub(crate) struct Run<'a> {
+    client: Client,
+    reporter: &'a mut Reporter,
+    /// Who decides; none where nobody can be asked.
+    person: Option<Person>,
+    /// The person is asked for the next prompt when the last one is answered.
+    is_conversation: bool,
+    /// A prompt was sent and is not answered.
+    is_answering: bool,
+    /// The last result was an error.
+    has_failed: bool,
+    /// The signal that stops it.
+    stopped: Option<Signal>,
+}
+
+/// Why a run ends before the engine does.
+enum Left {
+    /// Nobody reads what is printed.
+    PipeClosed,
+    /// All is to stop.
+    Stopped(Signal),
+}
+
+/// Runs an engine, prints what comes of it and answers the questions that arise.
+///
+/// # Errors
+/// [`StartError`] when the engine cannot start.
 pub(crate) async fn run(
-    agent: &Agent,
-    prompt: String,
+    launch: Launch,
+    name: Option<&str>,
+    prompts: Prompts,
+    person: Option<Person>,
     reporter: &mut Reporter,
-    mut person: Option<Person>,
-    mut questions: mpsc::UnboundedReceiver<Question>,
     mut stops: watch::Receiver<Stop>,
 ) -> Result<Exit, StartError> {
-    let session = agent.session();
-    let mut run = session.prompt(prompt.as_str());
-    let mut frames = tokio::time::interval(FRAME);
-    loop {
-        // In this order: a message that came before a question is shown before it.
-        let printed = tokio::select! {
-            biased;
-            Ok(()) = stops.changed() => match stop(&mut stops, &run) {
-                None => Ok(()),
-                Some(exit) => return Ok(exit),
-            },
-            message = run.next() => match message {
-                None => break,
-                Some(message) => reporter.message(&message),
-            },
-            Some(question) = questions.recv() => match &mut person {
+    let mut client = Client::start(launch);
+    client.initialize(name);
+    let is_conversation = matches!(prompts, Prompts::Typed(_));
+    let person = match prompts {
+        Prompts::One(text) => {
+            client.prompt(&text);
+            person
+        }
+        Prompts::Typed(person) => Some(person),
+    };
+    let mut run = Run {
+        client,
+        reporter,
+        person,
+        is_conversation,
+        is_answering: !is_conversation,
+        has_failed: false,
+        stopped: None,
+    };
+    match run.to_its_end(&mut stops).await {
+        Err(Left::PipeClosed) => {
+            run.client.stop().await;
+            Ok(Exit::PipeClosed)
+        }
+        Err(Left::Stopped(signal)) => {
+            run.client.stop().await;
+            Ok(Exit::Signal(signal))
+        }
+        Ok(()) => {
+            let exit = run.exit();
+            let printed = run.reporter.end();
+            run.client.ended().await?;
+            Ok(match printed {
+                Ok(()) => exit,
+                Err(_) => Exit::PipeClosed,
+            })
+        }
+    }
+}
+
+impl Run<'_> {
+    async fn to_its_end(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
+        let mut frames = tokio::time::interval(FRAME);
+        loop {
+            if self.is_conversation && !self.is_answering {
+                self.next_prompt(stops).await?;
+            }
+            // In this order: a message that came before a question is shown before it.
+            tokio::select! {
+                biased;
+                Ok(()) = stops.changed() => self.signalled(stops)?,
+                heard = self.client.next() => match heard {
+                    None => return Ok(()),
+                    Some(heard) => self.heard(heard, stops).await?,
+                },
+                _ = frames.tick(), if self.reporter.is_animated() => printed(self.reporter.tick())?,
+            }
+        }
+    }
+
+    async fn heard(&mut self, heard: Heard, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
+        match heard {
+            Heard::Message(message, line) => {
+                if let Some(Message::Result(result)) = message.as_deref() {
+                    self.has_failed = result.is_error;
+                    self.is_answering = false;
+                }
+                printed(self.reporter.message(message.as_deref(), &line))
+            }
+            Heard::Question(question) => self.ask(question, stops).await,
+            // Before the first result nothing was owed yet.
+            Heard::Idle if self.is_answering => Ok(()),
+            Heard::Idle => match self.stopped {
+                // What still runs in the background is not waited for.
+                Some(signal) => Err(Left::Stopped(signal)),
+                None if self.is_conversation => Ok(()),
                 None => {
-                    reporter.refused(&question.refuse());
+                    self.client.finish();
                     Ok(())
                 }
-                Some(person) => {
-                    let made_room = reporter.make_room();
-                    let call = question.tool_use_id().to_owned();
-                    tokio::select! {
-                        biased;
-                        Ok(()) = stops.changed() => {
-                            anstream::eprintln!();
-                            if let Some(exit) = stop(&mut stops, &run) {
-                                return Ok(exit);
-                            }
-                        }
-                        () = person.ask(question) => {}
-                    }
-                    reporter.answered(&call);
-                    made_room
-                }
             },
-            _ = frames.tick(), if reporter.is_animated() => reporter.tick(),
+        }
+    }
+
+    async fn ask(
+        &mut self,
+        question: Question,
+        stops: &mut watch::Receiver<Stop>,
+    ) -> Result<(), Left> {
+        let Some(person) = &mut self.person else {
+            self.reporter.refused(&question.refuse());
+            return Ok(());
         };
-        if printed.is_err() {
-            // Nobody reads any more: stop quietly, as other programs in a pipe do.
-            return Ok(Exit::PipeClosed);
+        let made_room = self.reporter.make_room();
+        let call = question.tool_use_id().to_owned();
+        let is_stopped = tokio::select! {
+            biased;
+            Ok(()) = stops.changed() => true,
+            () = person.ask(question) => false,
+        };
+        if is_stopped {
+            anstream::eprintln!();
+            self.signalled(stops)?;
+        }
+        self.reporter.answered(&call);
+        printed(made_room)
+    }
+
+    /// Asks for the next prompt, and sends it. At the end of the input no more will come.
+    async fn next_prompt(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
+        let Some(person) = &mut self.person else {
+            return Ok(()); // a conversation has one
+        };
+        let line = tokio::select! {
+            biased;
+            Ok(()) = stops.changed() => {
+                anstream::eprintln!();
+                return self.signalled(stops);
+            }
+            line = person.prompt() => line,
+        };
+        match line {
+            Some(line) => {
+                self.client.prompt(&line);
+                self.is_answering = true;
+            }
+            None => {
+                self.is_conversation = false;
+                self.client.finish();
+            }
+        }
+        Ok(())
+    }
+
+    /// What a signal changes: what runs is interrupted, or all is over.
+    fn signalled(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
+        match *stops.borrow_and_update() {
+            Stop::No => Ok(()),
+            Stop::Orderly(signal) if self.is_answering => {
+                self.stopped = Some(signal);
+                self.client.interrupt();
+                Ok(())
+            }
+            Stop::Orderly(signal) | Stop::Now(signal) => Err(Left::Stopped(signal)),
         }
     }
-    match run.result().await {
-        Ok(result) => Ok(exit_of(&result, *stops.borrow())),
-        Err(error) => {
-            anstream::eprintln!("windlass: {error}");
-            Ok(Exit::Failed)
+
+    fn exit(&self) -> Exit {
+        match self.stopped {
+            _ if !self.has_failed => Exit::Done,
+            Some(signal) => Exit::Signal(signal),
+            None => Exit::Failed,
         }
     }
 }
 
-/// What a signal changes: the run is interrupted, or all is over.
-fn stop(stops: &mut watch::Receiver<Stop>, run: &Run) -> Option<Exit> {
-    match *stops.borrow_and_update() {
-        Stop::No => None,
-        Stop::Orderly(_) => {
-            // A run that has ended already needs no interrupt.
-            let _ = run.interrupt();
-            None
-        }
-        Stop::Now(signal) => Some(Exit::Signal(signal)),
-    }
-}
-
-fn exit_of(result: &ResultMessage, stopped: Stop) -> Exit {
-    match stopped {
-        _ if !result.is_error => Exit::Done,
-        Stop::Orderly(signal) | Stop::Now(signal) => Exit::Signal(signal),
-        Stop::No => Exit::Failed,
-    }
+fn printed(done: std::io::Result<()>) -> Result<(), Left> {
+    // Nobody reads any more: stop quietly, as other programs in a pipe do.
+    done.map_err(|_| Left::PipeClosed)
 }

@@ -62,6 +62,7 @@ impl AgentServers {
         let mut wanted: BTreeMap<String, BTreeMap<String, RawJson>> = agents
             .iter()
             .filter(|agent| trusted == Trusted::All || agent.source == AgentSource::Option)
+            .filter(|agent| surroundings.runs_programs() || agent.source != AgentSource::Project)
             .map(|agent| (agent.name.clone(), inline(agent)))
             .filter(|(_, servers)| !servers.is_empty())
             .collect();

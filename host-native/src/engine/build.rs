@@ -7,6 +7,7 @@ use windlass_core::{
     agent::{Agent as AgentSpec, AgentDefinition},
     context::{InterruptedAnswer, PlanReminder, SystemPrompt},
     permission::{Mode, Rule, RuleValue, Source},
+    provider::openai::ChatCompletions,
     spec::{AgentToolName, Thinking},
     tools::CoreTool,
 };
@@ -20,12 +21,12 @@ use windlass_engine::{
 };
 
 use super::{
-    launch::Launch,
+    launch::{Launch, ModelApi},
     surroundings::{Surroundings, resolved},
 };
 use crate::{
     Agent, BuildError,
-    http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
+    http::Auth,
     sandbox::{Sandbox, SandboxError, in_words},
 };
 
@@ -131,7 +132,7 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
             .iter()
             .map(|flag| format!("--{flag} has no effect: there is no such thing here")),
     );
-    let sandbox = sandbox(&surroundings, &mut spec, &mut warnings)?;
+    let sandbox = sandbox(launch, &surroundings, &mut spec, &mut warnings)?;
     if let Some(model) = &flags.model {
         spec.model = resolved(&spec, model);
     }
@@ -193,11 +194,12 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
 
 /// The sandbox that the settings ask for, if it can be had; the spec then speaks of it.
 fn sandbox(
+    launch: &Launch,
     surroundings: &Surroundings,
     spec: &mut Spec,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Sandbox>, StartError> {
-    let settings = surroundings.sandbox();
+    let settings = surroundings.sandbox(launch.sandbox.as_ref());
     if !settings.is_enabled() {
         return Ok(None);
     }
@@ -271,14 +273,21 @@ impl Blueprint {
 
 fn agent(launch: &Launch, initialize: &Initialize) -> Result<Agent, StartError> {
     let flags = &launch.flags;
-    let base_url = launch.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL);
-    let endpoint = EndpointConfig {
-        client: Some(launch.client.clone()),
-        ..EndpointConfig::new(base_url, launch.auth.clone()).with_extra_ca_of_environment()
-    };
+    let endpoint = launch.endpoint();
+    let mut builder = Agent::builder();
+    if launch.api == ModelApi::ChatCompletions {
+        if flags.model.is_none() {
+            return Err(StartError::Flag {
+                flag: "provider",
+                reason: "openai needs --model: servers of this kind have no model in common"
+                    .to_owned(),
+            });
+        }
+        builder = builder.provider(ChatCompletions::at(&endpoint.base_url));
+    }
     let mut deny = flags.disallowed_tools.clone();
     deny.extend(initialize.disallowed_tools.iter().flatten().cloned());
-    let mut builder = Agent::builder()
+    builder = builder
         .endpoint(endpoint)
         .partial_messages(flags.include_partial_messages)
         .free_workspace_reads(true)
@@ -306,6 +315,9 @@ fn agent(launch: &Launch, initialize: &Initialize) -> Result<Agent, StartError> 
     }
     for directory in &flags.add_dirs {
         builder = builder.add_dir(directory);
+    }
+    for prices in &launch.price_files {
+        builder = builder.prices_file(prices);
     }
     Ok(builder.build()?)
 }
@@ -410,7 +422,7 @@ fn agents_of_flag(json: Option<&str>, spec: &mut Spec, warnings: &mut Vec<String
 
 /// The core's own tools, as far as they are wanted and there is somebody for whom they make sense.
 fn offer(launch: &Launch, spec: &mut Spec) {
-    let can_ask = spec.permissions.can_ask;
+    let can_ask = spec.permissions.can_ask && launch.has_person;
     let in_git = spec.environment.git_repository == Some(true);
     let has_skills = !spec.skills.is_empty();
     match &launch.flags.tools {

@@ -1,17 +1,26 @@
 //! What an engine is started with: its command line and its environment.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
+use windlass_core::SessionId;
 use windlass_engine::{
     config_dir::ConfigDir,
     protocol::{
         fit::LONGEST_FRAME,
-        flags::{FlagError, Flags},
+        flags::{FlagError, Flags, Provider},
         frames::StateFrames,
     },
+    settings::SandboxSettings,
 };
 
-use crate::{credentials::Credentials, http::Auth, redact::Redactor};
+use crate::{
+    credentials::Credentials,
+    http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
+    redact::Redactor,
+};
+
+/// OpenAI's own server.
+pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// How long background work may go on after the input has ended, where nothing else is said: ten minutes.
 const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
@@ -19,6 +28,49 @@ const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
 /// How long commands may take that hear of a session's end, where nothing else is said: an SDK ends an engine by force after
 /// two seconds.
 const LAST_HOOKS: Duration = Duration::from_millis(1500);
+
+/// What a model server speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ModelApi {
+    /// Anthropic's Messages API.
+    #[default]
+    Messages,
+    /// OpenAI's chat completions, which most other servers speak.
+    ChatCompletions,
+}
+
+/// What of a project's own files takes effect before a person has trusted the folder. Its deny and ask rules always do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ProjectTrust {
+    /// What starts programs (hooks, MCP servers) does, and variables that change no others: whoever starts an engine for a
+    /// program, and lets it read a folder's files, trusts the folder so far. For SDKs.
+    #[default]
+    Programs,
+    /// Nothing that starts a program, or changes environment, endpoint or what is allowed. For the command line.
+    Nothing,
+    /// Everything: somebody said so when they started it.
+    Everything,
+}
+
+/// Gives, for a session that begins, what takes the lines of its journal.
+#[derive(Clone)]
+pub struct Recording(pub(super) Arc<dyn Fn(SessionId) -> JournalSink + Send + Sync>);
+
+/// What takes the lines of a journal, without their line ends.
+pub type JournalSink = Box<dyn FnMut(&str) + Send>;
+
+impl Recording {
+    /// Journals of sessions go where `open` says.
+    pub fn new(open: impl Fn(SessionId) -> JournalSink + Send + Sync + 'static) -> Self {
+        Self(Arc::new(open))
+    }
+}
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recording")
+    }
+}
 
 /// Everything that an engine is told before the first line.
 #[derive(Debug, Clone)]
@@ -42,8 +94,20 @@ pub struct Launch {
     /// The keys that the environment held. An MCP server is given one that its configuration names; whatever servers say is
     /// searched for them.
     pub keys: Credentials,
-    /// The model server's address; none for Anthropic's.
+    /// What the model server speaks (`--provider`).
+    pub api: ModelApi,
+    /// The model server's address; none for that of whoever made its API.
     pub base_url: Option<String>,
+    /// What counts of a project that nobody has trusted.
+    pub trust: ProjectTrust,
+    /// Somebody is there whom the model can ask.
+    pub has_person: bool,
+    /// How commands are confined, beside what the settings files say of it.
+    pub sandbox: Option<SandboxSettings>,
+    /// Files of model prices, added to the built-in ones.
+    pub price_files: Vec<PathBuf>,
+    /// Where the journal of a session goes that begins.
+    pub recording: Option<Recording>,
     /// Who reads state frames.
     pub states: StateFrames,
     /// How often a failed model call is asked again.
@@ -78,14 +142,31 @@ impl Launch {
         words: &[String],
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, FlagError> {
+        Ok(Self::with_flags(Flags::parse(words)?, variable))
+    }
+
+    /// From flags and an environment.
+    #[must_use]
+    pub fn with_flags(mut flags: Flags, variable: impl Fn(&str) -> Option<String>) -> Self {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let is_on = |name: &str| {
             variable(name)
                 .is_some_and(|value| !matches!(value.as_str(), "0" | "false" | "no" | "off"))
         };
         let number = |name: &str| variable(name).and_then(|value| value.parse::<u32>().ok());
-        let key = variable("ANTHROPIC_API_KEY").map(|key| Auth::ApiKey(key.into()));
-        let token = || variable("ANTHROPIC_AUTH_TOKEN").map(|token| Auth::Bearer(token.into()));
+        let bearer = |name| variable(name).map(|token| Auth::Bearer(token.into()));
+        let (api, auth, base_url) = match flags.provider {
+            Provider::Anthropic => {
+                let key = variable("ANTHROPIC_API_KEY").map(|key| Auth::ApiKey(key.into()));
+                let auth = key.or_else(|| bearer("ANTHROPIC_AUTH_TOKEN"));
+                (ModelApi::Messages, auth, "ANTHROPIC_BASE_URL")
+            }
+            Provider::OpenAi => {
+                let auth = bearer("OPENAI_API_KEY");
+                (ModelApi::ChatCompletions, auth, "OPENAI_BASE_URL")
+            }
+        };
+        let base_url = flags.base_url.clone().or_else(|| variable(base_url));
         let states = if is_on("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") {
             StateFrames::ForCaller
         } else if is_on("CLAUDE_CODE_SDK_READS_SESSION_STATE") {
@@ -98,7 +179,6 @@ impl Launch {
             .or_else(|| etcetera::home_dir().ok());
         let config_dir = variable("CLAUDE_CONFIG_DIR");
         let config = ConfigDir::find(config_dir.as_deref(), home.as_deref());
-        let mut flags = Flags::parse(words)?;
         let is_yes = |value: String| matches!(value.as_str(), "1" | "true" | "yes" | "on");
         // Other programs read lists of names in it: those are not about this one.
         flags.debug |= variable("DEBUG").is_some_and(is_yes);
@@ -122,16 +202,22 @@ impl Launch {
                 client.push_str(&format!(", {what}/{value}"));
             }
         }
-        Ok(Self {
+        Self {
             flags,
             cwd: None,
             config,
             home,
             entrypoint,
             client,
-            auth: key.or_else(token).unwrap_or(Auth::None),
+            auth: auth.unwrap_or(Auth::None),
             keys: Credentials::read(variable),
-            base_url: variable("ANTHROPIC_BASE_URL"),
+            api,
+            base_url,
+            trust: ProjectTrust::default(),
+            has_person: true,
+            sandbox: None,
+            price_files: Vec::new(),
+            recording: None,
             states,
             max_retries: number("CLAUDE_CODE_MAX_RETRIES"),
             response_idle_ms: number("CLAUDE_STREAM_IDLE_TIMEOUT_MS"),
@@ -143,7 +229,24 @@ impl Launch {
             last_hooks: number("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")
                 .map_or(LAST_HOOKS, |ms| Duration::from_millis(ms.into())),
             longest_frame,
-        })
+        }
+    }
+
+    /// Where the model is and how it is spoken to.
+    #[must_use]
+    pub fn endpoint(&self) -> EndpointConfig {
+        let usual = match self.api {
+            ModelApi::Messages => DEFAULT_BASE_URL,
+            ModelApi::ChatCompletions => OPENAI_BASE_URL,
+        };
+        let base_url = self.base_url.as_deref().unwrap_or(usual);
+        let mut endpoint = EndpointConfig::new(base_url, self.auth.clone());
+        endpoint.client = Some(self.client.clone());
+        match &self.flags.ca_file {
+            Some(file) => endpoint.extra_ca.push(file.into()),
+            None => endpoint = endpoint.with_extra_ca_of_environment(),
+        }
+        endpoint
     }
 
     /// What takes the keys out of the words of others.

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use windlass_core::{
-    Input, SessionId,
+    Input, SessionId, Spec,
     context::{MemoryFile, MemoryScope},
     hook::{
         Occurrence, concerned,
         input::{InstructionsLoaded, LoadReason, MemoryType, SessionEnd, Setup},
     },
+    testkit::Recorder,
 };
 use windlass_engine::transcript::{SessionFiles, TaskOutputs};
 
@@ -20,9 +21,10 @@ use super::{
     hooks::{CallbackHooks, End, SessionHooks, commands},
     host::EngineHost,
     keeping::{Keeper, TakenUp, taken_up},
+    launch::Recording,
     preparing::Prepared,
     servers::Servers,
-    session::{Live, outlives_a_conversation},
+    session::{Kept, Live, outlives_a_conversation},
 };
 use crate::{
     agent::{fresh_uuid, random_seed},
@@ -83,7 +85,7 @@ impl Engine {
         if self.live.is_none() && self.prepared.is_some() && !self.servers_are_pending() {
             let spec = self.spec()?;
             let session = match self.taken_up.take() {
-                None => windlass_core::Session::new(spec, self.session_id, random_seed()),
+                None => self.fresh_session(spec),
                 Some(TakenUp { saved, .. }) => {
                     let (id, seed) = (self.session_id, random_seed());
                     let transcript = saved.transcript();
@@ -91,7 +93,7 @@ impl Engine {
                     // What was mended is what the next request would have been refused for.
                     let (session, _) =
                         windlass_core::Session::resume_transcript(spec, id, seed, transcript);
-                    session.counting_on(spent)
+                    Kept::plain(session.counting_on(spent))
                 }
             };
             let live = self.start(session)?;
@@ -135,7 +137,7 @@ impl Engine {
             .collect()
     }
 
-    fn spec(&self) -> Option<Arc<windlass_core::Spec>> {
+    fn spec(&self) -> Option<Arc<Spec>> {
         let prepared = self.prepared.as_ref()?;
         let spec = &prepared.blueprint.spec;
         Some(with_servers(spec, &self.servers, &self.agent_servers))
@@ -149,7 +151,18 @@ impl Engine {
         self.servers.are_pending() || agents_own.is_some_and(Servers::are_pending)
     }
 
-    fn start(&self, session: windlass_core::Session) -> Option<Live> {
+    /// A session that begins, with a journal where one is wanted.
+    fn fresh_session(&self, spec: Arc<Spec>) -> Kept {
+        let (id, seed) = (self.session_id, random_seed());
+        match &self.launch.recording {
+            None => Kept::plain(windlass_core::Session::new(spec, id, seed)),
+            Some(Recording(open)) => {
+                Kept::Recorded(Box::new(Recorder::start(spec, id, seed, open(id))))
+            }
+        }
+    }
+
+    fn start(&self, session: Kept) -> Option<Live> {
         let prepared = self.prepared.as_ref()?;
         // Its messages are taken by the host around it.
         let (native, _) = prepared.blueprint.agent.host();
@@ -229,7 +242,10 @@ impl Engine {
         };
         match live.session.renewed(spec) {
             Ok((session, unheard)) => {
-                let live = self.start(session);
+                if live.session.look().is_recorded() {
+                    self.warn("the tools have changed, and the journal ends here");
+                }
+                let live = self.start(Kept::plain(session));
                 if let Some(live) = live {
                     live.send(Input::Resumed { live: Vec::new() });
                     for input in unheard {

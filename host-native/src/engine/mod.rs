@@ -54,7 +54,10 @@ use self::{
     actor::Engine,
     servers::{Connected, Relisted},
 };
-pub use self::{build::StartError, launch::Launch};
+pub use self::{
+    build::StartError,
+    launch::{JournalSink, Launch, ModelApi, OPENAI_BASE_URL, ProjectTrust, Recording},
+};
 
 /// How long the last lines may take to be written once the engine was told to stop: less than whoever told it waits before
 /// ending it by force.

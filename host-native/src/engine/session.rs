@@ -2,21 +2,63 @@
 
 use std::{
     collections::VecDeque,
+    ops::Deref,
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures_util::{FutureExt, stream};
 use tokio::{sync::mpsc, task::JoinHandle};
-use windlass_core::{HostError, Input, Machine, Millis, Now, Output, Session, SnapshotError, Spec};
+use windlass_core::{
+    HostError, Input, Machine, Millis, Now, Output, Session, SnapshotError, Spec, testkit::Recorder,
+};
 
-use super::{Event, host::EngineHost};
+use super::{Event, host::EngineHost, launch::JournalSink};
 use crate::host::panic_text;
+
+/// A session, which a journal may be kept of.
+pub(super) enum Kept {
+    /// Without a journal.
+    Plain(Box<Session>),
+    /// With one.
+    Recorded(Box<Recorder<JournalSink>>),
+}
+
+impl Kept {
+    /// Without a journal.
+    pub(super) fn plain(session: Session) -> Self {
+        Self::Plain(Box::new(session))
+    }
+
+    /// Whether a journal is kept.
+    pub(super) fn is_recorded(&self) -> bool {
+        matches!(self, Self::Recorded(_))
+    }
+
+    fn machine(&mut self) -> &mut dyn Machine {
+        match self {
+            Self::Plain(session) => session.as_mut(),
+            Self::Recorded(recorder) => recorder.as_mut(),
+        }
+    }
+}
+
+/// To look at.
+impl Deref for Kept {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        match self {
+            Self::Plain(session) => session,
+            Self::Recorded(recorder) => recorder.session(),
+        }
+    }
+}
 
 /// A session that is turned by one task and looked at by others. Cloning is cheap.
 #[derive(Clone)]
 pub(super) struct SharedSession {
-    session: Arc<Mutex<Session>>,
+    session: Arc<Mutex<Kept>>,
     /// Never locked but alone, or after the session.
     said: Arc<Mutex<Said>>,
 }
@@ -30,7 +72,7 @@ struct Said {
 }
 
 impl SharedSession {
-    fn new(session: Session) -> Self {
+    fn new(session: Kept) -> Self {
         Self {
             session: Arc::new(Mutex::new(session)),
             said: Arc::default(),
@@ -38,7 +80,7 @@ impl SharedSession {
     }
 
     /// The session, to look at. The task that turns it waits meanwhile: be quick.
-    pub(super) fn look(&self) -> MutexGuard<'_, Session> {
+    pub(super) fn look(&self) -> MutexGuard<'_, Kept> {
         // A panic in the machine ends its task; what is left to look at is its last state.
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,11 +142,11 @@ impl Machine for SharedSession {
             said.unheard.pop_front();
         }
         drop(said);
-        session.handle(now, input)
+        session.machine().handle(now, input)
     }
 
     fn poll(&mut self) -> Option<Output> {
-        self.look().poll()
+        self.look().machine().poll()
     }
 
     fn deadline(&self) -> Option<Millis> {
@@ -127,7 +169,7 @@ pub(super) struct Live {
 impl Live {
     /// Begins to turn a session. When the task ends, [`Event::Ended`] says how.
     pub(super) fn start(
-        session: Session,
+        session: Kept,
         host: EngineHost,
         events: mpsc::UnboundedSender<Event>,
     ) -> Self {

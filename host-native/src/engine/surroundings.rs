@@ -10,7 +10,7 @@ use windlass_core::{
     RawJson, Spec,
     agent::AgentModel,
     context::OutputStyle,
-    permission::{Layered, Source},
+    permission::{Layered, Rule, RuleName, Source},
 };
 use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
@@ -22,7 +22,9 @@ use windlass_engine::{
 };
 
 use super::{
-    build::StartError, launch::Launch, project_files::ProjectFilesReader,
+    build::StartError,
+    launch::{Launch, ProjectTrust},
+    project_files::ProjectFilesReader,
     servers::read_project_config,
 };
 
@@ -37,6 +39,8 @@ pub(super) struct Surroundings {
     pub(super) sources: SettingSources,
     /// A person has trusted the project's folder: what its files widen counts.
     is_trusted: bool,
+    /// What its files start runs: commands that are hooks, MCP servers.
+    runs_programs: bool,
     /// Some settings forbid the mode that bypasses permissions.
     pub(super) bypass_disabled: bool,
 }
@@ -71,7 +75,8 @@ impl Surroundings {
         let settings = settings.or(flags.settings.as_deref());
         let managed = managed.or(flags.managed_settings.as_deref());
         let settings = places.load(sources, settings, managed)?;
-        let is_trusted = is_trusted(&launch.config, launch.home.as_deref(), &project);
+        let is_trusted = launch.trust == ProjectTrust::Everything
+            || is_trusted(&launch.config, launch.home.as_deref(), &project);
         let project_places = ProjectPlaces {
             config: launch.config.clone(),
             cwd: project,
@@ -84,6 +89,7 @@ impl Surroundings {
             project_places,
             sources,
             is_trusted,
+            runs_programs: is_trusted || launch.trust == ProjectTrust::Programs,
             bypass_disabled: false,
         })
     }
@@ -97,7 +103,11 @@ impl Surroundings {
                 let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
                 StartError::Permissions(words.join("; "))
             })?;
+        if !self.runs_programs {
+            warnings.extend(self.left_out(&layered.rules.untrusted));
+        }
         let rules = &mut spec.permissions.rules;
+        rules.untrusted.extend(layered.rules.untrusted);
         rules.allow.extend(layered.rules.allow);
         rules.ask.extend(layered.rules.ask);
         rules.deny.extend(layered.rules.deny);
@@ -173,9 +183,33 @@ impl Surroundings {
     }
 
     /// Whether the folder's files may set a variable. Before a person has trusted the folder they may add to the environment what
-    /// is their own, and change nothing that is there.
+    /// is their own, and change nothing that is there; nor that, where they start nothing either.
     fn may_set(&self, name: &str) -> bool {
-        self.is_trusted || !(changes_programs(name) || std::env::var_os(name).is_some())
+        let changes = || changes_programs(name) || std::env::var_os(name).is_some();
+        self.is_trusted || self.runs_programs && !changes()
+    }
+
+    /// What the folder's files say that counts once a person has trusted it, in words.
+    fn left_out(&self, rules: &[Rule]) -> Vec<String> {
+        let folder = "nobody has trusted this folder, so";
+        let mut words: Vec<String> = (rules.iter())
+            .map(|rule| {
+                let rule = RuleName::from(rule);
+                format!("{folder} its settings do not allow {rule}: --trust lets them")
+            })
+            .collect();
+        let ours = self.settings.hooks(false).commands;
+        let hooks = self.settings.hooks(true).commands.into_iter();
+        words.extend(
+            hooks
+                .filter(|hook| !ours.contains(hook))
+                .map(|hook| format!("{folder} its hook `{}` does not run", hook.command)),
+        );
+        let servers = self.servers_of_project().unwrap_or_default();
+        words.extend(
+            (servers.keys()).map(|name| format!("{folder} its MCP server {name} is not started")),
+        );
+        words
     }
 
     /// A person has trusted the folder.
@@ -184,15 +218,20 @@ impl Surroundings {
     }
 
     /// The confinement of commands.
-    pub(super) fn sandbox(&self) -> SandboxSettings {
-        self.settings.sandbox(self.is_trusted, None)
+    pub(super) fn sandbox(&self, command_line: Option<&SandboxSettings>) -> SandboxSettings {
+        self.settings.sandbox(self.is_trusted, command_line)
     }
 
     /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the
     /// folder so far: a guard that is written there and does not run would be worse than none. What the settings *allow* still needs
     /// the word of a person.
     pub(super) fn hooks(&self) -> SettingsHooks {
-        self.settings.hooks(true)
+        self.settings.hooks(self.runs_programs)
+    }
+
+    /// Whether what the folder's files start runs.
+    pub(super) fn runs_programs(&self) -> bool {
+        self.runs_programs
     }
 
     /// The output style by its name: told as it is written, also where nobody knows it.
@@ -218,6 +257,13 @@ impl Surroundings {
     /// The MCP servers of the project's `.mcp.json`, where the project is a source and but for those that the settings switch off.
     /// Whoever starts an engine for a program and lets it read a folder's files trusts the folder so far.
     pub(super) fn project_servers(&self) -> Result<BTreeMap<String, RawJson>, String> {
+        match self.runs_programs {
+            true => self.servers_of_project(),
+            false => Ok(BTreeMap::new()),
+        }
+    }
+
+    fn servers_of_project(&self) -> Result<BTreeMap<String, RawJson>, String> {
         if !self.sources.project {
             return Ok(BTreeMap::new());
         }

@@ -20,6 +20,16 @@ use windlass_core::{
 
 pub use self::value::{effort, rules_of};
 
+/// Whose API a model server speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Provider {
+    /// Anthropic's Messages API.
+    #[default]
+    Anthropic,
+    /// OpenAI's chat completions.
+    OpenAi,
+}
+
 /// What the flags say. Nothing stands for a flag that was not there.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flags {
@@ -31,6 +41,12 @@ pub struct Flags {
     pub include_partial_messages: bool,
     /// `--include-hook-events`.
     pub include_hook_events: bool,
+    /// `--provider`: `anthropic`, or `openai` for chat completions.
+    pub provider: Provider,
+    /// `--base-url`: the model server's address.
+    pub base_url: Option<String>,
+    /// `--ca-file`: certificates in PEM form that are trusted beside the system's.
+    pub ca_file: Option<String>,
     /// `--model`.
     pub model: Option<String>,
     /// `--fallback-model`.

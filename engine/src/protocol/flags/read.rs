@@ -8,7 +8,7 @@ use windlass_core::{
 };
 
 use super::{
-    FlagError, Flags,
+    FlagError, Flags, Provider,
     value::{effort, rules_of, words_of},
 };
 
@@ -107,6 +107,15 @@ impl Flags {
             "include-partial-messages" => self.include_partial_messages = true,
             "include-hook-events" => self.include_hook_events = true,
             "model" => self.model = some(text).filter(|model| model != "default"),
+            "provider" => {
+                self.provider = match text.as_str() {
+                    "anthropic" => Provider::Anthropic,
+                    "openai" => Provider::OpenAi,
+                    _ => return Err(wrong(format!("takes anthropic or openai, not `{text}`"))),
+                }
+            }
+            "base-url" => self.base_url = some(text),
+            "ca-file" => self.ca_file = some(text),
             "fallback-model" => self.fallback_model = some(text),
             "betas" => self.betas.extend(words_of(&text)),
             "effort" => {
@@ -245,6 +254,9 @@ fn takes(name: &str) -> Option<Takes> {
         "debug" | "resume" => Takes::MaybeValue,
         "input-format"
         | "output-format"
+        | "provider"
+        | "base-url"
+        | "ca-file"
         | "model"
         | "fallback-model"
         | "effort"

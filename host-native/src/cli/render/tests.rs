@@ -77,18 +77,11 @@ fn result(fields: Value) -> Message {
     message(all)
 }
 
-/// A screen 60 columns wide, for a session in `/work` whose Read and Glob only read.
+/// A screen 60 columns wide, for a session in `/work`.
 fn screen() -> Screen {
-    let tool = |name: &str| ToolDefinition::new(name, "", RawJson::empty_object());
-    let mut spec = Spec::default();
-    spec.environment.cwd = "/work".to_owned();
-    spec.tools = vec![
-        tool("Read").read_only(),
-        tool("Glob").read_only(),
-        tool("Bash"),
-        tool("Edit"),
-    ];
-    Screen::new(&spec, Some(60), false)
+    let mut screen = Screen::new(Some(60), false);
+    "/work".clone_into(&mut screen.cwd);
+    screen
 }
 
 /// What a screen 60 columns wide shows of messages that come 100 ms apart.

@@ -1,0 +1,182 @@
+//! From flags and environment to what an engine is started with.
+
+use windlass::engine::{Launch, ProjectTrust};
+use windlass_core::permission::{Mode, Rule};
+use windlass_engine::protocol::{
+    flags::{Flags, Provider},
+    frames::StateFrames,
+};
+
+use super::{
+    args::{ConnectionArgs, ProviderArg, RunArgs, list},
+    keys::variable,
+    record,
+    start::{StartError, check_key},
+};
+
+/// Says for how many milliseconds a model server may send nothing of its response.
+const IDLE_VARIABLE: &str = "CLAUDE_STREAM_IDLE_TIMEOUT_MS";
+
+/// The tools of the core, as `--tools` takes them beside the built-in ones.
+const CORE_TOOLS: [&str; 8] = [
+    "Agent",
+    "Task",
+    "TaskOutput",
+    "TaskStop",
+    "TodoWrite",
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "EnterWorktree",
+];
+
+/// The built-in tools.
+const BUILTIN_TOOLS: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
+
+/// What the flags ask for. `wants_partial` says whether the model's stream is shown as it comes, `has_person` whether
+/// somebody can be asked.
+///
+/// # Errors
+/// [`StartError`]: the first flag that makes no sense, or a key or file that is missing.
+pub(crate) fn launch(
+    args: &RunArgs,
+    wants_partial: bool,
+    has_person: bool,
+) -> Result<Launch, StartError> {
+    let mut launch = Launch::with_flags(flags(args, wants_partial)?, variable);
+    check_key(args.connection.provider, &launch.endpoint())?;
+    if let Some(idle) = variable(IDLE_VARIABLE)
+        && idle.parse::<u32>().is_err()
+    {
+        return Err(StartError::Usage(format!(
+            "{IDLE_VARIABLE} is a number of milliseconds, not `{idle}`"
+        )));
+    }
+    // It says when nothing is owed any more.
+    launch.states = StateFrames::ForSdk;
+    launch.longest_frame = None;
+    launch.has_person = has_person;
+    launch.trust = match args.trust {
+        true => ProjectTrust::Everything,
+        false => ProjectTrust::Nothing,
+    };
+    launch.sandbox.clone_from(&args.sandbox);
+    launch.price_files.extend(args.prices.clone());
+    if let Some(max_retries) = args.max_retries {
+        launch.max_retries = Some(max_retries);
+    }
+    if let Some(file) = &args.record {
+        launch.recording = Some(record::to_file(file)?);
+    }
+    Ok(launch)
+}
+
+fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
+    let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let connection = connection(&args.connection);
+    if connection.provider == Provider::OpenAi && filled(&args.model).is_none() {
+        return Err(StartError::Usage(
+            "--provider openai needs --model: servers of this kind have no model in common"
+                .to_owned(),
+        ));
+    }
+    let sources = match (&args.setting_sources, args.bare) {
+        (_, true) => Some(Vec::new()),
+        (None, false) => None,
+        (Some(names), false) => Some(names.split(',').map(|name| name.trim().to_owned()))
+            .map(|names| names.filter(|name| !name.is_empty()).collect()),
+    };
+    Ok(Flags {
+        include_partial_messages: wants_partial,
+        model: filled(&args.model),
+        fallback_model: filled(&args.fallback_model),
+        betas: list(&args.betas),
+        effort: args.effort.map(Into::into),
+        system_prompt: args.system_prompt.clone(),
+        append_system_prompt: filled(&args.append_system_prompt).into_iter().collect(),
+        tools: args.tools.as_deref().map(tools).transpose()?,
+        allowed_tools: rules("--allowedTools", &args.allowed_tools)?,
+        disallowed_tools: rules("--disallowedTools", &args.disallowed_tools)?,
+        max_turns: args.max_turns,
+        max_budget: args.max_budget_usd,
+        permission_mode: args.permission_mode,
+        // The mode by its name on the command line is as explicit as the flag.
+        bypass: args.dangerously_skip_permissions
+            || args.permission_mode == Some(Mode::BypassPermissions),
+        // Who cannot ask anybody says so, and which flag would let a call run.
+        permission_prompt_tool: Some(
+            filled(&args.permission_prompt_tool).unwrap_or_else(|| "stdio".to_owned()),
+        ),
+        json_schema: args.json_schema.clone(),
+        agent: filled(&args.agent),
+        agents: filled(&args.agents),
+        continue_session: args.continue_session,
+        resume: filled(&args.resume),
+        session_id: filled(&args.session_id),
+        fork_session: args.fork_session,
+        no_session_persistence: args.no_session_persistence,
+        settings: args.settings.clone(),
+        setting_sources: sources,
+        add_dirs: (args.add_dir.iter())
+            .map(|directory| directory.display().to_string())
+            .collect(),
+        mcp_configs: args.mcp_config.clone(),
+        strict_mcp_config: args.strict_mcp_config || args.bare,
+        ..connection
+    })
+}
+
+/// How the model is reached, as flags.
+pub(crate) fn connection(args: &ConnectionArgs) -> Flags {
+    let ca_file = args.ca_file.as_ref();
+    Flags {
+        provider: match args.provider {
+            ProviderArg::Anthropic => Provider::Anthropic,
+            ProviderArg::Openai => Provider::OpenAi,
+        },
+        base_url: args.base_url.clone().filter(|url| !url.is_empty()),
+        ca_file: ca_file.map(|file| file.display().to_string()),
+        ..Flags::default()
+    }
+}
+
+/// The tools that there are at all.
+fn tools(values: &[String]) -> Result<Vec<String>, StartError> {
+    let names = list(values);
+    if names == ["default"] {
+        return Ok(names);
+    }
+    let known = || BUILTIN_TOOLS.iter().chain(&CORE_TOOLS);
+    match names
+        .iter()
+        .find(|name| !known().any(|known| known == name))
+    {
+        None => Ok(names),
+        Some(name) => Err(StartError::Usage(format!(
+            "--tools: there is no built-in tool named `{name}`; there are {}",
+            known().copied().collect::<Vec<_>>().join(", ")
+        ))),
+    }
+}
+
+/// The rules of a flag. Each is read here, so that a complaint names the flag.
+fn rules(flag: &str, values: &[String]) -> Result<Vec<String>, StartError> {
+    let rules = list(values);
+    for rule in &rules {
+        Rule::parse(rule).map_err(|error| StartError::Usage(error.at(flag).to_string()))?;
+    }
+    Ok(rules)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_that_cannot_be_read_names_the_flag() {
+        let error = rules("--allowedTools", &["Read,Bash(ls".to_owned()]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "permission rule `Bash(ls`: the parenthesis is not closed at the end (from --allowedTools)"
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! The person at the terminal: who is asked, and what they type.
+
+use std::{
+    io::{self, BufRead as _, Write as _},
+    thread,
+    time::Instant,
+};
+
+use anstream::eprint;
+use anstyle::{AnsiColor, Style};
+use tokio::sync::mpsc;
+use windlass_core::{effect::PermissionResponse, permission::PermissionUpdate};
+
+use super::{
+    os,
+    question::{Question, choices, lasting, refusal, text, understand},
+    terminal::Stage,
+};
+
+const ASKING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Columns of a terminal that does not tell.
+const USUAL_COLUMNS: usize = 80;
+
+/// The person at the terminal.
+#[derive(Debug, Default)]
+pub(crate) struct Person {
+    /// Lines that were typed; the thread that reads them is started by the first question.
+    lines: Option<mpsc::UnboundedReceiver<(Instant, String)>>,
+    /// What was answered with "always".
+    always: Vec<PermissionUpdate>,
+}
+
+impl Person {
+    /// Asks for the next prompt; none at the end of the input.
+    pub(crate) async fn prompt(&mut self) -> Option<String> {
+        let lines = self.lines.get_or_insert_with(read_lines);
+        loop {
+            eprint!("{ASKING}>{ASKING:#} ");
+            let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
+            let Some((_, line)) = lines.recv().await else {
+                eprint!("\n");
+                return None;
+            };
+            if !line.trim().is_empty() {
+                return Some(line);
+            }
+        }
+    }
+
+    /// Asks and passes the answer on. A question that is dropped half-way is denied.
+    pub(crate) async fn ask(&mut self, question: Question) {
+        let Question {
+            request,
+            mut answer,
+        } = question;
+        if lasting(&request).is_some_and(|change| self.always.contains(&change)) {
+            // A rule need not match what it was suggested for (a command with quotes): asked once is enough.
+            let _ = answer.send(PermissionResponse::allow());
+            return;
+        }
+        let columns = Stage::stderr().columns().unwrap_or(USUAL_COLUMNS);
+        eprint!("{}", text(&request, columns));
+        os::discard_typed_ahead();
+        let asked_at = Instant::now();
+        let lines = self.lines.get_or_insert_with(read_lines);
+        let response = loop {
+            eprint!("{}", choices(&request));
+            let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
+            let line = tokio::select! {
+                line = answer_after(asked_at, lines) => line,
+                // The run was interrupted: nobody waits for the answer.
+                () = answer.closed() => {
+                    eprint!("\n");
+                    return;
+                }
+            };
+            match line.as_deref().map(|line| understand(line, &request)) {
+                Some(Some(response)) => break response,
+                Some(None) => eprint!("  Please answer with one of the letters.\n"),
+                None => {
+                    eprint!("\n");
+                    break PermissionResponse::deny(refusal(&request));
+                }
+            }
+        };
+        if let PermissionResponse::Allow {
+            updated_permissions,
+            ..
+        } = &response
+        {
+            self.always.extend(updated_permissions.iter().cloned());
+        }
+        // Whoever asked may be gone; then nothing runs.
+        let _ = answer.send(response);
+    }
+}
+
+/// The next line that was typed after the question was put; none at the end of input.
+async fn answer_after(
+    asked_at: Instant,
+    lines: &mut mpsc::UnboundedReceiver<(Instant, String)>,
+) -> Option<String> {
+    loop {
+        let (read_at, line) = lines.recv().await?;
+        if read_at >= asked_at {
+            return Some(line);
+        }
+    }
+}
+
+/// Lines of standard input with the time they were read, from a thread of their own: a read cannot be
+/// taken back.
+fn read_lines() -> mpsc::UnboundedReceiver<(Instant, String)> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if sender.send((Instant::now(), line)).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
