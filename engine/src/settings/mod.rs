@@ -38,7 +38,7 @@ pub use self::{
     hooks::{CommandHook, HookSettings, SettingsHooks},
     load::{SettingsError, SettingsPlaces},
     sandbox::{Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource},
-    trust::is_trusted,
+    trust::{is_trusted, trust},
     variables::changes_programs,
     write::{WriteError, write_permission_updates, write_settings},
 };

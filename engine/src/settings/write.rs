@@ -125,12 +125,12 @@ fn change(path: &Path, updates: &[&PermissionUpdate]) -> Result<(), WriteError> 
     })
 }
 
-fn object(json: &str) -> Result<RawObject, String> {
+pub(super) fn object(json: &str) -> Result<RawObject, String> {
     RawObject::parse(json).map_err(|error| error.reason)
 }
 
 /// Replaces a file by what becomes of it; one that cannot be read, or that `change` refuses, stays.
-fn edit(
+pub(super) fn edit(
     path: &Path,
     change: impl FnOnce(&mut RawObject) -> Result<(), String>,
 ) -> Result<(), WriteError> {

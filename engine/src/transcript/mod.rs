@@ -30,6 +30,7 @@ mod git;
 mod place;
 mod resume;
 mod scribe;
+mod summary;
 mod task_outputs;
 #[cfg(test)]
 mod tests;
@@ -45,6 +46,7 @@ pub use self::{
     place::{SavedAt, SessionFiles},
     resume::{ResumeError, ResumeOptions, SavedSession},
     scribe::{Facts, Scribe, ScribeLine},
+    summary::{Said, Summary, said},
     task_outputs::TaskOutputs,
 };
 

@@ -125,6 +125,28 @@ impl SessionFiles {
         Ok(found)
     }
 
+    /// Takes a session away: its transcript, those of its subagents, and what files held before it changed them.
+    ///
+    /// # Errors
+    /// [`TranscriptError`]: the first file or folder that cannot be removed. The transcript is the last, so that whatever
+    /// is left can still be named.
+    pub fn remove(&self, saved: &SavedAt) -> Result<(), TranscriptError> {
+        let folders = [
+            saved.path.with_extension(""),
+            self.config.file_history(saved.id),
+        ];
+        for folder in folders {
+            match fs::remove_dir_all(&folder) {
+                Err(error) if !is_absent(&error) => {
+                    return Err(TranscriptError::new("removing", &folder, error));
+                }
+                _ => {}
+            }
+        }
+        let removed = fs::remove_file(&saved.path);
+        removed.map_err(|error| TranscriptError::new("removing", &saved.path, error))
+    }
+
     /// The folder, and those of other engines whose hash of a long path came out differently.
     fn folders(&self) -> Result<Vec<PathBuf>, TranscriptError> {
         let mut folders = vec![self.folder.clone()];

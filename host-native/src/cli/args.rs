@@ -39,9 +39,28 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Check what windlass needs on this machine.
     Doctor(DoctorArgs),
+    /// The sessions of this folder.
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
     /// A model for tests that says what a script tells it to.
     #[command(subcommand)]
     Model(ModelCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// List them, the newest first.
+    List,
+    /// Print what was said in one.
+    Show {
+        /// Its id.
+        id: String,
+    },
+    /// Take one away, with all that was kept of it.
+    Delete {
+        /// Its id.
+        id: String,
+    },
 }
 
 /// A run of the agent.

@@ -21,15 +21,8 @@ use windlass_engine::protocol::{flags::Flags, frames::StateFrames};
 
 use self::project::Project;
 use super::{
-    Exit,
-    args::DemoArgs,
-    keys::variable,
-    plain::one_line,
-    report::Reporter,
-    run::{self, Prompts},
-    signals,
-    start::StartError,
-    terminal::Stage,
+    Exit, args::DemoArgs, keys::variable, plain::one_line, report::Reporter, run, signals,
+    start::StartError, terminal::Stage,
 };
 
 const SCRIPT: &str = include_str!("../../demo/script.json");
@@ -69,7 +62,7 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
     let exit = run::run(
         launch(project.root(), &server.url()),
         None,
-        Prompts::One(PROMPT.to_owned()),
+        Some(PROMPT.to_owned()),
         None,
         &mut reporter,
         stops,

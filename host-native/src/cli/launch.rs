@@ -54,6 +54,7 @@ pub(crate) fn launch(
     // It says when nothing is owed any more.
     launch.states = StateFrames::ForSdk;
     launch.longest_frame = None;
+    launch.tells_refusals = false;
     launch.has_person = has_person;
     launch.trust = match args.trust {
         true => ProjectTrust::Everything,

@@ -22,6 +22,7 @@ mod render;
 mod replay;
 mod report;
 mod run;
+mod sessions;
 mod signals;
 mod start;
 mod terminal;
@@ -29,12 +30,13 @@ mod terminal;
 use std::{future::Future, io, process::ExitCode, time::Duration};
 
 use clap::{CommandFactory as _, Parser as _};
+use windlass::engine::{Launch, ProjectTrust, left_out_untrusted};
+use windlass_engine::settings::trust;
 
 use self::{
-    args::{Command, CommandLine, ModelCommand, RunArgs, VERSION},
+    args::{Command, CommandLine, ModelCommand, RunArgs, SessionsCommand, VERSION},
     person::Person,
-    run::Prompts,
-    signals::Signal,
+    signals::{Signal, Stop},
     start::StartError,
 };
 
@@ -97,6 +99,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Replay(args)) => on_runtime(replay::replay(args)),
         Some(Command::Demo(args)) => on_runtime(demo::demo(args)),
         Some(Command::Doctor(args)) => on_runtime(doctor::doctor(args)),
+        Some(Command::Sessions(command)) => sessions::sessions(command),
         Some(Command::Model(ModelCommand::Serve(args))) => on_runtime(model::serve(args)),
     };
     match done {
@@ -128,18 +131,51 @@ fn on_runtime(work: impl Future<Output = Result<Exit, StartError>>) -> Result<Ex
 
 /// `windlass "what to do"`, and a conversation where nobody said what.
 async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
+    if args.resume.as_deref() == Some("") {
+        anstream::eprintln!("windlass: --resume takes the id of a session; this folder has these:");
+        sessions::sessions(SessionsCommand::List)?;
+        return Ok(Exit::Usage);
+    }
     let form = report::Form::of(&args);
     let has_person = form == report::Form::People && terminal::has_person();
-    let prompts = match (&args.prompt, has_person) {
-        (None, true) => Prompts::Typed(Person::default()),
-        _ => Prompts::One(prompt::read(args.prompt.as_deref())?),
+    let given = match (&args.prompt, has_person) {
+        (None, true) => None,
+        _ => Some(prompt::read(args.prompt.as_deref())?),
     };
     let stops = signals::watch().map_err(StartError::Runtime)?;
-    let launch = launch::launch(&args, form.wants_partial_messages(&args), has_person)?;
+    let mut launch = launch::launch(&args, form.wants_partial_messages(&args), has_person)?;
+    let mut person = has_person.then(Person::default);
+    if let Some(person) = &mut person {
+        let mut stops = stops.clone();
+        tokio::select! {
+            biased;
+            Ok(()) = stops.changed() => {
+                anstream::eprintln!();
+                return Ok(match *stops.borrow() {
+                    Stop::No => Exit::Failed, // it has changed
+                    Stop::Orderly(signal) | Stop::Now(signal) => Exit::Signal(signal),
+                });
+            }
+            asked = ask_for_trust(&mut launch, person) => asked?,
+        }
+    }
     let mut reporter = report::Reporter::new(form, &args);
-    let person = has_person.then(Person::default);
     let name = args.name.as_deref();
-    run::run(launch, name, prompts, person, &mut reporter, stops).await
+    run::run(launch, name, given, person, &mut reporter, stops).await
+}
+
+/// Asks the person, once, whether the files of the folder may do what they say.
+async fn ask_for_trust(launch: &mut Launch, person: &mut Person) -> Result<(), StartError> {
+    let files = left_out_untrusted(launch)?;
+    let folder = std::env::current_dir().map_err(StartError::Runtime)?;
+    if files.is_empty() || !person.trusts(&folder.display().to_string(), &files).await {
+        return Ok(());
+    }
+    launch.trust = ProjectTrust::Everything;
+    if let Err(error) = trust(&launch.config, launch.home.as_deref(), &folder) {
+        anstream::eprintln!("windlass: it will be asked again: {error}");
+    }
+    Ok(())
 }
 
 /// Says why nothing was started.

@@ -9,10 +9,15 @@ use std::{
 use anstream::eprint;
 use anstyle::{AnsiColor, Style};
 use tokio::sync::mpsc;
-use windlass_core::{effect::PermissionResponse, permission::PermissionUpdate};
+use windlass::engine::LeftOut;
+use windlass_core::{
+    effect::PermissionResponse,
+    permission::{PermissionUpdate, visible},
+};
 
 use super::{
     os,
+    plain::one_line,
     question::{Question, choices, lasting, refusal, text, understand},
     terminal::Stage,
 };
@@ -32,11 +37,42 @@ pub(crate) struct Person {
 }
 
 impl Person {
+    /// Asks whether the files of this folder may do what they say.
+    pub(crate) async fn trusts(&mut self, folder: &str, files: &LeftOut) -> bool {
+        let mut question = format!(
+            "\n  {ASKING}?{ASKING:#} Do you trust the files of {}? They\n",
+            one_line(folder)
+        );
+        let mut part = |what: &str, names: &[String]| {
+            for name in names {
+                question.push_str(&format!("    │ {what} {}\n", one_line(&visible(name))));
+            }
+        };
+        part("run", &files.hooks);
+        part("start the MCP server", &files.servers);
+        part("set the variable", &files.variables);
+        part("allow", &files.rules);
+        eprint!("{question}");
+        os::discard_typed_ahead();
+        let asked_at = Instant::now();
+        let lines = self.lines.get_or_insert_with(read_lines);
+        loop {
+            eprint!("  y yes, n no > ");
+            let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
+            let line = answer_after(asked_at, lines).await.unwrap_or_default();
+            match line.trim().to_ascii_lowercase().as_str() {
+                "y" | "yes" => return true,
+                "n" | "no" | "" => return false,
+                _ => eprint!("  Please answer with one of the letters.\n"),
+            }
+        }
+    }
+
     /// Asks for the next prompt; none at the end of the input.
     pub(crate) async fn prompt(&mut self) -> Option<String> {
         let lines = self.lines.get_or_insert_with(read_lines);
         loop {
-            eprint!("{ASKING}>{ASKING:#} ");
+            eprint!("{ASKING}> {ASKING:#}");
             let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
             let Some((_, line)) = lines.recv().await else {
                 eprint!("\n");

@@ -19,14 +19,6 @@ use super::{
 /// How often the line that says what is going on is drawn.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// What is said to the model.
-pub(crate) enum Prompts {
-    /// This, and nothing else.
-    One(String),
-    /// What a person types, line by line, until they have typed all.
-    Typed(Person),
-}
-
 /// A run of the engine, with whoever is in front of it.
 pub(crate) struct Run<'a> {
     client: Client,
@@ -51,34 +43,30 @@ enum Left {
     Stopped(Signal),
 }
 
-/// Runs an engine, prints what comes of it and answers the questions that arise.
+/// Runs an engine, prints what comes of it and answers the questions that arise: for one prompt, or without one for what a person
+/// types line by line, until they have typed all.
 ///
 /// # Errors
 /// [`StartError`] when the engine cannot start.
 pub(crate) async fn run(
     launch: Launch,
     name: Option<&str>,
-    prompts: Prompts,
+    prompt: Option<String>,
     person: Option<Person>,
     reporter: &mut Reporter,
     mut stops: watch::Receiver<Stop>,
 ) -> Result<Exit, StartError> {
     let mut client = Client::start(launch);
     client.initialize(name);
-    let is_conversation = matches!(prompts, Prompts::Typed(_));
-    let person = match prompts {
-        Prompts::One(text) => {
-            client.prompt(&text);
-            person
-        }
-        Prompts::Typed(person) => Some(person),
-    };
+    if let Some(prompt) = &prompt {
+        client.prompt(prompt);
+    }
     let mut run = Run {
         client,
         reporter,
         person,
-        is_conversation,
-        is_answering: !is_conversation,
+        is_conversation: prompt.is_none(),
+        is_answering: prompt.is_some(),
         has_failed: false,
         stopped: None,
     };

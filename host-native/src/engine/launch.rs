@@ -100,6 +100,8 @@ pub struct Launch {
     pub base_url: Option<String>,
     /// What counts of a project that nobody has trusted.
     pub trust: ProjectTrust,
+    /// Why no session begins is said on standard error too, beside the result: SDKs look there.
+    pub tells_refusals: bool,
     /// Somebody is there whom the model can ask.
     pub has_person: bool,
     /// How commands are confined, beside what the settings files say of it.
@@ -214,6 +216,7 @@ impl Launch {
             api,
             base_url,
             trust: ProjectTrust::default(),
+            tells_refusals: true,
             has_person: true,
             sandbox: None,
             price_files: Vec::new(),

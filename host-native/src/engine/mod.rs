@@ -57,6 +57,7 @@ use self::{
 pub use self::{
     build::StartError,
     launch::{JournalSink, Launch, ModelApi, OPENAI_BASE_URL, ProjectTrust, Recording},
+    surroundings::{LeftOut, left_out_untrusted},
 };
 
 /// How long the last lines may take to be written once the engine was told to stop: less than whoever told it waits before
@@ -133,7 +134,9 @@ where
     let writer = tokio::spawn(writing);
     if let Err(problem) = engine.take_up() {
         // Known to the SDKs: a result, no answer to anything, and the words on standard error.
-        anstream::eprintln!("{problem}");
+        if engine.launch.tells_refusals {
+            anstream::eprintln!("{problem}");
+        }
         engine.refuse(&problem).await;
         // An SDK that finds nobody to write its first request to tells that, and not what the result says.
         heard(input, &stop).await;

@@ -11,6 +11,7 @@ use windlass_core::{
     agent::AgentModel,
     context::OutputStyle,
     permission::{Layered, Rule, RuleName, Source},
+    spec::Environment,
 };
 use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
@@ -104,7 +105,7 @@ impl Surroundings {
                 StartError::Permissions(words.join("; "))
             })?;
         if !self.runs_programs {
-            warnings.extend(self.left_out(&layered.rules.untrusted));
+            warnings.extend(self.left_out(&layered.rules.untrusted).warnings());
         }
         let rules = &mut spec.permissions.rules;
         rules.untrusted.extend(layered.rules.untrusted);
@@ -189,27 +190,23 @@ impl Surroundings {
         self.is_trusted || self.runs_programs && !changes()
     }
 
-    /// What the folder's files say that counts once a person has trusted it, in words.
-    fn left_out(&self, rules: &[Rule]) -> Vec<String> {
-        let folder = "nobody has trusted this folder, so";
-        let mut words: Vec<String> = (rules.iter())
-            .map(|rule| {
-                let rule = RuleName::from(rule);
-                format!("{folder} its settings do not allow {rule}: --trust lets them")
-            })
-            .collect();
+    /// What the folder's files say that counts once a person has trusted it.
+    fn left_out(&self, rules: &[Rule]) -> LeftOut {
         let ours = self.settings.hooks(false).commands;
         let hooks = self.settings.hooks(true).commands.into_iter();
-        words.extend(
-            hooks
-                .filter(|hook| !ours.contains(hook))
-                .map(|hook| format!("{folder} its hook `{}` does not run", hook.command)),
-        );
+        let hooks = hooks.filter(|hook| !ours.contains(hook));
         let servers = self.servers_of_project().unwrap_or_default();
-        words.extend(
-            (servers.keys()).map(|name| format!("{folder} its MCP server {name} is not started")),
-        );
-        words
+        let variables = self.settings.env_left_out(|_| false);
+        LeftOut {
+            rules: (rules.iter().map(RuleName::from))
+                .map(|rule| rule.to_string())
+                .collect(),
+            hooks: hooks.map(|hook| hook.command).collect(),
+            servers: servers.into_keys().collect(),
+            variables: (variables.into_iter().flat_map(|(_, names)| names))
+                .map(ToOwned::to_owned)
+                .collect(),
+        }
     }
 
     /// A person has trusted the folder.
@@ -309,6 +306,60 @@ impl Surroundings {
         });
         (Value::Object(effective), sources.collect())
     }
+}
+
+/// What a folder's files say that does not count, because nobody has trusted the folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Rules that allow.
+    pub rules: Vec<String>,
+    /// Commands that are hooks.
+    pub hooks: Vec<String>,
+    /// MCP servers, by name.
+    pub servers: Vec<String>,
+    /// Variables, by name.
+    pub variables: Vec<String>,
+}
+
+impl LeftOut {
+    /// Whether there is nothing of the kind.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let folder = "nobody has trusted this folder, so";
+        let rules = self
+            .rules
+            .iter()
+            .map(|rule| format!("{folder} its settings do not allow {rule}: --trust lets them"));
+        let hooks = self.hooks.iter();
+        let hooks = hooks.map(|hook| format!("{folder} its hook `{hook}` does not run"));
+        let servers = self.servers.iter();
+        let servers = servers.map(|name| format!("{folder} its MCP server {name} is not started"));
+        // Variables are named with the reason that holds for them anyway.
+        rules.chain(hooks).chain(servers).collect()
+    }
+}
+
+/// What the files of the folder say that will not count, since nobody has trusted it: to ask a person about it.
+///
+/// # Errors
+/// [`StartError`]: settings that cannot be used.
+pub fn left_out_untrusted(launch: &Launch) -> Result<LeftOut, StartError> {
+    let surroundings = Surroundings::read(launch, &launch.directory(), None, None)?;
+    if surroundings.runs_programs {
+        return Ok(LeftOut::default());
+    }
+    let environment = Environment {
+        cwd: launch.directory().display().to_string(),
+        ..Environment::default()
+    };
+    // What is wrong with them is said when the session begins.
+    let layered = Layered::of(&surroundings.settings.layers(false), &environment);
+    let rules = layered.map(|layered| layered.rules.untrusted);
+    Ok(surroundings.left_out(&rules.unwrap_or_default()))
 }
 
 /// A model by its own name or by the short one of its family.

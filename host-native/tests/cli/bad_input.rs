@@ -164,7 +164,14 @@ fn a_failed_run_is_a_result_in_json_too() {
     let done = Windlass::asking(&server).run(&["Hi", "--output-format", "json"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(1), ""));
     let [result] = done.lines().try_into().unwrap();
-    assert_eq!(result["subtype"], "error_during_execution");
+    // As engines tell it: the run came to its end, and the model server's words are the result.
+    assert_eq!(result["subtype"], "success");
     assert_eq!(result["is_error"], true);
-    assert_eq!(result["errors"].as_array().unwrap().len(), 1);
+    assert!(
+        result["result"].as_str().unwrap().contains("no"),
+        "{result}"
+    );
+    let done = Windlass::asking(&server).run(&["Hi", "-p"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(1), ""));
+    assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
 }

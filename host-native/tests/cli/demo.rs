@@ -32,7 +32,7 @@ fn loop_6_the_demonstration_repairs_its_project() {
         "  ✓ Glob **/*.py · 9 files",
         "  ✓ Edit shop/discounts.py · -1 +1",
         "  ✓ Bash python3 -m unittest -q · OK",
-        "  6 turns · 4,976 in · 1,016 out · 17,725 cached · $0.0392",
+        "  9 turns · 4,976 in · 1,016 out · 17,725 cached · $0.0392",
         "  ✓ python3 -m unittest -q · Ran 10 tests",
         "  ✓ changed: shop/discounts.py, nothing else",
         "  ✓ the model was asked what its script expects",

@@ -12,11 +12,14 @@ mod journal;
 mod output;
 mod permission;
 mod places;
+mod project;
 mod provider;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod secrets;
+mod sessions;
 mod settings;
 mod signals;
 mod support;
+mod terminal;
 mod usage;

@@ -84,7 +84,9 @@ fn loop_1_stream_json_begins_with_init_and_ends_with_the_result() {
             "Grep",
             "Bash",
             "TaskOutput",
-            "TaskStop"
+            "TaskStop",
+            "Task",
+            "TodoWrite"
         ])
     );
     assert_eq!(lines[2]["tool_use_result"]["numFiles"], 1);

@@ -1,0 +1,190 @@
+//! What a project brings along, at the command line: instructions, skills, agents, hooks, servers; and whose word counts.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{
+    support::{Windlass, calling, model, saying},
+    terminal::Terminal,
+};
+
+const NOTES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/sdk/servers/notes.py");
+
+fn put(windlass: &Windlass, path: &str, text: &str) {
+    let path = windlass.workspace.path().join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn body(server: &windlass::model_server::ModelServer, request: usize) -> Value {
+    serde_json::from_slice(&server.requests()[request].body).unwrap()
+}
+
+#[test]
+fn ctx_6_instructions_of_the_project_reach_the_model_unless_it_is_bare() {
+    for (flags, expected) in [
+        (&[][..], true),
+        (&["--setting-sources", "user"], false),
+        (&["--bare"], false),
+    ] {
+        let server = saying(["Yes."]);
+        let windlass = Windlass::asking(&server);
+        put(&windlass, "CLAUDE.md", "Always count in dozens.");
+        let done = windlass.run(&[&["-p", "Hi"], flags].concat());
+        assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+        let said = body(&server, 0).to_string();
+        assert_eq!(
+            said.contains("Always count in dozens."),
+            expected,
+            "{flags:?}"
+        );
+    }
+}
+
+#[test]
+fn ctx_9_a_command_of_the_project_is_expanded() {
+    let server = saying(["Fine."]);
+    let windlass = Windlass::asking(&server);
+    put(
+        &windlass,
+        ".claude/commands/greet.md",
+        "Say hello to $ARGUMENTS.",
+    );
+    let done = windlass.run(&["-p", "/greet the cat"]);
+    assert_eq!(done.stdout, "Fine.\n", "{done:?}");
+    let said = body(&server, 0)["messages"].to_string();
+    assert!(said.contains("Say hello to the cat."), "{said}");
+}
+
+#[test]
+fn agent_1_an_agent_of_a_flag_is_who_the_session_runs_as() {
+    let server = saying(["Arr."]);
+    let windlass = Windlass::asking(&server);
+    let agents = json!({"pirate": {"description": "Talks.", "prompt": "You are a pirate."}});
+    let agents = agents.to_string();
+    let done = windlass.run(&["-p", "Hi", "--agents", &agents, "--agent", "pirate"]);
+    assert_eq!(done.stdout, "Arr.\n", "{done:?}");
+    let system = body(&server, 0)["system"].to_string();
+    assert!(system.contains("You are a pirate."), "{system}");
+}
+
+#[test]
+fn loop_16_an_answer_follows_its_schema() {
+    let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+    let server = calling("StructuredOutput", &json!({"n": 7}), "Done.");
+    let args = [
+        "-p",
+        "Count",
+        "--json-schema",
+        schema,
+        "--output-format",
+        "json",
+    ];
+    let done = Windlass::asking(&server).run(&args);
+    let [result] = done.lines().try_into().unwrap();
+    assert_eq!(result["structured_output"], json!({"n": 7}), "{result}");
+}
+
+#[test]
+fn mcp_1_a_server_of_a_flag_is_started_and_its_tool_called() {
+    let config = json!({"mcpServers": {"notes": {"command": "python3", "args": [NOTES]}}});
+    let config = config.to_string();
+    let server = saying(["Done."]);
+    let done = Windlass::asking(&server).run(&["-p", "Hi", "--mcp-config", &config]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    let tools = body(&server, 0)["tools"].to_string();
+    assert!(tools.contains("mcp__notes__"), "{tools}");
+}
+
+/// A project that starts programs, sets a variable and allows itself a command.
+fn eager(windlass: &Windlass) {
+    let settings = json!({
+        "permissions": {"allow": ["Bash(touch:*)"], "deny": ["Bash(rm:*)"]},
+        "env": {"OF_PROJECT": "set"},
+        "hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "touch hooked"}]}]},
+    });
+    put(windlass, ".claude/settings.json", &settings.to_string());
+    let servers =
+        json!({"mcpServers": {"theirs": {"command": "sh", "args": ["-c", "touch served"]}}});
+    put(windlass, ".mcp.json", &servers.to_string());
+}
+
+/// A model that makes a file, looks at a variable, and is done.
+fn busy() -> windlass::model_server::ModelServer {
+    let call = |command: &str| {
+        let call = json!({"type": "tool_use", "name": "Bash", "input": {"command": command}});
+        json!({"respond": {"content": [call]}})
+    };
+    model(&json!({"exchanges": [call("touch made"), call("printenv OF_PROJECT"), {"respond": "Done."}]}).to_string())
+}
+
+#[test]
+fn conf_1_a_folder_that_nobody_has_trusted_starts_and_sets_nothing() {
+    for trusted in [false, true] {
+        let server = busy();
+        let windlass = Windlass::asking(&server);
+        eager(&windlass);
+        let flags = ["-p", "go", "--allowedTools", "Bash(printenv:*)"];
+        let trust: &[&str] = if trusted { &["--trust"] } else { &[] };
+        let done = windlass.run(&[&flags, trust].concat());
+        assert_eq!(
+            (done.code, done.stdout.as_str()),
+            (Some(0), "Done.\n"),
+            "{done:?}"
+        );
+        let there = |name: &str| windlass.workspace.path().join(name).exists();
+        for name in ["made", "hooked", "served"] {
+            assert_eq!(there(name), trusted, "{name}: {done:?}");
+        }
+        let said = body(&server, 2)["messages"].to_string();
+        assert_eq!(said.contains("\"set"), trusted, "{said}");
+        for left_out in ["touch hooked", "theirs", "OF_PROJECT", "Bash(touch:*)"] {
+            assert_eq!(
+                done.stderr.contains(left_out),
+                !trusted,
+                "{left_out}: {done:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn conf_1_at_a_terminal_the_folder_is_asked_about_once() {
+    let windlass = Windlass::new();
+    eager(&windlass);
+    let server = busy();
+    let url = server.url();
+    let flags = [
+        "go",
+        "--base-url",
+        &url,
+        "--allowedTools",
+        "Bash(printenv:*)",
+    ];
+    let mut terminal = Terminal::run(&windlass, &flags);
+    let question = terminal.wait_for("y yes, n no > ");
+    for part in [
+        "Do you trust",
+        "touch hooked",
+        "theirs",
+        "OF_PROJECT",
+        "Bash(touch:*)",
+    ] {
+        assert!(question.contains(part), "{part}: {question}");
+    }
+    terminal.type_in("y\n");
+    terminal.wait_for("Done.");
+    assert_eq!(terminal.exit_code(), Some(0));
+    assert!(windlass.workspace.path().join("hooked").exists());
+
+    fs::remove_file(windlass.workspace.path().join("hooked")).unwrap();
+    let server = busy();
+    let url = server.url();
+    let done = windlass.run(&["-p", "go", "--base-url", &url]);
+    assert_eq!(done.stdout, "Done.\n", "{done:?}");
+    assert!(
+        windlass.workspace.path().join("hooked").exists(),
+        "{done:?}"
+    );
+}

@@ -1,0 +1,163 @@
+//! Sessions that are kept, and go on: the same transcripts as those of the engine of the SDKs.
+
+use serde_json::{Value, json};
+use windlass::model_server::ModelServer;
+
+use crate::{
+    support::{Done, Windlass, model, saying},
+    terminal::Terminal,
+};
+
+/// The id of the session that a run was.
+fn session(done: &Done) -> String {
+    let last = done.lines().pop().unwrap();
+    last["session_id"].as_str().unwrap().to_owned()
+}
+
+/// What a request says, without what stands around it.
+fn texts(server: &ModelServer, request: usize) -> String {
+    let body: Value = serde_json::from_slice(&server.requests()[request].body).unwrap();
+    body["messages"].to_string()
+}
+
+const JSON: [&str; 2] = ["--output-format", "json"];
+
+#[test]
+fn sess_2_a_session_is_resumed_by_its_id() {
+    let server = saying(["Noted.", "Blue."]);
+    let windlass = Windlass::asking(&server);
+    let first = windlass.run(&[&["-p", "My colour is blue."], &JSON[..]].concat());
+    let id = session(&first);
+    let second = windlass.run(&[&["-p", "Which colour?", "--resume", &id], &JSON[..]].concat());
+    assert_eq!(second.code, Some(0), "{second:?}");
+    assert_eq!(session(&second), id);
+    let said = texts(&server, 1);
+    assert!(
+        said.contains("My colour is blue.") && said.contains("Noted."),
+        "{said}"
+    );
+}
+
+#[test]
+fn sess_2_the_newest_session_of_the_folder_goes_on() {
+    let server = saying(["One.", "Two.", "Three."]);
+    let windlass = Windlass::asking(&server);
+    windlass.run(&["-p", "first"]);
+    windlass.run(&["-p", "second"]);
+    let done = windlass.run(&["-p", "third", "-c"]);
+    assert_eq!(done.stdout, "Three.\n", "{done:?}");
+    let said = texts(&server, 2);
+    assert!(said.contains("second") && !said.contains("first"), "{said}");
+}
+
+#[test]
+fn sess_5_a_fork_leaves_the_other_session_as_it_was() {
+    let server = saying(["One.", "Two.", "Three."]);
+    let windlass = Windlass::asking(&server);
+    let id = session(&windlass.run(&[&["-p", "first"], &JSON[..]].concat()));
+    let fork = ["-p", "second", "--resume", &id, "--fork-session"];
+    let forked = session(&windlass.run(&[&fork[..], &JSON[..]].concat()));
+    assert_ne!(forked, id);
+    windlass.run(&["-p", "third", "--resume", &id]);
+    let said = texts(&server, 2);
+    assert!(said.contains("first") && !said.contains("second"), "{said}");
+}
+
+#[test]
+fn sess_1_a_session_has_the_id_it_is_given_and_only_once() {
+    let server = saying(["One.", "Two."]);
+    let windlass = Windlass::asking(&server);
+    let id = "0b1f6c3e-5d2a-4f8e-9a57-1c2d3e4f5a6b";
+    let args = ["-p", "first", "--session-id", id, "--output-format", "json"];
+    assert_eq!(session(&windlass.run(&args)), id);
+    let again = windlass.run(&["-p", "again", "--session-id", id]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.stderr.contains("already in use"), "{again:?}");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn sess_1_nothing_is_kept_where_nothing_is_to_be() {
+    let server = saying(["One."]);
+    let windlass = Windlass::asking(&server);
+    windlass.run(&["-p", "first", "--no-session-persistence"]);
+    let listed = windlass.run(&["sessions", "list"]);
+    assert_eq!(listed.stdout, "There are no sessions of this folder.\n");
+    assert!(!windlass.home().join(".claude/projects").exists());
+}
+
+#[test]
+fn sess_2_a_session_that_is_not_there_is_named_and_nothing_is_asked() {
+    let server = saying([]);
+    let windlass = Windlass::asking(&server);
+    let id = "0b1f6c3e-5d2a-4f8e-9a57-1c2d3e4f5a6b";
+    let done = windlass.run(&["-p", "go on", "--resume", id]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(1), ""), "{done:?}");
+    assert!(done.stderr.contains(id), "{done:?}");
+    assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+    let done = windlass.run(&["-p", "go on", "--resume"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(
+        done.stderr.contains("takes the id of a session"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn sess_3_sessions_are_listed_shown_and_deleted() {
+    let call = json!({"type": "tool_use", "name": "Glob", "input": {"pattern": "*.rs"}});
+    let script = json!({"exchanges": [
+        {"respond": {"content": [{"type": "text", "text": "I look."}, call]}},
+        {"respond": "Nothing there."},
+        {"respond": "Yes."},
+    ]});
+    let server = model(&script.to_string());
+    let windlass = Windlass::asking(&server);
+    let id = session(&windlass.run(&[&["-p", "Look for\nsources"], &JSON[..]].concat()));
+    windlass.run(&["-p", "Is it named?", "--name", "The named one"]);
+
+    let listed = windlass.run(&["sessions", "list"]);
+    let lines: Vec<&str> = listed.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{listed:?}");
+    assert!(lines[0].ends_with("The named one"), "{listed:?}");
+    assert!(
+        lines[1].starts_with(&id) && lines[1].ends_with("Look for sources"),
+        "{listed:?}"
+    );
+
+    let shown = windlass.run(&["sessions", "show", &id]);
+    assert_eq!(
+        shown.stdout,
+        "> Look for\nsources\n\nI look.\n\n  Glob *.rs\n\nNothing there.\n\n"
+    );
+
+    let deleted = windlass.run(&["sessions", "delete", &id]);
+    assert_eq!(deleted.code, Some(0), "{deleted:?}");
+    assert_eq!(
+        windlass.run(&["sessions", "list"]).stdout.lines().count(),
+        1
+    );
+    let again = windlass.run(&["sessions", "delete", &id]);
+    assert_eq!(again.code, Some(2), "{again:?}");
+}
+
+#[test]
+fn loop_23_without_a_prompt_a_conversation_begins_at_a_terminal() {
+    let server = saying(["Hello, you.", "You said hello."]);
+    let windlass = Windlass::asking(&server);
+    let mut terminal = Terminal::run(&windlass, &[]);
+    terminal.wait_for("> ");
+    terminal.type_in("Hello\n");
+    terminal.wait_for("Hello, you.");
+    terminal.wait_for("> ");
+    terminal.type_in("What did I say?\n");
+    terminal.wait_for("You said hello.");
+    terminal.wait_for("> ");
+    terminal.type_in("\x04");
+    assert_eq!(terminal.exit_code(), Some(0));
+    assert!(texts(&server, 1).contains("Hello, you."));
+    // Without a terminal there is nobody to wait for.
+    let done = windlass.run(&[]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert!(done.stderr.contains("there is no prompt"), "{done:?}");
+}
