@@ -52,6 +52,9 @@ pub enum Direction {
     Out,
 }
 
+/// More folders than a line enters one below the other: what comes behind is not known.
+const MOST_ENTERED: usize = 64;
+
 /// Where a command of a line runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Folder {
@@ -370,9 +373,10 @@ impl Walk {
                 (name, _) => entered.push(name.into()),
             }
         }
-        self.folder = match entered.is_empty() {
-            true => Folder::Start,
-            false => Folder::Entered(entered),
+        self.folder = match entered.len() {
+            too_deep if too_deep > MOST_ENTERED => Folder::Unknown,
+            0 => Folder::Start,
+            _ => Folder::Entered(entered),
         };
     }
 

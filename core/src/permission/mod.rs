@@ -30,7 +30,9 @@ mod update;
 mod visible;
 
 pub use authority::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, becomes_authority};
-pub use command::{Argument, CommandLine, CommandPattern, RefusedFile, refused_file, subcommand};
+pub use command::{
+    Argument, CommandLine, CommandPattern, RefusedFile, may_be_refused, refused_file, subcommand,
+};
 pub use confinement::CommandConfinement;
 pub(crate) use confinement::runs_outside;
 pub use domain::DomainPattern;

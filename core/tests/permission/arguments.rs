@@ -25,6 +25,8 @@ fn perm_4_a_name_is_seen_wherever_it_stands_in_an_argument() {
         "sort -uo.git/config a.txt",
         "sort --output=.claude/settings.json a.txt",
         "curl -o.mcp.json localhost",
+        "curl -#o.git/config localhost",
+        "curl -s '-#o.claude/settings.json' localhost",
     ] {
         assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
     }
@@ -35,6 +37,10 @@ fn perm_4_a_name_is_seen_wherever_it_stands_in_an_argument() {
         "git show HEAD:./secret.txt",
         "curl -F upload=@secret.txt localhost",
         "curl -d@secret.txt localhost",
+        "curl -#Tsecret.txt localhost",
+        "curl -sssssssssssssssssssssssssssssssssssssssssssssTsecret.txt localhost",
+        "git show ':/secret.txt'",
+        "git show ':(top)secret.txt'",
     ] {
         let denied = judged(&allowed, &["Read(./secret.txt)"], line);
         assert_ne!(denied, Verdict::Allow, "{line}");
@@ -166,6 +172,21 @@ fn perm_4_what_a_shell_evaluates_is_asked_about_while_commands_are_denied() {
         "x='-va[$(touch x)]'; printf \"$x\" y",
         "x=-v; y='a[$(touch x)]'; [ \"$x\" \"$y\" ]",
         "x=-v; y='a[$(touch x)]'; test ! \"$x\" \"$y\"",
+        "jobs -x touch CAN",
+        "history -s touch CAN; fc -s touch",
+        "builtin fc -s touch",
+        "set -o history -o histexpand\necho CAN\n!!:s/echo/touch/",
+        "set -H",
+        "set +o history",
+        "x=-H; set $x",
+        "shopt -s extglob\n!(true #); touch CAN\n)",
+        "shopt -s extglob",
+        "command shopt -s extglob",
+        "shopt -os histexpand",
+        "x=extglob; shopt -s $x",
+        "dpkg-architecture -c touch CAN",
+        "gpg-agent --daemon touch CAN",
+        "run-parts --regex touch /usr/bin",
     ];
     for line in lines {
         let verdict = judged(&["Bash"], &["Bash(touch:*)"], line);
@@ -175,6 +196,10 @@ fn perm_4_what_a_shell_evaluates_is_asked_about_while_commands_are_denied() {
         "x=1; [ \"$x\" = 1 ]",
         "x=a; printf '%s' \"$x\"",
         "env A=1 bash -c :",
+        "set -euo pipefail; make",
+        "set -ex\nmake",
+        "shopt -s globstar nullglob; ls **/*.rs",
+        "jobs -l",
     ] {
         let verdict = judged(&["Bash"], &["Bash(touch:*)"], line);
         assert_eq!(verdict, Verdict::Allow, "{line}");

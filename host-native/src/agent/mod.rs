@@ -24,6 +24,8 @@ mod build_error;
 mod builder;
 mod builtin;
 mod closure;
+#[cfg(unix)]
+mod git_settings;
 mod hook;
 mod input;
 mod mcp_server;

@@ -7,6 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use windlass_core::permission::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES};
+
+#[cfg(unix)]
+use super::git_settings::Git;
 use crate::{files::followed, sandbox::TELLING_IN_GIT};
 
 /// Names below a workspace from which a link may lead to where orders are kept.
@@ -52,6 +56,18 @@ pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -
             .iter()
             .any(|root| folder != root && folder.starts_with(root))
     };
+    let at_home = home.map(of_home).unwrap_or_default();
+    places.extend(at_home.into_iter().filter(within));
+    #[cfg(unix)]
+    for root in roots {
+        let named = search
+            .filter(|_| reads_settings(root, home))
+            .and_then(|search| Git::find(search, roots, root, home))
+            .map(|git| git.places())
+            .unwrap_or_default();
+        let named = named.iter().filter_map(|place| followed(place).ok());
+        places.extend(named.filter(within));
+    }
     places.extend(
         folders
             .filter(|folder| folder.is_absolute())
@@ -60,6 +76,34 @@ pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -
     );
     places.sort();
     places.dedup();
+    places
+}
+
+/// Whether git would find settings in a folder that could lead anywhere.
+#[cfg(unix)]
+fn reads_settings(root: &Path, home: Option<&Path>) -> bool {
+    let is_there = |path: PathBuf| fs::symlink_metadata(path).is_ok();
+    root.ancestors().any(|folder| is_there(folder.join(".git")))
+        || home.is_some_and(|home| {
+            is_there(home.join(".gitconfig")) || is_there(home.join(".config/git/config"))
+        })
+}
+
+/// Where links in the home directory lead that stand for places there.
+fn of_home(home: &Path) -> Vec<PathBuf> {
+    let configuration = home.join(".config");
+    let folders = CONFIGURATION_FOLDERS.map(|name| configuration.join(name));
+    let own = [".ssh", ".claude"].map(|name| home.join(name));
+    let files = SHELL_PROFILES.iter().chain(&PROGRAM_SETTINGS);
+    let mut places: Vec<PathBuf> = files
+        .filter_map(|name| linked(&home.join(name)))
+        .chain(linked(&configuration))
+        .collect();
+    for folder in folders.iter().chain(&own) {
+        places.extend(linked(folder));
+        places.extend(linked_in(folder));
+    }
+    places.extend(LISTED.iter().flat_map(|name| linked_in(&home.join(name))));
     places
 }
 
@@ -163,6 +207,73 @@ mod tests {
         .into();
         expected.sort();
         assert_eq!(found, expected);
+    }
+
+    /// What a git of this machine reads in a folder whose settings these are, below the folder.
+    #[track_caller]
+    fn named_by(files: &[(&str, &str)], expected: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let (root, home) = (folder.join("w"), folder.join("home"));
+        for made in ["w/.git/objects", "w/.git/refs", "home"] {
+            fs::create_dir_all(folder.join(made)).unwrap();
+        }
+        fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        for (name, text) in files {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        let search = std::env::var_os("PATH").unwrap();
+        let found = of(&[&root], Some(&home), Some(&search));
+        for name in expected {
+            assert!(found.contains(&root.join(name)), "{name}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_settings_of_git_lead_to_is_a_place_however_they_are_written() {
+        let include = "[include]path=../one\n";
+        named_by(&[("w/.git/config", include)], &["one"]);
+        let nested = "[include]\npath = two\n";
+        named_by(&[("w/.git/config", include), ("w/one", nested)], &["two"]);
+        let commented = "[include]\npath = \"../one\" ; c\n";
+        named_by(&[("w/.git/config", commented)], &["one"]);
+        named_by(
+            &[("w/.git/config", "[include]\nPath=../o\\\\ne\n")],
+            &["o\\ne"],
+        );
+        let hooks = "[core] hooksPath = \"hk\" # c\n";
+        named_by(&[("w/.git/config", hooks)], &["hk"]);
+        named_by(
+            &[("w/.git/config", include), ("w/one", hooks)],
+            &["one", "hk"],
+        );
+        let never = "[includeIf \"gitdir:/nowhere/\"]\npath = ../one\n";
+        named_by(
+            &[("w/.git/config", never), ("w/one", nested)],
+            &["one", "two"],
+        );
+    }
+
+    #[test]
+    fn links_of_the_home_directory_lead_to_places() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let (root, home) = (folder.join("w"), folder.join("home"));
+        for made in ["w/dot/ssh", "home/.claude"] {
+            fs::create_dir_all(folder.join(made)).unwrap();
+        }
+        for (from, to) in [
+            (".bashrc", "dot/bashrc"),
+            (".gitconfig", "dot/gitconfig"),
+            (".ssh", "dot/ssh"),
+            (".claude/commands", "dot/commands"),
+        ] {
+            symlink(root.join(to), home.join(from)).unwrap();
+        }
+        symlink("/etc/profile", home.join(".profile")).unwrap();
+        let expected = ["bashrc", "commands", "gitconfig", "ssh"];
+        let expected: Vec<PathBuf> = expected.map(|name| root.join("dot").join(name)).into();
+        assert_eq!(of(&[&root], Some(&home), None), expected);
     }
 
     #[test]

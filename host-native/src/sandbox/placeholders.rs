@@ -65,19 +65,35 @@ const COMMON: &str = "commondir";
 /// It is that one itself.
 const ITSELF: &[u8] = b".\n";
 
+/// The settings of one work tree of a repository: git opens what has this name, so a folder would stop it.
+const OF_WORKTREE: &str = "config.worktree";
+
+/// What is in a place that is held by a file; none for a folder.
+fn content(path: &Path) -> Option<&'static [u8]> {
+    match path.file_name()?.to_str()? {
+        COMMON => Some(ITSELF),
+        OF_WORKTREE => Some(b""),
+        _ => None,
+    }
+}
+
 fn make(path: &Path) -> io::Result<()> {
-    match path.ends_with(COMMON) {
-        true => fs::File::create_new(path)?.write_all(ITSELF),
-        false => fs::create_dir(path),
+    match content(path) {
+        Some(content) => fs::File::create_new(path)?.write_all(content),
+        None => fs::create_dir(path),
     }
 }
 
 /// Takes one away. Whoever put something in it means it to be there.
 fn remove(path: &Path) {
-    if !path.ends_with(COMMON) {
-        let _ = fs::remove_dir(path);
-    } else if fs::read(path).is_ok_and(|found| found == ITSELF) {
-        let _ = fs::remove_file(path);
+    match content(path) {
+        None => {
+            let _ = fs::remove_dir(path);
+        }
+        Some(content) if fs::read(path).is_ok_and(|found| found == content) => {
+            let _ = fs::remove_file(path);
+        }
+        Some(_) => {}
     }
 }
 

@@ -225,7 +225,7 @@ fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
         let place = git.join(name);
         let is_there = fs::symlink_metadata(&place).is_ok();
         // Git looks for them although they need not be there.
-        let is_looked_for = matches!(name, "hooks" | "info" | "commondir");
+        let is_looked_for = matches!(name, "hooks" | "info" | "commondir" | "config.worktree");
         if !is_there && is_looked_for {
             files.reserved.push(place.clone());
         }
@@ -240,10 +240,15 @@ fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
             .filter(|path| path.is_dir())
     };
     for tree in folders(git.join("worktrees")) {
-        let places = ["gitdir", "commondir", "config.worktree"].map(|name| tree.join(name));
+        let places = ["gitdir", "commondir"].map(|name| tree.join(name));
         files
             .guarded
             .extend(places.into_iter().filter(|place| place.exists()));
+        let settings = tree.join("config.worktree");
+        if !settings.exists() {
+            files.reserved.push(settings.clone());
+        }
+        files.guarded.push(settings);
     }
     for module in folders(git.join("modules")) {
         guard_modules(&module, depth, files);

@@ -501,16 +501,17 @@ fn a_place_that_becomes_authority_is_not_named_by_what_words_become() {
         "cd .git/hooks; touch x",
         "d=.gi; mkdir -p new/${d}t/objects",
         "env -u NONE touch $(echo .git/config)",
+        "git -C .git diff --no-index --output=hooks/x /dev/null ../a.txt",
+        "x=\"$(printf '\\377')\"; mkdir \"$x\"",
     ] {
         let folder = Folder::new();
         for place in [".git/hooks", ".claude", "d/.ssh"] {
             fs::create_dir_all(folder.path().join(place)).unwrap();
         }
         let done = done(&folder, &folder.plan(line));
-        assert!(
-            done.stderr.contains("only a person can let it be changed"),
-            "{line}: {done:?}"
-        );
+        let is_said = done.stderr.contains("only a person can let it be changed")
+            || done.stderr.contains("it is no text in UTF-8");
+        assert!(is_said, "{line}: {done:?}");
         let made = [
             "d/.bashrc",
             "d/.ssh/authorized_keys",
@@ -566,5 +567,65 @@ fn git_takes_no_orders_from_a_folder_that_only_looks_like_a_repository() {
         let done = done(&folder, &folder.plan(line));
         assert!(!ran(&folder), "{line}: {done:?}");
         assert!(done.stderr.contains("bare repository"), "{line}: {done:?}");
+    }
+}
+
+/// Where programs are told to work elsewhere their names begin there, those of git also at the top of the repository.
+#[test]
+fn a_closed_file_is_closed_from_wherever_a_program_is_told_to_work() {
+    for line in [
+        "cd sub && git show HEAD:secret/x",
+        "git show HEAD:secret/x",
+        "git log -p -1 -- ':/secret/x'",
+        "cd sub && git log -p -1 -- ':(top)secret/x'",
+        "cd sub && git -C .. diff --no-index /dev/null secret/x",
+        "git -C sub diff --no-index /dev/null ../secret/x",
+        "git -C secret diff --no-index /dev/null x",
+        "tar -C secret -cf - x",
+        "cd sub && tar -C.. -cf - secret/x",
+        "tar --directory=secret -cf - x",
+        "printf 'secret/xqa.txt' | xargs -dq cut -d , -f1",
+        "printf 'secret/xqa.txt' | xargs -d '\\x71' tac",
+        "echo x | xargs -I{} tac secret/{} -- -Iz",
+        "echo \"'se'cret/x\" | xargs -I{} tac {}",
+        "x=\"$(printf '\\377')\"; ln -s . \"$x\"; tac \"$x/secret/x\"",
+        "mkdir \"$(printf 'd\\377')\"; cd \"$(printf 'd\\377')\" && tac ../secret/x",
+    ] {
+        let folder = Folder::new();
+        for made in ["secret", "sub"] {
+            fs::create_dir(folder.path().join(made)).unwrap();
+        }
+        fs::write(folder.path().join("secret/x"), "TOP\n").unwrap();
+        for arguments in [
+            &["init", "-q"][..],
+            &["add", "-A"],
+            &[
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t",
+                "commit",
+                "-qm",
+                "all",
+            ],
+        ] {
+            let git = std::process::Command::new("git")
+                .args(arguments)
+                .current_dir(folder.path())
+                .status();
+            assert!(git.unwrap().success());
+        }
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/secret/**", folder.text()),
+            access: Access::Read,
+        });
+        let done = done(&folder, &plan);
+        assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
+        assert!(done.stderr.contains("nothing was done"), "{line}: {done:?}");
+        plan.deny.clear();
+        let done = self::done(&folder, &plan);
+        let is_read = done.stdout.contains("TOP") || line.contains("377") || line.contains("x71");
+        assert!(is_read, "{line} says nothing: {done:?}");
     }
 }

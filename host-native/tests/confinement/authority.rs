@@ -40,6 +40,7 @@ async fn what_tells_other_programs_what_to_do_is_not_written() {
         "mv .git g; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit",
         "echo evil > .git/info/attributes",
         "mkdir b; rm -f .git/commondir; echo ../b > .git/commondir; mv b .git/commondir; ln -sf ../b .git/commondir",
+        "n=worktree; rm -f .git/config.$n; echo evil > .git/config.$n; echo evil > n; mv n .git/config.$n",
         "mv $IN $IN.old; mkdir -p $IN/.claude",
     ];
     for attack in attacks {
@@ -57,7 +58,9 @@ async fn what_tells_other_programs_what_to_do_is_not_written() {
         );
         assert!(read(".git/hooks/pre-commit").is_err(), "{attack}");
         assert_eq!(read(".git/config").unwrap(), before, "{attack}");
-        assert!(read(".git/commondir").is_err(), "{attack}: {ran:?}");
+        for name in [".git/commondir", ".git/config.worktree"] {
+            assert!(read(name).is_err(), "{attack}: {ran:?}");
+        }
         assert!(
             !read(".git/info/attributes").is_ok_and(|text| text.contains("evil")),
             "{attack}"
@@ -86,6 +89,7 @@ async fn what_is_not_there_is_not_made_and_git_still_works() {
         ".git/hooks",
         ".git/info",
         ".git/commondir",
+        ".git/config.worktree",
     ] {
         assert!(!place.inside.join(name).exists(), "{name}: {ran:?}");
     }

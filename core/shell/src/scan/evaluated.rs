@@ -121,8 +121,10 @@ pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
     let Some(program) = command.program() else {
         return false;
     };
-    if program == "env" {
-        return sets_shell(command);
+    match program {
+        "env" => return sets_shell(command),
+        "jobs" | "fc" | "history" | "set" | "shopt" => return changes_reading(program, command),
+        _ => {}
     }
     let takes_names = matches!(
         program,
@@ -144,6 +146,74 @@ pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
             | "getopts"
     );
     takes_names && (holds_substitution(command) || sets_evaluated(program, command))
+}
+
+/// Options by which a shell goes on reading lines as it did.
+const HARMLESS_OPTIONS: [&str; 21] = [
+    "allexport",
+    "dotglob",
+    "errexit",
+    "errtrace",
+    "failglob",
+    "functrace",
+    "globstar",
+    "inherit_errexit",
+    "lastpipe",
+    "monitor",
+    "nocaseglob",
+    "nocasematch",
+    "noclobber",
+    "noglob",
+    "nounset",
+    "nullglob",
+    "physical",
+    "pipefail",
+    "verbose",
+    "xpg_echo",
+    "xtrace",
+];
+
+/// Whether a builtin runs a line out of its history, or a job's command, or changes how lines behind it are read (`extglob`, history
+/// expansion, assignments behind the program).
+fn changes_reading(program: &str, command: &SimpleCommand) -> bool {
+    let mut arguments = command.words.get(1..).unwrap_or_default().iter();
+    match program {
+        "fc" => true,
+        "history" => arguments.any(|word| !is_index(word.text())),
+        "jobs" => arguments.any(|word| !word.is_literal() || word.text().contains('x')),
+        "shopt" => arguments.any(|word| {
+            let is_option = matches!(word.text(), "-s" | "-u" | "-q" | "-p" | "-o");
+            !(word.is_literal() && (is_option || HARMLESS_OPTIONS.contains(&word.text())))
+        }),
+        _ => sets_unusual(arguments),
+    }
+}
+
+/// Whether `set` changes more than what a shell tells and when it ends.
+fn sets_unusual<'a>(mut arguments: impl Iterator<Item = &'a CommandWord>) -> bool {
+    while let Some(word) = arguments.next() {
+        let text = word.text();
+        if text == "--" {
+            return false;
+        }
+        let Some(letters) = text.strip_prefix(['-', '+']) else {
+            // Behind it there are no options any more.
+            return !word.is_literal();
+        };
+        if !word.is_literal()
+            || !letters
+                .chars()
+                .all(|letter| "aefhmnouvxBCEPT".contains(letter))
+        {
+            return true;
+        }
+        let is_harmless =
+            |name: &CommandWord| name.is_literal() && HARMLESS_OPTIONS.contains(&name.text());
+        if letters.contains('o') && !arguments.next().is_none_or(is_harmless) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a word has a subscript with a substitution in it.

@@ -167,7 +167,7 @@ pub(super) fn leaves_files_alone(program: &str) -> bool {
     only_looks(program)
         || matches!(
             program,
-            "grep" | "egrep" | "fgrep" | "rg" | "diff" | "cmp" | "du" | "tree" | "echo" | "cd"
+            "grep" | "egrep" | "fgrep" | "rg" | "diff" | "cmp" | "du" | "echo" | "cd"
         )
 }
 
@@ -208,7 +208,8 @@ const OPTIONS: [Options; 5] = [
         ],
     },
     Options {
-        letters: "rRafipnvuxLPHdT",
+        // Without `L` and `H`: what links below a folder lead to was not judged.
+        letters: "rRafipnvuxPdT",
         valued: "",
         long: &[
             "--recursive",

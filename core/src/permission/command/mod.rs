@@ -21,7 +21,7 @@ use self::{
     pattern::Spelled,
 };
 pub use self::{
-    named::{Argument, RefusedFile, refused_file, subcommand},
+    named::{Argument, RefusedFile, may_be_refused, refused_file, subcommand},
     pattern::CommandPattern,
 };
 use super::{Rule, Specifier, Standing, authority, glob, path_pattern, path_pattern::lexical};
@@ -45,6 +45,8 @@ pub struct CommandLine {
     script: Option<Script>,
     /// Its commands: those of the tree, or those that it seems to run where it was not read.
     parts: Vec<Part>,
+    /// The directories in which a command may run of which that is not known.
+    bases: Vec<String>,
     /// What keeps its tree from being run in the place of its text, in words.
     obstacle: Option<String>,
     /// A shell that is given its text may run more than its commands.
@@ -120,6 +122,7 @@ impl CommandLine {
         };
         Self {
             raw: Spelled::of_text(&text),
+            bases: bases(&commands, directory),
             parts: (commands.into_iter())
                 .map(|command| Part::of(command, directory))
                 .collect(),
@@ -166,7 +169,15 @@ impl CommandLine {
     /// Whether it names more files than the host is asked about.
     pub(super) fn names_many_files(&self) -> bool {
         let files = self.parts.iter().flat_map(|part| part.files.all());
+        let words = self.parts.iter().flat_map(|part| &part.command.words);
         files.filter(|used| used.path.is_some()).count() > MOST_FILES
+            || words.map(CommandWord::text).any(|text| {
+                let argument = Argument {
+                    text,
+                    ..Argument::default()
+                };
+                argument.has_too_many_names()
+            })
     }
 
     /// Why its commands may not be all there are, in words; none if they are.
@@ -293,24 +304,35 @@ impl CommandLine {
         if let Some(base) = base_of(folder, &self.directory) {
             return alloc::vec![base];
         }
-        let entered = self.parts.iter().filter_map(|part| {
-            let words = part.command.words.as_slice();
-            match (part.command.program(), words) {
+        self.bases.clone()
+    }
+}
+
+/// Where the commands of a line may run, as far as its words show it, once it is not known which of its `cd` succeeded.
+fn bases(commands: &[SimpleCommand], directory: &str) -> Vec<String> {
+    let mut bases = alloc::vec![directory.to_string()];
+    if !commands.iter().any(|it| it.folder == Folder::Unknown) {
+        return bases;
+    }
+    let entered =
+        commands.iter().filter_map(
+            |command| match (command.program(), command.words.as_slice()) {
                 (Some("cd" | "pushd"), [_, folder]) if folder.is_literal() => Some(folder.text()),
                 _ => None,
+            },
+        );
+    for folder in entered {
+        for at in 0..bases.len() {
+            if bases.len() == MOST_BASES {
+                return bases;
             }
-        });
-        let mut bases = alloc::vec![self.directory.clone()];
-        for folder in entered {
-            for at in 0..bases.len() {
-                let base = lexical(&bases[at], folder);
-                if bases.len() < MOST_BASES && !bases.contains(&base) {
-                    bases.push(base);
-                }
+            let base = lexical(&bases[at], folder);
+            if !bases.contains(&base) {
+                bases.push(base);
             }
         }
-        bases
     }
+    bases
 }
 
 /// A command's words as a person would write them, for suggestions.

@@ -63,8 +63,11 @@ const RECORDED: [&str; 40] = [
     "tag",
 ];
 
-/// So many pieces of one argument are taken for names.
-const MOST_NAMES: usize = 32;
+/// So many pieces of one argument are held against the rules.
+const MOST_NAMES: usize = 4096;
+
+/// Bytes of the longest name that a system opens.
+const LONGEST_NAME: usize = 4096;
 
 /// Why a program of a plan may not name a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,24 +116,44 @@ pub struct Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    /// Everything in it that may be the name of a file: the whole, what stands between and behind `=`, `:`, `,` and `@`, and
-    /// what may be attached to the letter of an option (`-ofile`).
+    /// Everything in it that may be the name of a file: the whole, what stands between and behind `=`, `:`, `,` and `@`, what may be
+    /// attached to an option of one character (`-ofile`, `-#ofile`), and what git means by `:/name` and `:(top)name`.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
         let is_mark = |c: char| matches!(c, '=' | ':' | ',' | '@');
         let marks = text.match_indices(is_mark);
         let behind = marks.flat_map(move |(at, _)| pieces(&text[at + 1..], is_mark));
         let has_letters = text.starts_with('-') && !text.starts_with("--");
-        let letters = text.bytes().skip(1).take_while(u8::is_ascii_alphanumeric);
+        // With these a name has begun.
+        let is_option = |c: &u8| c.is_ascii_graphic() && !matches!(c, b'/' | b'.' | b'~');
+        let letters = text.bytes().skip(1).take_while(is_option);
         let letters = if has_letters { letters.count() } else { 0 };
+        let from_top = text.match_indices(":/").map(move |(at, _)| &text[at + 2..]);
+        let behind_magic = text.match_indices(')').map(move |(at, _)| &text[at + 1..]);
+        let magic = text.starts_with(':');
         // Behind each of them, as long as there are only letters before.
         let attached = (2..letters + 2).filter_map(move |at| text.get(at..));
         pieces(text, is_mark)
             .chain(behind)
             .chain(attached)
-            .filter(|name| !name.is_empty())
-            .take(MOST_NAMES)
+            .chain(from_top)
+            .chain(behind_magic.filter(move |_| magic))
+            .filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME)
     }
+
+    /// Whether there are more names in it than can be held against the rules.
+    #[must_use]
+    pub fn has_too_many_names(&self) -> bool {
+        // Each mark gives two.
+        self.text.len() > MOST_NAMES / 2 && self.names().nth(MOST_NAMES).is_some()
+    }
+}
+
+/// Whether there is anything that a program of a plan may not name by this argument: hosts do not start it with a name that they
+/// cannot hold against the rules.
+#[must_use]
+pub fn may_be_refused(plan: &CommandPlan, program: &str, argument: &Argument<'_>) -> bool {
+    !plan.deny.is_empty() || may_change(program, argument)
 }
 
 /// A text, and what of it stands before the first mark.

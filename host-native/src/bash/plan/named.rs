@@ -2,10 +2,10 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use windlass_core::permission::{Argument, RefusedFile, refused_file, subcommand};
+use windlass_core::permission::{Argument, RefusedFile, may_be_refused, refused_file, subcommand};
 use windlass_shell::{Runs, Simple, SimpleCommand, Word, commands_of};
 
 use super::{message::with_name, shell::Shell, simple::Call};
@@ -21,6 +21,7 @@ enum Why {
     Rule(RefusedFile),
     Lost(Lost),
     TooMuch,
+    NotText,
 }
 
 impl RefusedArgument {
@@ -41,6 +42,9 @@ impl RefusedArgument {
                     .to_owned()
             }
             Why::Rule(_) => "' is closed by a rule; nothing was done".to_owned(),
+            Why::NotText => "' cannot be held against the rules, because it is no text in UTF-8, or the working directory is none; \
+                 nothing was done"
+                .to_owned(),
             Why::TooMuch => "' is more than can be held against the rules; nothing was done".to_owned(),
             Why::Lost(lost) => format!("' cannot be held against the rules: {lost}; nothing was done"),
         };
@@ -115,6 +119,7 @@ impl<'p> Shell<'p> {
             .iter()
             .map(|argument| argument.to_string_lossy())
             .collect();
+        let bases = bases(program, &texts, directory);
         let subcommand = subcommand(texts.iter().map(AsRef::as_ref));
         texts.iter().enumerate().find_map(|(at, text)| {
             let asked = Argument {
@@ -122,20 +127,81 @@ impl<'p> Shell<'p> {
                 before: at.checked_sub(1).map(|before| texts[before].as_ref()),
                 subcommand,
             };
-            let refuses = |path: &Path| refused_file(plan, program, &asked, path.to_str()?);
-            let why = asked.names().find_map(|named| {
-                let path = directory.join(named);
-                match followed(&path) {
-                    Ok(real) => refuses(&normalised(&path))
-                        .or_else(|| refuses(&real))
-                        .map(Why::Rule),
+            let text = started.arguments[at];
+            let refused = |why| {
+                let text = text.clone();
+                Some(RefusedArgument { text, why })
+            };
+            let may_be_refused = may_be_refused(plan, program, &asked);
+            if may_be_refused && asked.has_too_many_names() {
+                return refused(Why::TooMuch);
+            }
+            if may_be_refused && (text.to_str().is_none() || directory.to_str().is_none()) {
+                return refused(Why::NotText);
+            }
+            let refuses = |path: &Path| match path.to_str() {
+                Some(path) => refused_file(plan, program, &asked, path).map(Why::Rule),
+                None => may_be_refused.then_some(Why::NotText),
+            };
+            let in_bases = |named| bases.iter().map(move |base| base.join(named));
+            let why = asked
+                .names()
+                .flat_map(in_bases)
+                .find_map(|path| match followed(&path) {
+                    Ok(real) => refuses(&normalised(&path)).or_else(|| refuses(&real)),
                     Err(lost) => Some(Why::Lost(lost)),
-                }
-            })?;
-            let text = started.arguments[at].clone();
-            Some(RefusedArgument { text, why })
+                })?;
+            refused(why)
         })
     }
+}
+
+/// Options by which programs are told to work elsewhere.
+const ELSEWHERE: [&str; 6] = [
+    "-C",
+    "--directory",
+    "--work-tree",
+    "--git-dir",
+    "--prefix",
+    "--cwd",
+];
+
+/// More folders than a program is told to work in.
+const MOST_BASES: usize = 16;
+
+/// Where the names that a program is given may begin: in the working directory, in folders where its options tell it to work, and of
+/// git at the top of the repository.
+fn bases(program: &str, arguments: &[impl AsRef<str>], directory: &Path) -> Vec<PathBuf> {
+    let mut bases = vec![directory.to_path_buf()];
+    let mut before = "";
+    for argument in arguments.iter().map(AsRef::as_ref) {
+        let attached = ELSEWHERE.iter().find_map(|option| {
+            let rest = argument.strip_prefix(option)?;
+            Some(rest.strip_prefix('=').unwrap_or(rest))
+        });
+        let folder = match ELSEWHERE.contains(&before) {
+            true => Some(argument),
+            false => attached.filter(|folder| !folder.is_empty()),
+        };
+        if let Some(folder) = folder {
+            // One behind the other (`git -C a -C b`), or each by itself.
+            let more: Vec<PathBuf> = bases.iter().map(|base| base.join(folder)).collect();
+            bases.extend(more);
+            bases.truncate(MOST_BASES);
+        }
+        before = argument;
+    }
+    if program == "git" {
+        let tops: Vec<PathBuf> = bases.iter().filter_map(|base| top_of(base)).collect();
+        bases.extend(tops);
+    }
+    bases
+}
+
+/// The folder of the repository around a folder.
+fn top_of(folder: &Path) -> Option<PathBuf> {
+    let top = folder.ancestors().find(|it| it.join(".git").exists())?;
+    (top != folder).then(|| top.to_path_buf())
 }
 
 /// What a command starts by its words, each with the arguments that no program inside it has.

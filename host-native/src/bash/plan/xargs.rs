@@ -6,7 +6,7 @@ use std::{
     ffi::{OsStr, OsString},
 };
 
-use windlass_shell::{Simple, Word};
+use windlass_shell::{Runs, Simple, Word};
 
 use super::{
     named::RefusedArgument,
@@ -33,6 +33,10 @@ impl<'p> Shell<'p> {
         name: &OsStr,
         arguments: &[OsString],
     ) -> Result<Option<RefusedArgument>, Leave> {
+        // Its input is there for the commands behind it.
+        let Ok(options) = Options::of(call.simple) else {
+            return Ok(Some(RefusedArgument::too_much()));
+        };
         let Some(input) = self.descriptors.get(0) else {
             return Ok(None);
         };
@@ -43,7 +47,6 @@ impl<'p> Shell<'p> {
             // Nor can the program read it.
             Err(Broken::Failed(_)) => return Ok(None),
         };
-        let options = Options::of(call.simple);
         let items = options.items(&String::from_utf8_lossy(&bytes));
         // Without a copy there is nothing to be read.
         let Ok(copy) = holding(&bytes) else {
@@ -57,8 +60,16 @@ impl<'p> Shell<'p> {
 }
 
 impl Options {
-    fn of(simple: &Simple) -> Self {
-        let mut words = simple.words.iter().filter_map(Word::as_literal);
+    /// The options, which stand before the program.
+    fn of(simple: &Simple) -> Result<Self, UnreadEscape> {
+        let program = simple.runs.iter().filter_map(|run| match run {
+            Runs::Program { at, .. } => usize::try_from(*at).ok(),
+            Runs::Script { .. } => None,
+        });
+        // The words of `xargs` lie before the last program that the command starts.
+        let end = program.max().unwrap_or(simple.words.len());
+        let own = simple.words.get(..end).unwrap_or_default();
+        let mut words = own.iter().filter_map(Word::as_literal);
         let (mut replaced, mut delimiter) = (None, None);
         while let Some(word) = words.next() {
             let mut value = |option: &str| match word.strip_prefix(option)? {
@@ -68,13 +79,13 @@ impl Options {
             if let Some(text) = value("-I") {
                 replaced = Some(text.to_owned());
             } else if let Some(text) = value("--delimiter=").or_else(|| value("-d")) {
-                delimiter = text.chars().next().filter(|_| text.chars().count() == 1);
+                delimiter = delimited_by(text)?;
             }
         }
-        Self {
+        Ok(Self {
             replaced,
             delimiter,
-        }
+        })
     }
 
     /// Everything that may become an argument, whichever way `xargs` takes its input apart.
@@ -82,7 +93,10 @@ impl Options {
         let ends = |c: char| matches!(c, '\n' | '\0') || Some(c) == self.delimiter;
         let whole = text.split(ends).flat_map(|item| [item, item.trim()]);
         let mut items: BTreeSet<String> = whole.map(String::from).collect();
-        items.extend(unquoted(text));
+        items.extend(unquoted(text, |c| c.is_ascii_whitespace()));
+        // With `-I` the blanks inside of a line stay.
+        let lines = unquoted(text, |c| c == '\n').into_iter();
+        items.extend(lines.map(|line| line.trim_start().to_owned()));
         items.remove("");
         items
     }
@@ -102,8 +116,25 @@ impl Options {
     }
 }
 
+/// An escape of `-d` that is not read here.
+#[derive(Debug, PartialEq)]
+struct UnreadEscape;
+
+/// What a value of `-d` means: a byte, or its escape in C; none if `xargs` itself refuses it.
+fn delimited_by(text: &str) -> Result<Option<char>, UnreadEscape> {
+    match text.strip_prefix('\\') {
+        Some("" | "\\") => Ok(Some('\\')),
+        Some("n") => Ok(Some('\n')),
+        Some("t") => Ok(Some('\t')),
+        Some("r") => Ok(Some('\r')),
+        Some("0") => Ok(Some('\0')),
+        Some(_) => Err(UnreadEscape),
+        None => Ok(text.chars().next().filter(|_| text.len() == 1)),
+    }
+}
+
 /// The words of a text with quotes and backslashes, as `xargs` reads them by itself.
-fn unquoted(text: &str) -> Vec<String> {
+fn unquoted(text: &str, ends: impl Fn(char) -> bool) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut chars = text.chars();
@@ -111,7 +142,7 @@ fn unquoted(text: &str) -> Vec<String> {
         match c {
             '\'' | '"' => word.extend(chars.by_ref().take_while(|inner| *inner != c)),
             '\\' => word.extend(chars.next()),
-            c if c.is_ascii_whitespace() || c == '\0' => words.push(std::mem::take(&mut word)),
+            c if ends(c) || c == '\0' => words.push(std::mem::take(&mut word)),
             c => word.push(c),
         }
     }
@@ -128,9 +159,10 @@ mod tests {
         let windlass_shell::Command::Simple(simple) = &script.lists[0].first.commands[0] else {
             panic!("{line} is more than one command");
         };
-        let options = Options::of(simple);
-        let words = simple.words.last().and_then(Word::as_literal).unwrap();
-        let arguments = options.arguments(&[words.into()], &options.items(text));
+        let options = Options::of(simple).unwrap();
+        let words = simple.words.iter().filter_map(Word::as_literal);
+        let words: Vec<OsString> = words.map(OsString::from).collect();
+        let arguments = options.arguments(&words, &options.items(text));
         let texts = arguments.iter().map(|it| it.to_string_lossy().into_owned());
         texts.collect()
     }
@@ -145,6 +177,10 @@ mod tests {
             ("xargs -d , cat", "a b,c", &["a b", "c"]),
             ("xargs -I{} cat .git/{}", "config\n", &[".git/config"]),
             ("xargs -I @ cat x@", "a b", &["xa b"]),
+            ("xargs -I{} tac {}", " my 'd'ocs/s\n", &["my docs/s"]),
+            ("xargs -I{} tac s.{} -- -Iz", "t", &["s.t"]),
+            ("xargs -dq cut -d , -f1", "aqb", &["a", "b"]),
+            ("xargs -d '\\n' cat", "a b\nc", &["a b", "c"]),
         ] {
             let found = items(line, text);
             for item in expected {
@@ -153,6 +189,22 @@ mod tests {
                     "{line}: {item} in {found:?}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn an_end_of_items_that_is_not_known_is_no_guess() {
+        for (value, expected) in [
+            (",", Ok(Some(','))),
+            ("\\t", Ok(Some('\t'))),
+            ("\\", Ok(Some('\\'))),
+            ("\\x71", Err(UnreadEscape)),
+            ("\\161", Err(UnreadEscape)),
+            ("ab", Ok(None)),
+            ("\u{e9}", Ok(None)),
+            ("", Ok(None)),
+        ] {
+            assert_eq!(delimited_by(value), expected, "{value}");
         }
     }
 }

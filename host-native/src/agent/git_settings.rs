@@ -1,0 +1,126 @@
+//! What git itself says of its settings: which files it reads them from, and what these lead to. Two readers of one language
+//! differ, so the one that counts is asked.
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    fs,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use crate::child;
+
+/// Files that are named under a condition which does not hold now, and are looked at all the same.
+const MOST_FILES: usize = 16;
+
+/// A git that reads settings for a folder.
+pub(super) struct Git<'a> {
+    program: PathBuf,
+    root: &'a Path,
+    home: Option<&'a Path>,
+}
+
+/// A setting, and where it stands.
+struct Setting {
+    file: PathBuf,
+    key: String,
+    value: PathBuf,
+}
+
+impl<'a> Git<'a> {
+    /// The git of the search path; none in a folder that a session works in.
+    pub(super) fn find(
+        search: &OsStr,
+        roots: &[&Path],
+        root: &'a Path,
+        home: Option<&'a Path>,
+    ) -> Option<Self> {
+        let is_outside = |folder: &PathBuf| {
+            let is_within = |root: &&Path| folder.starts_with(root);
+            folder.is_absolute() && !roots.iter().any(is_within)
+        };
+        let program = std::env::split_paths(search)
+            .filter(is_outside)
+            .map(|folder| folder.join("git"))
+            .find(|program| program.is_file())?;
+        Some(Self {
+            program,
+            root,
+            home,
+        })
+    }
+
+    /// Files and folders from which git takes orders in this folder, as its settings name them.
+    pub(super) fn places(&self) -> Vec<PathBuf> {
+        let mut places = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut settings = self.read(None);
+        for _ in 0..MOST_FILES {
+            seen.extend(settings.iter().map(|setting| setting.file.clone()));
+            let mut unread = None;
+            for setting in &settings {
+                let is_include = setting.key == "include.path"
+                    || setting.key.starts_with("includeif.") && setting.key.ends_with(".path");
+                if setting.key == "core.hookspath" {
+                    // They run at the top of the work tree.
+                    let tops = self.root.ancestors().filter(|it| it.join(".git").exists());
+                    let from = tops.chain([self.root]);
+                    places.extend(from.map(|top| self.meant(top, &setting.value)));
+                } else if is_include {
+                    let folder = setting.file.parent().unwrap_or(self.root);
+                    let named = self.meant(folder, &setting.value);
+                    if unread.is_none() && !seen.contains(&named) && named.is_file() {
+                        unread = Some(named.clone());
+                    }
+                    places.push(named);
+                }
+            }
+            let Some(file) = unread else { break };
+            settings = self.read(Some(&file));
+            seen.insert(file);
+        }
+        places.extend(seen);
+        places
+    }
+
+    /// All settings that hold in the folder, or those of a file; none where git cannot say.
+    fn read(&self, file: Option<&Path>) -> Vec<Setting> {
+        let mut command = child::command(&self.program);
+        command.arg("-C").arg(self.root).arg("config");
+        if let Some(file) = file {
+            command.arg("--file").arg(file);
+        }
+        let asked = command
+            .args(["--includes", "--list", "--show-origin", "-z"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output();
+        let said = asked.map(|output| output.stdout).unwrap_or_default();
+        let mut fields = said.split(|byte| *byte == 0);
+        let mut settings = Vec::new();
+        while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
+            let Some(file) = origin.strip_prefix(b"file:") else {
+                continue; // of the environment, or of git itself
+            };
+            let at = setting.iter().position(|byte| *byte == b'\n');
+            let (key, value) = setting.split_at(at.unwrap_or(setting.len()));
+            settings.push(Setting {
+                file: self.root.join(OsStr::from_bytes(file)),
+                key: String::from_utf8_lossy(key).to_ascii_lowercase(),
+                value: OsStr::from_bytes(value.get(1..).unwrap_or_default()).into(),
+            });
+        }
+        settings
+    }
+
+    /// The file that a value means.
+    fn meant(&self, folder: &Path, value: &Path) -> PathBuf {
+        let named = match (value.strip_prefix("~"), self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => folder.join(value),
+        };
+        fs::canonicalize(&named).unwrap_or(named)
+    }
+}
