@@ -211,6 +211,7 @@ mod tests {
 
     /// What a git of this machine reads in a folder whose settings these are, below the folder.
     #[track_caller]
+    #[allow(clippy::unwrap_used)]
     fn named_by(files: &[(&str, &str)], expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
