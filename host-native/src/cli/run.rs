@@ -70,7 +70,7 @@ pub(crate) async fn run(
         has_failed: false,
         stopped: None,
     };
-    match run.to_its_end(&mut stops).await {
+    match run.drive(&mut stops).await {
         Err(Left::PipeClosed) => {
             run.client.stop().await;
             Ok(Exit::PipeClosed)
@@ -92,7 +92,7 @@ pub(crate) async fn run(
 }
 
 impl Run<'_> {
-    async fn to_its_end(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
+    async fn drive(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
         let mut frames = tokio::time::interval(FRAME);
         loop {
             if self.is_conversation && !self.is_answering {

@@ -1,6 +1,6 @@
 use anstream::adapter::strip_str;
 use serde_json::{Value, json};
-use windlass_core::{Message, RawJson, Spec, message::SystemMessage, tool::ToolDefinition};
+use windlass_core::{Message, message::SystemMessage};
 
 use super::Screen;
 
