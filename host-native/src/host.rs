@@ -232,7 +232,7 @@ impl Host for NativeHost {
     }
 }
 
-fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<ResolvedPath, String>> {
+pub(crate) fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<ResolvedPath, String>> {
     paths
         .iter()
         .map(|asked| match crate::files::resolve(cwd, &asked.path) {

@@ -37,7 +37,7 @@ const PACKAGES: [&str; 5] = [
 ];
 
 /// The classes of attacks that are tests, and the tests of each as nextest's filters: one of them chooses a test.
-const CLASSES: [(&str, &[&str]); 7] = [
+const CLASSES: [(&str, &[&str]); 8] = [
     (
         "lines",
         &[
@@ -61,6 +61,7 @@ const CLASSES: [(&str, &[&str]); 7] = [
         "plans",
         &["package(=windlass) & binary(=bash_plan) & not test(_race_)"],
     ),
+    ("sessions", &["package(=windlass) & test(killed_anywhere)"]),
     (
         "parsers",
         &[

@@ -2,6 +2,7 @@
 //! whoever can be asked.
 
 use alloc::{
+    borrow::ToOwned,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -16,6 +17,7 @@ use super::{
     glob, path_pattern, tool_name,
 };
 use crate::{
+    effect::{ResolvePath, ResolvedPath},
     json::{RawJson, RawObject},
     tool::{Access, ToolDefinition},
     tools::Consent,
@@ -99,6 +101,30 @@ impl CallSubject {
         }
     }
 
+    /// The files that the call names, and where they lead by this: those of its parameters and those that its command shows.
+    ///
+    /// # Errors
+    /// What `resolve` says of a parameter's path. What it says of a command's leaves the path out: the command itself will say it.
+    pub fn resolved_paths<E>(
+        &self,
+        tool: &ToolDefinition,
+        input: &RawJson,
+        cwd: &str,
+        resolve: impl Fn(&ResolvePath) -> Result<ResolvedPath, E>,
+    ) -> Result<Vec<PathFact>, E> {
+        let mut facts = Vec::new();
+        for asked in named_paths(tool, input, cwd) {
+            facts.extend(PathFact::found(PathFact::asked(&asked), resolve(&asked)?));
+        }
+        let of_command = self.command.iter().flat_map(CommandLine::paths);
+        for asked in of_command {
+            if let Ok(real) = resolve(&asked) {
+                facts.extend(PathFact::found(PathFact::asked(&asked), real));
+            }
+        }
+        Ok(facts)
+    }
+
     /// The facts of the call, with its resolved paths.
     #[must_use]
     pub fn facts<'a>(&'a self, tool: &'a ToolDefinition, paths: &'a [PathFact]) -> CallFacts<'a> {
@@ -127,14 +153,52 @@ pub struct PathFact {
 }
 
 impl PathFact {
+    /// What was asked, and where the host says that it leads: the path itself, behind a place that becomes authority and that comes along.
+    pub(crate) fn found(asked: Self, real: ResolvedPath) -> impl Iterator<Item = Self> {
+        let brought = real.brings.map(|below| Self::brought(&real.path, &below));
+        let itself = Self {
+            path: real.path,
+            ..asked
+        };
+        brought.into_iter().chain([itself])
+    }
+
+    /// A path as it was written, until the host says where it leads.
+    pub(crate) fn asked(path: &ResolvePath) -> Self {
+        Self {
+            path: path.path.clone(),
+            access: path.access,
+            written: path.path.clone(),
+        }
+    }
+
     /// A place that becomes authority and that comes along with a folder that is copied or moved.
-    pub(crate) fn brought(folder: &str, below: &str) -> Self {
+    fn brought(folder: &str, below: &str) -> Self {
         Self {
             path: [folder.trim_end_matches('/'), "/", below].concat(),
             access: Access::Write,
             written: String::new(),
         }
     }
+}
+
+/// The files that the parameters of a call name, as the model wrote them.
+pub(crate) fn named_paths(tool: &ToolDefinition, input: &RawJson, cwd: &str) -> Vec<ResolvePath> {
+    let Ok(fields) = RawObject::parse(input.get()) else {
+        return Vec::new();
+    };
+    tool.paths
+        .iter()
+        .filter_map(|param| {
+            let given = fields.get_string(&param.field).filter(|p| !p.is_empty());
+            let path = given.or_else(|| param.default_cwd.then(|| cwd.to_owned()))?;
+            Some(ResolvePath {
+                path,
+                access: param.access,
+                carried: false,
+            })
+        })
+        .collect()
 }
 
 /// What the hooks before a call came to, all of them together (Agent SDK reference, `permissionDecision`).

@@ -38,6 +38,7 @@ pub(crate) use confinement::runs_outside;
 pub use domain::DomainPattern;
 pub use example::ExampleError;
 pub use explain::{Considered, Explanation, Fit, explain};
+pub(crate) use judge::named_paths;
 pub use judge::{
     CallFacts, CallSubject, Cause, Decision, HookVerdict, PathFact, RuleName, Scope, Verdict, judge,
 };

@@ -39,12 +39,46 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Check what windlass needs on this machine.
     Doctor(DoctorArgs),
+    /// What rules and settings come to.
+    #[command(subcommand)]
+    Permissions(PermissionsCommand),
     /// The sessions of this folder.
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// A model for tests that says what a script tells it to.
     #[command(subcommand)]
     Model(ModelCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// Say what would become of a call, and which rule decides.
+    Explain(Box<ExplainArgs>),
+    /// Find rules that do nothing, or not what they seem to.
+    Lint(Box<LintArgs>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The call, written like a rule: "Bash(git push)", "Read(src/main.rs)".
+    pub(crate) call: String,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LintArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -159,41 +193,12 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) bare: bool,
 
-    /// What happens to calls that no rule decides: default, acceptEdits, plan, dontAsk, bypassPermissions.
-    #[arg(long, value_name = "MODE", value_parser = mode)]
-    pub(crate) permission_mode: Option<Mode>,
-
-    /// Run everything unasked but what a rule denies.
-    #[arg(long, conflicts_with = "permission_mode")]
-    pub(crate) dangerously_skip_permissions: bool,
-
-    /// Calls that run unasked: Edit "Bash(npm test:*)". Takes all the words that follow.
-    #[arg(long = "allowedTools", alias = "allowed-tools", value_name = "RULES", num_args = 1.., action = ArgAction::Append)]
-    pub(crate) allowed_tools: Vec<String>,
-
-    /// Calls that never run, and tools the model is not even shown.
-    #[arg(long = "disallowedTools", alias = "disallowed-tools", value_name = "RULES", num_args = 1.., action = ArgAction::Append)]
-    pub(crate) disallowed_tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
 
     /// The built-in tools that are there at all: names, "default" for all, "" for none.
     #[arg(long, value_name = "NAMES", num_args = 1.., action = ArgAction::Append)]
     pub(crate) tools: Option<Vec<String>>,
-
-    /// Further settings, a file or JSON: stronger than the settings files.
-    #[arg(long, value_name = "FILE|JSON")]
-    pub(crate) settings: Option<String>,
-
-    /// Whose settings files are read: user, project, local, with commas between them; "" for none. All if not said.
-    #[arg(long, value_name = "SOURCES")]
-    pub(crate) setting_sources: Option<String>,
-
-    /// Trust this folder: what its settings allow, set and start counts, although nobody has agreed to it before.
-    #[arg(long)]
-    pub(crate) trust: bool,
-
-    /// How commands are confined by the operating system: settings as JSON, such as '{"enabled": true}'.
-    #[arg(long, value_name = "JSON", value_parser = sandbox)]
-    pub(crate) sandbox: Option<SandboxSettings>,
 
     /// The system prompt, in place of the usual one.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -202,10 +207,6 @@ pub(crate) struct RunArgs {
     /// Text added to the system prompt.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) append_system_prompt: Option<String>,
-
-    /// More directories the tools may work in.
-    #[arg(long, alias = "addDir", value_name = "DIR", num_args = 1.., action = ArgAction::Append)]
-    pub(crate) add_dir: Vec<PathBuf>,
 
     /// Beta features of the API, by name.
     #[arg(long, value_name = "NAMES", num_args = 1.., action = ArgAction::Append)]
@@ -233,6 +234,46 @@ pub(crate) struct RunArgs {
     /// Print the version.
     #[arg(short = 'v', long)]
     pub(crate) version: bool,
+}
+
+/// What may run.
+#[derive(Debug, Args)]
+pub(crate) struct PermissionArgs {
+    /// What happens to calls that no rule decides: default, acceptEdits, plan, dontAsk, bypassPermissions.
+    #[arg(long, value_name = "MODE", value_parser = mode)]
+    pub(crate) permission_mode: Option<Mode>,
+
+    /// Run everything unasked but what a rule denies.
+    #[arg(long, conflicts_with = "permission_mode")]
+    pub(crate) dangerously_skip_permissions: bool,
+
+    /// Calls that run unasked: Edit "Bash(npm test:*)". Takes all the words that follow.
+    #[arg(long = "allowedTools", alias = "allowed-tools", value_name = "RULES", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) allowed_tools: Vec<String>,
+
+    /// Calls that never run, and tools the model is not even shown.
+    #[arg(long = "disallowedTools", alias = "disallowed-tools", value_name = "RULES", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) disallowed_tools: Vec<String>,
+
+    /// Further settings, a file or JSON: stronger than the settings files.
+    #[arg(long, value_name = "FILE|JSON")]
+    pub(crate) settings: Option<String>,
+
+    /// Whose settings files are read: user, project, local, with commas between them; "" for none. All if not said.
+    #[arg(long, value_name = "SOURCES")]
+    pub(crate) setting_sources: Option<String>,
+
+    /// Trust this folder: what its settings allow, set and start counts, although nobody has agreed to it before.
+    #[arg(long)]
+    pub(crate) trust: bool,
+
+    /// How commands are confined by the operating system: settings as JSON, such as '{"enabled": true}'.
+    #[arg(long, value_name = "JSON", value_parser = sandbox)]
+    pub(crate) sandbox: Option<SandboxSettings>,
+
+    /// More directories the tools may work in.
+    #[arg(long, alias = "addDir", value_name = "DIR", num_args = 1.., action = ArgAction::Append)]
+    pub(crate) add_dir: Vec<PathBuf>,
 }
 
 /// How the model is reached.
@@ -422,7 +463,7 @@ mod tests {
             "Bash(a b)",
         ]);
         assert_eq!(
-            list(&args.unwrap().run.allowed_tools),
+            list(&args.unwrap().run.permissions.allowed_tools),
             ["Read", "Edit", "Glob", "Bash(a b)"]
         );
     }

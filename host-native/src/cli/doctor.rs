@@ -11,15 +11,20 @@ use windlass::{
     child,
     core::{
         effect::{Answer, HttpRequest},
+        permission::{self, Fault},
         provider::openai::ChatCompletions,
     },
+    engine::{Launch, lint_settings},
     http::{Auth, ModelEndpoint},
     plugins::{Cache, PluginHost, PluginHostConfig},
 };
 
+use windlass_engine::protocol::flags::Flags;
+
 use super::{
     Exit,
     args::{ConnectionArgs, DoctorArgs, ProviderArg, VERSION},
+    keys::variable,
     plain::{duration, one_line},
     start::{self, StartError},
     terminal::Stage,
@@ -46,6 +51,7 @@ pub(crate) async fn doctor(args: DoctorArgs) -> Result<Exit, StartError> {
         components(),
         cache(),
         bash(),
+        rules(),
         terminal(),
     ] {
         fails |= area.verdict == Verdict::Fail;
@@ -118,6 +124,31 @@ impl Finding {
             ));
         }
         text
+    }
+}
+
+/// The permission rules of the settings that hold in this folder.
+fn rules() -> Finding {
+    let launch = Launch::with_flags(Flags::default(), variable);
+    let findings = match lint_settings(&launch) {
+        Ok(findings) => findings,
+        Err(error) => {
+            return Finding::fail("settings", error.to_string(), "repair the file");
+        }
+    };
+    let is_invalid = |finding: &&permission::Finding| finding.fault == Fault::Invalid;
+    match (findings.iter().find(is_invalid), findings.first()) {
+        (Some(finding), _) => Finding::fail(
+            "settings",
+            finding.to_string(),
+            "no session begins with it: repair or remove it",
+        ),
+        (None, Some(finding)) => Finding::warn(
+            "settings",
+            finding.to_string(),
+            "`windlass permissions lint` lists all of them",
+        ),
+        (None, None) => Finding::ok("settings", "every permission rule does what it seems to"),
     }
 }
 

@@ -8,7 +8,7 @@ use windlass_engine::protocol::{
 };
 
 use super::{
-    args::{ConnectionArgs, ProviderArg, RunArgs, list},
+    args::{ConnectionArgs, PermissionArgs, ProviderArg, RunArgs, list},
     keys::variable,
     record,
     start::{StartError, check_key},
@@ -56,11 +56,7 @@ pub(crate) fn launch(
     launch.longest_frame = None;
     launch.tells_refusals = false;
     launch.has_person = has_person;
-    launch.trust = match args.trust {
-        true => ProjectTrust::Everything,
-        false => ProjectTrust::Nothing,
-    };
-    launch.sandbox.clone_from(&args.sandbox);
+    launch = with_permissions(launch, &args.permissions);
     launch.price_files.extend(args.prices.clone());
     if let Some(max_retries) = args.max_retries {
         launch.max_retries = Some(max_retries);
@@ -69,6 +65,48 @@ pub(crate) fn launch(
         launch.recording = Some(record::to_file(file)?);
     }
     Ok(launch)
+}
+
+/// What an engine would be started with that nobody runs: for questions about permissions.
+///
+/// # Errors
+/// [`StartError`]: a flag that makes no sense.
+pub(crate) fn permissions_only(args: &PermissionArgs) -> Result<Launch, StartError> {
+    let launch = Launch::with_flags(permission_flags(args)?, variable);
+    Ok(with_permissions(launch, args))
+}
+
+fn with_permissions(mut launch: Launch, args: &PermissionArgs) -> Launch {
+    launch.trust = match args.trust {
+        true => ProjectTrust::Everything,
+        false => ProjectTrust::Nothing,
+    };
+    launch.sandbox.clone_from(&args.sandbox);
+    launch
+}
+
+/// What may run, as flags.
+fn permission_flags(args: &PermissionArgs) -> Result<Flags, StartError> {
+    let names = |names: &String| -> Vec<String> {
+        let names = names.split(',').map(|name| name.trim().to_owned());
+        names.filter(|name| !name.is_empty()).collect()
+    };
+    Ok(Flags {
+        allowed_tools: rules("--allowedTools", &args.allowed_tools)?,
+        disallowed_tools: rules("--disallowedTools", &args.disallowed_tools)?,
+        permission_mode: args.permission_mode,
+        // The mode by its name on the command line is as explicit as the flag.
+        bypass: args.dangerously_skip_permissions
+            || args.permission_mode == Some(Mode::BypassPermissions),
+        // Who cannot ask anybody says so, and which flag would let a call run.
+        permission_prompt_tool: Some("stdio".to_owned()),
+        settings: args.settings.clone(),
+        setting_sources: args.setting_sources.as_ref().map(names),
+        add_dirs: (args.add_dir.iter())
+            .map(|directory| directory.display().to_string())
+            .collect(),
+        ..Flags::default()
+    })
 }
 
 fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
@@ -80,12 +118,7 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
                 .to_owned(),
         ));
     }
-    let sources = match (&args.setting_sources, args.bare) {
-        (_, true) => Some(Vec::new()),
-        (None, false) => None,
-        (Some(names), false) => Some(names.split(',').map(|name| name.trim().to_owned()))
-            .map(|names| names.filter(|name| !name.is_empty()).collect()),
-    };
+    let permissions = permission_flags(&args.permissions)?;
     Ok(Flags {
         include_partial_messages: wants_partial,
         model: filled(&args.model),
@@ -95,18 +128,8 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
         system_prompt: args.system_prompt.clone(),
         append_system_prompt: filled(&args.append_system_prompt).into_iter().collect(),
         tools: args.tools.as_deref().map(tools).transpose()?,
-        allowed_tools: rules("--allowedTools", &args.allowed_tools)?,
-        disallowed_tools: rules("--disallowedTools", &args.disallowed_tools)?,
         max_turns: args.max_turns,
         max_budget: args.max_budget_usd,
-        permission_mode: args.permission_mode,
-        // The mode by its name on the command line is as explicit as the flag.
-        bypass: args.dangerously_skip_permissions
-            || args.permission_mode == Some(Mode::BypassPermissions),
-        // Who cannot ask anybody says so, and which flag would let a call run.
-        permission_prompt_tool: Some(
-            filled(&args.permission_prompt_tool).unwrap_or_else(|| "stdio".to_owned()),
-        ),
         json_schema: args.json_schema.clone(),
         agent: filled(&args.agent),
         agents: filled(&args.agents),
@@ -115,14 +138,18 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
         session_id: filled(&args.session_id),
         fork_session: args.fork_session,
         no_session_persistence: args.no_session_persistence,
-        settings: args.settings.clone(),
-        setting_sources: sources,
-        add_dirs: (args.add_dir.iter())
-            .map(|directory| directory.display().to_string())
-            .collect(),
         mcp_configs: args.mcp_config.clone(),
         strict_mcp_config: args.strict_mcp_config || args.bare,
-        ..connection
+        permission_prompt_tool: filled(&args.permission_prompt_tool)
+            .or(permissions.permission_prompt_tool),
+        setting_sources: match args.bare {
+            true => Some(Vec::new()),
+            false => permissions.setting_sources,
+        },
+        provider: connection.provider,
+        base_url: connection.base_url,
+        ca_file: connection.ca_file,
+        ..permissions
     })
 }
 

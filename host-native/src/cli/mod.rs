@@ -4,6 +4,7 @@
 mod anew;
 mod args;
 mod call;
+mod choices;
 mod client;
 mod demo;
 mod doctor;
@@ -13,6 +14,7 @@ mod keys;
 mod launch;
 mod model;
 mod os;
+mod permissions;
 mod person;
 mod plain;
 mod prompt;
@@ -99,6 +101,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Replay(args)) => on_runtime(replay::replay(args)),
         Some(Command::Demo(args)) => on_runtime(demo::demo(args)),
         Some(Command::Doctor(args)) => on_runtime(doctor::doctor(args)),
+        Some(Command::Permissions(command)) => permissions::permissions(command),
         Some(Command::Sessions(command)) => sessions::sessions(command),
         Some(Command::Model(ModelCommand::Serve(args))) => on_runtime(model::serve(args)),
     };

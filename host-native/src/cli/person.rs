@@ -13,12 +13,13 @@ use windlass::engine::LeftOut;
 use windlass_core::{
     effect::PermissionResponse,
     permission::{PermissionUpdate, visible},
+    tools::ask_user_question::AskUserQuestionInput,
 };
 
 use super::{
-    os,
+    choices, os,
     plain::one_line,
-    question::{Question, choices, lasting, refusal, text, understand},
+    question::{Question, lasting, refusal, text, understand, ways},
     terminal::Stage,
 };
 
@@ -84,12 +85,46 @@ impl Person {
         }
     }
 
+    /// Puts the model's questions, one after the other; none at the end of the input.
+    async fn choose(&mut self, asked: AskUserQuestionInput) -> Option<PermissionResponse> {
+        let mut answers = Vec::new();
+        for question in &asked.questions {
+            eprint!("{}", choices::text(question));
+            os::discard_typed_ahead();
+            let asked_at = Instant::now();
+            let lines = self.lines.get_or_insert_with(read_lines);
+            let answer = loop {
+                eprint!("{}", choices::ways(question));
+                let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
+                let line = answer_after(asked_at, lines).await?;
+                if let Some(answer) = choices::understand(&line, question) {
+                    break answer;
+                }
+            };
+            answers.push(answer);
+        }
+        Some(choices::answered(asked, answers))
+    }
+
     /// Asks and passes the answer on. A question that is dropped half-way is denied.
     pub(crate) async fn ask(&mut self, question: Question) {
         let Question {
             request,
             mut answer,
         } = question;
+        if let Some(asked) = choices::questions(&request) {
+            let response = tokio::select! {
+                response = self.choose(asked) => response,
+                // The run was interrupted: nobody waits for the answer.
+                () = answer.closed() => {
+                    eprint!("\n");
+                    return;
+                }
+            };
+            let _ = answer
+                .send(response.unwrap_or_else(|| PermissionResponse::deny(refusal(&request))));
+            return;
+        }
         if lasting(&request).is_some_and(|change| self.always.contains(&change)) {
             // A rule need not match what it was suggested for (a command with quotes): asked once is enough.
             let _ = answer.send(PermissionResponse::allow());
@@ -101,7 +136,7 @@ impl Person {
         let asked_at = Instant::now();
         let lines = self.lines.get_or_insert_with(read_lines);
         let response = loop {
-            eprint!("{}", choices(&request));
+            eprint!("{}", ways(&request));
             let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
             let line = tokio::select! {
                 line = answer_after(asked_at, lines) => line,

@@ -120,7 +120,7 @@ pub(super) fn text(request: &PermissionRequest, columns: usize) -> String {
     out
 }
 
-pub(super) fn choices(request: &PermissionRequest) -> String {
+pub(super) fn ways(request: &PermissionRequest) -> String {
     let always = match lasting(request) {
         None => String::new(),
         Some(PermissionUpdate::SetMode {

@@ -117,10 +117,14 @@ impl Engine {
             };
             format!("a server {how}")
         });
-        if let (Some(agent), Err(reason)) = (&agent, &outcome) {
-            anstream::eprintln!(
+        match (&agent, &outcome) {
+            (Some(agent), Err(reason)) => anstream::eprintln!(
                 "windlass: the agent {agent} goes without its MCP server {name}: {reason}"
-            );
+            ),
+            (None, Err(reason)) => {
+                anstream::eprintln!("windlass: the MCP server {name} is not connected: {reason}");
+            }
+            (_, Ok(())) => {}
         }
         self.listen(agent.as_deref(), &name);
         self.made_of_changed();

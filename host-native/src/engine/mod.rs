@@ -29,6 +29,7 @@ mod launch;
 mod life;
 mod listings;
 mod output;
+mod permissions;
 mod preparing;
 mod project_files;
 mod prompts;
@@ -57,6 +58,7 @@ use self::{
 pub use self::{
     build::StartError,
     launch::{JournalSink, Launch, ModelApi, OPENAI_BASE_URL, ProjectTrust, Recording},
+    permissions::{ExplainError, explain_call, lint_settings},
     surroundings::{LeftOut, left_out_untrusted},
 };
 

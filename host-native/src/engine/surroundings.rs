@@ -10,7 +10,7 @@ use windlass_core::{
     RawJson, Spec,
     agent::AgentModel,
     context::OutputStyle,
-    permission::{Layered, Rule, RuleName, Source},
+    permission::{Layer, Layered, Rule, RuleName, Source},
     spec::Environment,
 };
 use windlass_engine::{
@@ -176,6 +176,11 @@ impl Surroundings {
         spec.memory.clone_from(&self.project.memory);
         spec.environment.commands = self.project.slash_commands();
         Ok(warnings)
+    }
+
+    /// The permissions of the settings.
+    pub(super) fn layers(&self) -> Vec<Layer> {
+        self.settings.layers(self.is_trusted)
     }
 
     /// The variables that the settings add to the environment of programs.

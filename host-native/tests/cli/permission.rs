@@ -230,6 +230,37 @@ fn perm_7_what_was_typed_before_the_question_is_no_answer_to_it() {
 }
 
 #[test]
+fn tool_26_at_a_terminal_the_person_answers_the_models_questions() {
+    let question = json!({
+        "question": "Which colour?", "header": "Colour", "multiSelect": false,
+        "options": [{"label": "Red", "description": "like a rose"}, {"label": "Blue", "description": ""}],
+    });
+    let server = calling(
+        "AskUserQuestion",
+        &json!({"questions": [question]}),
+        "Blue it is.",
+    );
+    let windlass = Windlass::asking(&server);
+    let mut terminal = Terminal::run(&windlass, &["Ask me"]);
+    let shown = terminal.wait_for("your own words > ");
+    for part in ["Which colour?", "1 Red", "like a rose", "2 Blue"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    terminal.type_in("7\n");
+    terminal.wait_for("your own words > ");
+    terminal.type_in("2\n");
+    terminal.wait_for("Blue it is.");
+    assert_eq!(terminal.exit_code(), Some(0));
+    let body = String::from_utf8_lossy(&server.requests()[1].body).into_owned();
+    assert!(body.contains("Blue"), "{body}");
+    // Without a terminal there is nobody to ask, and the tool is not offered.
+    let server = crate::support::saying(["Hi."]);
+    Windlass::asking(&server).run(&["-p", "Hi"]);
+    let body = String::from_utf8_lossy(&server.requests()[0].body).into_owned();
+    assert!(!body.contains("AskUserQuestion"), "{body}");
+}
+
+#[test]
 fn perm_7_the_end_of_input_is_a_no() {
     let server = toucher();
     let windlass = Windlass::asking(&server);

@@ -97,6 +97,20 @@ fn mcp_1_a_server_of_a_flag_is_started_and_its_tool_called() {
     assert!(tools.contains("mcp__notes__"), "{tools}");
 }
 
+#[test]
+fn mcp_5_why_a_server_is_not_there_is_said() {
+    let config = r#"{"mcpServers": {"gone": {"command": "/nowhere/to/be/found"}}}"#;
+    let server = saying(["Done."]);
+    let done = Windlass::asking(&server).run(&["-p", "Hi", "--mcp-config", config]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "Done.\n"));
+    assert!(
+        done.stderr
+            .contains("the MCP server gone is not connected: "),
+        "{done:?}"
+    );
+    assert!(done.stderr.contains("/nowhere/to/be/found"), "{done:?}");
+}
+
 /// A project that starts programs, sets a variable and allows itself a command.
 fn eager(windlass: &Windlass) {
     let settings = json!({

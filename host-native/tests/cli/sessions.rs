@@ -1,5 +1,10 @@
 //! Sessions that are kept, and go on: the same transcripts as those of the engine of the SDKs.
 
+use std::{
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+};
+
 use serde_json::{Value, json};
 use windlass::model_server::ModelServer;
 
@@ -139,6 +144,65 @@ fn sess_3_sessions_are_listed_shown_and_deleted() {
     );
     let again = windlass.run(&["sessions", "delete", &id]);
     assert_eq!(again.code, Some(2), "{again:?}");
+}
+
+/// Runs in the test command that are killed; `WINDLASS_ATTACK_ROUNDS` says how many else, at most 200.
+const KILLED: usize = 12;
+
+#[test]
+fn sess_4_a_run_that_is_killed_anywhere_is_resumed_and_every_line_is_whole() {
+    let rounds = std::env::var("WINDLASS_ATTACK_ROUNDS");
+    let rounds = rounds.map_or(KILLED, |all| all.parse::<usize>().unwrap().min(200));
+    let windlass = Windlass::new();
+    let id = "0b1f6c3e-5d2a-4f8e-9a57-1c2d3e4f5a6b";
+    for round in 0..rounds {
+        let call = json!({"type": "tool_use", "name": "Bash", "input": {"command": "echo so"}});
+        let calls = vec![json!({"respond": {"content": [call]}}); 3];
+        let end = [json!({"respond": "Done."})];
+        let server = model(&json!({"exchanges": [&calls[..], &end].concat()}).to_string());
+        let session = if round == 0 {
+            "--session-id"
+        } else {
+            "--resume"
+        };
+        let url = server.url();
+        let mut child = windlass
+            .command(&[
+                "-p",
+                "go",
+                "--base-url",
+                &url,
+                session,
+                id,
+                "--output-format",
+                "stream-json",
+            ])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // At least the first, which says that the session has begun.
+        for _ in 0..=round % 8 {
+            let line = lines.next().and_then(Result::ok);
+            assert!(round > 0 || line.is_some(), "nothing came");
+        }
+        // It may have come to its end.
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+    let server = saying(["Resumed."]);
+    let url = server.url();
+    let done = windlass.run(&["-p", "And now?", "--base-url", &url, "--resume", id]);
+    assert_eq!(done.stdout, "Resumed.\n", "{done:?}");
+    let projects = std::fs::read_dir(windlass.home().join(".claude/projects")).unwrap();
+    let folder = projects.map(|entry| entry.unwrap().path()).next().unwrap();
+    let transcript = std::fs::read_to_string(folder.join(format!("{id}.jsonl"))).unwrap();
+    assert!(transcript.ends_with('\n'));
+    for line in transcript.lines() {
+        assert!(serde_json::from_str::<Value>(line).is_ok(), "{line}");
+    }
+    eprintln!("tried: {rounds} runs that were killed");
 }
 
 #[test]

@@ -229,3 +229,68 @@ fn perm_2_bypass_is_refused_for_root() {
         assert_eq!(done.stderr.contains("root"), is_root, "{flags:?}: {done:?}");
     }
 }
+
+#[test]
+fn perm_17_a_call_is_explained_with_the_rules_of_the_settings() {
+    let windlass = Windlass::new();
+    put(
+        &windlass,
+        &At::Project,
+        r#"{"permissions": {"deny": ["Bash(rm:*)", "Read(./secret.txt)"], "allow": ["Bash(make:*)"]}}"#,
+    );
+    windlass.write("secret.txt", "x");
+    let explained = |call: &str, flags: &[&str]| {
+        let done = windlass.run(&[&["permissions", "explain", call], flags].concat());
+        assert_eq!(done.code, Some(0), "{done:?}");
+        done.stdout
+    };
+    for (call, flags, verdict) in [
+        ("Bash(rm -rf x)", &[][..], "Bash is denied"),
+        ("Bash(echo hi)", &[], "Bash runs"),
+        ("Bash(make test)", &[], "Bash is asked about"),
+        ("Bash(make test)", &["--trust"], "Bash runs"),
+        ("Bash(git push)", &[], "Bash is asked about"),
+        (
+            "Bash(git push)",
+            &["--allowedTools", "Bash(git push)"],
+            "Bash runs",
+        ),
+        ("Read(secret.txt)", &[], "Read is denied"),
+        ("Read({\"file_path\": \"other.txt\"})", &[], "Read runs"),
+        (
+            "Write(a.txt)",
+            &["--permission-mode", "acceptEdits"],
+            "Write runs",
+        ),
+    ] {
+        let text = explained(call, flags);
+        assert!(text.starts_with(verdict), "{call} {flags:?}: {text}");
+    }
+    let json: Value = serde_json::from_str(&explained("Bash(rm x)", &["--json"])).unwrap();
+    assert_eq!(json["decision"]["verdict"], "deny", "{json}");
+    let unknown = windlass.run(&["permissions", "explain", "Bsh(x)"]);
+    assert_eq!(unknown.code, Some(2), "{unknown:?}");
+    assert!(
+        unknown.stderr.contains("no tool named `Bsh`"),
+        "{unknown:?}"
+    );
+}
+
+#[test]
+fn perm_17_rules_that_do_nothing_are_found() {
+    let windlass = Windlass::new();
+    let clean = windlass.run(&["permissions", "lint"]);
+    assert_eq!(clean.code, Some(0), "{clean:?}");
+    put(
+        &windlass,
+        &At::Project,
+        r#"{"permissions": {"allow": ["Bsh(npm test)", "Bash(rm x)"], "deny": ["Bash(rm:*)", "Bash(ls"]}}"#,
+    );
+    let found = windlass.run(&["permissions", "lint"]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    for words in ["did you mean Bash?", "decides first", "Bash(ls"] {
+        assert!(found.stdout.contains(words), "{words}: {found:?}");
+    }
+    let doctor = windlass.run(&["doctor"]);
+    assert!(doctor.stdout.contains("Bash(ls"), "{doctor:?}");
+}

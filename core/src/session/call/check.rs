@@ -7,13 +7,13 @@ use super::super::{
     run::{CallState, ToolCallInput},
 };
 use crate::{
-    effect::{Effect, ResolvePath, ResolvedPath},
+    effect::{Effect, ResolvedPath},
     id::Stage,
-    json::{RawJson, RawObject},
-    permission::PathFact,
+    json::RawObject,
+    permission::{PathFact, named_paths},
     provider::StopReason,
     schema,
-    tool::{ToolDefinition, ToolResult},
+    tool::ToolResult,
     tools::tool_search,
 };
 
@@ -84,14 +84,7 @@ impl Thread {
         let call = &mut self.run.calls[index];
         call.state = CallState::Resolving;
         // As the model wrote them, until the host says where they lead.
-        call.paths = paths
-            .iter()
-            .map(|asked| PathFact {
-                path: asked.path.clone(),
-                access: asked.access,
-                written: asked.path.clone(),
-            })
-            .collect();
+        call.paths = paths.iter().map(PathFact::asked).collect();
         let id = self.call_effect(shared, index, Stage::Resolve);
         self.perform(shared, id, Effect::Resolve(paths));
     }
@@ -123,15 +116,7 @@ impl Thread {
         let mut facts = Vec::with_capacity(asked.len());
         for (fact, answer) in core::mem::take(asked).into_iter().zip(answers) {
             match answer {
-                Ok(real) => {
-                    if let Some(brought) = real.brings {
-                        facts.push(PathFact::brought(&real.path, &brought));
-                    }
-                    facts.push(PathFact {
-                        path: real.path,
-                        ..fact
-                    });
-                }
+                Ok(real) => facts.extend(PathFact::found(fact, real)),
                 // The command itself will say what is wrong; what it is not known to touch is not allowed by that.
                 Err(_) if of_command => {}
                 Err(reason) => {
@@ -163,23 +148,4 @@ fn unusable_input(name: &str, text: &str, cut: bool) -> String {
             "The input of {name} is not a JSON object, so the call was not run. Make the call again with valid JSON."
         )
     }
-}
-
-/// The paths a call names, with relative ones left to the host.
-fn named_paths(tool: &ToolDefinition, input: &RawJson, cwd: &str) -> Vec<ResolvePath> {
-    let Ok(fields) = RawObject::parse(input.get()) else {
-        return Vec::new();
-    };
-    tool.paths
-        .iter()
-        .filter_map(|param| {
-            let given = fields.get_string(&param.field).filter(|p| !p.is_empty());
-            let path = given.or_else(|| param.default_cwd.then(|| cwd.to_owned()))?;
-            Some(ResolvePath {
-                path,
-                access: param.access,
-                carried: false,
-            })
-        })
-        .collect()
 }

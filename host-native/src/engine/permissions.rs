@@ -1,0 +1,109 @@
+//! What the permissions of a session come to, without a session: for people who write rules.
+
+use serde_json::json;
+use windlass_core::{
+    RawJson, Spec,
+    permission::{CallSubject, Explanation, Finding, RuleValue, Standing, explain, lint},
+    tool::ToolDefinition,
+};
+use windlass_engine::protocol::initialize::Initialize;
+
+use super::{
+    build::{StartError, blueprint},
+    launch::Launch,
+    surroundings::Surroundings,
+};
+use crate::host::resolve_all;
+
+/// Why a call cannot be explained.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExplainError {
+    /// No session could begin.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// No tool has this name.
+    #[error("there is no tool named `{name}`; there are {known}")]
+    UnknownTool {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// A path that leads nowhere.
+    #[error("{0}")]
+    Path(String),
+}
+
+/// Says what would become of a call in a session with these flags and settings, and why. The call is written as a rule: `Bash(git push)`,
+/// `Read(src/main.rs)`, `Task(reviewer)`; or with its input as JSON, `Edit({"file_path": "a"})`.
+///
+/// # Errors
+/// [`ExplainError`]: no session could begin, or the call is none.
+pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, ExplainError> {
+    let initialize = Initialize::default();
+    let mut blueprint = blueprint(launch, &initialize)?;
+    blueprint.complete(launch, &initialize)?;
+    let spec = &blueprint.spec;
+    let tool = spec.tool(&call.tool_name);
+    let tool = tool.ok_or_else(|| ExplainError::UnknownTool {
+        name: call.tool_name.clone(),
+        known: names(spec).join(", "),
+    })?;
+    let input = input(tool, call.rule_content.as_deref());
+    let cwd = &spec.environment.cwd;
+    let subject = CallSubject::of(tool, &input, cwd);
+    let paths = subject.resolved_paths(tool, &input, cwd, |asked| {
+        let mut resolved = resolve_all(cwd, std::slice::from_ref(asked)).into_iter();
+        resolved.next().unwrap_or_else(|| Err(asked.path.clone()))
+    });
+    let paths = paths.map_err(ExplainError::Path)?;
+    let policy = &spec.permissions;
+    let standing = Standing {
+        free_workspace_reads: policy.free_workspace_reads,
+        confinement: policy.confinement.as_ref(),
+        ..Standing::new(&policy.rules, policy.mode, &spec.environment)
+    };
+    Ok(explain(&standing, subject.facts(tool, &paths), None))
+}
+
+/// Looks through the rules of all settings for those that do nothing, or not what they seem to.
+///
+/// # Errors
+/// [`StartError`]: settings that cannot be read. A single rule that cannot be read is a finding.
+pub fn lint_settings(launch: &Launch) -> Result<Vec<Finding>, StartError> {
+    let layers = Surroundings::read(launch, &launch.directory(), None, None)?.layers();
+    // Tools are those of a session without any settings: what is wrong with them must not hide what is wrong with the others.
+    let mut plain = launch.clone();
+    plain.flags.settings = None;
+    plain.flags.setting_sources = Some(Vec::new());
+    let initialize = Initialize::default();
+    let mut blueprint = blueprint(&plain, &initialize)?;
+    blueprint.complete(&plain, &initialize)?;
+    Ok(lint(&layers, &names(&blueprint.spec)))
+}
+
+fn names(spec: &Spec) -> Vec<&str> {
+    spec.offered_tools()
+        .map(|tool| tool.name.as_str())
+        .collect()
+}
+
+/// The input that a text stands for: JSON, or the field that rules of the tool are about.
+fn input(tool: &ToolDefinition, content: Option<&str>) -> RawJson {
+    let Some(content) = content else {
+        return RawJson::empty_object();
+    };
+    if let Some(json) = RawJson::parse(content).ok().filter(RawJson::is_object) {
+        return json;
+    }
+    let of_path = tool.paths.first().map(|path| path.field.as_str());
+    let field = tool.command_param.as_deref().or(of_path);
+    let field = field.unwrap_or(match tool.name.as_str() {
+        "Task" | "Agent" => "subagent_type",
+        "Skill" => "skill",
+        "WebFetch" => "url",
+        _ => "input",
+    });
+    RawJson::encode(&json!({ field: content })).unwrap_or_else(|_| RawJson::empty_object())
+}
