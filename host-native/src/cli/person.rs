@@ -69,12 +69,14 @@ impl Person {
         }
     }
 
-    /// Asks for the next prompt; none at the end of the input.
-    pub(crate) async fn prompt(&mut self) -> Option<String> {
+    /// Waits for the next prompt, behind a mark that asks for it; none at the end of the input.
+    pub(crate) async fn prompt(&mut self, mut with_mark: bool) -> Option<String> {
         let lines = self.lines.get_or_insert_with(read_lines);
         loop {
-            eprint!("{ASKING}> {ASKING:#}");
-            let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
+            if std::mem::replace(&mut with_mark, true) {
+                eprint!("{ASKING}> {ASKING:#}");
+                let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
+            }
             let Some((_, line)) = lines.recv().await else {
                 eprint!("\n");
                 return None;

@@ -60,6 +60,8 @@ pub(crate) struct Reporter {
     aside: Option<Stage<Stderr>>,
     /// The last result, where that is all that is printed.
     last: Option<Last>,
+    /// Something was shown to a person since it was asked for.
+    has_shown: bool,
 }
 
 /// A result as a program is told it.
@@ -85,6 +87,7 @@ impl Reporter {
             out,
             aside,
             last: None,
+            has_shown: false,
         }
     }
 
@@ -99,6 +102,7 @@ impl Reporter {
             out,
             aside: None,
             last: None,
+            has_shown: false,
         }
     }
 
@@ -117,10 +121,11 @@ impl Reporter {
             (_, None) => Ok(()),
             (Form::People, Some(message)) => {
                 let text = self.screen.show(message, at);
-                match text.is_empty() {
-                    true => Ok(()),
-                    false => self.out.write(&text),
+                if text.is_empty() {
+                    return Ok(());
                 }
+                self.has_shown = true;
+                self.out.write(&text)
             }
             (Form::Json, Some(message)) => {
                 if matches!(message, Message::Result(_)) {
@@ -150,6 +155,11 @@ impl Reporter {
             Some(Last::Line(line)) => self.line(&line),
             Some(Last::Answer(result)) => self.answer(&result),
         }
+    }
+
+    /// Whether anything was shown to a person since this was asked last.
+    pub(crate) fn has_shown(&mut self) -> bool {
+        std::mem::take(&mut self.has_shown)
     }
 
     /// Whether [`Reporter::tick`] shows anything.

@@ -29,6 +29,10 @@ pub(crate) struct Run<'a> {
     is_conversation: bool,
     /// A prompt was sent and is not answered.
     is_answering: bool,
+    /// Nothing is owed: in a conversation it is the person's turn.
+    is_idle: bool,
+    /// They see that it is.
+    is_prompted: bool,
     /// The last result was an error.
     has_failed: bool,
     /// The signal that stops it.
@@ -67,6 +71,8 @@ pub(crate) async fn run(
         person,
         is_conversation: prompt.is_none(),
         is_answering: prompt.is_some(),
+        is_idle: prompt.is_none(),
+        is_prompted: false,
         has_failed: false,
         stopped: None,
     };
@@ -76,6 +82,8 @@ pub(crate) async fn run(
             Ok(Exit::PipeClosed)
         }
         Err(Left::Stopped(signal)) => {
+            // What came of it until then; a standard output that is gone changes nothing any more.
+            let _ = run.reporter.end();
             run.client.stop().await;
             Ok(Exit::Signal(signal))
         }
@@ -95,7 +103,7 @@ impl Run<'_> {
     async fn drive(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
         let mut frames = tokio::time::interval(FRAME);
         loop {
-            if self.is_conversation && !self.is_answering {
+            if self.is_conversation && self.is_idle {
                 self.next_prompt(stops).await?;
             }
             // In this order: a message that came before a question is shown before it.
@@ -118,20 +126,23 @@ impl Run<'_> {
                     self.has_failed = result.is_error;
                     self.is_answering = false;
                 }
-                printed(self.reporter.message(message.as_deref(), &line))
+                printed(self.reporter.message(message.as_deref(), &line))?;
+                self.is_prompted &= !self.reporter.has_shown();
+                Ok(())
             }
             Heard::Question(question) => self.ask(question, stops).await,
             // Before the first result nothing was owed yet.
             Heard::Idle if self.is_answering => Ok(()),
-            Heard::Idle => match self.stopped {
-                // What still runs in the background is not waited for.
-                Some(signal) => Err(Left::Stopped(signal)),
-                None if self.is_conversation => Ok(()),
-                None => {
-                    self.client.finish();
-                    Ok(())
+            Heard::Idle => {
+                self.is_idle = true;
+                match self.stopped {
+                    // What still runs in the background is not waited for.
+                    Some(signal) => return Err(Left::Stopped(signal)),
+                    None if self.is_conversation => {}
+                    None => self.client.finish(),
                 }
-            },
+                Ok(())
+            }
         }
     }
 
@@ -159,28 +170,46 @@ impl Run<'_> {
         printed(made_room)
     }
 
-    /// Asks for the next prompt, and sends it. At the end of the input no more will come.
+    /// Asks for the next prompt, and sends it; what work in the background says meanwhile is shown. At the end of the input no
+    /// more will come.
     async fn next_prompt(&mut self, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
-        let Some(person) = &mut self.person else {
+        enum Next {
+            Signal,
+            Line(Option<String>),
+            Heard(Option<Heard>),
+        }
+        let Some(mut person) = self.person.take() else {
             return Ok(()); // a conversation has one
         };
-        let line = tokio::select! {
+        let next = tokio::select! {
             biased;
-            Ok(()) = stops.changed() => {
-                anstream::eprintln!();
-                return self.signalled(stops);
-            }
-            line = person.prompt() => line,
+            Ok(()) = stops.changed() => Next::Signal,
+            heard = self.client.next() => Next::Heard(heard),
+            line = person.prompt(!self.is_prompted) => Next::Line(line),
         };
-        match line {
-            Some(line) => {
+        self.person = Some(person);
+        self.is_prompted = true;
+        match next {
+            Next::Signal => {
+                anstream::eprintln!();
+                self.signalled(stops)?;
+            }
+            Next::Heard(Some(heard)) => {
+                let is_question = matches!(heard, Heard::Question(_));
+                self.heard(heard, stops).await?;
+                self.is_prompted &= !is_question;
+            }
+            Next::Line(Some(line)) => {
                 self.client.prompt(&line);
                 self.is_answering = true;
+                self.is_idle = false;
+                self.is_prompted = false;
             }
-            None => {
+            Next::Line(None) => {
                 self.is_conversation = false;
                 self.client.finish();
             }
+            Next::Heard(None) => self.is_conversation = false,
         }
         Ok(())
     }
@@ -200,7 +229,8 @@ impl Run<'_> {
 
     fn exit(&self) -> Exit {
         match self.stopped {
-            _ if !self.has_failed => Exit::Done,
+            // An engine that ends in the middle of an answer has broken.
+            _ if !self.has_failed && !self.is_answering => Exit::Done,
             Some(signal) => Exit::Signal(signal),
             None => Exit::Failed,
         }
