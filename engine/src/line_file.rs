@@ -10,8 +10,12 @@ use std::{
 ///
 /// # Errors
 /// What the operating system says; [`io::ErrorKind::FileTooLarge`] for a longer one, [`io::ErrorKind::InvalidData`] for what is
-/// not UTF-8.
+/// not UTF-8, [`io::ErrorKind::InvalidInput`] for what is no file.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    // To open a pipe would wait for whoever writes to it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+    }
     let mut text = Vec::new();
     File::open(path)?.take(most + 1).read_to_end(&mut text)?;
     if text.len() as u64 > most {

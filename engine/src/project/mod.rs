@@ -123,6 +123,26 @@ impl ProjectPlaces {
 }
 
 impl ProjectFiles {
+    /// Takes away what commands and skills of a folder allow, because nobody has trusted the folder, and names these.
+    pub fn without_grants_of(&mut self, folder: &Path) -> Vec<String> {
+        let mut names = Vec::new();
+        for command in &mut self.commands {
+            if command.source != SettingSource::User && !command.allowed_tools.is_empty() {
+                command.allowed_tools.clear();
+                names.push(command.name.clone());
+            }
+        }
+        for skill in &mut self.skills {
+            let is_of_folder = (skill.directory.as_ref())
+                .is_none_or(|directory| Path::new(directory).starts_with(folder));
+            if is_of_folder && !skill.allowed_tools.is_empty() {
+                skill.allowed_tools.clear();
+                names.push(skill.name.clone());
+            }
+        }
+        names
+    }
+
     /// What a prompt may begin with: commands and those skills that a person may invoke.
     #[must_use]
     pub fn slash_commands(&self) -> Vec<SlashCommand> {

@@ -290,13 +290,18 @@ impl LoadedSettings {
     #[must_use]
     pub fn hooks(&self, trusted: bool) -> SettingsHooks {
         let mut hooks = SettingsHooks::default();
-        if self.first(|settings| settings.disable_all_hooks) == Some(true) {
+        let mut counting = (self.sources.iter())
+            .filter(|sourced| trusted || !sourced.source.belongs_to_folder())
+            .peekable();
+        // Who may not add a guard may not take one away either.
+        let off = counting
+            .clone()
+            .find_map(|it| it.settings.disable_all_hooks);
+        if off == Some(true) || counting.peek().is_none() {
             return hooks;
         }
-        for sourced in &self.sources {
-            if trusted || !sourced.source.belongs_to_folder() {
-                hooks.add(sourced.source, &sourced.settings.hooks);
-            }
+        for sourced in counting {
+            hooks.add(sourced.source, &sourced.settings.hooks);
         }
         hooks
     }

@@ -22,6 +22,9 @@ use super::question::Question;
 /// Bytes that may wait between the engine and its client, in each direction.
 const BUFFER: usize = 64 << 10;
 
+/// The id of the first request.
+const INITIALIZE: &str = "request-1";
+
 /// What the engine has said and nobody has looked at yet.
 const AHEAD: usize = 256;
 
@@ -33,6 +36,8 @@ pub(crate) enum Heard {
     Question(Question),
     /// Nothing is owed any more.
     Idle,
+    /// No session can begin; why.
+    Refused(String),
 }
 
 /// An engine that runs beside its client.
@@ -163,8 +168,8 @@ async fn read(
                 questions.withdraw(&frame.request_id);
                 None
             }
-            // What was asked of the engine is not waited for.
-            "control_response" | "keep_alive" | "transcript_mirror" => None,
+            "control_response" => frame.response.and_then(|response| response.refused()),
+            "keep_alive" | "transcript_mirror" => None,
             "system" if frame.subtype == "session_state_changed" => {
                 (frame.state == "idle").then_some(Heard::Idle)
             }
@@ -191,6 +196,23 @@ struct Frame {
     state: String,
     request_id: String,
     request: Option<RawJson>,
+    response: Option<Response>,
+}
+
+/// What is read of a reply. Only that to the first request says whether there is a session at all.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Response {
+    subtype: String,
+    request_id: String,
+    error: String,
+}
+
+impl Response {
+    fn refused(self) -> Option<Heard> {
+        (self.subtype == "error" && self.request_id == INITIALIZE)
+            .then_some(Heard::Refused(self.error))
+    }
 }
 
 /// Questions of the engine that are open.

@@ -1,7 +1,12 @@
 //! From flags and environment to what an engine is started with.
 
-use windlass::engine::{Launch, ProjectTrust};
-use windlass_core::permission::{Mode, Rule};
+use std::collections::BTreeMap;
+
+use windlass::engine::{Launch, ProjectTrust, read_servers};
+use windlass_core::{
+    agent::AgentDefinition,
+    permission::{Mode, Rule},
+};
 use windlass_engine::protocol::{
     flags::{Flags, Provider},
     frames::StateFrames,
@@ -119,6 +124,31 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
         ));
     }
     let permissions = permission_flags(&args.permissions)?;
+    let goes_on = args.continue_session || args.resume.is_some();
+    let wrong = |problem: &str| Err(StartError::Usage(problem.to_owned()));
+    if args.fork_session && !goes_on {
+        return wrong(
+            "--fork-session needs --continue or --resume: which session is to be forked?",
+        );
+    }
+    if goes_on && args.session_id.is_some() && !args.fork_session {
+        return wrong("a session that goes on keeps its id: --session-id needs --fork-session");
+    }
+    if goes_on && args.record.is_some() {
+        return wrong(
+            "--record writes a session from its beginning: it cannot go with --continue or --resume",
+        );
+    }
+    if args.session_id.as_deref() == Some("") {
+        return wrong("--session-id takes a UUID");
+    }
+    for text in &args.mcp_config {
+        read_servers(text).map_err(StartError::Usage)?;
+    }
+    if let Some(json) = filled(&args.agents) {
+        let agents = serde_json::from_str::<BTreeMap<String, AgentDefinition>>(&json);
+        agents.map_err(|error| StartError::Usage(format!("--agents: {error}")))?;
+    }
     Ok(Flags {
         include_partial_messages: wants_partial,
         model: filled(&args.model),

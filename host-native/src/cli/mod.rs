@@ -163,7 +163,7 @@ async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
         }
     }
     let mut reporter = report::Reporter::new(form, &args);
-    let name = args.name.as_deref();
+    let name = args.name.as_deref().filter(|name| !name.trim().is_empty());
     run::run(launch, name, given, person, &mut reporter, stops).await
 }
 

@@ -9,7 +9,6 @@ use std::{
 use anstream::eprint;
 use anstyle::{AnsiColor, Style};
 use tokio::sync::mpsc;
-use windlass::engine::LeftOut;
 use windlass_core::{
     effect::PermissionResponse,
     permission::{PermissionUpdate, visible},
@@ -39,20 +38,14 @@ pub(crate) struct Person {
 
 impl Person {
     /// Asks whether the files of this folder may do what they say.
-    pub(crate) async fn trusts(&mut self, folder: &str, files: &LeftOut) -> bool {
+    pub(crate) async fn trusts(&mut self, folder: &str, files: &[String]) -> bool {
         let mut question = format!(
             "\n  {ASKING}?{ASKING:#} Do you trust the files of {}? They\n",
             one_line(folder)
         );
-        let mut part = |what: &str, names: &[String]| {
-            for name in names {
-                question.push_str(&format!("    │ {what} {}\n", one_line(&visible(name))));
-            }
-        };
-        part("run", &files.hooks);
-        part("start the MCP server", &files.servers);
-        part("set the variable", &files.variables);
-        part("allow", &files.rules);
+        for what in files {
+            question.push_str(&format!("    │ {}\n", one_line(&visible(what))));
+        }
         eprint!("{question}");
         os::discard_typed_ahead();
         let asked_at = Instant::now();

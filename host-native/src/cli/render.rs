@@ -56,6 +56,8 @@ pub(crate) struct Screen {
     inside_block: bool,
     /// When the model began to be waited for; none when it is not.
     waiting_since: Option<u64>,
+    /// The model has said something since the turn began.
+    has_said: bool,
 }
 
 #[derive(Debug)]
@@ -81,6 +83,7 @@ impl Screen {
             stream: TextStream::default(),
             inside_block: false,
             waiting_since: None,
+            has_said: false,
         }
     }
 
@@ -91,6 +94,7 @@ impl Screen {
         match message {
             Message::System(SystemMessage::Init(init)) => {
                 self.waiting_since = Some(at);
+                self.has_said = false;
                 self.cwd.clone_from(&init.cwd);
                 if self.verbose {
                     self.init(&mut out, init);
@@ -221,6 +225,7 @@ impl Screen {
             return;
         }
         self.inside_block = true;
+        self.has_said = true;
         if self.after_calls {
             out.push('\n');
             self.after_calls = false;
@@ -330,6 +335,13 @@ impl Screen {
         self.calls.clear();
         self.waiting_since = None;
         self.end_line(out);
+        // What did not come from the model: a hook that stopped the prompt, the answer to a command.
+        if let Some(text) =
+            (result.result.as_deref()).filter(|_| !self.has_said && !result.is_error)
+        {
+            self.text(out, text);
+            self.end_line(out);
+        }
         out.push('\n');
         let usage = &result.usage;
         let (style, sign, verdict) = match result.subtype {

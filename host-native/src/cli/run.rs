@@ -1,6 +1,6 @@
 //! A prompt, or a conversation, from its first message to its last result.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use tokio::sync::watch;
 use windlass::engine::Launch;
@@ -45,6 +45,8 @@ enum Left {
     PipeClosed,
     /// All is to stop.
     Stopped(Signal),
+    /// No session can begin.
+    Refused(String),
 }
 
 /// Runs an engine, prints what comes of it and answers the questions that arise: for one prompt, or without one for what a person
@@ -86,6 +88,10 @@ pub(crate) async fn run(
             let _ = run.reporter.end();
             run.client.stop().await;
             Ok(Exit::Signal(signal))
+        }
+        Err(Left::Refused(problem)) => {
+            run.client.stop().await;
+            Err(StartError::Unable(problem))
         }
         Ok(()) => {
             let exit = run.exit();
@@ -131,14 +137,16 @@ impl Run<'_> {
                 Ok(())
             }
             Heard::Question(question) => self.ask(question, stops).await,
+            Heard::Refused(problem) => Err(Left::Refused(problem)),
             // Before the first result nothing was owed yet.
             Heard::Idle if self.is_answering => Ok(()),
             Heard::Idle => {
                 self.is_idle = true;
                 match self.stopped {
+                    // It goes on behind an answer that was interrupted.
+                    _ if self.is_conversation => self.stopped = None,
                     // What still runs in the background is not waited for.
                     Some(signal) => return Err(Left::Stopped(signal)),
-                    None if self.is_conversation => {}
                     None => self.client.finish(),
                 }
                 Ok(())
@@ -207,6 +215,8 @@ impl Run<'_> {
             }
             Next::Line(None) => {
                 self.is_conversation = false;
+                // How single answers ended was seen.
+                self.has_failed = false;
                 self.client.finish();
             }
             Next::Heard(None) => self.is_conversation = false,
@@ -237,7 +247,12 @@ impl Run<'_> {
     }
 }
 
-fn printed(done: std::io::Result<()>) -> Result<(), Left> {
-    // Nobody reads any more: stop quietly, as other programs in a pipe do.
-    done.map_err(|_| Left::PipeClosed)
+fn printed(done: io::Result<()>) -> Result<(), Left> {
+    done.map_err(|error| {
+        // Where nobody reads any more: stop quietly, as other programs in a pipe do.
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            anstream::eprintln!("windlass: standard output cannot be written: {error}");
+        }
+        Left::PipeClosed
+    })
 }

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use windlass::{
     BuildError,
-    engine::{self, Launch, OPENAI_BASE_URL},
+    engine::{self, Launch},
     http::{Auth, EndpointConfig, is_this_machine},
 };
 
@@ -13,6 +13,9 @@ use super::{
     keys::variable,
     launch::connection,
 };
+
+/// OpenAI's own server.
+const OPENAI_HOST: &str = "api.openai.com";
 
 /// Why nothing was started: what, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +119,7 @@ pub(crate) fn check_key(
     let may_lack_key = match provider {
         ProviderArg::Anthropic => is_this_machine(&url),
         // Whoever names another server knows whether it wants one: most that are one's own do not.
-        ProviderArg::Openai => endpoint.base_url != OPENAI_BASE_URL,
+        ProviderArg::Openai => url.host_str() != Some(OPENAI_HOST),
     };
     match endpoint.auth {
         Auth::None if !may_lack_key => Err(StartError::MissingKey(provider)),

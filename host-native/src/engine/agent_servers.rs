@@ -167,7 +167,7 @@ pub(super) fn may_replace(asked: Option<&str>, tool: &str) -> bool {
 }
 
 /// The servers that stand in an agent's definition with their configuration. Of two of one name the last counts.
-fn inline(agent: &Agent) -> BTreeMap<String, RawJson> {
+pub(super) fn inline(agent: &Agent) -> BTreeMap<String, RawJson> {
     let servers = agent.definition.mcp_servers.iter().flatten();
     servers
         .filter_map(|server| match server {

@@ -58,8 +58,8 @@ use self::{
 pub use self::{
     build::StartError,
     launch::{JournalSink, Launch, ModelApi, OPENAI_BASE_URL, ProjectTrust, Recording},
-    permissions::{ExplainError, explain_call, lint_settings},
-    surroundings::{LeftOut, left_out_untrusted},
+    permissions::{ExplainError, explain_call, left_out_untrusted, lint_settings},
+    servers::read_config as read_servers,
 };
 
 /// How long the last lines may take to be written once the engine was told to stop: less than whoever told it waits before

@@ -67,6 +67,18 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
     Ok(explain(&standing, subject.facts(tool, &paths), None))
 }
 
+/// What the files of the folder would do and do not, because nobody has trusted it ([`ProjectTrust::Nothing`]): phrases behind
+/// "they", to ask a person about.
+///
+/// [`ProjectTrust::Nothing`]: super::ProjectTrust::Nothing
+///
+/// # Errors
+/// [`StartError`]: no session could begin.
+pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<String>, StartError> {
+    let blueprint = blueprint(launch, &Initialize::default())?;
+    Ok(blueprint.surroundings.left_out)
+}
+
 /// Looks through the rules of all settings for those that do nothing, or not what they seem to.
 ///
 /// # Errors

@@ -8,10 +8,9 @@ use std::{
 use serde_json::{Value, json};
 use windlass_core::{
     RawJson, Spec,
-    agent::AgentModel,
+    agent::{AgentModel, AgentSource},
     context::OutputStyle,
     permission::{Layer, Layered, Rule, RuleName, Source},
-    spec::Environment,
 };
 use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
@@ -23,6 +22,7 @@ use windlass_engine::{
 };
 
 use super::{
+    agent_servers,
     build::StartError,
     launch::{Launch, ProjectTrust},
     project_files::ProjectFilesReader,
@@ -42,6 +42,8 @@ pub(super) struct Surroundings {
     is_trusted: bool,
     /// What its files start runs: commands that are hooks, MCP servers.
     runs_programs: bool,
+    /// What its files would do, if anybody trusted it and they do not because nobody has: phrases behind "they".
+    pub(super) left_out: Vec<String>,
     /// Some settings forbid the mode that bypasses permissions.
     pub(super) bypass_disabled: bool,
 }
@@ -91,6 +93,7 @@ impl Surroundings {
             sources,
             is_trusted,
             runs_programs: is_trusted || launch.trust == ProjectTrust::Programs,
+            left_out: Vec::new(),
             bypass_disabled: false,
         })
     }
@@ -104,11 +107,9 @@ impl Surroundings {
                 let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
                 StartError::Permissions(words.join("; "))
             })?;
-        if !self.runs_programs {
-            warnings.extend(self.left_out(&layered.rules.untrusted).warnings());
-        }
+        let untrusted = layered.rules.untrusted;
         let rules = &mut spec.permissions.rules;
-        rules.untrusted.extend(layered.rules.untrusted);
+        rules.untrusted.extend(untrusted.iter().cloned());
         rules.allow.extend(layered.rules.allow);
         rules.ask.extend(layered.rules.ask);
         rules.deny.extend(layered.rules.deny);
@@ -137,6 +138,24 @@ impl Surroundings {
         }
         let reader = ProjectFilesReader::new(spec);
         self.project = self.project_places.load(self.sources, &reader);
+        let grants = match self.is_trusted {
+            true => Vec::new(),
+            false => (self.project).without_grants_of(&self.project_places.cwd),
+        };
+        if self.runs_programs {
+            warnings.extend(grants.iter().map(|name| {
+                format!(
+                    "nobody has trusted this folder, so what /{name} asks for is not allowed by it"
+                )
+            }));
+        } else {
+            self.left_out = self.untrusted(&untrusted, &grants);
+            warnings.extend(self.left_out.iter().map(|what| {
+                format!(
+                    "nobody has trusted this folder, so its files do not {what}: --trust lets them"
+                )
+            }));
+        }
         let problems = self.project.problems.iter();
         warnings.extend(problems.map(|problem| format!("left out: {problem}")));
         if let Some(model) = self.settings.model() {
@@ -151,7 +170,12 @@ impl Surroundings {
                 None => warnings.push(format!("the effort {name} of the settings is not known")),
             }
         }
-        for (source, names) in self.settings.env_left_out(|name| self.may_set(name)) {
+        let unset = match self.runs_programs {
+            true => self.settings.env_left_out(|name| self.may_set(name)),
+            // They are named with all that does not count.
+            false => Vec::new(),
+        };
+        for (source, names) in unset {
             warnings.push(format!(
                 "left out of `env` in the {}, because nobody has trusted this folder and they can change which programs run or where these send what they know: {}",
                 source.words(),
@@ -195,23 +219,55 @@ impl Surroundings {
         self.is_trusted || self.runs_programs && !changes()
     }
 
-    /// What the folder's files say that counts once a person has trusted it.
-    fn left_out(&self, rules: &[Rule]) -> LeftOut {
+    /// What the folder's files would do once a person has trusted it, as phrases.
+    fn untrusted(&self, rules: &[Rule], grants: &[String]) -> Vec<String> {
+        let of_folder = || {
+            let sources = self.settings.sources.iter();
+            sources.filter(|sourced| sourced.source.belongs_to_folder())
+        };
         let ours = self.settings.hooks(false).commands;
         let hooks = self.settings.hooks(true).commands.into_iter();
         let hooks = hooks.filter(|hook| !ours.contains(hook));
         let servers = self.servers_of_project().unwrap_or_default();
-        let variables = self.settings.env_left_out(|_| false);
-        LeftOut {
-            rules: (rules.iter().map(RuleName::from))
-                .map(|rule| rule.to_string())
-                .collect(),
-            hooks: hooks.map(|hook| hook.command).collect(),
-            servers: servers.into_keys().collect(),
-            variables: (variables.into_iter().flat_map(|(_, names)| names))
-                .map(ToOwned::to_owned)
-                .collect(),
+        let variables = self.settings.env_left_out(|_| false).into_iter();
+        let variables = variables.flat_map(|(_, names)| names);
+        let agents = self.project.agents.iter().filter(|agent| {
+            agent.source == AgentSource::Project && !agent_servers::inline(agent).is_empty()
+        });
+        let mut phrases: Vec<String> = hooks
+            .map(|hook| format!("run the hook `{}`", hook.command))
+            .chain(
+                servers
+                    .keys()
+                    .map(|name| format!("start the MCP server {name}")),
+            )
+            .chain(agents.map(|agent| format!("start the MCP servers of the agent {}", agent.name)))
+            .chain(variables.map(|name| format!("set the variable {name}")))
+            .chain(
+                rules
+                    .iter()
+                    .map(|rule| format!("allow {}", RuleName::from(rule))),
+            )
+            .chain(
+                grants
+                    .iter()
+                    .map(|name| format!("allow what /{name} asks for")),
+            )
+            .collect();
+        for sourced in of_folder() {
+            let settings = &sourced.settings;
+            let mode = settings.permissions.default_mode;
+            phrases.extend(mode.map(|mode| format!("begin in the mode {}", mode.name())));
+            let directories = settings.permissions.additional_directories.iter();
+            phrases.extend(directories.map(|directory| format!("open the directory {directory}")));
+            if settings.sandbox.is_some() {
+                phrases.push("open the sandbox as they say".to_owned());
+            }
+            if settings.disable_all_hooks == Some(true) {
+                phrases.push("turn hooks off".to_owned());
+            }
         }
+        phrases
     }
 
     /// A person has trusted the folder.
@@ -311,60 +367,6 @@ impl Surroundings {
         });
         (Value::Object(effective), sources.collect())
     }
-}
-
-/// What a folder's files say that does not count, because nobody has trusted the folder.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Rules that allow.
-    pub rules: Vec<String>,
-    /// Commands that are hooks.
-    pub hooks: Vec<String>,
-    /// MCP servers, by name.
-    pub servers: Vec<String>,
-    /// Variables, by name.
-    pub variables: Vec<String>,
-}
-
-impl LeftOut {
-    /// Whether there is nothing of the kind.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        let folder = "nobody has trusted this folder, so";
-        let rules = self
-            .rules
-            .iter()
-            .map(|rule| format!("{folder} its settings do not allow {rule}: --trust lets them"));
-        let hooks = self.hooks.iter();
-        let hooks = hooks.map(|hook| format!("{folder} its hook `{hook}` does not run"));
-        let servers = self.servers.iter();
-        let servers = servers.map(|name| format!("{folder} its MCP server {name} is not started"));
-        // Variables are named with the reason that holds for them anyway.
-        rules.chain(hooks).chain(servers).collect()
-    }
-}
-
-/// What the files of the folder say that will not count, since nobody has trusted it: to ask a person about it.
-///
-/// # Errors
-/// [`StartError`]: settings that cannot be used.
-pub fn left_out_untrusted(launch: &Launch) -> Result<LeftOut, StartError> {
-    let surroundings = Surroundings::read(launch, &launch.directory(), None, None)?;
-    if surroundings.runs_programs {
-        return Ok(LeftOut::default());
-    }
-    let environment = Environment {
-        cwd: launch.directory().display().to_string(),
-        ..Environment::default()
-    };
-    // What is wrong with them is said when the session begins.
-    let layered = Layered::of(&surroundings.settings.layers(false), &environment);
-    let rules = layered.map(|layered| layered.rules.untrusted);
-    Ok(surroundings.left_out(&rules.unwrap_or_default()))
 }
 
 /// A model by its own name or by the short one of its family.

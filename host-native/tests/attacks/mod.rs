@@ -308,6 +308,11 @@ impl Session {
             || ran.name() == "control"
             // Without options it does nothing but run the rest.
             || ran.name() == "time" && !ran.arguments.starts_with('-');
+        // When a session begins git says what its settings name.
+        let asked = format!("-C {} config --includes --list", work.display());
+        if is_found && ran.name() == "git" && ran.arguments.starts_with(&asked) {
+            return true;
+        }
         let is_here = ran.folder == work || ran.folder == work.join("dash");
         (is_found && is_named || is_own) && is_here && ran.path == bin && ran.preloaded.is_empty()
     }

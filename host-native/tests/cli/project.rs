@@ -114,7 +114,8 @@ fn mcp_5_why_a_server_is_not_there_is_said() {
 /// A project that starts programs, sets a variable and allows itself a command.
 fn eager(windlass: &Windlass) {
     let settings = json!({
-        "permissions": {"allow": ["Bash(touch:*)"], "deny": ["Bash(rm:*)"]},
+        "permissions": {"allow": ["Bash(touch:*)"], "deny": ["Bash(rm:*)"],
+            "defaultMode": "acceptEdits", "additionalDirectories": ["/etc"]},
         "env": {"OF_PROJECT": "set"},
         "hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "touch hooked"}]}]},
     });
@@ -122,6 +123,9 @@ fn eager(windlass: &Windlass) {
     let servers =
         json!({"mcpServers": {"theirs": {"command": "sh", "args": ["-c", "touch served"]}}});
     put(windlass, ".mcp.json", &servers.to_string());
+    let skill =
+        "---\nname: helpful\ndescription: Helps.\nallowed-tools: Bash(mkdir:*)\n---\nHelp.\n";
+    put(windlass, ".claude/skills/helpful/SKILL.md", skill);
 }
 
 /// A model that makes a file, looks at a variable, and is done.
@@ -153,7 +157,15 @@ fn conf_1_a_folder_that_nobody_has_trusted_starts_and_sets_nothing() {
         }
         let said = body(&server, 2)["messages"].to_string();
         assert_eq!(said.contains("\"set"), trusted, "{said}");
-        for left_out in ["touch hooked", "theirs", "OF_PROJECT", "Bash(touch:*)"] {
+        let theirs = "start the MCP server theirs";
+        for left_out in [
+            "touch hooked",
+            theirs,
+            "OF_PROJECT",
+            "Bash(touch:*)",
+            "acceptEdits",
+            "/etc",
+        ] {
             assert_eq!(
                 done.stderr.contains(left_out),
                 !trusted,
@@ -201,4 +213,103 @@ fn conf_1_at_a_terminal_the_folder_is_asked_about_once() {
         windlass.workspace.path().join("hooked").exists(),
         "{done:?}"
     );
+}
+
+/// A model that wants to run this command.
+fn wants(command: &str) -> windlass::model_server::ModelServer {
+    calling("Bash", &json!({"command": command}), "Done.")
+}
+
+#[test]
+fn conf_1_a_folder_takes_no_guard_of_the_person_away() {
+    let guard =
+        json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}});
+    for trusted in [false, true] {
+        let server = wants("touch made");
+        let windlass = Windlass::asking(&server);
+        let own = windlass.home().join(".claude");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("settings.json"), guard.to_string()).unwrap();
+        put(
+            &windlass,
+            ".claude/settings.json",
+            r#"{"disableAllHooks": true}"#,
+        );
+        let trust: &[&str] = if trusted { &["--trust"] } else { &[] };
+        let flags = ["-p", "go", "--allowedTools", "Bash"];
+        let done = windlass.run(&[&flags, trust].concat());
+        let made = windlass.workspace.path().join("made").exists();
+        assert_eq!(made, trusted, "{done:?}");
+        assert_eq!(done.stderr.contains("turn hooks off"), !trusted, "{done:?}");
+    }
+}
+
+#[test]
+fn perm_18_skills_and_commands_of_a_folder_grant_nothing_until_it_is_trusted() {
+    let head = "---\nname: it\ndescription: Does.\nallowed-tools: Bash(touch:*)\n---\nDo it.\n";
+    for path in [".claude/skills/it/SKILL.md", ".claude/commands/it.md"] {
+        for trusted in [false, true] {
+            let server = wants("touch made");
+            let windlass = Windlass::asking(&server);
+            put(&windlass, path, head);
+            let trust: &[&str] = if trusted { &["--trust"] } else { &[] };
+            let done = windlass.run(&[&["-p", "/it"], trust].concat());
+            let made = windlass.workspace.path().join("made").exists();
+            assert_eq!(made, trusted, "{path}: {done:?}");
+            assert_eq!(
+                done.stderr.contains("what /it asks for"),
+                !trusted,
+                "{path}: {done:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn agent_2_an_agent_that_does_not_exist_ends_it_before_it_begins() {
+    let server = saying([]);
+    for form in [&["-p"][..], &[], &["--output-format", "json"]] {
+        let windlass = Windlass::asking(&server);
+        let done = windlass.run(&[&["go", "--agent", "nobody"], form].concat());
+        assert!(
+            done.complaint(3).contains("no agent named nobody"),
+            "{done:?}"
+        );
+    }
+}
+
+#[test]
+fn conf_1_a_pipe_in_the_place_of_a_file_holds_nothing_up() {
+    for (path, code) in [(".claude/settings.json", 3), (".mcp.json", 0)] {
+        let server = saying(["Hi."]);
+        let windlass = Windlass::asking(&server);
+        put(&windlass, path, "");
+        let path = windlass.workspace.path().join(path);
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let done = windlass.run(&["-p", "Hi", "--trust"]);
+        assert_eq!(done.code, Some(code), "{done:?}");
+        assert!(done.stderr.contains("it is no file"), "{done:?}");
+    }
+}
+
+#[test]
+fn what_flags_bring_along_is_refused_where_it_cannot_be_read() {
+    let server = saying([]);
+    for (flags, words) in [
+        (&["--mcp-config", "{\"mcpServers\": 7}"][..], "--mcp-config"),
+        (&["--mcp-config", "nowhere.json"], "nowhere.json"),
+        (&["--agents", "[]"], "--agents"),
+        (&["--fork-session"], "--fork-session needs"),
+        (
+            &["-c", "--session-id", "0b1f6c3e-5d2a-4f8e-9a57-1c2d3e4f5a6b"],
+            "keeps its id",
+        ),
+        (&["-c", "--record", "j"], "from its beginning"),
+    ] {
+        let done = Windlass::asking(&server).run(&[&["-p", "Hi"], flags].concat());
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains(words), "{words}: {done:?}");
+    }
 }

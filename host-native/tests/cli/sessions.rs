@@ -159,7 +159,8 @@ fn sess_4_a_run_that_is_killed_anywhere_is_resumed_and_every_line_is_whole() {
         let call = json!({"type": "tool_use", "name": "Bash", "input": {"command": "echo so"}});
         let calls = vec![json!({"respond": {"content": [call]}}); 3];
         let end = [json!({"respond": "Done."})];
-        let server = model(&json!({"exchanges": [&calls[..], &end].concat()}).to_string());
+        let exchanges = [&calls[..], &end].concat();
+        let server = model(&json!({ "exchanges": exchanges }).to_string());
         let session = if round == 0 {
             "--session-id"
         } else {

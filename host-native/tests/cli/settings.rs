@@ -95,7 +95,7 @@ fn conf_1_a_folder_allows_itself_nothing_until_it_is_trusted() {
     };
     let (done, made) = run(&|_| {}, &[]);
     assert!(!made, "{done:?}");
-    let named = "its settings do not allow Bash(touch:*)";
+    let named = "its files do not allow Bash(touch:*)";
     assert!(done.stderr.contains(named), "{done:?}");
     let (done, made) = run(&|_| {}, &["--trust"]);
     assert!(made && done.stderr.is_empty(), "{done:?}");

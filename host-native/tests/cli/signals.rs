@@ -90,6 +90,44 @@ fn loop_13_the_first_signal_ends_the_run_with_its_result() {
     }
 }
 
+#[test]
+fn loop_13_the_result_of_an_interrupted_run_is_printed_as_json_too() {
+    let windlass = Windlass::new();
+    let command = format!(
+        "touch {}; sleep 600",
+        windlass.workspace.path().join("started").display()
+    );
+    let server = calling("Bash", &json!({"command": command}), "unused");
+    let url = server.url();
+    let mut child = windlass
+        .command(&[
+            "Hi",
+            "--output-format",
+            "json",
+            "--base-url",
+            &url,
+            "--allowedTools",
+            "Bash",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !windlass.workspace.path().join("started").exists() {
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let mut said = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let result: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(result["errors"], json!(["interrupted"]), "{result}");
+}
+
 /// A run whose command has made its file `started`.
 fn until_started(windlass: &Windlass, url: &str) -> Running {
     let args = [

@@ -30,8 +30,11 @@ pub(in crate::engine) fn read_project_config(
     Ok(file.mcp_servers)
 }
 
-/// The servers that a configuration names: JSON, or a file of it.
-pub(in crate::engine) fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, String> {
+/// The servers that a configuration names (`--mcp-config`): JSON, or a file of it.
+///
+/// # Errors
+/// Why it is none, in words.
+pub fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, String> {
     let json = match text.trim_start().starts_with('{') {
         true => text.to_owned(),
         false => {
@@ -39,7 +42,11 @@ pub(in crate::engine) fn read_config(text: &str) -> Result<BTreeMap<String, RawJ
             read.map_err(|error| format!("--mcp-config `{text}`: {error}"))?
         }
     };
+    let named = match text.trim_start().starts_with('{') {
+        true => String::new(),
+        false => format!(" `{text}`"),
+    };
     let file: ConfigFile =
-        serde_json::from_str(&json).map_err(|error| format!("--mcp-config: {error}"))?;
+        serde_json::from_str(&json).map_err(|error| format!("--mcp-config{named}: {error}"))?;
     Ok(file.mcp_servers)
 }

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use windlass_core::{RawJson, message::McpServer, tool::ToolDefinition};
 use windlass_engine::protocol::reply::ReplyError;
 
+pub use self::config::read_config;
 use self::server::{Server, Status, Way};
 pub(super) use self::{
-    config::{read_config, read_project_config},
+    config::read_project_config,
     connecting::{Connected, Relisted},
 };
 use super::{channel::ControlChannel, launch::Launch, sdk_server::SdkServer};
