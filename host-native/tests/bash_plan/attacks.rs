@@ -570,6 +570,21 @@ fn git_takes_no_orders_from_a_folder_that_only_looks_like_a_repository() {
     }
 }
 
+/// Makes a repository of the folder, with all that is in it.
+fn in_git(folder: &Folder) {
+    for line in [
+        "init -q",
+        "add -A",
+        "-c user.name=t -c user.email=t commit -qm all",
+    ] {
+        let git = std::process::Command::new("git")
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .status();
+        assert!(git.unwrap().success());
+    }
+}
+
 /// Where programs are told to work elsewhere their names begin there, those of git also at the top of the repository.
 #[test]
 fn a_closed_file_is_closed_from_wherever_a_program_is_told_to_work() {
@@ -596,25 +611,7 @@ fn a_closed_file_is_closed_from_wherever_a_program_is_told_to_work() {
             fs::create_dir(folder.path().join(made)).unwrap();
         }
         fs::write(folder.path().join("secret/x"), "TOP\n").unwrap();
-        for arguments in [
-            &["init", "-q"][..],
-            &["add", "-A"],
-            &[
-                "-c",
-                "user.name=t",
-                "-c",
-                "user.email=t",
-                "commit",
-                "-qm",
-                "all",
-            ],
-        ] {
-            let git = std::process::Command::new("git")
-                .args(arguments)
-                .current_dir(folder.path())
-                .status();
-            assert!(git.unwrap().success());
-        }
+        in_git(&folder);
         let mut plan = folder.plan(line);
         plan.deny.push(DenyPattern {
             pattern: format!("{}/secret/**", folder.text()),
@@ -627,5 +624,23 @@ fn a_closed_file_is_closed_from_wherever_a_program_is_told_to_work() {
         let done = self::done(&folder, &plan);
         let is_read = done.stdout.contains("TOP") || line.contains("377") || line.contains("x71");
         assert!(is_read, "{line} says nothing: {done:?}");
+    }
+}
+
+#[test]
+fn what_is_told_to_work_elsewhere_still_does_what_it_may() {
+    for line in [
+        "git --git-dir=.git --work-tree=. log --oneline",
+        "git -C sub log --oneline -1",
+        "git -C .git rev-parse --git-dir",
+        "tar -C sub -cf - y",
+        "cd sub && git show HEAD:sub/y",
+    ] {
+        let folder = Folder::new();
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        fs::write(folder.path().join("sub/y"), "why\n").unwrap();
+        in_git(&folder);
+        let done = done(&folder, &folder.plan(line));
+        assert_eq!(done.ending, Ending::Code(0), "{line}: {done:?}");
     }
 }

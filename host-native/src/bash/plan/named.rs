@@ -143,7 +143,16 @@ impl<'p> Shell<'p> {
                 Some(path) => refused_file(plan, program, &asked, path).map(Why::Rule),
                 None => may_be_refused.then_some(Why::NotText),
             };
-            let in_bases = |named| bases.iter().map(move |base| base.join(named));
+            // Elsewhere an option is no name.
+            let in_bases = |named: &str| {
+                let count = if named.starts_with('-') {
+                    1
+                } else {
+                    bases.len()
+                };
+                let named = named.to_owned();
+                bases.iter().take(count).map(move |base| base.join(&named))
+            };
             let why = asked
                 .names()
                 .flat_map(in_bases)
@@ -157,14 +166,7 @@ impl<'p> Shell<'p> {
 }
 
 /// Options by which programs are told to work elsewhere.
-const ELSEWHERE: [&str; 6] = [
-    "-C",
-    "--directory",
-    "--work-tree",
-    "--git-dir",
-    "--prefix",
-    "--cwd",
-];
+const ELSEWHERE: [&str; 5] = ["-C", "--directory", "--work-tree", "--prefix", "--cwd"];
 
 /// More folders than a program is told to work in.
 const MOST_BASES: usize = 16;
