@@ -18,6 +18,19 @@ pub(crate) fn input_in_short(tool: &str, input: &RawJson, cwd: &str) -> String {
         "Read" => path("file_path").map(|path| path.to_owned() + &lines_wanted(&fields)),
         "Write" | "Edit" => path("file_path").map(str::to_owned),
         "Glob" => text("pattern").map(|pattern| pattern.to_owned() + &place.unwrap_or_default()),
+        "Task" | "Agent" => text("description").map(str::to_owned),
+        "Skill" => text("skill").map(str::to_owned),
+        "TodoWrite" => {
+            let todos = fields.get("todos").and_then(Value::as_array);
+            todos.map(|todos| count(todos.len() as u64, "task"))
+        }
+        "AskUserQuestion" => {
+            let first = fields
+                .get("questions")
+                .and_then(|all| all.pointer("/0/question"));
+            first.and_then(Value::as_str).map(str::to_owned)
+        }
+        "ExitPlanMode" => Some(String::new()),
         "Grep" => text("pattern").map(|pattern| {
             let files = text("glob").map(|glob| format!(" ({glob})"));
             format!(
@@ -170,6 +183,18 @@ mod tests {
                 r#"{"pattern": "a b", "path": "/work", "glob": "*.py"}"#
             ),
             "\"a b\" in . (*.py)"
+        );
+        assert_eq!(
+            short(
+                "AskUserQuestion",
+                r#"{"questions": [{"question": "Which?"}, {}]}"#
+            ),
+            "Which?"
+        );
+        assert_eq!(short("TodoWrite", r#"{"todos": [{}, {}]}"#), "2 tasks");
+        assert_eq!(
+            short("Task", r#"{"description": "Look around", "prompt": "p"}"#),
+            "Look around"
         );
         assert_eq!(short("mcp__x__ask", r#"{"question": "why?"}"#), "why?");
         assert_eq!(

@@ -36,6 +36,8 @@ pub(crate) enum Heard {
     Question(Question),
     /// Nothing is owed any more.
     Idle,
+    /// A session can begin.
+    Ready,
     /// No session can begin; why.
     Refused(String),
 }
@@ -168,7 +170,7 @@ async fn read(
                 questions.withdraw(&frame.request_id);
                 None
             }
-            "control_response" => frame.response.and_then(|response| response.refused()),
+            "control_response" => frame.response.and_then(Response::heard),
             "keep_alive" | "transcript_mirror" => None,
             "system" if frame.subtype == "session_state_changed" => {
                 (frame.state == "idle").then_some(Heard::Idle)
@@ -209,9 +211,11 @@ struct Response {
 }
 
 impl Response {
-    fn refused(self) -> Option<Heard> {
-        (self.subtype == "error" && self.request_id == INITIALIZE)
-            .then_some(Heard::Refused(self.error))
+    fn heard(self) -> Option<Heard> {
+        (self.request_id == INITIALIZE).then(|| match self.subtype.as_str() {
+            "error" => Heard::Refused(self.error),
+            _ => Heard::Ready,
+        })
     }
 }
 

@@ -73,7 +73,8 @@ pub(crate) async fn run(
         person,
         is_conversation: prompt.is_none(),
         is_answering: prompt.is_some(),
-        is_idle: prompt.is_none(),
+        // What was said about files and settings stands before the first prompt is asked for.
+        is_idle: false,
         is_prompted: false,
         has_failed: false,
         stopped: None,
@@ -138,6 +139,10 @@ impl Run<'_> {
             }
             Heard::Question(question) => self.ask(question, stops).await,
             Heard::Refused(problem) => Err(Left::Refused(problem)),
+            Heard::Ready => {
+                self.is_idle = !self.is_answering;
+                Ok(())
+            }
             // Before the first result nothing was owed yet.
             Heard::Idle if self.is_answering => Ok(()),
             Heard::Idle => {
