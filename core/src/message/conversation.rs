@@ -64,8 +64,7 @@ pub enum ErrorClass {
     RateLimit,
     /// The request is wrong: another try changes nothing (400, 404, 413 …).
     InvalidRequest,
-    /// The server failed or is overloaded (5xx, 529). Engines say `overloaded` of the second.
-    #[serde(alias = "overloaded")]
+    /// The server failed or is overloaded (5xx, 529).
     ServerError,
     /// Anything else.
     Unknown,

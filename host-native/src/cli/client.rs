@@ -175,10 +175,7 @@ async fn read(
             "system" if frame.subtype == "session_state_changed" => {
                 (frame.state == "idle").then_some(Heard::Idle)
             }
-            _ => {
-                let message = serde_json::from_str(&line).ok();
-                Some(Heard::Message(message, line))
-            }
+            _ => Some(Heard::Message(message(&frame, &line), line)),
         };
         if let Some(heard) = heard
             && hears.send(heard).await.is_err()
@@ -186,6 +183,19 @@ async fn read(
             return; // nobody listens any more
         }
     }
+}
+
+/// A line as a message; none of a kind that is not known here.
+fn message(frame: &Frame, line: &str) -> Option<Box<Message>> {
+    // The engine knows it as a kind of its own, which the core has not.
+    if frame.subtype == "api_retry" {
+        let mut retry: Value = serde_json::from_str(line).ok()?;
+        if retry["error"] == "overloaded" {
+            retry["error"] = "server_error".into();
+        }
+        return serde_json::from_value(retry).ok();
+    }
+    serde_json::from_str(line).ok()
 }
 
 /// What is read of every line.

@@ -175,3 +175,15 @@ fn a_failed_run_is_a_result_in_json_too() {
     assert_eq!((done.code, done.stdout.as_str()), (Some(1), ""));
     assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
 }
+
+#[test]
+fn loop_9_a_person_sees_that_an_overloaded_server_is_asked_again() {
+    let overloaded = r#"{"respond": {"error": {"type": "overloaded_error", "message": "busy"}}}"#;
+    let server = model(&format!(
+        r#"{{"exchanges": [{overloaded}, {{"respond": "Now."}}]}}"#
+    ));
+    let done = Windlass::asking(&server).run(&["Hi"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("Asking again"), "{done:?}");
+    assert!(done.stdout.contains("Now."), "{done:?}");
+}
