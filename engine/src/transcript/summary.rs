@@ -145,7 +145,7 @@ mod tests {
     );
 
     #[test]
-    fn sess_3_a_summary_has_title_and_first_prompt() {
+    fn sess_2_a_summary_has_title_and_first_prompt() {
         let expected = Summary {
             title: Some("Looking".to_owned()),
             first_prompt: Some("Look around.".to_owned()),

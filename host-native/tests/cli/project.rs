@@ -43,7 +43,7 @@ fn ctx_6_instructions_of_the_project_reach_the_model_unless_it_is_bare() {
 }
 
 #[test]
-fn ctx_9_a_command_of_the_project_is_expanded() {
+fn a_command_of_the_project_is_expanded() {
     let server = saying(["Fine."]);
     let windlass = Windlass::asking(&server);
     put(
@@ -58,7 +58,7 @@ fn ctx_9_a_command_of_the_project_is_expanded() {
 }
 
 #[test]
-fn agent_1_an_agent_of_a_flag_is_who_the_session_runs_as() {
+fn sub_4_an_agent_of_a_flag_is_who_the_session_runs_as() {
     let server = saying(["Arr."]);
     let windlass = Windlass::asking(&server);
     let agents = json!({"pirate": {"description": "Talks.", "prompt": "You are a pirate."}});
@@ -70,7 +70,7 @@ fn agent_1_an_agent_of_a_flag_is_who_the_session_runs_as() {
 }
 
 #[test]
-fn loop_16_an_answer_follows_its_schema() {
+fn loop_18_an_answer_follows_its_schema() {
     let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
     let server = calling("StructuredOutput", &json!({"n": 7}), "Done.");
     let args = [
@@ -98,7 +98,7 @@ fn mcp_1_a_server_of_a_flag_is_started_and_its_tool_called() {
 }
 
 #[test]
-fn mcp_5_why_a_server_is_not_there_is_said() {
+fn mcp_2_why_a_server_is_not_there_is_said() {
     let config = r#"{"mcpServers": {"gone": {"command": "/nowhere/to/be/found"}}}"#;
     let server = saying(["Done."]);
     let done = Windlass::asking(&server).run(&["-p", "Hi", "--mcp-config", config]);
@@ -266,7 +266,7 @@ fn perm_18_skills_and_commands_of_a_folder_grant_nothing_until_it_is_trusted() {
 }
 
 #[test]
-fn agent_2_an_agent_that_does_not_exist_ends_it_before_it_begins() {
+fn sub_4_an_agent_that_does_not_exist_ends_it_before_it_begins() {
     let server = saying([]);
     for form in [&["-p"][..], &[], &["--output-format", "json"]] {
         let windlass = Windlass::asking(&server);

@@ -28,7 +28,7 @@ fn texts(server: &ModelServer, request: usize) -> String {
 const JSON: [&str; 2] = ["--output-format", "json"];
 
 #[test]
-fn sess_2_a_session_is_resumed_by_its_id() {
+fn sess_1_a_session_is_resumed_by_its_id() {
     let server = saying(["Noted.", "Blue."]);
     let windlass = Windlass::asking(&server);
     let first = windlass.run(&[&["-p", "My colour is blue."], &JSON[..]].concat());
@@ -44,7 +44,7 @@ fn sess_2_a_session_is_resumed_by_its_id() {
 }
 
 #[test]
-fn sess_2_the_newest_session_of_the_folder_goes_on() {
+fn sess_1_the_newest_session_of_the_folder_goes_on() {
     let server = saying(["One.", "Two.", "Three."]);
     let windlass = Windlass::asking(&server);
     windlass.run(&["-p", "first"]);
@@ -56,7 +56,7 @@ fn sess_2_the_newest_session_of_the_folder_goes_on() {
 }
 
 #[test]
-fn sess_5_a_fork_leaves_the_other_session_as_it_was() {
+fn sess_1_a_fork_leaves_the_other_session_as_it_was() {
     let server = saying(["One.", "Two.", "Three."]);
     let windlass = Windlass::asking(&server);
     let id = session(&windlass.run(&[&["-p", "first"], &JSON[..]].concat()));
@@ -92,7 +92,7 @@ fn sess_1_nothing_is_kept_where_nothing_is_to_be() {
 }
 
 #[test]
-fn sess_2_a_session_that_is_not_there_is_named_and_nothing_is_asked() {
+fn sess_1_a_session_that_is_not_there_is_named_and_nothing_is_asked() {
     let server = saying([]);
     let windlass = Windlass::asking(&server);
     let id = "0b1f6c3e-5d2a-4f8e-9a57-1c2d3e4f5a6b";
@@ -109,7 +109,7 @@ fn sess_2_a_session_that_is_not_there_is_named_and_nothing_is_asked() {
 }
 
 #[test]
-fn sess_3_sessions_are_listed_shown_and_deleted() {
+fn sess_2_sessions_are_listed_shown_and_deleted() {
     let call = json!({"type": "tool_use", "name": "Glob", "input": {"pattern": "*.rs"}});
     let script = json!({"exchanges": [
         {"respond": {"content": [{"type": "text", "text": "I look."}, call]}},
@@ -208,7 +208,7 @@ fn sess_4_a_run_that_is_killed_anywhere_is_resumed_and_every_line_is_whole() {
 }
 
 #[test]
-fn loop_23_without_a_prompt_a_conversation_begins_at_a_terminal() {
+fn without_a_prompt_a_conversation_begins_at_a_terminal() {
     let server = saying(["Hello, you.", "You said hello."]);
     let windlass = Windlass::asking(&server);
     let mut terminal = Terminal::run(&windlass, &[]);
