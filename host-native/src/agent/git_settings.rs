@@ -2,7 +2,7 @@
 //! differ, so the one that counts is asked.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, VecDeque},
     ffi::OsStr,
     fs,
     os::unix::ffi::OsStrExt as _,
@@ -56,10 +56,10 @@ impl<'a> Git<'a> {
     pub(super) fn places(&self) -> Vec<PathBuf> {
         let mut places = Vec::new();
         let mut seen = BTreeSet::new();
+        let mut unread = VecDeque::new();
         let mut settings = self.read(None);
-        for _ in 0..MOST_FILES {
+        for _ in 0..=MOST_FILES {
             seen.extend(settings.iter().map(|setting| setting.file.clone()));
-            let mut unread = None;
             for setting in &settings {
                 let is_include = setting.key == "include.path"
                     || setting.key.starts_with("includeif.") && setting.key.ends_with(".path");
@@ -71,13 +71,14 @@ impl<'a> Git<'a> {
                 } else if is_include {
                     let folder = setting.file.parent().unwrap_or(self.root);
                     let named = self.meant(folder, &setting.value);
-                    if unread.is_none() && !seen.contains(&named) && named.is_file() {
-                        unread = Some(named.clone());
-                    }
+                    unread.push_back(named.clone());
                     places.push(named);
                 }
             }
-            let Some(file) = unread else { break };
+            unread.retain(|file: &PathBuf| !seen.contains(file) && file.is_file());
+            let Some(file) = unread.pop_front() else {
+                break;
+            };
             settings = self.read(Some(&file));
             seen.insert(file);
         }

@@ -253,6 +253,15 @@ mod tests {
             &[("w/.git/config", never), ("w/one", nested)],
             &["one", "two"],
         );
+        let both = format!("{never}[includeIf \"gitdir:/elsewhere/\"]\npath = ../other\n");
+        named_by(
+            &[
+                ("w/.git/config", &both),
+                ("w/one", nested),
+                ("w/other", "[include]\npath = three\n"),
+            ],
+            &["one", "two", "other", "three"],
+        );
     }
 
     #[test]
