@@ -221,18 +221,7 @@ fn guard_repository(root: &Path, files: &mut Files) {
 }
 
 fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
-    for name in TELLING_IN_GIT {
-        let place = git.join(name);
-        let is_there = fs::symlink_metadata(&place).is_ok();
-        // Git looks for them although they need not be there.
-        let is_looked_for = matches!(name, "hooks" | "info" | "commondir" | "config.worktree");
-        if !is_there && is_looked_for {
-            files.reserved.push(place.clone());
-        }
-        if is_there || is_looked_for {
-            files.guarded.push(place);
-        }
-    }
+    guard_telling(git, &TELLING_IN_GIT, files);
     let folders = |path: PathBuf| {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         entries
@@ -240,18 +229,26 @@ fn guard_git_folder(git: &Path, depth: usize, files: &mut Files) {
             .filter(|path| path.is_dir())
     };
     for tree in folders(git.join("worktrees")) {
-        let places = ["gitdir", "commondir"].map(|name| tree.join(name));
-        files
-            .guarded
-            .extend(places.into_iter().filter(|place| place.exists()));
-        let settings = tree.join("config.worktree");
-        if !settings.exists() {
-            files.reserved.push(settings.clone());
-        }
-        files.guarded.push(settings);
+        guard_telling(&tree, &["gitdir", "commondir", "config.worktree"], files);
     }
     for module in folders(git.join("modules")) {
         guard_modules(&module, depth, files);
+    }
+}
+
+/// Guards what tells programs in a folder of git, and what would.
+fn guard_telling(folder: &Path, names: &[&str], files: &mut Files) {
+    for name in names {
+        let place = folder.join(name);
+        let is_there = fs::symlink_metadata(&place).is_ok();
+        // Git looks for them although they need not be there.
+        let is_looked_for = matches!(*name, "hooks" | "info" | "commondir" | "config.worktree");
+        if !is_there && is_looked_for {
+            files.reserved.push(place.clone());
+        }
+        if is_there || is_looked_for {
+            files.guarded.push(place);
+        }
     }
 }
 
