@@ -77,7 +77,10 @@ pub struct Agent {
 type MessageCallback = dyn Fn(&Message) + Send + Sync;
 
 /// Gives, for a session that begins, what takes the lines of its journal.
-type RecordTo = dyn Fn(SessionId) -> Box<dyn FnMut(&str) + Send> + Send + Sync;
+pub(crate) type RecordTo = dyn Fn(SessionId) -> JournalSink + Send + Sync;
+
+/// What takes the lines of a journal, without their line ends.
+pub type JournalSink = Box<dyn FnMut(&str) + Send>;
 
 /// Everything that the sessions of an agent share.
 struct Parts {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass::engine::{Launch, ProjectTrust, read_servers};
+use windlass::engine::{Launch, ProjectTrust, read_servers, tool_names};
 use windlass_core::{
     agent::AgentDefinition,
     permission::{Mode, Rule},
@@ -21,21 +21,6 @@ use super::{
 
 /// Says for how many milliseconds a model server may send nothing of its response.
 const IDLE_VARIABLE: &str = "CLAUDE_STREAM_IDLE_TIMEOUT_MS";
-
-/// The tools of the core, as `--tools` takes them beside the built-in ones.
-const CORE_TOOLS: [&str; 8] = [
-    "Agent",
-    "Task",
-    "TaskOutput",
-    "TaskStop",
-    "TodoWrite",
-    "AskUserQuestion",
-    "ExitPlanMode",
-    "EnterWorktree",
-];
-
-/// The built-in tools.
-const BUILTIN_TOOLS: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
 
 /// What the flags ask for. `wants_partial` says whether the model's stream is shown as it comes, `has_person` whether
 /// somebody can be asked.
@@ -203,15 +188,11 @@ fn tools(values: &[String]) -> Result<Vec<String>, StartError> {
     if names == ["default"] {
         return Ok(names);
     }
-    let known = || BUILTIN_TOOLS.iter().chain(&CORE_TOOLS);
-    match names
-        .iter()
-        .find(|name| !known().any(|known| known == name))
-    {
+    match (names.iter()).find(|name| !tool_names().any(|known| known == *name)) {
         None => Ok(names),
         Some(name) => Err(StartError::Usage(format!(
             "--tools: there is no built-in tool named `{name}`; there are {}",
-            known().copied().collect::<Vec<_>>().join(", ")
+            tool_names().collect::<Vec<_>>().join(", ")
         ))),
     }
 }

@@ -2,9 +2,10 @@
 
 use std::{fs, path::PathBuf, time::SystemTime};
 
+use windlass::engine::Launch;
 use windlass_core::Uuid;
 use windlass_engine::{
-    config_dir::ConfigDir,
+    protocol::flags::Flags,
     transcript::{Said, SavedAt, SessionFiles, Summary, said},
 };
 
@@ -55,10 +56,8 @@ impl Folder {
             path: ".".into(),
             reason: error.to_string(),
         })?;
-        let home = variable("HOME").map(PathBuf::from);
-        let home = home.or_else(|| etcetera::home_dir().ok());
-        let config = ConfigDir::find(variable("CLAUDE_CONFIG_DIR").as_deref(), home.as_deref());
-        let files = SessionFiles::of(&config, &cwd);
+        let launch = Launch::with_flags(Flags::default(), variable);
+        let files = SessionFiles::of(&launch.config, &cwd);
         Ok(Self { files, cwd })
     }
 

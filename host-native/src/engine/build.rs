@@ -14,6 +14,7 @@ use windlass_core::{
 use windlass_engine::{
     protocol::{
         PROTOCOL_VERSION,
+        flags::Provider,
         initialize::{Initialize, Unusable, output_format},
     },
     settings::SettingsError,
@@ -21,7 +22,7 @@ use windlass_engine::{
 };
 
 use super::{
-    launch::{Launch, ModelApi},
+    launch::Launch,
     surroundings::{Surroundings, resolved},
 };
 use crate::{
@@ -43,6 +44,12 @@ const CORE_TOOLS: [CoreTool; 7] = [
 
 /// The built-in tools, by name.
 const BUILTIN_TOOLS: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
+
+/// The tools that `--tools` may name.
+pub fn tool_names() -> impl Iterator<Item = &'static str> {
+    let of_core = CORE_TOOLS.into_iter().map(CoreTool::name);
+    BUILTIN_TOOLS.into_iter().chain(["Agent"]).chain(of_core)
+}
 
 /// Why an engine cannot start. Nothing was written; it is for standard error.
 #[derive(Debug, thiserror::Error)]
@@ -275,7 +282,7 @@ fn agent(launch: &Launch, initialize: &Initialize) -> Result<Agent, StartError> 
     let flags = &launch.flags;
     let endpoint = launch.endpoint();
     let mut builder = Agent::builder();
-    if launch.api == ModelApi::ChatCompletions {
+    if flags.provider == Provider::OpenAi {
         if flags.model.is_none() {
             return Err(StartError::Flag {
                 flag: "provider",

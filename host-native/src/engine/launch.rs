@@ -14,13 +14,14 @@ use windlass_engine::{
 };
 
 use crate::{
+    agent::{JournalSink, RecordTo},
     credentials::Credentials,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
     redact::Redactor,
 };
 
 /// OpenAI's own server.
-pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// How long background work may go on after the input has ended, where nothing else is said: ten minutes.
 const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
@@ -28,16 +29,6 @@ const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
 /// How long commands may take that hear of a session's end, where nothing else is said: an SDK ends an engine by force after
 /// two seconds.
 const LAST_HOOKS: Duration = Duration::from_millis(1500);
-
-/// What a model server speaks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ModelApi {
-    /// Anthropic's Messages API.
-    #[default]
-    Messages,
-    /// OpenAI's chat completions, which most other servers speak.
-    ChatCompletions,
-}
 
 /// What of a project's own files takes effect before a person has trusted the folder. Its deny and ask rules always do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,10 +45,7 @@ pub enum ProjectTrust {
 
 /// Gives, for a session that begins, what takes the lines of its journal.
 #[derive(Clone)]
-pub struct Recording(pub(super) Arc<dyn Fn(SessionId) -> JournalSink + Send + Sync>);
-
-/// What takes the lines of a journal, without their line ends.
-pub type JournalSink = Box<dyn FnMut(&str) + Send>;
+pub struct Recording(pub(super) Arc<RecordTo>);
 
 impl Recording {
     /// Journals of sessions go where `open` says.
@@ -94,8 +82,6 @@ pub struct Launch {
     /// The keys that the environment held. An MCP server is given one that its configuration names; whatever servers say is
     /// searched for them.
     pub keys: Credentials,
-    /// What the model server speaks (`--provider`).
-    pub api: ModelApi,
     /// The model server's address; none for that of whoever made its API.
     pub base_url: Option<String>,
     /// What counts of a project that nobody has trusted.
@@ -157,15 +143,15 @@ impl Launch {
         };
         let number = |name: &str| variable(name).and_then(|value| value.parse::<u32>().ok());
         let bearer = |name| variable(name).map(|token| Auth::Bearer(token.into()));
-        let (api, auth, base_url) = match flags.provider {
+        let (auth, base_url) = match flags.provider {
             Provider::Anthropic => {
                 let key = variable("ANTHROPIC_API_KEY").map(|key| Auth::ApiKey(key.into()));
                 let auth = key.or_else(|| bearer("ANTHROPIC_AUTH_TOKEN"));
-                (ModelApi::Messages, auth, "ANTHROPIC_BASE_URL")
+                (auth, "ANTHROPIC_BASE_URL")
             }
             Provider::OpenAi => {
                 let auth = bearer("OPENAI_API_KEY");
-                (ModelApi::ChatCompletions, auth, "OPENAI_BASE_URL")
+                (auth, "OPENAI_BASE_URL")
             }
         };
         let base_url = flags.base_url.clone().or_else(|| variable(base_url));
@@ -213,7 +199,6 @@ impl Launch {
             client,
             auth: auth.unwrap_or(Auth::None),
             keys: Credentials::read(variable),
-            api,
             base_url,
             trust: ProjectTrust::default(),
             tells_refusals: true,
@@ -238,9 +223,9 @@ impl Launch {
     /// Where the model is and how it is spoken to.
     #[must_use]
     pub fn endpoint(&self) -> EndpointConfig {
-        let usual = match self.api {
-            ModelApi::Messages => DEFAULT_BASE_URL,
-            ModelApi::ChatCompletions => OPENAI_BASE_URL,
+        let usual = match self.flags.provider {
+            Provider::Anthropic => DEFAULT_BASE_URL,
+            Provider::OpenAi => OPENAI_BASE_URL,
         };
         let base_url = self.base_url.as_deref().unwrap_or(usual);
         let mut endpoint = EndpointConfig::new(base_url, self.auth.clone());

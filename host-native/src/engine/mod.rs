@@ -56,8 +56,8 @@ use self::{
     servers::{Connected, Relisted},
 };
 pub use self::{
-    build::StartError,
-    launch::{JournalSink, Launch, ModelApi, OPENAI_BASE_URL, ProjectTrust, Recording},
+    build::{StartError, tool_names},
+    launch::{Launch, ProjectTrust, Recording},
     permissions::{ExplainError, explain_call, left_out_untrusted, lint_settings},
     servers::read_config as read_servers,
 };

@@ -75,6 +75,10 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
 /// # Errors
 /// [`StartError`]: no session could begin.
 pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<String>, StartError> {
+    // Most folders are trusted: nothing is built for them that is built once more when the session begins.
+    if Surroundings::read(launch, &launch.directory(), None, None)?.runs_programs() {
+        return Ok(Vec::new());
+    }
     let blueprint = blueprint(launch, &Initialize::default())?;
     Ok(blueprint.surroundings.left_out)
 }

@@ -13,8 +13,8 @@ use windlass_core::{
     HostError, Input, Machine, Millis, Now, Output, Session, SnapshotError, Spec, testkit::Recorder,
 };
 
-use super::{Event, host::EngineHost, launch::JournalSink};
-use crate::host::panic_text;
+use super::{Event, host::EngineHost};
+use crate::{agent::JournalSink, host::panic_text};
 
 /// A session, which a journal may be kept of.
 pub(super) enum Kept {

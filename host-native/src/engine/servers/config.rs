@@ -35,16 +35,14 @@ pub(in crate::engine) fn read_project_config(
 /// # Errors
 /// Why it is none, in words.
 pub fn read_config(text: &str) -> Result<BTreeMap<String, RawJson>, String> {
-    let json = match text.trim_start().starts_with('{') {
-        true => text.to_owned(),
+    let (json, named) = match text.trim_start().starts_with('{') {
+        true => (text.to_owned(), String::new()),
         false => {
+            let named = format!(" `{text}`");
             let read = read_text(Path::new(text), MAX_BYTES);
-            read.map_err(|error| format!("--mcp-config `{text}`: {error}"))?
+            let json = read.map_err(|error| format!("--mcp-config{named}: {error}"))?;
+            (json, named)
         }
-    };
-    let named = match text.trim_start().starts_with('{') {
-        true => String::new(),
-        false => format!(" `{text}`"),
     };
     let file: ConfigFile =
         serde_json::from_str(&json).map_err(|error| format!("--mcp-config{named}: {error}"))?;
