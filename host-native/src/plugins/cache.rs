@@ -80,6 +80,15 @@ impl Cache {
         [&self.directory, &self.key]
     }
 
+    /// The places, made if they are not there, so that they can be held from before the first command on: what is not there
+    /// cannot be covered, and a command that is running when it comes would see it.
+    pub(crate) fn places_made(&self) -> Vec<PathBuf> {
+        // What this program cannot make here, a command that is confined cannot make either.
+        let _ = self.prepare();
+        let real = self.places().into_iter().map(fs::canonicalize);
+        real.filter_map(Result::ok).collect()
+    }
+
     /// The component from the cache, or compiled and then kept. A cache that cannot be used is told, and
     /// does not matter otherwise.
     pub(super) fn component(

@@ -59,6 +59,11 @@ pub struct PluginHost {
 }
 
 impl PluginHost {
+    /// Where its compiled components are kept, if they are.
+    pub(crate) fn cache(&self) -> Option<&Cache> {
+        self.config.cache.as_ref()
+    }
+
     /// A host that has not started anything.
     #[must_use]
     pub fn new(config: PluginHostConfig) -> Self {

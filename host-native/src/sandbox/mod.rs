@@ -55,7 +55,10 @@ use self::{
     repositories::Repositories,
     system::Kernel,
 };
-use crate::net::{DomainList, InvalidDomain};
+use crate::{
+    net::{DomainList, InvalidDomain},
+    plugins::Cache,
+};
 
 /// A sandbox for commands. Cheap to clone; what belongs to it ends with the last clone.
 #[derive(Clone)]
@@ -158,6 +161,8 @@ impl Sandbox {
     /// Makes a sandbox, and tries out what the kernel gives: a child of this process confines itself and ends.
     ///
     /// Of the environment it takes where relative paths of the settings begin, where `~/` is, and which folders are windlass's own.
+    /// The user's cache of compiled components, which are executed, is made if it is not there, and closed to commands with the key
+    /// of its seals.
     ///
     /// # Errors
     /// [`SandboxError`]: settings that cannot be understood. What the kernel lacks is no error: see [`lacks`](Self::lacks).
@@ -165,9 +170,21 @@ impl Sandbox {
         settings: &SandboxSettings,
         environment: &Environment,
     ) -> Result<Self, SandboxError> {
+        Self::closing(settings, environment, None)
+    }
+
+    /// The same that closes a further cache of compiled components.
+    pub(crate) fn closing(
+        settings: &SandboxSettings,
+        environment: &Environment,
+        cache: Option<&Cache>,
+    ) -> Result<Self, SandboxError> {
         let network = &settings.network;
         let domains = DomainList::parse(&network.allowed_domains, &network.denied_domains)?;
-        let policy = Policy::read(settings, environment).map_err(SandboxError::Path)?;
+        let of_user = Cache::of_user();
+        let caches = of_user.iter().chain(cache);
+        let closed = caches.flat_map(Cache::places_made).collect();
+        let policy = Policy::read(settings, environment, closed).map_err(SandboxError::Path)?;
         confinement(settings).map_err(SandboxError::Command)?;
         let temporary = tempfile::Builder::new()
             .prefix("windlass-")

@@ -40,6 +40,8 @@ pub(super) struct Policy {
     home: Option<PathBuf>,
     /// Windlass's own folders.
     own: Vec<PathBuf>,
+    /// What no command may even read, whatever is open: real paths.
+    closed: Vec<PathBuf>,
 }
 
 /// Which files a command may touch: absolute, real, and there when it begins.
@@ -74,6 +76,7 @@ impl Policy {
     pub(super) fn read(
         settings: &SandboxSettings,
         environment: &Environment,
+        closed: Vec<PathBuf>,
     ) -> Result<Self, String> {
         let (cwd, home) = (environment.cwd.as_str(), environment.home.as_deref());
         let files = &settings.filesystem;
@@ -111,7 +114,9 @@ impl Policy {
                 .own_directories
                 .iter()
                 .map(PathBuf::from)
+                .filter(|own| !closed.contains(own))
                 .collect(),
+            closed,
         })
     }
 
@@ -145,6 +150,8 @@ impl Policy {
         let found = closed_files(&deny)?;
         files.read_only = found.read_only;
         files.closed = found.closed;
+        let own = self.closed.iter().filter(|place| place.exists());
+        files.closed.extend(own.cloned());
         Ok(files)
     }
 

@@ -39,6 +39,61 @@ fn conf_5_commands_run_confined_without_a_question() {
     assert!(!other.path().join("made").exists());
 }
 
+/// What is compiled here is executed, and what its seals are checked with is a secret: whatever folder of the person is open, no
+/// confined command reads, makes, moves or changes either, also where neither was there before.
+#[cfg(target_os = "linux")]
+#[test]
+fn card_3_no_confined_command_reaches_the_cache_or_the_key_of_its_seals() {
+    if !is_confined() {
+        return;
+    }
+    let attacks = [
+        "cat .local/share/windlass/components.key > $W/key",
+        "base64 .local/share/*/* > $W/key",
+        "echo evil > .cache/windlass/components/x; ls .cache/windlass/components/* > $W/key",
+        "mv .local/share/windlass w; mkdir -p .local/share/windlass; head -c 32 /dev/zero > .local/share/windlass/components.key",
+        "mv .local l; mkdir -p .local/share/windlass; head -c 32 /dev/zero > .local/share/windlass/components.key",
+        "rm -rf .cache .local; mkdir -p .cache/windlass/components; echo evil > .cache/windlass/components/x",
+        "ln -sfn $PWD/elsewhere .cache/windlass; ln -sf /dev/zero .local/share/windlass/components.key",
+        "sh -c 'sleep 0.5; cat .local/share/windlass/components.key > $W/key' & sleep 1",
+    ];
+    let bash =
+        |command: &str| json!({"type": "tool_use", "name": "Bash", "input": {"command": command}});
+    for settings in [
+        json!({"enabled": true, "filesystem": {"allowWrite": ["~"]}}),
+        json!({"enabled": true, "filesystem": {"allowWrite": ["~/.cache", "~/.local"]}}),
+    ] {
+        for attack in attacks {
+            let script = json!({"exchanges": [
+                {"respond": {"content": [bash(&format!("W=$PWD; cd ~; {attack}"))]}},
+                {"respond": {"content": [{"type": "tool_use", "name": "Glob", "input": {"pattern": "*"}}]}},
+                {"respond": "Done."},
+            ]});
+            let server = model(&script.to_string());
+            let windlass = Windlass::asking(&server);
+            let home = windlass.home();
+            std::fs::create_dir_all(home.join(".cache")).unwrap();
+            std::fs::create_dir_all(home.join(".local/share")).unwrap();
+            let mut command = windlass.command(&["-p", "Go", "--sandbox", &settings.to_string()]);
+            command.env_remove("XDG_CACHE_HOME");
+            let done = Done::of(&command.output().unwrap());
+            assert_eq!(done.stdout, "Done.\n", "{attack}: {done:?}");
+            let key = std::fs::read(home.join(".local/share/windlass/components.key"));
+            let key = key.unwrap_or_else(|error| panic!("{attack}: {error}"));
+            assert!(key.len() == 32 && key != [0; 32], "{attack}");
+            let taken = std::fs::read(windlass.workspace.path().join("key"));
+            assert!(taken.is_err() || taken.unwrap().is_empty(), "{attack}");
+            let compiled = home.join(".cache/windlass/components");
+            let names = std::fs::read_dir(&compiled).unwrap().flatten();
+            let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+            let is_ours = |name: &std::ffi::OsString| {
+                name.to_str().is_some_and(|name| name.ends_with(".cwasm"))
+            };
+            assert!(names.iter().all(is_ours), "{attack}: {names:?}");
+        }
+    }
+}
+
 /// The next command may run outside: what changes programs does not last.
 #[test]
 fn conf_10_a_confined_command_leaves_its_directory_and_variables_and_no_programs() {
