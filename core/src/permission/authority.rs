@@ -4,7 +4,7 @@
 //! bypass lets such a place be changed unasked, and no rule but one that a person wrote outside of the folder and that names the
 //! place.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 
 use super::{
     CallFacts, Mode, Rule, Source, Specifier, Standing, glob, path_pattern, path_pattern::is_under,
@@ -12,8 +12,9 @@ use super::{
 use crate::{spec::Environment, tool::Access};
 
 /// Names of files that shells read when they start. They become authority wherever they lie.
-pub const SHELL_PROFILES: [&str; 16] = [
+pub const SHELL_PROFILES: [&str; 22] = [
     ".bash_aliases",
+    ".bash_functions",
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -22,8 +23,13 @@ pub const SHELL_PROFILES: [&str; 16] = [
     ".envrc",
     ".kshrc",
     ".login",
+    ".pam_environment",
     ".profile",
     ".tcshrc",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".xsessionrc",
     ".zlogin",
     ".zlogout",
     ".zprofile",
@@ -35,7 +41,8 @@ pub const SHELL_PROFILES: [&str; 16] = [
 pub const PROGRAM_SETTINGS: [&str; 3] = [".claude.json", ".gitconfig", ".inputrc"];
 
 /// Folders below `.config` of a home directory from which sessions, shells and git take orders.
-pub const CONFIGURATION_FOLDERS: [&str; 4] = ["autostart", "fish", "git", "systemd"];
+pub const CONFIGURATION_FOLDERS: [&str; 5] =
+    ["autostart", "environment.d", "fish", "git", "systemd"];
 
 /// Whether what stands at an absolute path becomes authority.
 pub(super) fn is_place(path: &str, environment: &Environment) -> bool {
@@ -56,6 +63,7 @@ pub fn becomes_authority(path: &str) -> bool {
 }
 
 fn is_place_by_name(path: &str) -> bool {
+    let path = &as_the_loosest_system_reads(path);
     let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
     let mut in_git = false;
     while let Some(name) = names.next() {
@@ -69,7 +77,7 @@ fn is_place_by_name(path: &str) -> bool {
                 }
                 continue;
             }
-            ".claude" | ".ssh" => return true,
+            ".claude" | ".ssh" | ".bashrc.d" => return true,
             ".mcp.json" | ".git" if is_last => return true,
             ".git" => in_git = true,
             // Of the repository, of submodules and of worktrees: `config` and hooks, what leads to others (`commondir`, `gitdir`),
@@ -93,7 +101,25 @@ fn is_place_by_name(path: &str) -> bool {
         }
     }
     is_under("/etc/profile.d", path)
-        || matches!(path, "/etc/profile" | "/etc/bash.bashrc" | "/etc/zsh/zshrc")
+        || matches!(
+            path.as_str(),
+            "/etc/profile" | "/etc/bash.bashrc" | "/etc/zsh/zshrc"
+        )
+}
+
+/// A path as systems read it for which `.Claude` is `.claude`: in small letters, without characters that some systems pass over,
+/// and without the dots and spaces at the end of a name. Where a system tells such names apart, a name more is asked about.
+fn as_the_loosest_system_reads(path: &str) -> String {
+    let is_passed_over = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let names = path.split('/').map(|name| {
+        let name: String = name.chars().filter(|c| !is_passed_over(c)).collect();
+        match name.trim_end_matches(['.', ' ']) {
+            "" => name, // `.` and `..`
+            "git~1" | "GIT~1" => String::from(".git"),
+            named => named.to_lowercase(),
+        }
+    });
+    names.collect::<Vec<String>>().join("/")
 }
 
 /// The place that a call may change although nobody who may say so has said so.
@@ -217,6 +243,17 @@ mod tests {
             ("/home/u/.cache/windlass/components/x", true),
             ("/home/u/.cache/other", false),
             ("/w/src/a.rs", false),
+            // As other systems read them.
+            ("/w/.GIT/hooks/pre-commit", true),
+            ("/w/.Claude/settings.json", true),
+            ("/w/.claude./settings.json", true),
+            ("/w/.g\u{200c}it/config", true),
+            ("/w/GIT~1/config", true),
+            ("/w/.MCP.json", true),
+            ("/home/u/.xprofile", true),
+            ("/home/u/.config/environment.d/x.conf", true),
+            ("/home/u/.bashrc.d/x", true),
+            ("/w/...", false),
         ] {
             assert_eq!(is_place(path, &environment), expected, "{path}");
         }

@@ -30,6 +30,31 @@ fn ran(folder: &Folder) -> bool {
     folder.path().join("CAN").exists()
 }
 
+/// Programs that only read get every name of a repository; the others none that becomes authority.
+#[test]
+fn perm_4_what_only_reads_is_given_the_files_of_a_repository() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join(".git")).unwrap();
+    fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    for program in ["md5sum", "wc -c", "grep -c main", "od -c", "sha256sum"] {
+        let line = format!("find . -path './.git/*' -type f -print0 | xargs -0 {program}");
+        let done = folder
+            .by_plan(&line)
+            .unwrap_or_else(|why| panic!("{line}: {why}"));
+        assert_eq!(done, folder.by_bash(&line), "{line}");
+    }
+    for program in ["touch -c", "tee", "sed -i s/a/b/"] {
+        let line = format!("find . -path './.git/*' -type f -print0 | xargs -0 {program}");
+        let done = folder
+            .by_plan(&line)
+            .unwrap_or_else(|why| panic!("{line}: {why}"));
+        assert!(
+            format!("{done:?}").contains("nothing was done"),
+            "{line}: {done:?}"
+        );
+    }
+}
+
 #[test]
 fn a_file_that_was_not_planned_is_not_opened() {
     for line in [

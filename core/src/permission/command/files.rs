@@ -164,12 +164,49 @@ fn only_looks(program: &str) -> bool {
 
 /// Programs that leave the files they name as they are.
 pub(super) fn leaves_files_alone(program: &str) -> bool {
-    only_looks(program)
-        || matches!(
-            program,
-            "grep" | "egrep" | "fgrep" | "rg" | "diff" | "cmp" | "du" | "echo" | "cd"
-        )
+    only_looks(program) || READING.contains(&program)
 }
+
+/// Programs that have no option and no operand by which they write a file.
+const READING: [&str; 37] = [
+    "b2sum",
+    "basename",
+    "cd",
+    "cksum",
+    "cmp",
+    "column",
+    "comm",
+    "cut",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "egrep",
+    "expand",
+    "fgrep",
+    "fmt",
+    "fold",
+    "grep",
+    "jq",
+    "join",
+    "md5sum",
+    "nm",
+    "od",
+    "paste",
+    "readelf",
+    "readlink",
+    "realpath",
+    "rev",
+    "rg",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "size",
+    "tac",
+    "unexpand",
+];
 
 /// The options of a file command that change nothing about which files it touches.
 struct Options {

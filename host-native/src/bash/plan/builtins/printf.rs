@@ -16,7 +16,7 @@ use crate::bash::plan::{
 /// Conversions that are known.
 const KNOWN: &[u8] = b"sbqcdiouxX";
 
-/// Columns beyond which a width or a precision is not taken.
+/// Columns beyond which a width or a precision is not taken: a format that says so is asked about.
 const MAX_WIDTH: usize = 1 << 20;
 
 /// Refuses formats that are not literal, and conversions that are not known.
@@ -49,6 +49,10 @@ pub(super) fn check(operands: &[Word]) -> Result<(), String> {
             let letter = char::from(conversion.letter);
             return Err(format!("the conversion `%{letter}`"));
         }
+        let amounts = [conversion.width, conversion.precision];
+        if amounts.into_iter().flatten().any(Amount::is_too_wide) {
+            return Err(format!("a width or precision beyond {MAX_WIDTH} columns"));
+        }
         rest = behind;
     }
     Ok(())
@@ -72,6 +76,12 @@ enum Amount {
     Given(usize),
     /// `*`: the next operand.
     Operand,
+}
+
+impl Amount {
+    fn is_too_wide(self) -> bool {
+        matches!(self, Self::Given(columns) if columns > MAX_WIDTH)
+    }
 }
 
 impl Conversion {
@@ -104,7 +114,7 @@ impl Conversion {
                     .saturating_add(usize::from(byte(*at) - b'0'));
                 *at += 1;
             }
-            (*at > begin).then_some(Amount::Given(value.min(MAX_WIDTH)))
+            (*at > begin).then_some(Amount::Given(value))
         };
         conversion.width = amount(&mut at);
         if byte(at) == b'.' {
@@ -209,6 +219,19 @@ impl Printing<'_> {
         Pass::Whole
     }
 
+    /// A width or precision from an operand. One that is too large is none, and is told.
+    fn amount(&mut self, value: u128) -> usize {
+        match usize::try_from(value) {
+            Ok(value) if value <= MAX_WIDTH => value,
+            _ => {
+                self.failed = true;
+                let fault = format!("printf: {value}: wider than {MAX_WIDTH} columns");
+                self.faults.push((self.output.len(), fault.into_bytes()));
+                0
+            }
+        }
+    }
+
     fn convert(&mut self, conversion: &Conversion) -> Pass {
         let mut minus = conversion.minus;
         let width = match conversion.width {
@@ -217,7 +240,7 @@ impl Printing<'_> {
             Some(Amount::Operand) => {
                 let width = self.number(true);
                 minus |= width < 0;
-                amount(width.unsigned_abs())
+                self.amount(width.unsigned_abs())
             }
         };
         let precision = match conversion.precision {
@@ -225,7 +248,7 @@ impl Printing<'_> {
             Some(Amount::Given(precision)) => Some(precision),
             Some(Amount::Operand) => {
                 let precision = self.number(true);
-                (precision >= 0).then(|| amount(precision.unsigned_abs()))
+                (precision >= 0).then(|| self.amount(precision.unsigned_abs()))
             }
         };
         let text = match conversion.letter {
@@ -390,10 +413,6 @@ fn wrapped(value: i128) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&low[..8]);
     u64::from_le_bytes(bytes)
-}
-
-fn amount(value: u128) -> usize {
-    usize::try_from(value).unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
 }
 
 fn cut(mut text: Vec<u8>, precision: Option<usize>) -> Vec<u8> {
