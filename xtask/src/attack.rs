@@ -61,7 +61,10 @@ const CLASSES: [(&str, &[&str]); 8] = [
         "plans",
         &["package(=windlass) & binary(=bash_plan) & not test(_race_)"],
     ),
-    ("sessions", &["package(=windlass) & test(killed_anywhere)"]),
+    (
+        "sessions",
+        &["package(=windlass) & (test(killed_anywhere) | test(store::))"],
+    ),
     (
         "parsers",
         &[
@@ -77,7 +80,8 @@ const CLASSES: [(&str, &[&str]); 8] = [
             "package(=windlass) & binary(=declarations) & test(much_of_anything)",
             "package(=windlass) & binary(=http) & (test(a_response_that_does_not_end) | test(a_silent_server))",
             "package(=windlass) & binary(=resolver) & (test(a_path_that_cannot_exist) | test(deeper_than_a_path_may_be))",
-            "package(=windlass-engine) & (test(a_full_disk) | test(a_line_that_is_too_long) | test(read_in_linear_time))",
+            "package(=windlass) & test(a_full_disk)",
+            "package(=windlass-engine) & (test(a_line_that_is_too_long) | test(read_in_linear_time))",
             "package(=windlass-engine) & (test(imports_end_five_deep) | test(instructions_have_a_limit))",
             "package(=windlass-core) & (test(loop_silence::) | test(one_limit_to_the_depth) | test(nested_blocks_have_an_end))",
             "package(=windlass-core) & (test(an_oversized_body) | test(do_not_grow_the_stack))",

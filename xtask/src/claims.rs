@@ -8,13 +8,14 @@ use anyhow::{Context, Result, bail};
 use crate::sources::Sources;
 
 /// The documents that make promises.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "SECURITY.md",
     "docs/permissions.md",
     "docs/sandbox.md",
     "docs/secrets.md",
     "docs/cli.md",
     "docs/threat-model.md",
+    "docs/behaviour.md",
 ];
 
 /// The head of such a table.

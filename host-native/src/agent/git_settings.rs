@@ -99,21 +99,7 @@ impl<'a> Git<'a> {
             .stderr(Stdio::null())
             .output();
         let said = asked.map(|output| output.stdout).unwrap_or_default();
-        let mut fields = said.split(|byte| *byte == 0);
-        let mut settings = Vec::new();
-        while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
-            let Some(file) = origin.strip_prefix(b"file:") else {
-                continue; // of the environment, or of git itself
-            };
-            let at = setting.iter().position(|byte| *byte == b'\n');
-            let (key, value) = setting.split_at(at.unwrap_or(setting.len()));
-            settings.push(Setting {
-                file: self.root.join(OsStr::from_bytes(file)),
-                key: String::from_utf8_lossy(key).to_ascii_lowercase(),
-                value: OsStr::from_bytes(value.get(1..).unwrap_or_default()).into(),
-            });
-        }
-        settings
+        settings_of(&said, self.root)
     }
 
     /// The file that a value means.
@@ -123,5 +109,57 @@ impl<'a> Git<'a> {
             _ => folder.join(value),
         };
         fs::canonicalize(&named).unwrap_or(named)
+    }
+}
+
+/// What git says of its settings, each with the file that has it.
+fn settings_of(said: &[u8], root: &Path) -> Vec<Setting> {
+    let mut fields = said.split(|byte| *byte == 0);
+    let mut settings = Vec::new();
+    while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
+        let Some(file) = origin.strip_prefix(b"file:") else {
+            continue; // of the environment, or of git itself
+        };
+        let at = setting.iter().position(|byte| *byte == b'\n');
+        let (key, value) = setting.split_at(at.unwrap_or(setting.len()));
+        settings.push(Setting {
+            file: root.join(OsStr::from_bytes(file)),
+            key: String::from_utf8_lossy(key).to_ascii_lowercase(),
+            value: OsStr::from_bytes(value.get(1..).unwrap_or_default()).into(),
+        });
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_fuzz::Mutator;
+
+    use super::*;
+
+    #[test]
+    fn whatever_git_says_is_read_without_harm() {
+        let said = b"file:.git/config\0core.hooksPath\n../hooks\0file:/etc/gitconfig\0include.path\n~/x\0command line:\0a.b\nc\0file:c\0d\0";
+        let settings = settings_of(said, Path::new("/w"));
+        let read: Vec<_> = (settings.iter())
+            .map(|it| {
+                (
+                    it.file.to_str().unwrap(),
+                    it.key.as_str(),
+                    it.value.to_str().unwrap(),
+                )
+            })
+            .collect();
+        let expected = [
+            ("/w/.git/config", "core.hookspath", "../hooks"),
+            ("/etc/gitconfig", "include.path", "~/x"),
+            ("/w/c", "d", ""),
+        ];
+        assert_eq!(read, expected);
+        for number in 0..2_000 {
+            let variant = Mutator::new(number).variant(&[said.to_vec()]);
+            let fields = variant.split(|byte| *byte == 0).count();
+            assert!(settings_of(&variant, Path::new("/w")).len() <= fields / 2);
+        }
     }
 }

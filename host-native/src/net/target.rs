@@ -121,3 +121,51 @@ impl std::fmt::Display for Target {
         write!(f, "{}:{}", self.host, self.port)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass_fuzz::Mutator;
+
+    use super::*;
+
+    /// What a confined program may send to a proxy.
+    const SEEDS: [&str; 10] = [
+        "example.com:443",
+        "http://example.com/a?b",
+        "[::1]:80",
+        "0x7f.1:80",
+        "EXAMPLE.com.:8080",
+        "xn--bcher-kva.example:443",
+        "https://user:word@example.com:8443/",
+        "127.0.0.1:65536",
+        "http://[::ffff:127.0.0.1]:80/",
+        "\u{ff11}27.0.0.1:80",
+    ];
+
+    /// Whatever is asked for, it is refused, or one host that is written in one way, however it was spelled.
+    #[test]
+    fn conf_5_whatever_a_program_asks_a_proxy_for_is_one_host_or_none() {
+        let seeds = SEEDS.map(|text| text.as_bytes().to_vec());
+        let rounds = std::env::var("WINDLASS_ATTACK_ROUNDS").ok();
+        let rounds = rounds.and_then(|rounds| rounds.parse().ok());
+        let mut read = 0;
+        for number in 0..rounds.unwrap_or(20_000_u64) {
+            let bytes = Mutator::new(number).variant(&seeds);
+            let text = String::from_utf8_lossy(&bytes);
+            let targets = [Target::of_url(&text), Target::of_authority(&text)];
+            for target in targets
+                .into_iter()
+                .chain([Target::new(&text, 80)])
+                .flatten()
+            {
+                read += 1;
+                let host = target.host.to_string();
+                assert_eq!(host, host.to_lowercase(), "{text:?}");
+                let again = Target::new(&host, target.port).unwrap();
+                assert_eq!(again, target, "{text:?}");
+                assert!(!host.contains(['@', '/', ' ', '\0', '%']), "{text:?}");
+            }
+        }
+        assert!(read > 1_000, "{read}");
+    }
+}

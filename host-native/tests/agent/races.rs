@@ -20,8 +20,13 @@ const SECRET: &str = "TOP-SECRET";
 /// Calls in one answer of the model.
 const BATCH: usize = 120;
 
-/// Calls in the test command; `WINDLASS_ATTACK_ROUNDS` says how many else.
+/// Calls in the test command. `WINDLASS_ATTACK_ROUNDS` says how many accesses an attack makes; a call of a tool, which is a session's
+/// work, stands for so many of them.
 const ROUNDS: usize = 2 * BATCH;
+const ACCESSES: usize = 20;
+
+/// Calls in one session: the model's script and the session's history are held in memory.
+const OF_SESSION: usize = 10 * BATCH;
 
 /// One call of each kind, again and again.
 fn attempt(number: usize) -> (&'static str, Value) {
@@ -57,10 +62,34 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// What the tools of one session answer.
+fn session(work: &Path, plugins: &PluginHost, from: usize, count: usize) -> Vec<String> {
+    let batches: Vec<Vec<(&str, Value)>> = (from / BATCH..(from + count) / BATCH)
+        .map(|batch| (batch * BATCH..(batch + 1) * BATCH).map(attempt).collect())
+        .collect();
+    let exchanges = batches.iter().map(|batch| calls(batch));
+    let exchanges = exchanges.chain([json!({"respond": "done"})]);
+    let model = Model::of(exchanges.collect());
+    let agent = model
+        .agent()
+        .builtin_tools()
+        .plugin_host(plugins.clone())
+        .allowed_tools(["Read", "Edit(./race/**)", "Glob", "Grep"])
+        .disallowed_tools(["Read(./closed/**)"])
+        .cwd(work)
+        .build()
+        .unwrap();
+    let told = tokio::task::block_in_place(|| {
+        let mut run = agent.query("go");
+        tokio::runtime::Handle::current().block_on(messages(&mut run))
+    });
+    tool_results(&told)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn conf_5_no_tool_reaches_what_a_swapped_link_leads_to() {
     let rounds = std::env::var("WINDLASS_ATTACK_ROUNDS");
-    let rounds = rounds.map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let rounds = rounds.map_or(ROUNDS, |rounds| rounds.parse::<usize>().unwrap() / ACCESSES);
     let ground = tempfile::tempdir().unwrap();
     let root = ground.path().canonicalize().unwrap();
     let work = root.join("w");
@@ -73,25 +102,10 @@ async fn conf_5_no_tool_reaches_what_a_swapped_link_leads_to() {
         fs::write(place.join("only-here"), SECRET).unwrap();
         symlink(place, work.join("race").join(link)).unwrap();
     }
-    let batches: Vec<Vec<(&str, Value)>> = (0..rounds.div_ceil(BATCH))
-        .map(|batch| (batch * BATCH..(batch + 1) * BATCH).map(attempt).collect())
-        .collect();
-    let exchanges = batches.iter().map(|batch| calls(batch));
-    let exchanges = exchanges.chain([json!({"respond": "done"})]);
-    let model = Model::of(exchanges.collect());
     let plugins = PluginHost::new(PluginHostConfig {
         cache: Cache::of_user(),
         ..PluginHostConfig::default()
     });
-    let agent = model
-        .agent()
-        .builtin_tools()
-        .plugin_host(plugins)
-        .allowed_tools(["Read", "Edit(./race/**)", "Glob", "Grep"])
-        .disallowed_tools(["Read(./closed/**)"])
-        .cwd(&work)
-        .build()
-        .unwrap();
     let stop = AtomicBool::new(false);
     let results = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -107,25 +121,26 @@ async fn conf_5_no_tool_reaches_what_a_swapped_link_leads_to() {
                 }
             }
         });
-        let told = tokio::task::block_in_place(|| {
-            let mut run = agent.query("go");
-            tokio::runtime::Handle::current().block_on(messages(&mut run))
-        });
+        let mut tried = 0;
+        let mut through = None;
+        while tried < rounds && through.is_none() {
+            let count = OF_SESSION.min(rounds - tried).next_multiple_of(BATCH);
+            let results = session(&work, &plugins, tried, count);
+            let is_through =
+                |result: &String| result.contains(SECRET) || result.contains("only-here");
+            through = results.iter().find(|result| is_through(result)).cloned();
+            if results.len() != count {
+                let answered = results.len();
+                through = Some(format!("{answered} of {count} calls were answered"));
+            }
+            tried += count;
+        }
         stop.store(true, Ordering::Relaxed);
-        tool_results(&told)
+        (tried, through)
     });
-    assert_eq!(
-        results.len(),
-        batches.len() * BATCH,
-        "every call was answered"
-    );
-    eprintln!("tried: {} calls of tools", results.len());
-    for result in &results {
-        assert!(
-            !result.contains(SECRET) && !result.contains("only-here"),
-            "{result}"
-        );
-    }
+    let (tried, through) = results;
+    eprintln!("tried: {tried} calls of tools");
+    assert_eq!(through, None);
     for place in &closed {
         assert_eq!(names(place), ["f", "only-here"], "in {}", place.display());
         assert_eq!(fs::read_to_string(place.join("f")).unwrap(), SECRET);
