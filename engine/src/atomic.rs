@@ -13,7 +13,7 @@ static WRITES: AtomicU32 = AtomicU32::new(0);
 
 /// Who may read a file that was not there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Readers {
+pub enum Readers {
     /// Its owner.
     Owner,
     /// Whoever the system lets by default.
@@ -22,7 +22,10 @@ pub(crate) enum Readers {
 
 /// Replaces a file's content: readers see the old or the new one, never a part, whatever happens in between. A link
 /// stays a link, its target is replaced; permissions stay.
-pub(crate) fn replace(path: &Path, content: &[u8], readers: Readers) -> io::Result<()> {
+///
+/// # Errors
+/// What the operating system says; the file is as it was then.
+pub fn replace(path: &Path, content: &[u8], readers: Readers) -> io::Result<()> {
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_path_buf(),

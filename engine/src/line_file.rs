@@ -1,5 +1,7 @@
 //! Files that grow by whole lines, also where the disk is full.
 
+#[cfg(unix)]
+use std::fs::TryLockError;
 use std::{
     fs::{File, OpenOptions},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
@@ -63,6 +65,25 @@ impl LineFile {
         }
         emptied.is_torn = false;
         Ok(emptied)
+    }
+
+    /// Takes the file for this writer alone, until it is closed; false when another one has it. Only writers that ask are kept
+    /// out. A file system that knows no locks, and a system whose locks keep readers out too, give it to everybody.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn lock(&mut self) -> io::Result<bool> {
+        #[cfg(unix)]
+        match self.file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+                return Err(error);
+            }
+            _ => {}
+        }
+        // Whoever had it until now may have written.
+        self.is_torn = ends_in_the_middle(&mut self.file)?;
+        Ok(true)
     }
 
     /// Adds lines, each with its end: all of them by one write, or none.

@@ -123,7 +123,10 @@ mod tests {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
-                    look(&path, places);
+                    // What tests start is given what the tests have.
+                    if !path.ends_with("tests") {
+                        look(&path, places);
+                    }
                     continue;
                 }
                 let text = fs::read_to_string(&path).unwrap();

@@ -37,6 +37,7 @@
 //! | what an agent can be told | [`AgentBuilder`] |
 //! | messages as they come, and how a run ends | [`Run`] |
 //! | conversations | [`Session`] |
+//! | sessions that outlive the program | [`AgentBuilder::store`], [`store`] |
 //! | tools of your own | [`Tool`] for closures, [`McpServer`] for several under one name, [`AgentBuilder::plugin`] for component files |
 //! | commands that the operating system confines | [`AgentBuilder::sandbox`] |
 //! | who decides what may run | [`AgentBuilder::allowed_tools`], [`AgentBuilder::on_permission`] |
@@ -58,6 +59,11 @@
 
 #![deny(unsafe_code)]
 
+/// The guide for programs that embed windlass; its code is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+struct Embedding;
+
 pub mod agent;
 #[cfg(unix)]
 pub mod bash;
@@ -78,6 +84,7 @@ mod pages;
 pub mod plugins;
 mod redact;
 pub mod sandbox;
+pub mod store;
 mod worktree;
 
 pub use agent::{

@@ -2,9 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
     ops::Range,
-    path::PathBuf,
 };
 
 use serde::Deserialize;
@@ -15,7 +13,17 @@ use windlass_core::{
     transcript::Transcript,
 };
 
-use super::{CostState, SessionFiles, TranscriptError, scribe::result_of};
+use super::{CostState, scribe::result_of};
+use crate::store::{Leased, Store, StoreError};
+
+/// Which session goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// The one of this id.
+    Session(String),
+    /// The one that was written to last.
+    Latest,
+}
 
 /// How much of a session is taken up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,8 +39,6 @@ pub struct ResumeOptions {
 pub struct SavedSession {
     /// The session.
     pub id: SessionId,
-    /// Its file.
-    pub path: PathBuf,
     text: Vec<u8>,
     lines: Vec<LineHead>,
     /// Indices of lines, by their ids. Where an id was written twice, the last one counts.
@@ -78,45 +84,79 @@ pub enum ResumeError {
     /// More would be lost than was meant to be.
     #[error("Resume rejected by --resume-drops-turn: {0}")]
     DropsMore(String),
-    /// The file cannot be read.
+    /// It cannot be read, or somebody else writes to it.
     #[error(transparent)]
-    Unreadable(#[from] TranscriptError),
+    Store(#[from] StoreError),
+}
+
+impl Which {
+    async fn id(&self, store: &impl Store) -> Result<Option<SessionId>, ResumeError> {
+        match self {
+            Self::Session(text) => match Uuid::parse(text) {
+                Some(id) => Ok(Some(id)),
+                None => Err(ResumeError::UnknownSession(text.clone())),
+            },
+            Self::Latest => Ok(store.list().await?.first().map(|listed| listed.id)),
+        }
+    }
 }
 
 impl SavedSession {
-    /// A session by its id, as `--resume` names it.
+    /// Reads a session in order to go on with it: under the right to write to it, which is taken before it is read, so that
+    /// nothing is said in it meanwhile. None where the latest is asked for and there is none.
     ///
     /// # Errors
-    /// [`ResumeError::UnknownSession`], also for a text that is no id; [`ResumeError::Unreadable`].
-    pub fn find(files: &SessionFiles, id: &str) -> Result<Self, ResumeError> {
-        let unknown = || ResumeError::UnknownSession(id.to_owned());
-        let parsed = Uuid::parse(id).ok_or_else(unknown)?;
-        let path = files.find(parsed)?.ok_or_else(unknown)?;
-        Ok(Self::load(parsed, path)?)
+    /// [`ResumeError::UnknownSession`], also for a text that is no id; [`ResumeError::Store`].
+    pub async fn take<S: Store + Clone>(
+        store: &S,
+        which: &Which,
+    ) -> Result<Option<(Self, Leased<S>)>, ResumeError> {
+        let Some(id) = which.id(store).await? else {
+            return Ok(None);
+        };
+        let leased = match Leased::open(store.clone(), id).await {
+            Err(StoreError::Unknown(id)) => {
+                return Err(ResumeError::UnknownSession(id.to_string()));
+            }
+            leased => leased?,
+        };
+        Ok(Some((Self::load(store, id).await?, leased)))
     }
 
-    /// Reads a session's file. Lines that are none are passed over, whatever their size; the work is proportional to the
-    /// size of the file.
+    /// Reads a session, to begin another one with what was said in it, or to look at it.
     ///
     /// # Errors
-    /// [`TranscriptError`] if the file cannot be read.
-    pub fn load(id: SessionId, path: PathBuf) -> Result<Self, TranscriptError> {
-        let text =
-            fs::read(&path).map_err(|error| TranscriptError::new("reading", &path, error))?;
+    /// As [`take`](Self::take).
+    pub async fn find(store: &impl Store, which: &Which) -> Result<Option<Self>, ResumeError> {
+        match which.id(store).await? {
+            Some(id) => Ok(Some(Self::load(store, id).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn load(store: &impl Store, id: SessionId) -> Result<Self, ResumeError> {
+        let stored = store.load(id, None).await?;
+        let stored = stored.ok_or_else(|| ResumeError::UnknownSession(id.to_string()))?;
+        Ok(Self::read(id, stored.text))
+    }
+
+    /// Reads the lines of a session. Those that are none are passed over, whatever their size; the work is proportional to the
+    /// size of the text.
+    #[must_use]
+    pub fn read(id: SessionId, text: Vec<u8>) -> Self {
         let lines = heads(&text);
         let by_id = lines.iter().enumerate().map(|(at, l)| (l.uuid, at));
-        Ok(Self {
+        Self {
             id,
-            path,
             by_id: by_id.collect(),
             transcript: Transcript::read(&text),
             lines,
             text,
             cut: None,
-        })
+        }
     }
 
-    /// The same as far as it is to be taken up. The file stays as it is: what is left away becomes a branch that nothing
+    /// The same as far as it is to be taken up. What is kept stays as it is: what is left away becomes a branch that nothing
     /// follows.
     ///
     /// # Errors
@@ -161,7 +201,7 @@ impl SavedSession {
         self.transcript.leaf()
     }
 
-    /// The ids of all lines of the file, also of those that are not taken up.
+    /// The ids of all lines, also of those that are not taken up.
     pub fn ids(&self) -> impl Iterator<Item = Uuid> {
         self.lines.iter().map(|line| line.uuid)
     }

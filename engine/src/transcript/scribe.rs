@@ -31,7 +31,7 @@ pub struct Facts {
 
 /// A line, and whose transcript it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScribeLine {
+pub struct Line {
     /// The subagent, by its id; none for the session's own transcript.
     pub agent: Option<String>,
     /// A JSON object without line ends.
@@ -202,7 +202,7 @@ impl Scribe {
     }
 
     /// The lines of entries, in their order.
-    pub fn write(&mut self, entries: &[Entry]) -> Vec<ScribeLine> {
+    pub fn write(&mut self, entries: &[Entry]) -> Vec<Line> {
         let mut lines = Vec::new();
         for entry in entries {
             self.entry(entry, &mut lines);
@@ -229,7 +229,7 @@ impl Scribe {
         }))
     }
 
-    fn entry(&mut self, entry: &Entry, lines: &mut Vec<ScribeLine>) {
+    fn entry(&mut self, entry: &Entry, lines: &mut Vec<Line>) {
         let message = RawObject::parse(entry.message.get()).unwrap_or_default();
         let blocks: Vec<RawJson> = message
             .get("content")
@@ -257,7 +257,7 @@ impl Scribe {
         message: &RawObject,
         blocks: &[RawJson],
         mut parent: Option<Uuid>,
-        lines: &mut Vec<ScribeLine>,
+        lines: &mut Vec<Line>,
     ) -> Uuid {
         let mut last = entry.uuid;
         let timestamp = entry.timestamp.to_rfc3339();
@@ -287,7 +287,7 @@ impl Scribe {
         message: &RawObject,
         blocks: &[RawJson],
         parent: Option<Uuid>,
-        lines: &mut Vec<ScribeLine>,
+        lines: &mut Vec<Line>,
     ) -> Uuid {
         let timestamp = entry.timestamp.to_rfc3339();
         let answered = blocks.iter().find_map(result_of);
@@ -346,7 +346,7 @@ impl Scribe {
         entry.uuid
     }
 
-    fn push_new(&mut self, uuid: Uuid, line: ScribeLine, lines: &mut Vec<ScribeLine>) {
+    fn push_new(&mut self, uuid: Uuid, line: Line, lines: &mut Vec<Line>) {
         if self.seen.insert(uuid) {
             lines.push(line);
         }
@@ -404,15 +404,15 @@ impl Scribe {
     }
 }
 
-fn line_of<T: Serialize>(entry: &Entry, line: &T) -> ScribeLine {
-    ScribeLine {
+fn line_of<T: Serialize>(entry: &Entry, line: &T) -> Line {
+    Line {
         agent: entry.agent.clone(),
         json: encoded(line),
     }
 }
 
 /// Strings, numbers and raw JSON under keys that are strings: encoding cannot fail.
-pub(super) fn encoded<T: Serialize + ?Sized>(value: &T) -> RawJson {
+pub(crate) fn encoded<T: Serialize + ?Sized>(value: &T) -> RawJson {
     RawJson::encode(value).unwrap_or_else(|_| RawJson::null())
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Demo(args)) => on_runtime(demo::demo(args)),
         Some(Command::Doctor(args)) => on_runtime(doctor::doctor(args)),
         Some(Command::Permissions(command)) => permissions::permissions(command),
-        Some(Command::Sessions(command)) => sessions::sessions(command),
+        Some(Command::Sessions(command)) => on_runtime(sessions::sessions(command)),
         Some(Command::Model(ModelCommand::Serve(args))) => on_runtime(model::serve(args)),
     };
     match done {
@@ -136,7 +136,7 @@ fn on_runtime(work: impl Future<Output = Result<Exit, StartError>>) -> Result<Ex
 async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
     if args.resume.as_deref() == Some("") {
         anstream::eprintln!("windlass: --resume takes the id of a session; this folder has these:");
-        sessions::sessions(SessionsCommand::List)?;
+        sessions::sessions(SessionsCommand::List).await?;
         return Ok(Exit::Usage);
     }
     let form = report::Form::of(&args);

@@ -2,12 +2,12 @@
 
 use std::{fs, path::PathBuf, time::SystemTime};
 
-use windlass::engine::Launch;
-use windlass_core::Uuid;
-use windlass_engine::{
-    protocol::flags::Flags,
-    transcript::{Said, SavedAt, SessionFiles, Summary, said},
+use windlass::{
+    core::{UnixMillis, Uuid},
+    engine::Launch,
+    store::{FileStore, Said, SendStore as _, StoredSession, Summary, said},
 };
+use windlass_engine::protocol::flags::Flags;
 
 use super::{
     Exit,
@@ -25,15 +25,15 @@ const USUAL_COLUMNS: usize = 100;
 /// Does what was asked for.
 ///
 /// # Errors
-/// [`StartError`]: a session that is not there, or a file that cannot be used.
-pub(crate) fn sessions(command: SessionsCommand) -> Result<Exit, StartError> {
+/// [`StartError`]: a session that is not there, or one that cannot be read or deleted.
+pub(crate) async fn sessions(command: SessionsCommand) -> Result<Exit, StartError> {
     let folder = Folder::here()?;
     let text = match command {
-        SessionsCommand::List => folder.list()?,
-        SessionsCommand::Show { id } => folder.show(&id)?,
+        SessionsCommand::List => folder.list().await?,
+        SessionsCommand::Show { id } => folder.show(&id).await?,
         SessionsCommand::Delete { id } => {
-            let saved = folder.find(&id)?;
-            folder.files.remove(&saved).map_err(unable)?;
+            let saved = folder.find(&id).await?;
+            folder.store.delete(saved.id).await.map_err(unable)?;
             format!("{} is deleted.\n", saved.id)
         }
     };
@@ -45,7 +45,7 @@ pub(crate) fn sessions(command: SessionsCommand) -> Result<Exit, StartError> {
 
 /// The sessions of a working directory.
 struct Folder {
-    files: SessionFiles,
+    store: FileStore,
     cwd: PathBuf,
 }
 
@@ -57,19 +57,19 @@ impl Folder {
             reason: error.to_string(),
         })?;
         let launch = Launch::with_flags(Flags::default(), variable);
-        let files = SessionFiles::of(&launch.config, &cwd);
-        Ok(Self { files, cwd })
+        let store = FileStore::new(&launch.config, &cwd);
+        Ok(Self { store, cwd })
     }
 
-    fn list(&self) -> Result<String, StartError> {
-        let all = self.files.all().map_err(unable)?;
+    async fn list(&self) -> Result<String, StartError> {
+        let all = self.store.list().await.map_err(unable)?;
         if all.is_empty() {
             return Ok("There are no sessions of this folder.\n".to_owned());
         }
         let columns = Stage::stdout().columns().unwrap_or(USUAL_COLUMNS);
         let mut text = String::new();
         for saved in all {
-            let summary = Summary::read(&read(&saved)?);
+            let summary = Summary::read(&self.read(&saved).await?);
             let name = summary.title.or(summary.first_prompt).unwrap_or_default();
             let line = format!(
                 "{}  {:>7}  {:>3}  {}",
@@ -84,11 +84,11 @@ impl Folder {
         Ok(text)
     }
 
-    fn show(&self, id: &str) -> Result<String, StartError> {
-        let saved = self.find(id)?;
+    async fn show(&self, id: &str) -> Result<String, StartError> {
+        let saved = self.find(id).await?;
         let cwd = self.cwd.display().to_string();
         let mut text = String::new();
-        for said in said(&read(&saved)?) {
+        for said in said(&self.read(&saved).await?) {
             match said {
                 Said::Prompt(prompt) => text.push_str(&format!("> {}\n\n", clean(prompt.trim()))),
                 Said::Answer(answer) => text.push_str(&format!("{}\n\n", clean(answer.trim()))),
@@ -103,25 +103,22 @@ impl Folder {
         Ok(text)
     }
 
-    fn find(&self, id: &str) -> Result<SavedAt, StartError> {
+    async fn find(&self, id: &str) -> Result<StoredSession, StartError> {
         let unknown = || {
             StartError::Usage(format!(
                 "this folder has no session `{id}`: `windlass sessions list` names those it has"
             ))
         };
         let uuid = Uuid::parse(id).ok_or_else(unknown)?;
-        let all = self.files.all().map_err(unable)?;
+        let all = self.store.list().await.map_err(unable)?;
         all.into_iter().find(|it| it.id == uuid).ok_or_else(unknown)
     }
-}
 
-fn read(saved: &SavedAt) -> Result<String, StartError> {
-    let bytes = fs::read(&saved.path).map_err(|error| StartError::File {
-        what: "the transcript",
-        path: saved.path.clone(),
-        reason: error.to_string(),
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    async fn read(&self, saved: &StoredSession) -> Result<String, StartError> {
+        let stored = self.store.load(saved.id, None).await.map_err(unable)?;
+        let text = stored.unwrap_or_default().text;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
 }
 
 fn unable(error: impl std::fmt::Display) -> StartError {
@@ -129,8 +126,10 @@ fn unable(error: impl std::fmt::Display) -> StartError {
 }
 
 /// How long ago that was, in one unit.
-fn age(then: SystemTime) -> String {
-    let seconds = then.elapsed().map_or(0, |elapsed| elapsed.as_secs());
+fn age(then: UnixMillis) -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.map_or(0, |since| since.as_millis() as u64);
+    let seconds = now.saturating_sub(then.0) / 1_000;
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3_600 => format!("{} min", seconds / 60),

@@ -37,6 +37,7 @@ use super::{
 };
 use crate::{
     agent::{fresh_uuid, random_seed},
+    store::SharedStore,
     worktree::GitWorktrees,
 };
 
@@ -65,6 +66,8 @@ pub(super) struct Engine {
     /// Why no session may begin: what was brought along to judge calls cannot be used.
     pub(super) refused: Option<String>,
     pub(super) log: DebugLog,
+    /// Where sessions are kept.
+    pub(super) store: SharedStore,
     /// What is to go on.
     pub(super) taken_up: Option<TakenUp>,
     /// Who writes the transcript, where one is kept.
@@ -139,6 +142,7 @@ impl Engine {
         let servers = Servers::new(channel.clone(), &launch);
         let agent_servers = AgentServers::new(Servers::new(channel.clone(), &launch));
         let engine = Self {
+            store: launch.store(),
             launch,
             output,
             channel,

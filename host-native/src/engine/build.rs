@@ -18,7 +18,6 @@ use windlass_engine::{
         initialize::{Initialize, Unusable, output_format},
     },
     settings::SettingsError,
-    transcript::SessionFiles,
 };
 
 use super::{
@@ -186,9 +185,7 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
     agents_of_flag(flags.agents.as_deref(), &mut spec, &mut warnings);
     spec.persist = !flags.no_session_persistence;
     if spec.persist {
-        let files = SessionFiles::of(&launch.config, &launch.directory());
-        let transcript = files.folder().join("{session_id}.jsonl");
-        spec.environment.transcript = transcript.display().to_string();
+        spec.environment.transcript = launch.store().place_of_any();
     }
     Ok(Blueprint {
         agent,

@@ -35,7 +35,6 @@ use windlass_engine::{
         host_request::{HostRequest, permission_response},
     },
     settings::{SettingsPlaces, write_permission_updates},
-    transcript::TaskOutputs,
 };
 
 use super::{
@@ -48,7 +47,10 @@ use super::{
     keeping::Keeper,
     output::Output,
 };
-use crate::host::{NativeHost, RunHook, RunTool};
+use crate::{
+    host::{NativeHost, RunHook, RunTool},
+    store::TaskOutputs,
+};
 
 /// Performs the effects of a session that an SDK drives.
 pub(super) struct EngineHost {

@@ -18,6 +18,7 @@ use crate::{
     credentials::Credentials,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
     redact::Redactor,
+    store::{FileStore, SharedStore},
 };
 
 /// OpenAI's own server.
@@ -241,6 +242,11 @@ impl Launch {
     pub(super) fn redactor(&self) -> Redactor {
         let named = self.keys.iter().map(|(_, key)| key);
         Redactor::new(named.chain(self.auth.secret()))
+    }
+
+    /// Where its sessions are kept.
+    pub(super) fn store(&self) -> SharedStore {
+        SharedStore::new(FileStore::new(&self.config, self.directory()))
     }
 
     /// The working directory: absolute, links resolved where it exists.

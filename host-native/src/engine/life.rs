@@ -2,17 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use windlass_core::{
-    Input, SessionId, Spec,
-    context::{MemoryFile, MemoryScope},
-    hook::{
-        Occurrence, concerned,
-        input::{InstructionsLoaded, LoadReason, MemoryType, SessionEnd, Setup},
-    },
-    testkit::Recorder,
-};
-use windlass_engine::transcript::{SessionFiles, TaskOutputs};
-
 use super::{
     actor::Engine,
     agent_servers::{ToolRunners, may_replace},
@@ -28,14 +17,24 @@ use super::{
 };
 use crate::{
     agent::{fresh_uuid, random_seed},
+    store::{SessionFiles, TaskOutputs},
     worktree,
+};
+use windlass_core::{
+    Input, SessionId, Spec,
+    context::{MemoryFile, MemoryScope},
+    hook::{
+        Occurrence, concerned,
+        input::{InstructionsLoaded, LoadReason, MemoryType, SessionEnd, Setup},
+    },
+    testkit::Recorder,
 };
 
 impl Engine {
     /// Finds the session that is to go on, if one is.
-    pub(super) fn take_up(&mut self) -> Result<(), String> {
-        let files = SessionFiles::of(&self.launch.config, &self.launch.directory());
-        let taken_up = taken_up(&self.launch, &files).map_err(|error| error.to_string())?;
+    pub(super) async fn take_up(&mut self) -> Result<(), String> {
+        let taken_up = taken_up(&self.launch, &self.store).await;
+        let taken_up = taken_up.map_err(|error| error.to_string())?;
         if let Some(taken_up) = &taken_up {
             let given = self
                 .launch
@@ -45,30 +44,22 @@ impl Engine {
                 .map(|_| self.session_id);
             self.session_id = taken_up.id(given);
         }
-        if taken_up.as_ref().is_none_or(|it| it.is_fork) && self.launch.flags.session_id.is_some() {
-            let file = files.session(self.session_id);
-            if file.metadata().is_ok_and(|file| file.len() > 0) {
-                return Err(format!("Session ID {} is already in use.", self.session_id));
-            }
-        }
         self.taken_up = taken_up;
-        self.keep()
+        self.keep().await
     }
 
     /// Writes down what is said from now on, and keeps what files hold, under the id that the session has.
-    fn keep(&mut self) -> Result<(), String> {
+    async fn keep(&mut self) -> Result<(), String> {
         let id = self.session_id;
-        self.keeper = (!self.launch.flags.no_session_persistence).then(|| {
-            let cwd = self.launch.directory().display().to_string();
-            let output = Arc::clone(&self.output);
-            Arc::new(Keeper::new(
-                &self.launch,
-                &cwd,
-                id,
-                self.taken_up.as_ref(),
-                output,
-            ))
-        });
+        self.keeper = match self.launch.flags.no_session_persistence {
+            true => None,
+            false => {
+                let (store, output) = (self.store.clone(), Arc::clone(&self.output));
+                let taken_up = self.taken_up.as_mut();
+                let keeper = Keeper::new(&self.launch, store, id, taken_up, output).await;
+                Some(Arc::new(keeper.map_err(|error| error.to_string())?))
+            }
+        };
         self.checkpoints = match self.launch.file_checkpoints {
             false => None,
             true => {
@@ -313,7 +304,7 @@ impl Engine {
 
     /// The conversation begins anew, under a new id. Nothing else does: the mode, the rules and guards and the model that hold
     /// by now hold from its first prompt on.
-    pub(super) fn begin_anew(&mut self) -> SessionId {
+    pub(super) async fn begin_anew(&mut self) -> SessionId {
         self.before.retain(outlives_a_conversation);
         if let Some(old) = self.live.take() {
             self.before.extend(old.session.left());
@@ -330,7 +321,7 @@ impl Engine {
         }
         self.session_id = fresh_uuid();
         self.taken_up = None;
-        if let Err(problem) = self.keep() {
+        if let Err(problem) = self.keep().await {
             self.warn(&problem); // there are no checkpoints then, and rewinding says so
         }
         self.session_id

@@ -134,7 +134,7 @@ where
     let (events, happening) = mpsc::unbounded_channel();
     let (mut engine, writing) = Engine::new(launch, events.clone(), output)?;
     let writer = tokio::spawn(writing);
-    if let Err(problem) = engine.take_up() {
+    if let Err(problem) = engine.take_up().await {
         // Known to the SDKs: a result, no answer to anything, and the words on standard error.
         if engine.launch.tells_refusals {
             anstream::eprintln!("{problem}");

@@ -43,10 +43,8 @@ impl Engine {
             return;
         }
         let uuid = frame.parsed_uuid().unwrap_or_else(fresh_uuid);
-        if self
-            .keeper
-            .as_ref()
-            .is_some_and(|keeper| keeper.knows(uuid))
+        if let Some(keeper) = &self.keeper
+            && keeper.knows(uuid).await
         {
             return; // heard before the session was taken up
         }
@@ -177,7 +175,7 @@ impl Engine {
             LocalCommand::Clear => {
                 self.remove_worktrees().await;
                 self.session_ends("clear").await;
-                let new = self.begin_anew();
+                let new = self.begin_anew().await;
                 self.output.say(|frames| frames.reset(new, uuid)).await;
                 String::new()
             }

@@ -142,6 +142,32 @@ async fn a_session_has_the_id_it_is_given_and_a_title() {
     assert_eq!(lines(&file).last().unwrap()["customTitle"], "My title");
 }
 
+/// One writer at a time: the second engine says so, and a fork is not held up.
+#[tokio::test]
+async fn sess_4_a_session_that_an_engine_still_writes_to_is_refused_to_another() {
+    let mut first = Sdk::start(&[], json!([says("one")]));
+    let folder = first.folder.clone();
+    first.prompt("first").await;
+    let result = first.first("result").await;
+    let id = result["session_id"].as_str().unwrap();
+    let resume = format!("--resume={id}");
+    let mut second = Sdk::start_in(folder.clone(), &[&resume], json!([says("never")]));
+    let refused = second.first("result").await;
+    let words = refused["errors"][0].as_str().unwrap_or_default();
+    assert!(
+        words.contains("is being written by somebody else"),
+        "{refused}"
+    );
+    let flags = [resume.as_str(), "--fork-session"];
+    let mut fork = Sdk::start_in(folder.clone(), &flags, json!([says("two")]));
+    fork.prompt("second").await;
+    assert_eq!(fork.first("result").await["result"], "two");
+    first.close().await;
+    let mut third = Sdk::start_in(folder, &[&resume], json!([says("three")]));
+    third.prompt("third").await;
+    assert_eq!(third.first("result").await["session_id"], id);
+}
+
 #[tokio::test]
 async fn sess_1_what_was_spent_is_counted_on_when_a_session_is_taken_up() {
     let mut sdk = Sdk::start(&[], json!([says("one")]));
@@ -154,6 +180,7 @@ async fn sess_1_what_was_spent_is_counted_on_when_a_session_is_taken_up() {
     );
     assert!(cost > 0.0);
     let resume = format!("--resume={id}");
+    sdk.close().await;
     for flags in [
         vec![resume.as_str()],
         vec![resume.as_str(), "--fork-session"],

@@ -1,15 +1,16 @@
 //! Transcripts as the SDKs see them.
 
-mod files;
-#[cfg(target_os = "linux")]
-mod full;
+mod broken;
 mod lines;
 mod reading;
 mod resuming;
-mod task_outputs;
-mod torn;
+mod writing;
 
-use std::path::Path;
+use std::{
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -17,8 +18,8 @@ use windlass_core::{
     effect::{Entry, EntryOrigin},
 };
 
-use super::{Facts, Scribe, SessionFiles, TaskOutputs, TranscriptWriter};
-use crate::config_dir::ConfigDir;
+use super::{Facts, SavedSession, Scribe, Which};
+use crate::store::{Leased, MemoryStore, SendStore as _, SessionWriter};
 
 fn id(n: u128) -> Uuid {
     Uuid::from_random((n << 64 | n).to_be_bytes())
@@ -105,16 +106,37 @@ fn talk() -> Talk {
     talk
 }
 
-fn files(root: &Path) -> SessionFiles {
-    SessionFiles::of(&ConfigDir::at(root.join("config")), &root.join("work"))
+/// What memory gives, which never waits.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("memory waits for nothing"),
+    }
 }
 
-fn writer(root: &Path) -> TranscriptWriter {
-    TranscriptWriter::new(files(root), Scribe::new(facts()))
+fn writer(store: &MemoryStore) -> SessionWriter<MemoryStore> {
+    let leased = now(Leased::create(store.clone(), session())).unwrap();
+    SessionWriter::new(leased, Scribe::new(facts()))
 }
 
-fn lines_of(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).unwrap();
+/// The writer of a session that is taken up as far as this.
+fn going_on(store: &MemoryStore, saved: &SavedSession) -> SessionWriter<MemoryStore> {
+    let scribe = Scribe::new(facts()).going_on(saved.ids(), saved.leaf());
+    SessionWriter::new(now(Leased::open(store.clone(), saved.id)).unwrap(), scribe)
+}
+
+fn load(store: &MemoryStore, id: SessionId) -> SavedSession {
+    let which = Which::Session(id.to_string());
+    now(SavedSession::find(store, &which)).unwrap().unwrap()
+}
+
+fn text(store: &MemoryStore, id: SessionId, agent: Option<&str>) -> String {
+    let stored = now(store.load(id, agent)).unwrap().unwrap_or_default();
+    String::from_utf8(stored.text).unwrap()
+}
+
+fn lines_of(store: &MemoryStore, id: SessionId, agent: Option<&str>) -> Vec<Value> {
+    let text = text(store, id, agent);
     assert!(text.is_empty() || text.ends_with('\n'));
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())

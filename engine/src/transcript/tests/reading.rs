@@ -1,11 +1,11 @@
 //! The files by the rules of those who read them: the SDKs' session functions.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{id, lines_of, raw, session, talk, writer};
-use crate::block_uuid;
+use super::{id, lines_of, now, raw, session, talk, text, writer};
+use crate::{block_uuid, store::MemoryStore};
 
 const WINDOW: usize = 64 * 1024;
 
@@ -33,8 +33,7 @@ struct Listed {
     tag: Option<String>,
 }
 
-fn listed(path: &Path) -> Option<Listed> {
-    let text = std::fs::read_to_string(path).unwrap();
+fn listed(text: &str) -> Option<Listed> {
     let head = &text[..text.len().min(WINDOW)];
     let tail = &text[text.len().saturating_sub(WINDOW)..];
     if head.lines().next()?.contains("\"isSidechain\":true") {
@@ -66,10 +65,10 @@ fn listed(path: &Path) -> Option<Listed> {
 
 #[test]
 fn sess_2_a_listing_finds_prompt_branch_time_and_directory() {
-    let root = tempfile::tempdir().unwrap();
-    let mut writer = writer(root.path());
-    writer.persist(&talk().entries).unwrap();
-    writer.note_last_prompt().unwrap();
+    let store = MemoryStore::default();
+    let mut writer = writer(&store);
+    now(writer.persist(&talk().entries)).unwrap();
+    now(writer.note_last_prompt()).unwrap();
     let mut expected = Listed {
         summary: "second prompt".into(),
         title: None,
@@ -79,24 +78,21 @@ fn sess_2_a_listing_finds_prompt_branch_time_and_directory() {
         created: Some("2026-11-21T21:05:00.001Z".into()),
         tag: None,
     };
-    assert_eq!(listed(writer.path()).unwrap(), expected);
-    writer
-        .append_line(raw(
-            &json!({"customTitle": "A title", "type": "custom-title", "sessionId": session()}),
-        ))
-        .unwrap();
+    assert_eq!(listed(&text(&store, session(), None)).unwrap(), expected);
+    let title = json!({"customTitle": "A title", "type": "custom-title", "sessionId": session()});
+    now(writer.append_line(raw(&title))).unwrap();
     expected.title = Some("A title".into());
     expected.summary = "A title".into();
-    assert_eq!(listed(writer.path()).unwrap(), expected);
+    assert_eq!(listed(&text(&store, session(), None)).unwrap(), expected);
 }
 
 /// The chain from the last leaf by `parentUuid`, other blocks of its responses and their results put back.
 #[test]
 fn sess_1_the_messages_are_found_along_the_chain() {
-    let root = tempfile::tempdir().unwrap();
-    let mut writer = writer(root.path());
-    writer.persist(&talk().entries).unwrap();
-    let lines = lines_of(writer.path());
+    let store = MemoryStore::default();
+    let mut writer = writer(&store);
+    now(writer.persist(&talk().entries)).unwrap();
+    let lines = lines_of(&store, session(), None);
     let by_id: BTreeMap<&str, &Value> = lines
         .iter()
         .map(|line| (line["uuid"].as_str().unwrap(), line))

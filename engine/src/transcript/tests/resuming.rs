@@ -1,7 +1,5 @@
 //! Sessions taken up again.
 
-use std::{fs, path::Path};
-
 use serde_json::{Value, json};
 use windlass_core::{
     SessionId,
@@ -11,17 +9,18 @@ use windlass_core::{
     transcript::Transcript,
 };
 
-use super::{Scribe, Talk, TranscriptWriter, facts, files, id, lines_of, session, talk, writer};
+use super::{Scribe, Talk, facts, going_on, id, lines_of, load, now, session, talk, text, writer};
 use crate::{
     block_uuid,
-    transcript::{Facts, ResumeError, ResumeOptions, SavedSession},
+    store::{Leased, MemoryStore, SessionWriter},
+    transcript::{Facts, ResumeError, ResumeOptions, SavedSession, Which},
 };
 
-fn saved(root: &Path, talk: &Talk) -> SavedSession {
-    let mut writer = writer(root);
-    writer.persist(&talk.entries).unwrap();
-    writer.note_last_prompt().unwrap();
-    SavedSession::find(&files(root), &session().to_string()).unwrap()
+fn saved(store: &MemoryStore, talk: &Talk) -> SavedSession {
+    let mut writer = writer(store);
+    now(writer.persist(&talk.entries)).unwrap();
+    now(writer.note_last_prompt()).unwrap();
+    load(store, session())
 }
 
 fn at(uuid: impl ToString) -> ResumeOptions {
@@ -46,9 +45,9 @@ fn said(saved: &SavedSession) -> String {
 
 #[test]
 fn sess_1_a_session_read_back_is_the_conversation_that_was_written() {
-    let root = tempfile::tempdir().unwrap();
+    let store = MemoryStore::default();
     let talk = talk();
-    let saved = saved(root.path(), &talk);
+    let saved = saved(&store, &talk);
     let expected = Transcript::of(&talk.entries).conversation();
     let read = saved.transcript().conversation();
     assert_eq!(read.repairs, []);
@@ -65,7 +64,7 @@ fn sess_1_a_session_read_back_is_the_conversation_that_was_written() {
 
 #[test]
 fn sess_1_a_compacted_session_goes_on_behind_its_summary() {
-    let root = tempfile::tempdir().unwrap();
+    let store = MemoryStore::default();
     let mut talk = talk();
     talk.says("what was before, in short").compaction = Some(EntryCompaction {
         boundary: id(70),
@@ -77,7 +76,7 @@ fn sess_1_a_compacted_session_goes_on_behind_its_summary() {
         },
         kept_messages: 2,
     });
-    let saved = saved(root.path(), &talk);
+    let saved = saved(&store, &talk);
     let said = said(&saved);
     for words in ["in short", "second prompt", "second answer"] {
         assert!(said.contains(words), "{said}");
@@ -92,9 +91,9 @@ fn sess_1_a_compacted_session_goes_on_behind_its_summary() {
 
 #[test]
 fn sess_1_an_unknown_session_is_named() {
-    let root = tempfile::tempdir().unwrap();
+    let store = MemoryStore::default();
     for unknown in [session().to_string(), "no-id".into(), String::new()] {
-        let error = SavedSession::find(&files(root.path()), &unknown).unwrap_err();
+        let error = now(SavedSession::take(&store, &Which::Session(unknown.clone()))).unwrap_err();
         assert!(matches!(error, ResumeError::UnknownSession(_)));
         let expected = format!("No conversation found with session ID: {unknown}");
         assert_eq!(error.to_string(), expected);
@@ -103,22 +102,21 @@ fn sess_1_an_unknown_session_is_named() {
 
 #[test]
 fn sess_1_a_session_is_taken_up_at_a_message_and_what_came_after_is_left_behind() {
-    let root = tempfile::tempdir().unwrap();
-    let saved = saved(root.path(), &talk()).truncated(&at(id(5))).unwrap();
+    let store = MemoryStore::default();
+    let saved = saved(&store, &talk()).truncated(&at(id(5))).unwrap();
     assert_eq!(saved.leaf(), Some(id(5)));
     let words = said(&saved);
     assert!(words.contains("first answer") && words.contains("of a") && words.contains("of b"));
     assert!(!words.contains("second"));
 
-    let scribe = Scribe::new(facts()).going_on(saved.ids(), saved.leaf());
-    let mut writer = TranscriptWriter::new(files(root.path()), scribe).going_on(saved.path.clone());
+    let mut writer = going_on(&store, &saved);
     let mut other = Talk {
         next: 40,
         ..Talk::default()
     };
     other.says("another way").parent = saved.leaf();
-    writer.persist(&other.entries).unwrap();
-    let again = SavedSession::load(session(), saved.path).unwrap();
+    now(writer.persist(&other.entries)).unwrap();
+    let again = load(&store, session());
     let words = said(&again);
     assert!(words.contains("another way") && words.contains("first answer"));
     assert!(
@@ -129,9 +127,8 @@ fn sess_1_a_session_is_taken_up_at_a_message_and_what_came_after_is_left_behind(
 
 #[test]
 fn sess_1_a_message_that_is_not_there_is_named() {
-    let root = tempfile::tempdir().unwrap();
     for unknown in [id(12345).to_string(), "x".into(), String::new()] {
-        let error = saved(root.path(), &talk())
+        let error = saved(&MemoryStore::default(), &talk())
             .truncated(&at(&unknown))
             .unwrap_err();
         assert!(
@@ -143,8 +140,7 @@ fn sess_1_a_message_that_is_not_there_is_named() {
 
 #[test]
 fn sess_1_a_turn_is_dropped_if_nothing_else_would_be() {
-    let root = tempfile::tempdir().unwrap();
-    let load = || saved(root.path(), &talk());
+    let load = || saved(&MemoryStore::default(), &talk());
     assert!(load().truncated(&dropping(id(5), id(6))).is_ok());
     // Results that belong to the turn that stays would be lost.
     let refused = |options: &ResumeOptions| load().truncated(options).unwrap_err().to_string();
@@ -174,11 +170,11 @@ fn sess_1_prompts_and_news_that_a_turn_took_up_are_not_dropped_with_it() {
         EntryOrigin::Task,
         EntryOrigin::Engine,
     ] {
-        let root = tempfile::tempdir().unwrap();
+        let store = MemoryStore::default();
         let mut talk = talk();
         talk.says("on the way").origin = origin;
         talk.answers("msg_4", json!([{"type": "text", "text": "noted"}]));
-        let truncated = saved(root.path(), &talk).truncated(&dropping(id(5), id(6)));
+        let truncated = saved(&store, &talk).truncated(&dropping(id(5), id(6)));
         assert_eq!(
             truncated.is_ok(),
             origin == EntryOrigin::Engine,
@@ -193,47 +189,47 @@ fn sess_1_that_a_turn_was_interrupted_is_dropped_with_it() {
         json!("[Request interrupted by user]"),
         json!([{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
     ] {
-        let root = tempfile::tempdir().unwrap();
+        let store = MemoryStore::default();
         let mut talk = talk();
         talk.push(json!({"role": "user", "content": content}));
-        let truncated = saved(root.path(), &talk).truncated(&dropping(id(5), id(6)));
+        let truncated = saved(&store, &talk).truncated(&dropping(id(5), id(6)));
         assert!(truncated.is_ok(), "{truncated:?}");
     }
 }
 
 #[test]
 fn sess_1_a_fork_begins_with_a_copy_and_leaves_the_original_alone() {
-    let root = tempfile::tempdir().unwrap();
-    let saved = saved(root.path(), &talk()).truncated(&at(id(5))).unwrap();
-    let original = fs::read(&saved.path).unwrap();
+    let store = MemoryStore::default();
+    let saved = saved(&store, &talk()).truncated(&at(id(5))).unwrap();
+    let original = text(&store, session(), None);
     let other = SessionId::from_random([9; 16]);
     let new = Facts {
         session_id: other,
         ..facts()
     };
     let scribe = Scribe::new(new).going_on(saved.ids(), saved.leaf());
-    let mut writer =
-        TranscriptWriter::new(files(root.path()), scribe).beginning_with(saved.forked(other));
+    let leased = now(Leased::create(store.clone(), other)).unwrap();
+    let mut writer = SessionWriter::new(leased, scribe).beginning_with(saved.forked(other));
     let mut next = Talk {
         next: 40,
         ..Talk::default()
     };
     next.says("another way").parent = saved.leaf();
-    let appended = writer.persist(&next.entries).unwrap();
+    let appended = now(writer.persist(&next.entries)).unwrap();
     assert_eq!(
         appended[0].entries.len(),
         8,
         "seven lines and the new prompt"
     );
-    assert_eq!(fs::read(&saved.path).unwrap(), original);
-    let lines = lines_of(writer.path());
+    assert_eq!(text(&store, session(), None), original);
+    let lines = lines_of(&store, other, None);
     assert!(lines.iter().all(|line| line["sessionId"] == json!(other)));
     assert_eq!(
         lines[0]["forkedFrom"],
         json!({"sessionId": session(), "messageUuid": id(1)})
     );
     assert_eq!(lines[7].get("forkedFrom"), None);
-    let fork = SavedSession::find(&files(root.path()), &other.to_string()).unwrap();
+    let fork = load(&store, other);
     let words = said(&fork);
     assert!(words.contains("of a") && words.contains("another way") && !words.contains("second"));
 }
@@ -241,9 +237,6 @@ fn sess_1_a_fork_begins_with_a_copy_and_leaves_the_original_alone() {
 /// Lines as the official engine writes them: attachments and notes in the chain, kinds that nobody here knows.
 #[test]
 fn sess_1_files_of_the_official_engine_are_taken_up() {
-    let root = tempfile::tempdir().unwrap();
-    let sessions = files(root.path());
-    fs::create_dir_all(sessions.folder()).unwrap();
     let common = |value: Value, uuid: u128, parent: Option<u128>| {
         let mut line = value;
         line["uuid"] = json!(id(uuid));
@@ -288,8 +281,7 @@ fn sess_1_files_of_the_official_engine_are_taken_up() {
         json!({"type": "cost-state", "totalCostUSD": 0.1}),
     ];
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    fs::write(sessions.session(session()), text).unwrap();
-    let saved = SavedSession::find(&sessions, &session().to_string()).unwrap();
+    let saved = SavedSession::read(session(), text.into_bytes());
     assert_eq!(saved.leaf(), Some(id(8)));
     let sizes: Vec<usize> = (saved.transcript().conversation().messages.iter())
         .map(|(_, blocks)| blocks.len())
@@ -302,7 +294,7 @@ fn sess_1_files_of_the_official_engine_are_taken_up() {
 #[test]
 fn sess_1_a_long_session_is_read_in_linear_time() {
     // A search through the file for each line would make this take minutes.
-    let root = tempfile::tempdir().unwrap();
+    let store = MemoryStore::default();
     let mut talk = Talk::default();
     for turn in 0..2_000 {
         talk.says(&format!("prompt {turn}"));
@@ -317,7 +309,7 @@ fn sess_1_a_long_session_is_read_in_linear_time() {
             json!([{"type": "text", "text": "done"}]),
         );
     }
-    let saved = saved(root.path(), &talk);
+    let saved = saved(&store, &talk);
     assert_eq!(saved.transcript().conversation().messages.len(), 8_000);
     assert_eq!(saved.forked(id(3)).len(), 8_000);
 }

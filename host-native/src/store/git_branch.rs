@@ -7,8 +7,7 @@ use std::{
 };
 
 /// The branch; `HEAD` where none is checked out; none outside of a repository.
-#[must_use]
-pub fn git_branch(cwd: &Path) -> Option<String> {
+pub(crate) fn git_branch(cwd: &Path) -> Option<String> {
     let folder = cwd.ancestors().find_map(git_folder)?;
     let head = fs::read_to_string(folder.join("HEAD")).ok()?;
     let branch = head.trim().strip_prefix("ref: refs/heads/");

@@ -7,13 +7,14 @@ use std::{
 };
 
 use windlass_core::{SessionId, Uuid};
-
-use super::TranscriptError;
-use crate::config_dir::{ConfigDir, project_key};
+use windlass_engine::{
+    config_dir::{ConfigDir, project_key},
+    store::{StoreError, file_name},
+};
 
 /// The folder of the sessions of one working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionFiles {
+pub(crate) struct SessionFiles {
     config: ConfigDir,
     folder: PathBuf,
     key: String,
@@ -21,19 +22,18 @@ pub struct SessionFiles {
 
 /// A session that was written down.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SavedAt {
+pub(super) struct SavedAt {
     /// The session.
-    pub id: SessionId,
+    pub(super) id: SessionId,
     /// Its file.
-    pub path: PathBuf,
+    pub(super) path: PathBuf,
     /// When something was last appended to it.
-    pub modified: SystemTime,
+    pub(super) modified: SystemTime,
 }
 
 impl SessionFiles {
     /// The sessions of a working directory.
-    #[must_use]
-    pub fn of(config: &ConfigDir, cwd: &Path) -> Self {
+    pub(crate) fn of(config: &ConfigDir, cwd: &Path) -> Self {
         Self {
             config: config.clone(),
             folder: config.project(cwd),
@@ -41,34 +41,13 @@ impl SessionFiles {
         }
     }
 
-    /// The folder. It is created with the first line that is written.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// The transcript of a session.
-    #[must_use]
-    pub fn session(&self, id: SessionId) -> PathBuf {
+    pub(super) fn session(&self, id: SessionId) -> PathBuf {
         self.folder.join(format!("{id}.jsonl"))
     }
 
-    /// The transcript of a subagent of a session.
-    #[must_use]
-    pub fn subagent(&self, id: SessionId, agent: &str) -> PathBuf {
-        let folder = self.folder.join(id.to_string()).join("subagents");
-        folder.join(format!("agent-{}.jsonl", file_name(agent)))
-    }
-
-    /// What is said of a subagent beside its transcript.
-    #[must_use]
-    pub fn subagent_meta(&self, id: SessionId, agent: &str) -> PathBuf {
-        self.subagent(id, agent).with_extension("meta.json")
-    }
-
     /// The folder for what commands of a session put out in the background.
-    #[must_use]
-    pub fn task_outputs(&self, id: SessionId) -> PathBuf {
+    pub(crate) fn task_outputs(&self, id: SessionId) -> PathBuf {
         self.folder.join(id.to_string()).join("tasks")
     }
 
@@ -76,8 +55,8 @@ impl SessionFiles {
     /// moved, or be known under another path).
     ///
     /// # Errors
-    /// [`TranscriptError`] if the folder of all projects cannot be read. One that does not exist holds nothing.
-    pub fn find(&self, id: SessionId) -> Result<Option<PathBuf>, TranscriptError> {
+    /// [`StoreError`] if the folder of all projects cannot be read. One that does not exist holds nothing.
+    pub(super) fn find(&self, id: SessionId) -> Result<Option<PathBuf>, StoreError> {
         let own = self.session(id);
         if is_filled(&own) {
             return Ok(Some(own));
@@ -94,19 +73,11 @@ impl SessionFiles {
         Ok(found.pop())
     }
 
-    /// The session of this working directory that was written to last (`--continue`). Subagents' files are none.
-    ///
-    /// # Errors
-    /// [`TranscriptError`] if the folder cannot be read. One that does not exist holds nothing.
-    pub fn newest(&self) -> Result<Option<SavedAt>, TranscriptError> {
-        Ok(self.all()?.into_iter().next())
-    }
-
     /// The sessions of this working directory, those written to last first.
     ///
     /// # Errors
-    /// [`TranscriptError`] if the folder cannot be read. One that does not exist holds nothing.
-    pub fn all(&self) -> Result<Vec<SavedAt>, TranscriptError> {
+    /// [`StoreError`] if the folder cannot be read. One that does not exist holds nothing.
+    pub(super) fn all(&self) -> Result<Vec<SavedAt>, StoreError> {
         let mut found = Vec::new();
         for folder in self.folders()? {
             for path in entries(&folder)? {
@@ -125,30 +96,22 @@ impl SessionFiles {
         Ok(found)
     }
 
-    /// Takes a session away: its transcript, those of its subagents, and what files held before it changed them.
-    ///
-    /// # Errors
-    /// [`TranscriptError`]: the first file or folder that cannot be removed. The transcript is the last, so that whatever
-    /// is left can still be named.
-    pub fn remove(&self, saved: &SavedAt) -> Result<(), TranscriptError> {
-        let folders = [
-            saved.path.with_extension(""),
-            self.config.file_history(saved.id),
-        ];
-        for folder in folders {
+    /// Takes a session away: its transcript, those of its subagents, and what files held before it changed them. The transcript is
+    /// the last, so that whatever is left can still be named.
+    pub(super) fn remove(&self, id: SessionId, transcript: &Path) -> Result<(), StoreError> {
+        for folder in [transcript.with_extension(""), self.config.file_history(id)] {
             match fs::remove_dir_all(&folder) {
                 Err(error) if !is_absent(&error) => {
-                    return Err(TranscriptError::new("removing", &folder, error));
+                    return Err(failed("removing", &folder, error));
                 }
                 _ => {}
             }
         }
-        let removed = fs::remove_file(&saved.path);
-        removed.map_err(|error| TranscriptError::new("removing", &saved.path, error))
+        fs::remove_file(transcript).map_err(|error| failed("removing", transcript, error))
     }
 
     /// The folder, and those of other engines whose hash of a long path came out differently.
-    fn folders(&self) -> Result<Vec<PathBuf>, TranscriptError> {
+    fn folders(&self) -> Result<Vec<PathBuf>, StoreError> {
         let mut folders = vec![self.folder.clone()];
         if let Some(prefix) = self.key.get(..200).filter(|_| self.key.len() > 200) {
             let similar = entries(&self.config.projects())?
@@ -164,21 +127,30 @@ impl SessionFiles {
     }
 }
 
-/// An id as part of a file's name: what a path would read as something else becomes `_`.
-fn file_name(id: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    id.chars().map(|c| if safe(c) { c } else { '_' }).collect()
+/// The transcript of a subagent, beside that of its session.
+pub(super) fn of_agent(transcript: &Path, agent: &str) -> PathBuf {
+    let folder = transcript.with_extension("").join("subagents");
+    folder.join(format!("agent-{}.jsonl", file_name(agent)))
 }
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, TranscriptError> {
-    let failed = |error| TranscriptError::new("reading", folder, error);
+/// A document beside the transcripts of a session.
+pub(super) fn document(transcript: &Path, name: &str) -> PathBuf {
+    transcript.with_extension("").join(name)
+}
+
+pub(super) fn failed(doing: &'static str, path: &Path, error: io::Error) -> StoreError {
+    StoreError::failed(doing, path.display(), error)
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let unreadable = |error| failed("reading", folder, error);
     let listing = match fs::read_dir(folder) {
         Ok(listing) => listing,
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(unreadable(error)),
     };
     let paths = listing.map(|entry| entry.map(|entry| entry.path()));
-    paths.collect::<io::Result<_>>().map_err(failed)
+    paths.collect::<io::Result<_>>().map_err(unreadable)
 }
 
 fn is_absent(error: &io::Error) -> bool {

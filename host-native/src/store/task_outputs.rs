@@ -8,11 +8,16 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{SessionFiles, TranscriptError, append::create_folder};
 use windlass_core::{
     Message, SessionId,
     effect::Answer,
     message::{SystemMessage, TaskKind},
+};
+use windlass_engine::store::StoreError;
+
+use super::{
+    open_session::create_folder,
+    place::{SessionFiles, failed},
 };
 
 /// Bytes that a file may hold: a command that never stops talking must not fill the disk.
@@ -20,7 +25,7 @@ const LONGEST: u64 = 64 << 20;
 
 /// The files of a session's commands.
 #[derive(Debug)]
-pub struct TaskOutputs {
+pub(crate) struct TaskOutputs {
     folder: PathBuf,
     /// By the model's ids of the calls.
     open: Mutex<HashMap<String, Written>>,
@@ -36,8 +41,7 @@ struct Written {
 
 impl TaskOutputs {
     /// For a session. No file is made before a command begins.
-    #[must_use]
-    pub fn new(files: &SessionFiles, session: SessionId) -> Self {
+    pub(crate) fn new(files: &SessionFiles, session: SessionId) -> Self {
         Self {
             folder: files.task_outputs(session),
             open: Mutex::default(),
@@ -47,8 +51,8 @@ impl TaskOutputs {
     /// What a call answers: only those in the background put anything out before they end.
     ///
     /// # Errors
-    /// [`TranscriptError`] when it cannot be written. The session has it all the same.
-    pub fn answered(&self, call: &str, answer: &Answer) -> Result<(), TranscriptError> {
+    /// [`StoreError`] when it cannot be written. The session has it all the same.
+    pub(crate) fn answered(&self, call: &str, answer: &Answer) -> Result<(), StoreError> {
         match answer {
             Answer::Output(text) => self.with(call, |written| written.append(text)),
             _ => Ok(()),
@@ -58,8 +62,8 @@ impl TaskOutputs {
     /// What a session says: a command that begins has a file, and the message that it has ended names it.
     ///
     /// # Errors
-    /// [`TranscriptError`] when there can be no file; the message names none then.
-    pub fn said(&self, message: &mut Message) -> Result<(), TranscriptError> {
+    /// [`StoreError`] when there can be no file; the message names none then.
+    pub(crate) fn said(&self, message: &mut Message) -> Result<(), StoreError> {
         let Message::System(message) = message else {
             return Ok(());
         };
@@ -82,8 +86,8 @@ impl TaskOutputs {
     fn with(
         &self,
         call: &str,
-        act: impl FnOnce(&mut Written) -> Result<(), TranscriptError>,
-    ) -> Result<(), TranscriptError> {
+        act: impl FnOnce(&mut Written) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let mut open = self.open();
         if let Some(written) = open.get_mut(call) {
             return act(written);
@@ -102,7 +106,7 @@ impl TaskOutputs {
 
 impl Written {
     /// A new file: an agent's call may have the id of another one's.
-    fn create(folder: &Path, call: &str) -> Result<Self, TranscriptError> {
+    fn create(folder: &Path, call: &str) -> Result<Self, StoreError> {
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let name: String = call.chars().filter(is_plain).take(100).collect();
         let mut options = OpenOptions::new();
@@ -122,12 +126,12 @@ impl Written {
                     return Ok(Self { path, file, length });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(TranscriptError::new("opening", &path, error)),
+                Err(error) => return Err(failed("opening", &path, error)),
             }
         }
     }
 
-    fn append(&mut self, text: &str) -> Result<(), TranscriptError> {
+    fn append(&mut self, text: &str) -> Result<(), StoreError> {
         if self.length > LONGEST {
             return Ok(());
         }
@@ -137,6 +141,6 @@ impl Written {
             let word = format!("\n[cut here: the command has put out more than {LONGEST} bytes]\n");
             written = written.and_then(|()| self.file.write_all(word.as_bytes()));
         }
-        written.map_err(|error| TranscriptError::new("writing", &self.path, error))
+        written.map_err(|error| failed("writing", &self.path, error))
     }
 }

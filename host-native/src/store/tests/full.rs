@@ -1,11 +1,14 @@
 //! A disk that is full.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use windlass_core::transcript::Transcript;
+use windlass_engine::store::{SendStore as _, StoreError};
 
-use super::{files, session, talk, writer};
-use crate::transcript::{SavedSession, TranscriptWriter};
+use super::{append, line, lines_of, session, store};
 
 /// A file system of a few pages, gone with this value.
 struct SmallDisk(tempfile::TempDir);
@@ -50,51 +53,38 @@ impl Drop for SmallDisk {
     }
 }
 
-fn last_byte(path: &Path) -> Option<u8> {
-    fs::read(path).unwrap().last().copied()
-}
-
-#[test]
-fn sess_4_a_full_disk_leaves_whole_lines_and_nothing_is_lost() {
+#[tokio::test]
+async fn sess_4_a_full_disk_leaves_whole_lines_and_nothing_is_lost() {
     let Some(disk) = SmallDisk::mount() else {
         return;
     };
-    let talk = talk();
-    let mut long = talk.entries[2].clone();
-    long.message = windlass_core::RawJson::encode(&serde_json::json!({
-        "role": "assistant", "content": [{"type": "text", "text": "long ".repeat(6_000)}],
-    }))
-    .unwrap();
-    let mut writer: TranscriptWriter = writer(disk.path());
-    writer.persist(&talk.entries[..2]).unwrap();
-    let path = writer.path().to_path_buf();
+    let long = [line(3, &"long ".repeat(6_000))];
+    let store = store(disk.path());
+    let lease = store.create(session()).await.unwrap();
+    append(&store, &lease, &[line(1, "x"), line(2, "y")])
+        .await
+        .unwrap();
+    let path = PathBuf::from(store.place(session(), None));
     let before = fs::read(&path).unwrap();
     disk.fill(8 << 10);
 
     // It does not fit, and fits no better the second time.
     for _ in 0..2 {
-        let error = writer.persist(std::slice::from_ref(&long)).unwrap_err();
-        assert_eq!(error.error.kind(), std::io::ErrorKind::StorageFull);
+        let error = append(&store, &lease, &long).await.unwrap_err();
+        let StoreError::Failed { source, .. } = error else {
+            panic!("{error}");
+        };
+        let source = source.downcast::<std::io::Error>().unwrap();
+        assert_eq!(source.kind(), std::io::ErrorKind::StorageFull);
         assert_eq!(fs::read(&path).unwrap(), before, "as it was");
     }
-    let saved = SavedSession::load(session(), path.clone()).unwrap();
-    assert!(saved.contains(talk.entries[1].uuid) && !saved.contains(long.uuid));
 
     disk.empty();
-    writer.persist(&talk.entries[3..]).unwrap();
+    append(&store, &lease, &long).await.unwrap();
+    append(&store, &lease, &[line(4, "z")]).await.unwrap();
     let now = fs::read(&path).unwrap();
-    assert!(now.starts_with(&before) && last_byte(&path) == Some(b'\n'));
-    let read = Transcript::read(&now);
-    assert!(read.unreadable.is_empty());
-    let said = String::from_utf8(now).unwrap();
-    assert_eq!(
-        said.matches("long long").count(),
-        3_000,
-        "once, and all of it"
-    );
-    let saved = SavedSession::load(session(), path).unwrap();
-    for entry in &talk.entries {
-        assert!(saved.contains(entry.uuid));
-    }
-    assert_eq!(files(disk.path()).newest().unwrap().unwrap().id, session());
+    assert!(now.starts_with(&before));
+    let numbers = lines_of(&path).len();
+    assert_eq!(numbers, 4, "each once, and whole");
+    assert_eq!(store.list().await.unwrap()[0].id, session());
 }

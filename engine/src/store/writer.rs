@@ -1,0 +1,212 @@
+//! Entries of a session that runs, into a store.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use windlass_core::{RawJson, SessionId, effect::Entry, json::RawObject};
+
+use super::{Batch, Lease, Store, StoreError};
+use crate::transcript::{CostState, Line, Scribe, encoded};
+
+/// A lease that is given back when it is dropped.
+#[derive(Debug)]
+pub struct Leased<S: Store> {
+    store: S,
+    lease: Lease,
+}
+
+impl<S: Store> Leased<S> {
+    /// The right to write to a session that begins ([`Store::create`]).
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn create(store: S, session: SessionId) -> Result<Self, StoreError> {
+        let lease = store.create(session).await?;
+        Ok(Self { store, lease })
+    }
+
+    /// The right to write to a session that goes on ([`Store::open`]).
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn open(store: S, session: SessionId) -> Result<Self, StoreError> {
+        let lease = store.open(session).await?;
+        Ok(Self { store, lease })
+    }
+}
+
+impl<S: Store> Drop for Leased<S> {
+    fn drop(&mut self) {
+        self.store.release(&self.lease);
+    }
+}
+
+/// Writes the transcript of a session and those of its subagents.
+///
+/// Other programs may append to the same transcripts (the SDKs' functions add titles and tags): nothing of theirs is lost.
+#[derive(Debug)]
+pub struct SessionWriter<S: Store> {
+    leased: Leased<S>,
+    scribe: Scribe,
+    /// What could not be written when it was time: it comes first with the next lines.
+    unwritten: Vec<Line>,
+}
+
+/// Lines that were appended to a transcript: what `--session-mirror` shows of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appended {
+    /// Where they stand ([`Store::place`]).
+    pub place: String,
+    /// The lines, as JSON objects.
+    pub entries: Vec<RawJson>,
+}
+
+/// What is said of a subagent beside its transcript; readers find the call that started it here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentMeta {
+    /// The kind of agent.
+    pub agent_type: String,
+    /// What it was started for.
+    pub description: String,
+    /// The call that started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// The agent that started it, if a subagent did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_agent_id: Option<String>,
+}
+
+impl<S: Store> SessionWriter<S> {
+    /// Writes under a lease.
+    #[must_use]
+    pub fn new(leased: Leased<S>, scribe: Scribe) -> Self {
+        Self {
+            leased,
+            scribe,
+            unwritten: Vec::new(),
+        }
+    }
+
+    /// Begins with lines of another session: a fork. They are written with the first lines of its own.
+    #[must_use]
+    pub fn beginning_with(mut self, lines: Vec<RawJson>) -> Self {
+        let copied = lines.into_iter().map(|json| Line { agent: None, json });
+        self.unwritten.splice(0..0, copied);
+        self
+    }
+
+    /// What makes the lines.
+    #[must_use]
+    pub fn scribe(&self) -> &Scribe {
+        &self.scribe
+    }
+
+    /// Appends entries and returns when they are safe; what was appended where. Entries that were written before are
+    /// passed over.
+    ///
+    /// # Errors
+    /// [`StoreError`]. The entries are kept and written before those of the next call; the same where this is dropped before its
+    /// end.
+    pub async fn persist(&mut self, entries: &[Entry]) -> Result<Vec<Appended>, StoreError> {
+        let lines = self.scribe.write(entries);
+        self.append(lines).await
+    }
+
+    /// Notes the last prompt and the end of the conversation, for listings. To be called when a turn has ended; nothing
+    /// happens before the first prompt.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn note_last_prompt(&mut self) -> Result<Vec<Appended>, StoreError> {
+        match self.scribe.last_prompt() {
+            Some(json) => self.append_line(json).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Notes what was spent so far, for who takes the session up.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn note_cost(&mut self, state: &CostState) -> Result<Vec<Appended>, StoreError> {
+        self.append_line(state.line(self.leased.lease.session))
+            .await
+    }
+
+    /// Appends a line of another kind to the session's transcript, a title say.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn append_line(&mut self, json: RawJson) -> Result<Vec<Appended>, StoreError> {
+        self.append(vec![Line { agent: None, json }]).await
+    }
+
+    /// Keeps what is said of a subagent beside its transcript. As a mirror's entry it has the type `agent_metadata`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn describe_agent(
+        &self,
+        agent: &str,
+        meta: &AgentMeta,
+    ) -> Result<Appended, StoreError> {
+        let Leased { store, lease } = &self.leased;
+        let meta = encoded(meta);
+        let name = agent_meta_name(agent);
+        (store.put(lease, &name, meta.get().as_bytes())).await?;
+        let mut entry = RawObject::default();
+        entry.set("type", RawJson::string("agent_metadata"));
+        for (key, value) in RawObject::parse(meta.get()).unwrap_or_default().fields() {
+            entry.set(key, value.clone());
+        }
+        Ok(Appended {
+            place: store.place(lease.session, Some(agent)),
+            entries: vec![entry.to_raw()],
+        })
+    }
+
+    /// Each transcript gets its lines in one step. A line is unwritten until the store has said that it is safe.
+    async fn append(&mut self, lines: Vec<Line>) -> Result<Vec<Appended>, StoreError> {
+        let Leased { store, lease } = &self.leased;
+        let mut groups: BTreeMap<Option<String>, Vec<RawJson>> = BTreeMap::new();
+        self.unwritten.extend(lines);
+        for line in &self.unwritten {
+            let group = groups.entry(line.agent.clone()).or_default();
+            group.push(line.json.clone());
+        }
+        let mut appended = Vec::new();
+        let mut failure = None;
+        for (agent, entries) in groups {
+            let batch = Batch {
+                agent: agent.as_deref(),
+                lines: &entries,
+                snapshot: None,
+            };
+            match store.append(lease, batch).await {
+                Ok(()) => {
+                    self.unwritten.retain(|line| line.agent != agent);
+                    let place = store.place(lease.session, agent.as_deref());
+                    appended.push(Appended { place, entries });
+                }
+                Err(error) => {
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        failure.map_or(Ok(appended), Err)
+    }
+}
+
+/// The name of the document about a subagent.
+#[must_use]
+pub fn agent_meta_name(agent: &str) -> String {
+    format!("subagents/agent-{}.meta.json", file_name(agent))
+}
+
+/// An id as part of a name: what a path would read as something else becomes `_`.
+#[must_use]
+pub fn file_name(id: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    id.chars().map(|c| if safe(c) { c } else { '_' }).collect()
+}

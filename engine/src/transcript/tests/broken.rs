@@ -1,0 +1,78 @@
+//! A store on a disk that is full for a while.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use windlass_core::SessionId;
+
+use crate::store::{Batch, Lease, MemoryStore, SendStore, StoreError, Stored, StoredSession};
+
+/// A store to which nothing can be appended for a while.
+#[derive(Clone)]
+pub(super) struct Broken {
+    store: MemoryStore,
+    is_broken: Arc<AtomicBool>,
+}
+
+impl Broken {
+    pub(super) fn over(store: MemoryStore) -> Self {
+        Self {
+            store,
+            is_broken: Arc::default(),
+        }
+    }
+
+    pub(super) fn set(&self, is_broken: bool) {
+        self.is_broken.store(is_broken, Ordering::Relaxed);
+    }
+}
+
+impl SendStore for Broken {
+    async fn create(&self, session: SessionId) -> Result<Lease, StoreError> {
+        self.store.create(session).await
+    }
+
+    async fn open(&self, session: SessionId) -> Result<Lease, StoreError> {
+        self.store.open(session).await
+    }
+
+    fn release(&self, lease: &Lease) {
+        self.store.release(lease);
+    }
+
+    async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<(), StoreError> {
+        match self.is_broken.load(Ordering::Relaxed) {
+            true => Err(StoreError::failed("writing", "here", "it is full")),
+            false => self.store.append(lease, batch).await,
+        }
+    }
+    async fn load(
+        &self,
+        session: SessionId,
+        agent: Option<&str>,
+    ) -> Result<Option<Stored>, StoreError> {
+        self.store.load(session, agent).await
+    }
+
+    async fn put(&self, lease: &Lease, name: &str, document: &[u8]) -> Result<(), StoreError> {
+        self.store.put(lease, name, document).await
+    }
+
+    async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.store.get(session, name).await
+    }
+
+    async fn list(&self) -> Result<Vec<StoredSession>, StoreError> {
+        self.store.list().await
+    }
+
+    async fn delete(&self, session: SessionId) -> Result<(), StoreError> {
+        self.store.delete(session).await
+    }
+
+    fn place(&self, session: SessionId, agent: Option<&str>) -> String {
+        self.store.place(session, agent)
+    }
+}

@@ -1,0 +1,282 @@
+//! Sessions in files, in the layout that the SDKs' session functions read.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant, SystemTime},
+};
+
+use windlass_core::{SessionId, UnixMillis};
+use windlass_engine::{
+    config_dir::ConfigDir,
+    store::{Batch, Lease, SendStore, StoreError, Stored, StoredSession, is_document_name},
+};
+
+use super::{
+    open_session::OpenSession,
+    place::{SessionFiles, document, failed, of_agent},
+    snapshot,
+};
+
+/// How long a session that somebody writes to is waited for: an engine that was told to end may still be about it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often it is tried meanwhile.
+const TRY_AGAIN: Duration = Duration::from_millis(20);
+
+/// Keeps the sessions of one working directory in files:
+///
+/// ```text
+/// <config dir>/projects/<key of the working directory>/<session id>.jsonl
+/// <config dir>/projects/<key>/<session id>/subagents/agent-<id>.jsonl
+/// <config dir>/projects/<key>/<session id>/subagents/agent-<id>.meta.json
+/// <config dir>/projects/<key>/<session id>/<session id>.snapshot
+/// ```
+///
+/// Sessions of other working directories under the same configuration directory are found by their ids, and go on where they
+/// are; [`list`](SendStore::list) names only its own.
+///
+/// # What is safe when
+/// Lines count as written once they have been handed to the operating system, by one write for each file: killing the process
+/// at any moment loses none of them, and readers never see half a line in the middle of a file. Lines that do not fit on the
+/// disk are taken back to the last that did. Nothing is forced to the disk on the way (that would cost every turn tens of
+/// milliseconds): what a *power failure* takes with it within seconds is lost.
+///
+/// # One writer
+/// The lease is the operating system's lock on the transcript, gone with its process; [`open`](SendStore::open) waits for a
+/// few seconds for one that is about to end. It is advisory: the SDKs' functions add titles and tags meanwhile. Where a file
+/// system or a system has no locks, nothing is locked.
+#[derive(Debug, Clone)]
+pub struct FileStore {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    files: SessionFiles,
+    open: Mutex<HashMap<SessionId, Arc<Mutex<OpenSession>>>>,
+    epochs: AtomicU64,
+}
+
+impl FileStore {
+    /// The sessions of a working directory, under a configuration directory.
+    #[must_use]
+    pub fn new(config: &ConfigDir, cwd: impl AsRef<Path>) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                files: SessionFiles::of(config, cwd.as_ref()),
+                open: Mutex::default(),
+                epochs: AtomicU64::new(0),
+            }),
+        }
+    }
+
+    /// The sessions of a working directory where the command line and the SDKs keep them too: in `CLAUDE_CONFIG_DIR`, else in
+    /// `.claude` in the home directory.
+    #[must_use]
+    pub fn of_user(cwd: impl AsRef<Path>) -> Self {
+        let config_dir = std::env::var("CLAUDE_CONFIG_DIR").ok();
+        let home = etcetera::home_dir().ok();
+        Self::new(
+            &ConfigDir::find(config_dir.as_deref(), home.as_deref()),
+            cwd,
+        )
+    }
+
+    fn open_sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Mutex<OpenSession>>>> {
+        // Nothing panics while it is held.
+        (self.shared.open.lock()).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A lease of a transcript that this store has not leased; the files are opened by `take`.
+    fn lease(
+        &self,
+        session: SessionId,
+        transcript: PathBuf,
+        take: impl FnOnce(&mut OpenSession) -> Result<(), StoreError>,
+    ) -> Result<Lease, StoreError> {
+        let mut open = self.open_sessions();
+        if open.contains_key(&session) {
+            return Err(StoreError::Busy(session));
+        }
+        let epoch = self.shared.epochs.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut opened = OpenSession::new(session, epoch, transcript);
+        take(&mut opened)?;
+        open.insert(session, Arc::new(Mutex::new(opened)));
+        Ok(Lease { session, epoch })
+    }
+
+    /// Does something with the files of a lease.
+    fn with<T>(
+        &self,
+        lease: &Lease,
+        act: impl FnOnce(&mut OpenSession) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let open = self.open_sessions().get(&lease.session).cloned();
+        let open = open.ok_or(StoreError::Stale(lease.session))?;
+        // A panic in the middle leaves files that know what was not written.
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        match open.epoch == lease.epoch {
+            true => act(&mut open),
+            false => Err(StoreError::Stale(lease.session)),
+        }
+    }
+
+    /// The transcript of a session, where it is or where it would be.
+    fn transcript(&self, session: SessionId) -> Result<PathBuf, StoreError> {
+        let files = &self.shared.files;
+        Ok(files
+            .find(session)?
+            .unwrap_or_else(|| files.session(session)))
+    }
+
+    /// Reads files on a thread where that may take its time.
+    async fn reading<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let store = self.clone();
+        match tokio::task::spawn_blocking(move || read(&store)).await {
+            Ok(done) => done,
+            Err(lost) => Err(StoreError::failed("reading", "sessions", lost)),
+        }
+    }
+}
+
+impl SendStore for FileStore {
+    async fn create(&self, session: SessionId) -> Result<Lease, StoreError> {
+        let transcript = self.shared.files.session(session);
+        if fs::metadata(&transcript).is_ok_and(|file| file.len() > 0) {
+            return Err(StoreError::Exists(session));
+        }
+        self.lease(session, transcript, |_| Ok(()))
+    }
+
+    async fn open(&self, session: SessionId) -> Result<Lease, StoreError> {
+        let begun = Instant::now();
+        loop {
+            let found = self
+                .reading(move |store| store.shared.files.find(session))
+                .await?;
+            let transcript = found.ok_or(StoreError::Unknown(session))?;
+            match self.lease(session, transcript, OpenSession::take) {
+                Err(StoreError::Busy(_)) if begun.elapsed() < PATIENCE => {
+                    tokio::time::sleep(TRY_AGAIN).await;
+                }
+                leased => return leased,
+            }
+        }
+    }
+
+    fn release(&self, lease: &Lease) {
+        let is_held = self.with(lease, |_| Ok(())).is_ok();
+        if is_held {
+            self.open_sessions().remove(&lease.session);
+        }
+    }
+
+    async fn append(&self, lease: &Lease, batch: Batch<'_>) -> Result<(), StoreError> {
+        // One write to a file that is open: shorter than handing it to another thread.
+        self.with(lease, |open| open.append(batch))
+    }
+
+    async fn load(
+        &self,
+        session: SessionId,
+        agent: Option<&str>,
+    ) -> Result<Option<Stored>, StoreError> {
+        let agent = agent.map(ToOwned::to_owned);
+        self.reading(move |store| {
+            let Some(transcript) = store.shared.files.find(session)? else {
+                return Ok(None);
+            };
+            let path = match &agent {
+                Some(agent) => of_agent(&transcript, agent),
+                None => transcript,
+            };
+            let Some(text) = content(&path)? else {
+                return Ok(None);
+            };
+            let snapshot = snapshot::read(&path, text.len() as u64)?;
+            Ok(Some(Stored { text, snapshot }))
+        })
+        .await
+    }
+
+    async fn put(&self, lease: &Lease, name: &str, document: &[u8]) -> Result<(), StoreError> {
+        if !is_document_name(name) {
+            return Err(StoreError::Name(name.to_owned()));
+        }
+        self.with(lease, |open| open.put(name, document))
+    }
+
+    async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        if !is_document_name(name) {
+            return Err(StoreError::Name(name.to_owned()));
+        }
+        let name = name.to_owned();
+        self.reading(move |store| content(&document(&store.transcript(session)?, &name)))
+            .await
+    }
+
+    async fn list(&self) -> Result<Vec<StoredSession>, StoreError> {
+        let all = self.reading(|store| store.shared.files.all()).await?;
+        let listed = all.into_iter().map(|saved| StoredSession {
+            id: saved.id,
+            modified: unix_millis(saved.modified),
+        });
+        Ok(listed.collect())
+    }
+
+    async fn delete(&self, session: SessionId) -> Result<(), StoreError> {
+        // Whoever writes to it is not waited for.
+        let found = self
+            .reading(move |store| store.shared.files.find(session))
+            .await?;
+        let transcript = found.ok_or(StoreError::Unknown(session))?;
+        let lease = self.lease(session, transcript.clone(), OpenSession::take)?;
+        let removed =
+            (self.reading(move |store| store.shared.files.remove(session, &transcript))).await;
+        self.release(&lease);
+        removed
+    }
+
+    fn place(&self, session: SessionId, agent: Option<&str>) -> String {
+        let open = self.open_sessions().get(&session).cloned();
+        let open = open.map(|open| {
+            let open = open.lock().unwrap_or_else(PoisonError::into_inner);
+            open.path(agent)
+        });
+        let path = open.unwrap_or_else(|| {
+            let transcript = self.shared.files.session(session);
+            agent.map_or(transcript.clone(), |agent| of_agent(&transcript, agent))
+        });
+        path.display().to_string()
+    }
+}
+
+/// What is in a file; none where there is none.
+fn content(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(failed("reading", path, error)),
+    }
+}
+
+fn unix_millis(time: SystemTime) -> UnixMillis {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    UnixMillis(since.map_or(0, |since| since.as_millis() as u64))
+}

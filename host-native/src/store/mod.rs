@@ -1,0 +1,32 @@
+//! Where sessions are kept: in files ([`FileStore`]), in memory ([`MemoryStore`]), or in a store of your own ([`SendStore`]).
+//!
+//! [`AgentBuilder::store`](crate::AgentBuilder::store) gives an agent one; the engine of the SDKs and the command line keep
+//! theirs in files.
+
+mod files;
+mod git_branch;
+mod open_session;
+mod place;
+mod shared;
+mod snapshot;
+mod task_outputs;
+#[cfg(test)]
+mod tests;
+mod transcript;
+
+pub use windlass_engine::{
+    config_dir::ConfigDir,
+    store::{
+        Batch, Lease, MemoryStore, SendStore, Snapshot, Store, StoreError, Stored, StoredSession,
+    },
+    transcript::{ResumeError, Said, SavedSession, Summary, said},
+};
+
+pub use self::files::FileStore;
+pub(crate) use self::{
+    git_branch::git_branch,
+    place::SessionFiles,
+    shared::SharedStore,
+    task_outputs::TaskOutputs,
+    transcript::{Beginning, SessionTranscript},
+};
