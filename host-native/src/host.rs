@@ -33,7 +33,10 @@ use windlass_core::{
 use self::clock::Clock;
 pub(crate) use self::tools::panic_text;
 pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
-use crate::worktree::{self, GitWorktrees};
+use crate::{
+    store::SessionTranscript,
+    worktree::{self, GitWorktrees},
+};
 
 /// How long a call of an embedder's tool may take that says nothing about it: ten minutes, as long as the
 /// longest Bash command.
@@ -55,6 +58,7 @@ pub struct NativeHost {
     cwd: Arc<str>,
     messages: MessageSink,
     worktrees: GitWorktrees,
+    transcript: Option<SessionTranscript>,
 }
 
 impl NativeHost {
@@ -70,6 +74,7 @@ impl NativeHost {
             cwd: Arc::from("/"),
             messages: messages.into(),
             worktrees: GitWorktrees::default(),
+            transcript: None,
         }
     }
 
@@ -93,6 +98,13 @@ impl NativeHost {
     #[must_use]
     pub(crate) fn with_worktrees(mut self, worktrees: GitWorktrees) -> Self {
         self.worktrees = worktrees;
+        self
+    }
+
+    /// Writes a transcript of the session that it performs for.
+    #[must_use]
+    pub(crate) fn with_transcript(mut self, transcript: Option<SessionTranscript>) -> Self {
+        self.transcript = transcript;
         self
     }
 
@@ -222,13 +234,22 @@ impl Host for NativeHost {
         }
     }
 
-    async fn persist(&self, _id: EffectId, _entries: Vec<Entry>) -> Result<(), String> {
-        // There is no transcript to write to: nothing can be lost that was not lost already.
-        Ok(())
+    async fn persist(&self, _id: EffectId, entries: Vec<Entry>) -> Result<(), String> {
+        match &self.transcript {
+            Some(transcript) => match transcript.persist(&entries).await {
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            },
+            // There is no transcript to write to: nothing can be lost that was not lost already.
+            None => Ok(()),
+        }
     }
 
-    fn message(&self, message: Message) -> impl Future<Output = ()> {
-        self.messages.take(message)
+    async fn message(&self, message: Message) {
+        if let Some(transcript) = &self.transcript {
+            transcript.note(&message).await;
+        }
+        self.messages.take(message).await;
     }
 }
 

@@ -28,7 +28,9 @@ use crate::{
     host::{RunTool, Transport},
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig, ModelEndpoint},
     os,
+    plugins::{Cache, PluginHost},
     sandbox::{Lack, Sandbox, in_words},
+    store::SharedStore,
 };
 
 impl AgentBuilder {
@@ -38,7 +40,9 @@ impl AgentBuilder {
     /// [`BuildError`]: the first thing that is wrong.
     pub fn build(mut self) -> Result<Agent, BuildError> {
         let (transport, key_source) = self.reach_model()?;
+        self.resumes.check(self.store.is_some())?;
         let mut spec = std::mem::take(&mut self.spec);
+        spec.persist = self.store.is_some();
         let environment = self.environment()?;
         let layered = self.layered(&environment)?;
         let environment = with_directories(environment, &layered.directories);
@@ -57,6 +61,7 @@ impl AgentBuilder {
         let (offered, plugins) = self.offered(sandbox.as_ref())?;
         spec.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
         spec.environment = Environment {
+            transcript: (self.store.as_ref()).map_or_else(String::new, SharedStore::place_of_any),
             plugins,
             mcp_servers,
             api_key_source: key_source.to_owned(),
@@ -96,6 +101,10 @@ impl AgentBuilder {
                 on_message: self.on_message,
                 record: self.record,
                 session_id: self.session_id,
+                #[cfg(unix)]
+                processes: self.processes,
+                store: self.store,
+                resumes: self.resumes,
                 seed: self.seed,
                 sandbox_lacks,
             }),
@@ -214,6 +223,13 @@ impl AgentBuilder {
         let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
         let mut own = std::mem::take(&mut self.tools);
         let mut names = BTreeSet::new();
+        #[cfg(unix)]
+        for process in &self.processes {
+            if !names.insert(process.name().to_owned()) {
+                let name = process.name().to_owned();
+                return Err(BuildError::DuplicateMcpServer { name });
+            }
+        }
         for server in std::mem::take(&mut self.mcp_servers) {
             if !names.insert(server.name().to_owned()) {
                 let name = server.name().to_owned();
@@ -242,7 +258,8 @@ impl AgentBuilder {
         if !self.sandbox.is_enabled() {
             return Ok((None, Vec::new()));
         }
-        let sandbox = Sandbox::new(&self.sandbox, environment)?;
+        let cache = self.plugin_host.as_ref().and_then(PluginHost::cache);
+        let sandbox = Sandbox::closing(&self.sandbox, environment, cache)?;
         let lacks = sandbox.lacks().to_vec();
         if sandbox.is_available() {
             return Ok((Some(sandbox), lacks));
@@ -294,8 +311,9 @@ impl AgentBuilder {
     /// in these directories becomes authority because something leads there.
     fn own_directories(&self, roots: &[&Path], home: Option<&str>) -> Vec<String> {
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let cache = crate::plugins::Cache::of_user();
-        let places = cache.iter().flat_map(crate::plugins::Cache::places);
+        let cache = Cache::of_user();
+        let other = self.plugin_host.as_ref().and_then(PluginHost::cache);
+        let places = cache.iter().chain(other).flat_map(Cache::places);
         let said = self.own_directories.iter().map(|path| real(path));
         let works_in = |own: &PathBuf| roots.first().is_some_and(|cwd| cwd.starts_with(own));
         let said = said.filter(|own| !works_in(own));

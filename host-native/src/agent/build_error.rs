@@ -20,6 +20,19 @@ pub enum BuildError {
         "there is no API key: call `api_key`, or `api_key_from_env` with ANTHROPIC_API_KEY set, or name another server with `base_url`, or give a `transport`"
     )]
     MissingKey,
+    /// A session is to go on, and nobody keeps sessions.
+    #[error(
+        "`{0}` names a session that is to go on, but no sessions are kept: call `store`, with `FileStore::of_user(cwd)` for those of the command line"
+    )]
+    NoStore(&'static str),
+    /// `fork` without a session that it could be a fork of.
+    #[error("`fork` needs a session to begin with: call `resume` or `continue_latest` as well")]
+    NothingToFork,
+    /// A text that is no session's id.
+    #[error(
+        "`{0}` is no session's id: `resume` takes the UUID that messages carry as `session_id`"
+    )]
+    SessionId(String),
     /// Settings of the sandbox that cannot be understood.
     #[error("the sandbox cannot be made: {0}")]
     Sandbox(#[from] SandboxError),

@@ -17,16 +17,18 @@ use windlass_core::{
     spec::{Effort, ResponseLimits, RetryPolicy, Thinking},
     tools::CoreTool,
 };
+use windlass_engine::transcript::Which;
 
 use super::{
     BuildError, HookContext, IntoHookAnswer, McpServer, MessageCallback, RecordTo, Tool,
-    builtin::Selection, hook::HookClosure,
+    begin::Resumes, builtin::Selection, hook::HookClosure,
 };
 use crate::{
     host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
     http::{Auth, EndpointConfig},
     plugins::PluginHost,
     sandbox::SandboxSettings,
+    store::{SendStore, SharedStore},
 };
 
 /// Describes an agent. Made by [`Agent::builder`](super::Agent::builder); [`build`](Self::build) checks all of it at
@@ -36,7 +38,7 @@ use crate::{
 /// **no built-in tool** is there, only what [`tool`](Self::tool) and [`plugin`](Self::plugin) add; every call needs
 /// permission, and without [`on_permission`](Self::on_permission) what no rule allows is denied; there is no limit of
 /// turns or money; the working directory is that of the process; settings files are not read, and no transcript is
-/// written.
+/// written unless [`store`](Self::store) says where.
 #[must_use = "a builder does nothing until `build`"]
 pub struct AgentBuilder {
     pub(super) spec: Spec,
@@ -48,6 +50,8 @@ pub struct AgentBuilder {
     pub(super) builtin: Selection,
     pub(super) tools: Vec<Tool>,
     pub(super) mcp_servers: Vec<McpServer>,
+    #[cfg(unix)]
+    pub(super) processes: Vec<crate::mcp::StdioServer>,
     pub(super) agents: Vec<(String, AgentDefinition)>,
     pub(super) run_as: Option<String>,
     pub(super) plugins: Vec<PathBuf>,
@@ -70,6 +74,8 @@ pub struct AgentBuilder {
     pub(super) directories: Vec<PathBuf>,
     pub(super) own_directories: Vec<PathBuf>,
     pub(super) session_id: Option<SessionId>,
+    pub(super) store: Option<SharedStore>,
+    pub(super) resumes: Resumes,
     pub(super) seed: Option<[u8; 32]>,
 }
 
@@ -85,6 +91,8 @@ impl AgentBuilder {
             builtin: Selection::None,
             tools: Vec::new(),
             mcp_servers: Vec::new(),
+            #[cfg(unix)]
+            processes: Vec::new(),
             agents: Vec::new(),
             run_as: None,
             plugins: Vec::new(),
@@ -107,6 +115,8 @@ impl AgentBuilder {
             directories: Vec::new(),
             own_directories: Vec::new(),
             session_id: None,
+            store: None,
+            resumes: Resumes::default(),
             seed: None,
         }
     }
@@ -272,6 +282,15 @@ impl AgentBuilder {
         self
     }
 
+    /// Adds an MCP server that is a program: started for each session, ended with it. The model calls its tools as
+    /// `mcp__server__tool`. A session whose server does not start or does not answer says so and answers nothing
+    /// ([`RunError::McpServer`](super::RunError::McpServer)).
+    #[cfg(unix)]
+    pub fn mcp_server_process(mut self, server: crate::mcp::StdioServer) -> Self {
+        self.processes.push(server);
+        self
+    }
+
     /// Offers tools that work on the session itself: the list of what is to be done, questions to the person, agents and
     /// background tasks. They need nothing of the system. With [`CoreTool::Task`] the model can start agents.
     pub fn core_tools(mut self, tools: impl IntoIterator<Item = CoreTool>) -> Self {
@@ -432,6 +451,22 @@ impl AgentBuilder {
         self
     }
 
+    /// A program that runs at an event, as settings files name them: it reads what happened as JSON from its standard input and
+    /// answers by its exit code and what it writes ([`HookCommand`](crate::hooks::HookCommand)).
+    #[cfg(unix)]
+    pub fn hook_command(
+        mut self,
+        matcher: impl Into<HookMatcher>,
+        command: crate::hooks::HookCommand,
+    ) -> Self {
+        let mut matcher = matcher.into();
+        let name = format!("hook_{}", self.hooks.len());
+        self.hooks.insert(name.clone(), Arc::new(command));
+        matcher.hooks = vec![name];
+        self.spec.hooks.push(matcher);
+        self
+    }
+
     /// How commands of Bash are confined by the operating system (Agent SDK reference, option `sandbox`). Default: they are not.
     ///
     /// [`build`](Self::build) tries out what the kernel gives. Where something is missing that the settings ask for, commands are
@@ -512,6 +547,38 @@ impl AgentBuilder {
     /// The id of the agent's sessions: for an agent that has one. Default: drawn anew for each.
     pub fn session_id(mut self, id: SessionId) -> Self {
         self.session_id = Some(id);
+        self
+    }
+}
+
+/// Sessions that outlive the program.
+impl AgentBuilder {
+    /// Where the transcripts of its sessions are kept. Default: nowhere.
+    ///
+    /// With [`FileStore`](crate::store::FileStore) they are the sessions of the command line and of the SDKs, who can go on with
+    /// them; [`MemoryStore`](crate::store::MemoryStore) is for tests; a database is a [`SendStore`] of your own.
+    pub fn store(mut self, store: impl SendStore + Sync + 'static) -> Self {
+        self.store = Some(SharedStore::new(store));
+        self
+    }
+
+    /// Goes on with a session that was kept: its sessions begin with what was said in that one. While one of them runs, another
+    /// that begins is refused ([`RunError::NotResumed`](super::RunError::NotResumed)); those of a [`fork`](Self::fork) are not.
+    pub fn resume(mut self, session: impl Into<String>) -> Self {
+        self.resumes.session = Some(Which::Session(session.into()));
+        self
+    }
+
+    /// Goes on with the session of the store that was written to last; with a new one where there is none.
+    pub fn continue_latest(mut self) -> Self {
+        self.resumes.session = Some(Which::Latest);
+        self
+    }
+
+    /// Whether what goes on is a session of its own, under a new id, that begins with a copy: the one that was kept stays as it
+    /// is. Default: no.
+    pub fn fork(mut self, fork: bool) -> Self {
+        self.resumes.is_fork = fork;
         self
     }
 }

@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+mod begin;
 mod build;
 mod build_error;
 mod builder;
@@ -31,6 +32,8 @@ mod input;
 mod mcp_server;
 mod output;
 mod places;
+#[cfg(unix)]
+mod processes;
 mod prompt_queue;
 mod run;
 mod schema;
@@ -47,6 +50,7 @@ use windlass_core::{
     message::ResultMessage,
 };
 
+use self::begin::Resumes;
 pub use self::{
     build_error::BuildError,
     builder::AgentBuilder,
@@ -62,6 +66,7 @@ pub use self::{
 use crate::{
     host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport},
     sandbox::Lack,
+    store::SharedStore,
 };
 
 /// Messages that may wait to be read before the loop waits too.
@@ -92,6 +97,10 @@ struct Parts {
     on_message: Option<Arc<MessageCallback>>,
     record: Option<Arc<RecordTo>>,
     session_id: Option<SessionId>,
+    #[cfg(unix)]
+    processes: Vec<crate::mcp::StdioServer>,
+    store: Option<SharedStore>,
+    resumes: Resumes,
     seed: Option<[u8; 32]>,
     sandbox_lacks: Vec<Lack>,
 }

@@ -280,6 +280,20 @@ pub enum RunError {
     /// The stream of user messages ended without one.
     #[error("the stream of user messages ended without a message, so there was nothing to answer")]
     NoPrompt,
+    /// The session that was to go on cannot be read, or somebody else writes to it.
+    #[error("the session cannot go on: {reason}")]
+    NotResumed {
+        /// What the store says.
+        reason: String,
+    },
+    /// An MCP server of the session did not start, or did not answer as it should.
+    #[error("the MCP server `{server}` is not there: {reason}")]
+    McpServer {
+        /// The server.
+        server: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// Code that the run was given (a provider, a transport, a callback, a stream of messages) panicked.
     #[error("code that the run was given panicked: {text}")]
     Panicked {

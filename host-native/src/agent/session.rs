@@ -9,7 +9,7 @@ use std::{
 use futures_util::{FutureExt, StreamExt, stream, stream::BoxStream};
 use tokio::{
     runtime::Handle,
-    sync::{Semaphore, mpsc},
+    sync::{Semaphore, mpsc, watch},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -22,6 +22,7 @@ use windlass_core::{
 
 use super::{
     AbortHandle, Agent, MESSAGES_AHEAD, Run, RunError,
+    begin::Begun,
     input::{Kind, UserInput},
     prompt_queue::{Listener, PromptQueue},
     run::{Conversation, max_thinking},
@@ -35,7 +36,8 @@ const PROMPTS_AHEAD: usize = 8;
 ///
 /// It runs in a tokio task. Dropping the handle lets the prompts that are being answered go on to their end.
 pub struct Session {
-    id: SessionId,
+    id: watch::Receiver<Option<SessionId>>,
+    drawn: SessionId,
     allow_bypass: bool,
     /// None when there is no runtime: every run says so.
     inputs: Option<mpsc::UnboundedSender<Input>>,
@@ -57,24 +59,37 @@ impl Session {
             async move { queue.deliver(message).await }
         }));
         let open = OpenQueue(Arc::clone(&queue));
+        let (known, is_known) = watch::channel(agent.parts.resumes.id(id));
+        let parts = Arc::clone(&agent.parts);
         let driver = match Handle::try_current() {
-            Ok(runtime) => Some(match &agent.parts.record {
-                None => {
-                    let machine = windlass_core::Session::new(spec, id, seed);
-                    runtime.spawn(turn(machine, host, arriving, open))
+            Ok(runtime) => Some(runtime.spawn(async move {
+                let begun = match parts.begin(spec, id, seed).await {
+                    Ok(begun) => begun,
+                    Err(error) => return open.0.close(error),
+                };
+                // Nobody need want to know it.
+                let _ = known.send(Some(begun.id));
+                let host = (host.with_tools(begun.tools)).with_transcript(begun.transcript);
+                match (begun.machine, &parts.record) {
+                    (Begun::GoesOn(session), _) => turn(*session, host, arriving, open).await,
+                    (Begun::Anew(spec), None) => {
+                        let session = windlass_core::Session::new(spec, id, seed);
+                        turn(session, host, arriving, open).await;
+                    }
+                    (Begun::Anew(spec), Some(record)) => {
+                        let recorded = Recorder::start(spec, id, seed, record(id));
+                        turn(recorded, host, arriving, open).await;
+                    }
                 }
-                Some(record) => {
-                    let machine = Recorder::start(spec, id, seed, record(id));
-                    runtime.spawn(turn(machine, host, arriving, open))
-                }
-            }),
+            })),
             Err(_) => {
                 queue.close(RunError::NoRuntime);
                 None
             }
         };
         Self {
-            id,
+            id: is_known,
+            drawn: id,
             allow_bypass,
             inputs: driver.is_some().then_some(inputs),
             queue,
@@ -82,10 +97,13 @@ impl Session {
         }
     }
 
-    /// The session's id, as its messages carry it.
-    #[must_use]
-    pub fn id(&self) -> SessionId {
-        self.id
+    /// The session's id, as its messages carry it. It is known at once, but where the latest session of a store goes on
+    /// ([`continue_latest`](super::AgentBuilder::continue_latest)): then when that was read.
+    pub async fn id(&self) -> SessionId {
+        let mut known = self.id.clone();
+        // A driver that ends without knowing it had no session; its runs say why.
+        let id = known.wait_for(Option::is_some).await;
+        id.ok().and_then(|id| *id).unwrap_or(self.drawn)
     }
 
     /// Says something. If the answer to an earlier prompt is still under way, this one waits for its end.
@@ -240,7 +258,7 @@ impl Session {
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")
-            .field("id", &self.id)
+            .field("id", &*self.id.borrow())
             .finish_non_exhaustive()
     }
 }

@@ -135,8 +135,6 @@ impl StdioServer {
             })
         };
         let args = config.args.iter().map(|text| expand("args", text));
-        // Also where this is used without an engine: those that the environment holds.
-        let keys = Credentials::read(|name| std::env::var(name).ok());
         let env = config
             .env
             .iter()
@@ -147,9 +145,36 @@ impl StdioServer {
             args: args.collect::<Result<_, _>>()?,
             env: env.collect::<Result<_, _>>()?,
             directory: None,
-            redactor: Redactor::new(keys.iter().map(|(_, key)| key)),
+            redactor: Redactor::new(held_keys().iter().map(|(_, key)| key)),
             limits: Limits::default(),
         })
+    }
+
+    /// A server of this name, started as a program that is found in `PATH`.
+    pub fn new(name: impl Into<String>, command: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            command: command.into(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            directory: None,
+            redactor: Redactor::new(held_keys().iter().map(|(_, key)| key)),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Arguments of the program, added to those named before.
+    #[must_use]
+    pub fn args<S: Into<String>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// A variable for the program alone. This is how it gets a key of a model server, where it is to have one.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
     }
 
     /// Where the program starts. Without this, where this one was started.
@@ -203,6 +228,11 @@ impl StdioServer {
     pub async fn connect(&self) -> Result<Connection, ConnectError> {
         Connection::open(self).await
     }
+}
+
+/// The keys that the environment holds: what is redacted where no engine says more.
+fn held_keys() -> Credentials {
+    Credentials::read(|name| std::env::var(name).ok())
 }
 
 #[cfg(test)]

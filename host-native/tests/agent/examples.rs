@@ -12,12 +12,19 @@ mod custom_host;
 mod custom_provider;
 #[path = "../../examples/permissions.rs"]
 mod permissions;
+#[path = "../../examples/restart.rs"]
+mod restart;
 #[path = "../../examples/ten_lines.rs"]
 mod ten_lines;
 
 #[test]
 fn api_1_the_example_of_ten_lines_runs() {
     ten_lines::main().unwrap();
+}
+
+#[test]
+fn sess_1_the_example_of_a_program_that_restarts_runs() {
+    restart::main().unwrap();
 }
 
 #[test]

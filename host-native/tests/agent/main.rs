@@ -15,11 +15,13 @@ mod examples;
 mod hooks;
 mod mcp_servers;
 mod permissions;
+mod programs;
 mod queries;
 mod races;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod sessions;
 mod silence;
+mod stores;
 mod support;
 mod tools;

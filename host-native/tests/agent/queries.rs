@@ -183,7 +183,8 @@ async fn with_the_same_seed_every_id_is_the_same() {
 
     let model = Model::says(["hi"]);
     let random = model.agent().build().unwrap();
-    assert_ne!(random.session().id(), random.session().id());
+    let (one, two) = (random.session(), random.session());
+    assert_ne!(one.id().await, two.id().await);
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ async fn loop_16_every_prompt_of_a_session_sees_what_came_before() {
     let session = agent.session();
     session.prompt("Call me Ishmael.").result().await.unwrap();
     let result = session.prompt("What is my name?").result().await.unwrap();
-    assert_eq!(result.session_id, session.id());
+    assert_eq!(result.session_id, session.id().await);
     assert_eq!(text(result), "Ishmael.");
     session.close().await;
     model.verify();
@@ -50,7 +50,7 @@ async fn sessions_of_one_agent_know_nothing_of_each_other() {
     ]));
     let agent = model.agent().build().unwrap();
     let (one, two) = (agent.session(), agent.session());
-    assert_ne!(one.id(), two.id());
+    assert_ne!(one.id().await, two.id().await);
     one.prompt("hi").result().await.unwrap();
     two.prompt("hi").result().await.unwrap();
     model.verify();

@@ -1,0 +1,39 @@
+//! A program that restarts and goes on with its conversation.
+//!
+//! `cargo run --example restart` needs neither network nor key. Each call of `ask` stands for a run of a program of its own:
+//! nothing but the store is common to both. With `FileStore::of_user(".")?` the sessions are those of the command line.
+
+use std::{error::Error, path::Path};
+
+use windlass::{
+    Agent,
+    core::testkit::Script,
+    model_server::ModelServer,
+    store::{ConfigDir, FileStore},
+};
+
+const SCRIPT: &str = r#"{ "exchanges": [
+    { "expect": { "messages": 1 }, "respond": "Hello, Ishmael." },
+    { "expect": { "messages": 3, "last_user_contains": "my name" }, "respond": "Ishmael." }
+] }"#;
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let model = ModelServer::start(Script::parse(SCRIPT)?)?;
+    let folder = tempfile::tempdir()?;
+    for prompt in ["Call me Ishmael.", "What is my name?"] {
+        println!("{}", ask(prompt, &model.url(), folder.path()).await?);
+    }
+    model.verify()?;
+    Ok(())
+}
+
+/// What the program does each time it is started.
+async fn ask(prompt: &str, url: &str, folder: &Path) -> Result<String, Box<dyn Error>> {
+    let agent = Agent::builder()
+        .base_url(url)
+        .store(FileStore::new(&ConfigDir::at(folder), "."))
+        .continue_latest()
+        .build()?;
+    Ok(agent.run(prompt).await?.result.unwrap_or_default())
+}
