@@ -31,6 +31,8 @@ pub struct CommandWord {
     pub(crate) text: String,
     pub(crate) computed: bool,
     pub(crate) quoted: bool,
+    /// How much of the text stands before the first part that is computed, where one is.
+    pub(crate) known: Option<usize>,
     pub(crate) names_in: Option<String>,
 }
 
@@ -98,6 +100,7 @@ impl CommandWord {
     pub(crate) fn unknown() -> Self {
         Self {
             computed: true,
+            known: Some(0),
             ..Self::default()
         }
     }
@@ -129,6 +132,18 @@ impl CommandWord {
         self.names_in.as_deref()
     }
 
+    /// Notes that what comes next is computed.
+    pub(crate) fn compute(&mut self) {
+        self.computed = true;
+        self.known.get_or_insert(self.text.len());
+    }
+
+    /// The text before the first part that is computed: all of it, where none is.
+    pub(crate) fn known(&self) -> &str {
+        let end = self.known.unwrap_or(self.text.len());
+        self.text.get(..end).unwrap_or_default()
+    }
+
     /// Whether any part was quoted: such a word is never a keyword.
     pub(crate) fn is_quoted(&self) -> bool {
         self.quoted
@@ -145,20 +160,18 @@ impl From<&Word> for CommandWord {
             match part {
                 Part::Literal(text) => flat.text.push_str(text),
                 Part::Pattern(text) => {
+                    flat.compute();
                     flat.text.push_str(text);
-                    flat.computed = true;
                 }
                 Part::Tilde => {
+                    flat.compute();
                     flat.text.push('~');
-                    flat.computed = true;
                 }
                 Part::Variable { .. }
                 | Part::Operation { .. }
                 | Part::Status
                 | Part::Substitution { .. }
-                | Part::Process { .. } => {
-                    flat.computed = true;
-                }
+                | Part::Process { .. } => flat.compute(),
             }
         }
         flat.names_in = names_in(word);
@@ -336,7 +349,12 @@ impl Walk {
             folder: self.folder.clone(),
             by_others: false,
         };
-        let entered = (command.program() == Some("cd")).then(|| entered(&command));
+        // `./cd` is a program, which leads nowhere.
+        let is_cd = command
+            .words
+            .first()
+            .is_some_and(|word| word.is_literal() && word.text() == "cd");
+        let entered = is_cd.then(|| entered(&command));
         self.found.push(command);
         match entered {
             Some(Some(folder)) => self.enter(folder),
@@ -495,10 +513,11 @@ fn outer_commands(simple: &Simple, at: usize) -> impl Iterator<Item = usize> {
     core::iter::once(0).chain(inner)
 }
 
-/// Whether all that the command that begins here does is to run another one.
+/// Whether all that the command that begins here does is to run another one. With a folder before its name it is any program of that
+/// name, of which nobody knows what it does.
 fn wraps(simple: &Simple, start: usize) -> bool {
     let program = simple.words.get(start).and_then(Word::as_literal);
-    let name = program.map(runs::base_name);
+    let name = program.filter(|program| !program.contains('/'));
     let is_search = matches!(name, Some("find" | "fd" | "fdfind"));
     let is_wrapper =
         name.is_some_and(|name| runs::runs_others(name) || matches!(name, "sh" | "bash" | "dash"));

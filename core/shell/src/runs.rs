@@ -448,7 +448,7 @@ impl Options {
             "-x",
             "--exit",
         ],
-        valued: &["-I", "-n", "-P", "-L", "-d", "-s", "-E"],
+        valued: &["-I", "-n", "-P", "-L", "-d", "-s"],
         attached: &[
             "-I",
             "-n",
@@ -456,7 +456,6 @@ impl Options {
             "-L",
             "-d",
             "-s",
-            "-E",
             "--max-args=",
             "--max-procs=",
             "--max-lines=",

@@ -205,3 +205,102 @@ fn perm_4_what_a_shell_evaluates_is_asked_about_while_commands_are_denied() {
         assert_eq!(verdict, Verdict::Allow, "{line}");
     }
 }
+
+/// Only a program that is found by its name is known to run others and nothing else.
+#[test]
+fn perm_4_a_program_that_is_called_like_a_wrapper_needs_a_rule_of_its_own() {
+    let allowed = ["Bash(cat:*)", "Bash(git status:*)"];
+    for line in [
+        "./env cat a.txt",
+        "bin/timeout 5 cat a.txt",
+        "./nice -n 5 cat a.txt",
+        "/w/nohup cat a.txt",
+        "command ./setsid cat a.txt",
+        "timeout 5 ./env cat a.txt",
+        "./xargs cat",
+        "./sh -c 'cat a.txt'",
+        "./bash -c 'cat a.txt'",
+        "./env git status",
+        "find . -exec ./env cat {} +",
+        "./env pwd && cat a.txt",
+        "./env touch a.txt",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
+        assert_eq!(crate::accepting_edits(line), Verdict::Ask, "{line}");
+        let with_rule = [&allowed[..], &["Bash(touch:*)", "Bash(rm:*)"]].concat();
+        assert_ne!(judged(&with_rule, &[], line), Verdict::Allow, "{line}");
+    }
+    for line in ["env cat a.txt", "timeout 5 cat a.txt", "sh -c 'cat a.txt'"] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Allow, "{line}");
+    }
+    let own = ["Bash(./env:*)", "Bash(cat:*)"];
+    assert_eq!(judged(&own, &[], "./env cat a.txt"), Verdict::Allow);
+    // Rules that deny look through all of them.
+    let denied = judged(&own, &["Bash(cat:*)"], "./env cat a.txt");
+    assert_eq!(denied, Verdict::Deny);
+}
+
+#[test]
+fn perm_3_a_rule_for_a_line_is_about_its_bytes() {
+    let allowed = ["Bash(./run.sh)"];
+    for line in ["./run.sh", " ./run.sh\n", "\t./run.sh "] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Allow, "{line:?}");
+    }
+    for blank in [
+        "\u{3000}", "\u{a0}", "\u{b}", "\u{c}", "\r", "\u{2028}", "\u{85}",
+    ] {
+        for line in [format!("{blank}./run.sh"), format!("./run.sh{blank}")] {
+            assert_eq!(judged(&allowed, &[], &line), Verdict::Ask, "{line:?}");
+        }
+    }
+}
+
+/// What a command has set may make another line of the same words.
+#[test]
+fn perm_3_a_rule_for_a_line_does_not_hold_once_its_variables_are_changed() {
+    let allowed = ["Bash($PYTHON -m pytest)", "Bash(make check)"];
+    let verdict_after = |line: &str, set: &[&str]| {
+        let mut call = Call::new("Bash", line);
+        let variables = set.iter().map(ToString::to_string).collect();
+        let read = call.subject.command.take();
+        call.subject.command = read.map(|line| line.after(variables));
+        verdict(&allow(&allowed), Mode::Default, &call)
+    };
+    assert_eq!(verdict_after("$PYTHON -m pytest", &[]), Verdict::Allow);
+    assert_eq!(verdict_after("$PYTHON -m pytest", &["X"]), Verdict::Allow);
+    assert_eq!(
+        verdict_after("$PYTHON -m pytest", &["PYTHON"]),
+        Verdict::Ask
+    );
+    assert_eq!(verdict_after("make check", &["PYTHON"]), Verdict::Allow);
+}
+
+/// A name that is computed may hold a subscript, which a shell evaluates.
+#[test]
+fn perm_4_builtins_whose_names_are_computed_are_asked_about_while_commands_are_denied() {
+    let rules = deny(&["Bash(touch:*)"]);
+    let bypassed = |line: &str| verdict(&rules, Mode::BypassPermissions, &Call::new("Bash", line));
+    for line in [
+        "printf -v \"$x\" hi",
+        "printf -v$x hi",
+        "command printf -v \"$x\" hi",
+        "read \"$x\" <a.txt",
+        "let \"$x\"",
+        "declare \"$x=1\"",
+        "export \"$x\"",
+        "export a\"$x\"=1",
+        "readonly $x",
+        "unset \"$x\"",
+        "mapfile $x < a.txt",
+    ] {
+        assert_eq!(bypassed(line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "export A=\"$x\"",
+        "declare A=$x",
+        "printf '%s' \"$x\"",
+        "read x",
+    ] {
+        assert_eq!(bypassed(line), Verdict::Allow, "{line}");
+    }
+}

@@ -174,6 +174,10 @@ fn perm_4_what_xargs_reads_is_held_like_other_arguments() {
         "printf '.gi\"t/hooks/fi\"ve' | xargs cp a.txt",
         "echo secret.txt > list; xargs cp -t copied < list",
         "printf 'secret.txt' | xargs -n1 sort -o copied",
+        "printf 'a.txt \\v.git/hooks/six' | xargs cp",
+        "printf 'a.txt \\f.git/hooks/seven' | xargs cp",
+        "printf 'a.txt \\r.git/hooks/eight' | xargs cp",
+        "printf 'a.txt\\n.git/hooks/nine' | xargs -dq cp",
         "printf 'a.txt copy' | xargs cp",
     ];
     let calls: Vec<Value> = calls.iter().map(|line| bash(line)).collect();
@@ -185,7 +189,9 @@ fn perm_4_what_xargs_reads_is_held_like_other_arguments() {
         "Read(./secret.txt)",
     ];
     let (windlass, done) = tried(arrange, &flags, &calls);
-    for name in ["one", "two", "three", "four", "five"] {
+    for name in [
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+    ] {
         assert_eq!(
             windlass.file(&format!(".git/hooks/{name}")),
             "",
@@ -194,4 +200,55 @@ fn perm_4_what_xargs_reads_is_held_like_other_arguments() {
     }
     assert_eq!(windlass.file("copied"), "", "{done:?}");
     assert_eq!(windlass.file("copy"), "evil", "{done:?}");
+}
+
+/// What stands in the workspace is no wrapper, whatever it is called.
+#[test]
+fn perm_4_no_program_of_the_workspace_runs_because_of_its_name() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let names = [
+        "env", "timeout", "nice", "nohup", "setsid", "stdbuf", "xargs", "sh", "bash", "command",
+    ];
+    let arrange = |work: &Path| {
+        for name in names {
+            let path = work.join(name);
+            fs::write(&path, "#!/bin/sh\ntouch CAN\n").unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    };
+    let calls: Vec<Value> = (names.iter())
+        .flat_map(|name| {
+            [
+                format!("./{name} cat a.txt"),
+                format!("./{name} -c 'cat a.txt'"),
+                format!("./{name} touch new"),
+                format!("timeout 5 ./{name} cat a.txt"),
+            ]
+        })
+        .map(|line| bash(&line))
+        .collect();
+    for flags in [
+        &["--allowedTools", "Bash(cat:*)"][..],
+        &[
+            "--allowedTools",
+            "Bash(cat:*)",
+            "--permission-mode",
+            "acceptEdits",
+        ],
+        &[
+            "--allowedTools",
+            "Bash(cat:*)",
+            "--disallowedTools",
+            "Bash(touch:*)",
+            "--permission-mode",
+            "dontAsk",
+        ],
+    ] {
+        let (windlass, done) = tried(arrange, flags, &calls);
+        assert_eq!(windlass.file("CAN"), "", "{flags:?}: {done:?}");
+        assert!(
+            !windlass.workspace.path().join("CAN").exists(),
+            "{flags:?}: {done:?}"
+        );
+    }
 }

@@ -587,6 +587,11 @@ impl<'a> Grammar<'a> {
             "timeout --foreground 5",
             "env -C d",
             "nohup env nice",
+            "d/env",
+            "./d/timeout 5",
+            "d/nice",
+            "command d/env",
+            "d/sh -c",
         ];
         if self.dice.percent(12) {
             let shell = self.dice.pick(&["sh -c", "bash -c", "dash -c", "eval"]);

@@ -54,7 +54,9 @@ const WRAPPERS: [&str; 10] = [
 const TRAPS: [&str; 4] = ["d", "0", "10", "11"];
 
 /// What lies in each of them.
-const TRAPPED: [&str; 6] = ["ls", "git", "cat", "echo", "run", "npm"];
+const TRAPPED: [&str; 10] = [
+    "ls", "git", "cat", "echo", "run", "npm", "env", "timeout", "nice", "sh",
+];
 
 /// The files of the working directory.
 const FILES: [(&str, &str); 8] = [

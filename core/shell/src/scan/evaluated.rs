@@ -145,7 +145,38 @@ pub(super) fn builtin_evaluates(command: &SimpleCommand) -> bool {
             | "wait"
             | "getopts"
     );
-    takes_names && (holds_substitution(command) || sets_evaluated(program, command))
+    takes_names
+        && (holds_substitution(command)
+            || sets_evaluated(program, command)
+            || names_are_computed(program, command))
+}
+
+/// Whether the name of a variable that a builtin is given, or an expression, is computed: a subscript in it would be evaluated.
+fn names_are_computed(program: &str, command: &SimpleCommand) -> bool {
+    let operands = command.words.get(1..).unwrap_or_default();
+    let mut operands = operands.iter();
+    match program {
+        "printf" => {
+            operands.any(|word| !word.is_literal() && word.known().starts_with("-v"))
+                || follows(command, "-v")
+        }
+        "wait" => follows(command, "-p"),
+        "read" | "unset" | "let" | "mapfile" | "readarray" | "getopts" => {
+            operands.any(|word| !word.is_literal())
+        }
+        "declare" | "typeset" | "local" | "export" | "readonly" => {
+            operands.any(|word| !word.is_literal() && !word.known().contains('='))
+        }
+        _ => false,
+    }
+}
+
+/// Whether what stands behind an option is computed.
+fn follows(command: &SimpleCommand, option: &str) -> bool {
+    command
+        .words
+        .windows(2)
+        .any(|pair| pair[0].text().ends_with(option) && !pair[1].is_literal())
 }
 
 /// Options by which a shell goes on reading lines as it did.

@@ -91,7 +91,7 @@ impl<'a> Scanner<'a> {
                 self.at += 2;
                 let inner = self.until_closing_parenthesis()?;
                 self.nested.push(inner);
-                word.computed = true;
+                word.compute();
                 continue;
             }
             if ends_word(c) {
@@ -135,11 +135,11 @@ impl<'a> Scanner<'a> {
             }
             // Patterns and braces may become any number of words; a tilde becomes a path.
             '*' | '?' | '[' | '{' => {
-                word.computed = true;
+                word.compute();
                 word.text.push(c);
             }
             '~' if word.text.is_empty() => {
-                word.computed = true;
+                word.compute();
                 word.text.push(c);
             }
             _ => word.text.push(c),
@@ -192,7 +192,7 @@ impl<'a> Scanner<'a> {
         match self.peek() {
             Some('(') => {
                 self.at += 1;
-                word.computed = true;
+                word.compute();
                 let inner = self.until_closing_parenthesis()?;
                 match inner.strip_prefix('(') {
                     Some(arithmetic) if is_numeric(arithmetic) => Ok(()),
@@ -205,7 +205,7 @@ impl<'a> Scanner<'a> {
             }
             Some('{') => {
                 self.at += 1;
-                word.computed = true;
+                word.compute();
                 let inner = self.until_closing_brace()?;
                 if inner.ends_with("@P") {
                     return Err(Unparsed::Unsupported("a variable expanded as a prompt"));
@@ -225,7 +225,7 @@ impl<'a> Scanner<'a> {
                 if c.is_ascii_alphanumeric()
                     || matches!(c, '_' | '@' | '*' | '#' | '?' | '$' | '!' | '-') =>
             {
-                word.computed = true;
+                word.compute();
                 self.at += 1;
                 if c.is_ascii_alphabetic() || c == '_' {
                     while self
@@ -293,7 +293,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn backquoted(&mut self, word: &mut CommandWord) -> Result<(), Unparsed> {
-        word.computed = true;
+        word.compute();
         let mut inner = String::new();
         loop {
             match self.next() {

@@ -41,13 +41,14 @@ impl CommandLine {
     }
 
     /// Whether the line is one that a rule allows as it is, whatever it does. In another directory than the one the rule was
-    /// written for, the same words may mean other files and programs.
+    /// written for, and after a command that has set a variable of it, the same words may mean other files and programs.
     pub(in crate::permission) fn is_allowed_line(
         &self,
         rule: &Rule,
         standing: &Standing<'_>,
     ) -> bool {
         self.directory == standing.environment.cwd
+            && !self.is_changed_by_variables()
             && matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(&self.text))
     }
 

@@ -39,6 +39,8 @@ pub struct CommandLine {
     text: String,
     /// Where it begins.
     directory: String,
+    /// The names of variables that commands before it have set.
+    variables: Vec<String>,
     /// As it stands: how a line begins is known even when the rest cannot be followed.
     raw: Spelled,
     /// Its tree, if it was read.
@@ -56,7 +58,9 @@ pub struct CommandLine {
 /// The same text in the same directory is the same line.
 impl PartialEq for CommandLine {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text && self.directory == other.directory
+        self.text == other.text
+            && self.directory == other.directory
+            && self.variables == other.variables
     }
 }
 
@@ -127,11 +131,26 @@ impl CommandLine {
                 .map(|command| Part::of(command, directory))
                 .collect(),
             directory: directory.to_string(),
+            variables: Vec::new(),
             script,
             obstacle,
             evaluates,
             text,
         }
+    }
+
+    /// The same after commands that have set these variables.
+    #[must_use]
+    pub fn after(mut self, variables: Vec<String>) -> Self {
+        self.variables = variables;
+        self
+    }
+
+    /// Whether a variable that a command before it has set stands in it, or may.
+    fn is_changed_by_variables(&self) -> bool {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut names = self.text.split(|c| !is_part(c));
+        names.any(|name| self.variables.iter().any(|variable| variable == name))
     }
 
     /// The line as it was written.
@@ -214,7 +233,7 @@ impl CommandLine {
     pub(super) fn concern(&self, pattern: &CommandPattern) -> Concern {
         let parts = self.parts.iter();
         let begins = !pattern.is_exact() && pattern.matches(&self.raw);
-        if pattern.is_line(&self.text)
+        if pattern.may_be_line(&self.text)
             || begins
             || parts
                 .clone()

@@ -61,8 +61,14 @@ impl CommandPattern {
         })
     }
 
-    /// Whether the rule is about exactly this line, whatever it does.
+    /// Whether the rule is about exactly this line, whatever it does. Around it only what no shell takes for a part of it is left
+    /// away.
     pub(super) fn is_line(&self, line: &str) -> bool {
+        self.line.as_deref() == Some(line.trim_matches([' ', '\t', '\n']))
+    }
+
+    /// The same where it is better to be about one line more.
+    pub(super) fn may_be_line(&self, line: &str) -> bool {
         self.line.as_deref() == Some(line.trim())
     }
 

@@ -1,6 +1,6 @@
 //! What lasts from one command to the next.
 
-use alloc::{borrow::ToOwned, format};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::super::{Shared, Thread};
 use crate::tool::{ResultBlock, ToolResult};
@@ -10,6 +10,14 @@ impl Thread {
     pub(in crate::session) fn command_directory(&self) -> &str {
         let shell = self.shell.as_ref();
         shell.map_or(&self.spec.environment.cwd, |shell| &shell.directory)
+    }
+
+    /// The names of variables that commands have set.
+    pub(in crate::session) fn command_variables(&self) -> Vec<String> {
+        let shell = self.shell.iter();
+        let variables =
+            shell.flat_map(|shell| shell.variables.iter().chain(&shell.confined_variables));
+        variables.map(|variable| variable.name.clone()).collect()
     }
 
     /// Keeps what a command has left behind. One that has left the workspace takes only itself there: the next begins in
