@@ -624,8 +624,14 @@ fn a_closed_file_is_closed_from_wherever_a_program_is_told_to_work() {
         "tar -C secret -cf - x",
         "cd sub && tar -C.. -cf - secret/x",
         "tar --directory=secret -cf - x",
+        "tar --dir=secret -cf - x",
+        "tar -cf - --dir secret x",
+        "tar cfC - secret x",
+        "tar cCf secret - x",
         "printf 'secret/xqa.txt' | xargs -dq cut -d , -f1",
         "printf 'secret/xqa.txt' | xargs -d '\\x71' tac",
+        "printf 'secret x' | xargs -n1 tar -cf - -C",
+        "echo 'secret x' | xargs tar -cf - -C",
         "echo x | xargs -I{} tac secret/{} -- -Iz",
         "echo \"'se'cret/x\" | xargs -I{} tac {}",
         "x=\"$(printf '\\377')\"; ln -s . \"$x\"; tac \"$x/secret/x\"",
@@ -647,8 +653,75 @@ fn a_closed_file_is_closed_from_wherever_a_program_is_told_to_work() {
         assert!(done.stderr.contains("nothing was done"), "{line}: {done:?}");
         plan.deny.clear();
         let done = self::done(&folder, &plan);
-        let is_read = done.stdout.contains("TOP") || line.contains("377") || line.contains("x71");
+        let is_read = done.stdout.contains("TOP")
+            || ["377", "x71", "xargs tar", "xargs -n1 tar"]
+                .iter()
+                .any(|part| line.contains(part));
         assert!(is_read, "{line} says nothing: {done:?}");
+    }
+}
+
+/// Input of `xargs` that readers take apart differently, and items that would be options, reach no program.
+#[test]
+fn perm_4_what_xargs_may_read_in_another_way_is_given_to_nobody() {
+    for line in [
+        "printf 'a.txt \\vsecret/x' | xargs tac",
+        "printf 'a.txt \\vsecret/x' | xargs -n1 tac",
+        "printf 'a.txt \\vsecret/x' | timeout 5 xargs -L1 tac",
+        "printf 'a.txt \\fsecret/x' | xargs tac",
+        "printf \"'secret/x\\\\0zzz'\" | xargs tac",
+        "printf 'secret/x\\\\\\\\\\0zzz' | xargs tac",
+        "mkdir 'x\n'; printf 'x\\n/../secret/xq' | xargs -dq tac",
+        "printf 'c.rs x\\f/../\"s\"ecret/x' | xargs tac",
+        "ln -s . \"$(printf '\\377')\"; printf '\\377/secret/x' | xargs tac",
+        "ln -s . \"$(printf '\\377')\"; printf '\\377/secret/x' | xargs -0 tac",
+        "echo '-cf - -C secret x' | xargs tar",
+        "printf '%s\\n' --output=out a.txt | xargs sort",
+        "printf '%s\\n' -o | xargs -I{} sort {} a.txt",
+        "printf '%s\\0' -o out a.txt | xargs -0 sort",
+    ] {
+        let folder = Folder::new();
+        fs::create_dir(folder.path().join("secret")).unwrap();
+        fs::write(folder.path().join("secret/x"), "TOP\n").unwrap();
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/secret/**", folder.text()),
+            access: Access::Read,
+        });
+        let done = done(&folder, &plan);
+        assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
+        assert!(done.stderr.contains("nothing was done"), "{line}: {done:?}");
+        assert!(!folder.path().join("out").exists(), "{line}");
+    }
+}
+
+/// What is taken apart here and written anew for `xargs` does what it did as it was.
+#[test]
+fn perm_4_xargs_does_with_its_input_what_it_does_without_a_host() {
+    let folder = Folder::new();
+    for line in [
+        "printf 'a.txt  b.txt\\n\\n c.rs ' | xargs wc -c",
+        "printf \"'sp ace/in side' a.txt\" | xargs cat",
+        "printf 'sp\\\\ ace/in\\\\ side' | xargs cat",
+        "printf 'a b\\nc d \\ne\\nf' | xargs -L1 echo x",
+        "printf 'a b\\nc d \\ne\\nf' | xargs -L 2 echo",
+        "printf 'a b c d e' | xargs -n 2 echo",
+        "printf '  a  b \\nc\\n\\nd' | xargs -I{} echo '<{}>'",
+        "printf 'a\\tb' | xargs -I @ echo @@ x@",
+        "printf 'a b\\0\\0c\\nd\\0' | xargs -0 printf '[%s]'",
+        "printf 'a,b c,' | xargs -d, printf '[%s]'",
+        "printf 'a\\nb c\\n' | xargs -d '\\n' printf '[%s]'",
+        "printf '%s\\n' '*' '$HOME' '~t' | xargs echo",
+        "printf '' | xargs echo none",
+        "printf '' | xargs -r echo none",
+        "printf '%s\\0' -dash a.txt | xargs -0 cat --",
+        "ls | grep txt | xargs cat",
+        "printf 'é ü' | xargs -n1 echo",
+    ] {
+        let done = folder
+            .by_plan(line)
+            .unwrap_or_else(|why| panic!("{line}: {why}"));
+        assert_eq!(done, folder.by_bash(line), "{line}");
     }
 }
 

@@ -351,9 +351,13 @@ fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
     let not_opened = said.contains("nobody judged this file");
     // `-n$x` with anything but a number in `x` (nothing at all, too) might take the next word for its value.
     let is_no_number = said.contains("what stands behind the option is no number");
+    // What readers take apart differently, and what would be an option, is given to no program.
+    let is_not_given = said.contains("`standard input' holds")
+        || said.contains("would be an option among what is read");
     may_have_stopped
         || not_opened
         || is_no_number
+        || is_not_given
         || said.contains(STOPPED)
         || said.contains("./-")
         || given(here, "./-")

@@ -22,6 +22,10 @@ enum Why {
     Lost(Lost),
     TooMuch,
     NotText,
+    /// Input that readers take apart differently.
+    Unread(&'static str),
+    /// It would be an option, or tells the program where to work.
+    Option,
 }
 
 impl RefusedArgument {
@@ -30,6 +34,22 @@ impl RefusedArgument {
         Self {
             text: "standard input".into(),
             why: Why::TooMuch,
+        }
+    }
+
+    /// Input that cannot be taken apart in one way only, because of this.
+    pub(super) fn unread(what: &'static str) -> Self {
+        Self {
+            text: "standard input".into(),
+            why: Why::Unread(what),
+        }
+    }
+
+    /// What was read and would be an option.
+    pub(super) fn option(text: OsString) -> Self {
+        Self {
+            text,
+            why: Why::Option,
         }
     }
 
@@ -46,6 +66,10 @@ impl RefusedArgument {
                  nothing was done"
                 .to_owned(),
             Why::TooMuch => "' is more than can be held against the rules; nothing was done".to_owned(),
+            Why::Unread(what) => format!("' holds {what}; nothing was done"),
+            Why::Option => "' would be an option among what is read, or makes one of it; nothing was done (`--` before it says that there \
+                 are none)"
+                .to_owned(),
             Why::Lost(lost) => format!("' cannot be held against the rules: {lost}; nothing was done"),
         };
         let begin = format!("{}: `", program.to_string_lossy());
@@ -168,6 +192,22 @@ impl<'p> Shell<'p> {
 /// Options by which programs are told to work elsewhere.
 const ELSEWHERE: [&str; 5] = ["-C", "--directory", "--work-tree", "--prefix", "--cwd"];
 
+/// Whether a word is an option behind which a program is told where to work.
+pub(super) fn leads_elsewhere(word: &OsStr) -> bool {
+    word.to_str().is_some_and(|word| {
+        let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        ELSEWHERE.contains(&word)
+            || letters.is_some_and(|letters| letters.ends_with('C'))
+            || word.starts_with("--dir")
+    })
+}
+
+/// Programs that are told to work elsewhere in many ways: by options that stand together, are cut short, or count for what follows.
+const CHANGES_FOLDER: [&str; 7] = ["bsdtar", "gmake", "gtar", "make", "ninja", "star", "tar"];
+
+/// More folders than one command names.
+const MOST_FOLDERS: usize = 256;
+
 /// More folders than a program is told to work in.
 const MOST_BASES: usize = 16;
 
@@ -192,6 +232,20 @@ fn bases(program: &str, arguments: &[impl AsRef<str>], directory: &Path) -> Vec<
             bases.truncate(MOST_BASES);
         }
         before = argument;
+    }
+    if CHANGES_FOLDER.contains(&program) {
+        // In whatever way it is told so, any folder among its arguments may be the one.
+        let folders: Vec<PathBuf> = (arguments.iter())
+            .flat_map(|argument| {
+                let text = argument.as_ref();
+                [Some(text), text.split_once('=').map(|(_, value)| value)]
+            })
+            .flatten()
+            .map(|text| directory.join(text))
+            .filter(|folder| folder.is_dir())
+            .collect();
+        bases.extend(folders);
+        bases.truncate(MOST_FOLDERS);
     }
     if program == "git" {
         let tops: Vec<PathBuf> = bases.iter().filter_map(|base| top_of(base)).collect();

@@ -1,41 +1,54 @@
-//! `xargs`: what it reads becomes arguments of a program. It is read here first, and held against the rules like the arguments that
-//! stand in the line; then `xargs` gets it.
+//! `xargs`: what it reads becomes arguments of a program.
+//!
+//! It is taken apart here, byte by byte, and held against the rules as the arguments that it will be, in their order. Then `xargs` is
+//! given what was taken apart, written anew in a way that it can read in one way only. Input that readers take apart differently is
+//! refused, and so is an item that would be an option.
 
 use std::{
-    collections::BTreeSet,
     ffi::{OsStr, OsString},
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
 };
 
 use windlass_shell::{Runs, Simple, Word};
 
 use super::{
-    named::RefusedArgument,
+    named::{self, RefusedArgument},
     redirect::holding,
     shell::{Leave, Shell},
     simple::Call,
     stream::{Broken, read_all},
 };
 
-/// The options of `xargs` that matter for what becomes an argument.
+/// How `xargs` takes its input apart, as its options say.
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Options {
     /// The text that stands for a line (`-I`).
     replaced: Option<String>,
-    /// What arguments end with (`-d`).
-    delimiter: Option<char>,
+    /// The byte that ends an item (`-0`, `-d`); none where blanks do, and quotes count.
+    delimiter: Option<u8>,
+}
+
+/// Its input, taken apart.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Input {
+    /// The items, in their order.
+    items: Vec<OsString>,
+    /// What `xargs` is given in the place of what was read.
+    text: Vec<u8>,
 }
 
 impl<'p> Shell<'p> {
-    /// Reads the input of this shell, for `xargs` to read it once more, and says what in it the program may not be given. What
-    /// `xargs` leaves of it is there for the commands after it.
+    /// Reads the input of this shell, in the place of `xargs`, and says what in it the program may not be given.
     pub(super) fn refused_by_xargs(
         &mut self,
         call: &Call<'p>,
         name: &OsStr,
         arguments: &[OsString],
     ) -> Result<Option<RefusedArgument>, Leave> {
-        // Its input is there for the commands behind it.
-        let Ok(options) = Options::of(call.simple) else {
-            return Ok(Some(RefusedArgument::too_much()));
+        let Some(options) = Options::of(call.simple) else {
+            return Ok(Some(RefusedArgument::unread(
+                "an end of items that is not known",
+            )));
         };
         let Some(input) = self.descriptors.get(0) else {
             return Ok(None);
@@ -47,21 +60,28 @@ impl<'p> Shell<'p> {
             // Nor can the program read it.
             Err(Broken::Failed(_)) => return Ok(None),
         };
-        let items = options.items(&String::from_utf8_lossy(&bytes));
+        let input = match options.read(bytes) {
+            Ok(input) => input,
+            Err(what) => return Ok(Some(RefusedArgument::unread(what))),
+        };
         // Without a copy there is nothing to be read.
-        let Ok(copy) = holding(&bytes) else {
+        let Ok(copy) = holding(&input.text) else {
             return Ok(Some(RefusedArgument::too_much()));
         };
         self.descriptors.set(0, copy);
-        Ok(self.refused_input(call, name, arguments, |words| {
-            options.arguments(words, &items)
-        }))
+        let mut option = None;
+        let refused = self.refused_input(call, name, arguments, |words| {
+            let all = options.arguments(words, &input.items);
+            option = options.option_among(words, &input.items);
+            all
+        });
+        Ok(option.or(refused))
     }
 }
 
 impl Options {
-    /// The options, which stand before the program.
-    fn of(simple: &Simple) -> Result<Self, UnreadEscape> {
+    /// The options, which stand before the program. None where the end of items is written in a way that is not read here.
+    fn of(simple: &Simple) -> Option<Self> {
         let program = simple.runs.iter().filter_map(|run| match run {
             Runs::Program { at, .. } => usize::try_from(*at).ok(),
             Runs::Script { .. } => None,
@@ -69,6 +89,10 @@ impl Options {
         // The words of `xargs` lie before the last program that the command starts.
         let end = program.max().unwrap_or(simple.words.len());
         let own = simple.words.get(..end).unwrap_or_default();
+        let begin = own
+            .iter()
+            .rposition(|word| word.as_literal().is_some_and(is_xargs));
+        let own = own.get(begin.map_or(0, |at| at + 1)..).unwrap_or_default();
         let mut words = own.iter().filter_map(Word::as_literal);
         let (mut replaced, mut delimiter) = (None, None);
         while let Some(word) = words.next() {
@@ -76,133 +100,311 @@ impl Options {
                 "" => words.next(),
                 attached => Some(attached),
             };
-            if let Some(text) = value("-I") {
+            if matches!(word, "-0" | "--null") {
+                delimiter = Some(0);
+            } else if let Some(text) = value("-I") {
                 replaced = Some(text.to_owned());
-            } else if let Some(text) = value("--delimiter=").or_else(|| value("-d")) {
-                delimiter = delimited_by(text)?;
+            } else if let Some(text) = word.strip_prefix("--delimiter=").or_else(|| value("-d")) {
+                delimiter = Some(delimited_by(text)?);
+            } else if matches!(word, "-n" | "-P" | "-L" | "-s") {
+                // Its value is no option.
+                words.next();
             }
         }
-        Ok(Self {
+        Some(Self {
             replaced,
             delimiter,
         })
     }
 
-    /// Everything that may become an argument, whichever way `xargs` takes its input apart.
-    fn items(&self, text: &str) -> BTreeSet<String> {
-        let ends = |c: char| matches!(c, '\n' | '\0') || Some(c) == self.delimiter;
-        let whole = text.split(ends).flat_map(|item| [item, item.trim()]);
-        let mut items: BTreeSet<String> = whole.map(String::from).collect();
-        items.extend(unquoted(text, |c| c.is_ascii_whitespace()));
-        // With `-I` the blanks inside of a line stay.
-        let lines = unquoted(text, |c| c == '\n').into_iter();
-        items.extend(lines.map(|line| line.trim_start().to_owned()));
-        items.remove("");
-        items
+    /// Takes the input apart; what cannot be, in words.
+    fn read(&self, bytes: Vec<u8>) -> Result<Input, &'static str> {
+        match self.delimiter {
+            Some(end) => delimited(bytes, end),
+            None => quoted(&bytes, self.replaced.is_some()),
+        }
     }
 
     /// The arguments of a program with these words of its own.
-    fn arguments(&self, words: &[OsString], items: &BTreeSet<String>) -> Vec<OsString> {
+    fn arguments(&self, words: &[OsString], items: &[OsString]) -> Vec<OsString> {
+        let Some(replaced) = &self.replaced else {
+            return words.iter().chain(items).cloned().collect();
+        };
         let mut arguments = words.to_vec();
-        if let Some(replaced) = &self.replaced {
-            for word in words.iter().filter_map(|word| word.to_str()) {
-                if word.contains(replaced) {
-                    arguments.extend(items.iter().map(|item| word.replace(replaced, item).into()));
-                }
+        for word in words {
+            if find(word.as_bytes(), replaced.as_bytes()).is_some() {
+                arguments.extend(items.iter().map(|item| replace(word, replaced, item)));
             }
         }
-        arguments.extend(items.iter().map(OsString::from));
         arguments
     }
-}
 
-/// An escape of `-d` that is not read here.
-#[derive(Debug, PartialEq)]
-struct UnreadEscape;
-
-/// What a value of `-d` means: a byte, or its escape in C; none if `xargs` itself refuses it.
-fn delimited_by(text: &str) -> Result<Option<char>, UnreadEscape> {
-    match text.strip_prefix('\\') {
-        Some("" | "\\") => Ok(Some('\\')),
-        Some("n") => Ok(Some('\n')),
-        Some("t") => Ok(Some('\t')),
-        Some("r") => Ok(Some('\r')),
-        Some("0") => Ok(Some('\0')),
-        Some(_) => Err(UnreadEscape),
-        None => Ok(text.chars().next().filter(|_| text.len() == 1)),
+    /// The first argument that is an option because of what was read.
+    fn option_among(&self, words: &[OsString], items: &[OsString]) -> Option<RefusedArgument> {
+        let is_option = |text: &OsStr| text.len() > 1 && text.as_bytes().starts_with(b"-");
+        if words.iter().any(|word| word == "--") {
+            return None; // behind it there are operands only
+        }
+        // Options that take what follows for the folder in which the program works: for any of the items.
+        let last = words.last().filter(|_| self.replaced.is_none());
+        if last.is_some_and(|last| named::leads_elsewhere(last)) && !items.is_empty() {
+            return last.map(|last| RefusedArgument::option(last.clone()));
+        }
+        let found = match &self.replaced {
+            None => items.iter().find(|item| is_option(item)).cloned(),
+            Some(replaced) => {
+                let words = words.iter().filter(|word| !is_option(word));
+                let mut all = words.flat_map(|word| {
+                    let items = items.iter().map(move |item| replace(word, replaced, item));
+                    items.filter(move |text| text != word)
+                });
+                all.find(|text| is_option(text))
+            }
+        };
+        found.map(RefusedArgument::option)
     }
 }
 
-/// The words of a text with quotes and backslashes, as `xargs` reads them by itself.
-fn unquoted(text: &str, ends: impl Fn(char) -> bool) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' | '"' => word.extend(chars.by_ref().take_while(|inner| *inner != c)),
-            '\\' => word.extend(chars.next()),
-            c if ends(c) || c == '\0' => words.push(std::mem::take(&mut word)),
-            c => word.push(c),
+fn is_xargs(word: &str) -> bool {
+    word.rsplit('/').next() == Some("xargs")
+}
+
+/// What a value of `-d` means: a byte, or its escape in C.
+fn delimited_by(text: &str) -> Option<u8> {
+    match text.as_bytes() {
+        [b'\\'] | b"\\\\" => Some(b'\\'),
+        b"\\n" => Some(b'\n'),
+        b"\\t" => Some(b'\t'),
+        b"\\r" => Some(b'\r'),
+        b"\\0" => Some(0),
+        [byte] => Some(*byte),
+        _ => None,
+    }
+}
+
+/// Items with an end of their own: each is what stands before one, as it is.
+fn delimited(bytes: Vec<u8>, end: u8) -> Result<Input, &'static str> {
+    if end != 0 && bytes.contains(&0) {
+        return Err("a zero byte, at which `xargs` cuts an item off");
+    }
+    let whole = bytes.strip_suffix(&[end]).unwrap_or(&bytes);
+    let items = match bytes.is_empty() {
+        true => Vec::new(),
+        false => {
+            let items = whole.split(|byte| *byte == end);
+            items
+                .map(|item| OsString::from_vec(item.to_vec()))
+                .collect()
+        }
+    };
+    Ok(Input { items, text: bytes })
+}
+
+/// Items between blanks, or with `-I` lines; quotes and backslashes take away what blanks and quotes mean.
+fn quoted(bytes: &[u8], by_line: bool) -> Result<Input, &'static str> {
+    let mut input = Input::default();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let items = items_of(line, by_line)?;
+        if items.is_empty() {
+            continue;
+        }
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                input.text.push(b' ');
+            }
+            escaped(item, &mut input.text);
+        }
+        // With `-L` a blank at the end joins the next line.
+        if !by_line && line.last().is_some_and(|byte| is_blank(*byte)) {
+            input.text.push(b' ');
+        }
+        input.text.push(b'\n');
+        input
+            .items
+            .extend(items.into_iter().map(OsString::from_vec));
+    }
+    Ok(input)
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// The items of a line.
+fn items_of(line: &[u8], by_line: bool) -> Result<Vec<Vec<u8>>, &'static str> {
+    let begin = line.iter().position(|byte| !is_blank(*byte));
+    let mut bytes = line
+        .get(begin.unwrap_or(line.len())..)
+        .unwrap_or_default()
+        .iter()
+        .copied();
+    let mut items = Vec::new();
+    let mut item: Option<Vec<u8>> = None;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            0 | 0x0b | 0x0c | b'\r' => {
+                return Err("a control character, which readers take for different things");
+            }
+            b'\'' | b'"' => {
+                let item = item.get_or_insert_default();
+                let before = item.len();
+                loop {
+                    match bytes.next() {
+                        None => return Err("a quote that is not closed in its line"),
+                        Some(0) => return Err("a zero byte, at which `xargs` cuts an item off"),
+                        Some(inner) if inner == byte => break,
+                        Some(inner) => item.push(inner),
+                    }
+                }
+                if item.len() == before {
+                    return Err("a pair of quotes with nothing between");
+                }
+            }
+            b'\\' => match bytes.next() {
+                None => return Err("a backslash at the end of a line"),
+                Some(0) => return Err("a zero byte, at which `xargs` cuts an item off"),
+                Some(inner) => item.get_or_insert_default().push(inner),
+            },
+            byte if is_blank(byte) && !by_line => items.extend(item.take()),
+            byte => item.get_or_insert_default().push(byte),
         }
     }
-    words.push(word);
-    words
+    items.extend(item);
+    Ok(items)
+}
+
+/// An item as `xargs` reads it in one way: a backslash before each byte that may mean something.
+fn escaped(item: &[u8], text: &mut Vec<u8>) {
+    for byte in item {
+        if !(byte.is_ascii_alphanumeric() || b"._/-".contains(byte)) {
+            text.push(b'\\');
+        }
+        text.push(*byte);
+    }
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    match part.is_empty() {
+        true => None,
+        false => text.windows(part.len()).position(|found| found == part),
+    }
+}
+
+/// A word with an item in each place of a text.
+fn replace(word: &OsStr, part: &str, item: &OsStr) -> OsString {
+    let mut rest = word.as_bytes();
+    let mut replaced = Vec::new();
+    while let Some(at) = find(rest, part.as_bytes()) {
+        replaced.extend_from_slice(&rest[..at]);
+        replaced.extend_from_slice(item.as_bytes());
+        rest = &rest[at + part.len()..];
+    }
+    replaced.extend_from_slice(rest);
+    OsString::from_vec(replaced)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn items(line: &str, text: &str) -> Vec<String> {
+    fn options(line: &str) -> Option<Options> {
         let script = windlass_shell::read(line).unwrap().script;
         let windlass_shell::Command::Simple(simple) = &script.lists[0].first.commands[0] else {
             panic!("{line} is more than one command");
         };
-        let options = Options::of(simple).unwrap();
-        let words = simple.words.iter().filter_map(Word::as_literal);
-        let words: Vec<OsString> = words.map(OsString::from).collect();
-        let arguments = options.arguments(&words, &options.items(text));
-        let texts = arguments.iter().map(|it| it.to_string_lossy().into_owned());
+        Options::of(simple)
+    }
+
+    fn items(line: &str, text: &str) -> Vec<String> {
+        let input = options(line).unwrap().read(text.into()).unwrap();
+        let texts = input
+            .items
+            .iter()
+            .map(|it| it.to_string_lossy().into_owned());
         texts.collect()
     }
 
     #[test]
-    fn whatever_may_become_an_argument_is_found() {
+    fn the_input_is_taken_apart_as_xargs_does() {
         for (line, text, expected) in [
-            ("xargs cat", "a b\n c ", &["a", "b", "c", "a b", "c"][..]),
+            ("xargs cat", "a b\n c ", &["a", "b", "c"][..]),
             ("xargs cat", "'a b' \"c\"d \\'e", &["a b", "cd", "'e"]),
-            ("xargs -0 cat", "a b\0c\nd", &["a b", "c", "d"]),
+            ("xargs cat", "", &[]),
+            ("xargs -n 1 cat", "a\n\n \nb", &["a", "b"]),
+            ("xargs -0 cat", "a b\0c\nd", &["a b", "c\nd"]),
+            ("xargs -0 cat", "a\0\0b\0", &["a", "", "b"]),
             ("xargs -d, cat", "a b,c", &["a b", "c"]),
-            ("xargs -d , cat", "a b,c", &["a b", "c"]),
-            ("xargs -I{} cat .git/{}", "config\n", &[".git/config"]),
-            ("xargs -I @ cat x@", "a b", &["xa b"]),
-            ("xargs -I{} tac {}", " my 'd'ocs/s\n", &["my docs/s"]),
-            ("xargs -I{} tac s.{} -- -Iz", "t", &["s.t"]),
+            ("xargs -d , cat", "a b,c,", &["a b", "c"]),
+            ("xargs -d '\\n' cat", "a 'b\nc\n", &["a 'b", "c"]),
             ("xargs -dq cut -d , -f1", "aqb", &["a", "b"]),
-            ("xargs -d '\\n' cat", "a b\nc", &["a b", "c"]),
+            (
+                "xargs -I{} cat {}",
+                "my 'd'ocs/s \n  x y\n",
+                &["my docs/s ", "x y"],
+            ),
+            ("timeout 5 xargs -0 cat", "a\0b", &["a", "b"]),
+            ("xargs -n 5 -0 cat", "a b", &["a b"]),
         ] {
-            let found = items(line, text);
-            for item in expected {
-                assert!(
-                    found.iter().any(|it| it == item),
-                    "{line}: {item} in {found:?}"
-                );
+            assert_eq!(items(line, text), expected, "{line}: {text:?}");
+        }
+    }
+
+    /// What is given to `xargs` is read by it as it was read here.
+    #[test]
+    fn what_is_written_anew_is_read_as_the_same() {
+        for line in [
+            "xargs cat",
+            "xargs -I{} cat {}",
+            "xargs -0 cat",
+            "xargs -d, cat",
+        ] {
+            let options = options(line).unwrap();
+            for text in [
+                "a b\n 'c d'\\ e\n",
+                "x\ty 'ü\"' \n\nz\\\\",
+                "%s ${x} * ? [a]",
+                "a, b",
+            ] {
+                let read = options.read(text.into()).unwrap();
+                let again = options.read(read.text.clone()).unwrap();
+                assert_eq!(again.items, read.items, "{line}: {text:?}");
             }
+        }
+    }
+
+    #[test]
+    fn what_readers_take_apart_differently_is_refused() {
+        for (line, text) in [
+            ("xargs cat", "a \u{b}b"),
+            ("xargs cat", "a \u{c}b"),
+            ("xargs cat", "a\r\n"),
+            ("xargs cat", "a\0b"),
+            ("xargs cat", "'a\0b'"),
+            ("xargs cat", "\\\0"),
+            ("xargs cat", "'a\nb'"),
+            ("xargs cat", "a '' b"),
+            ("xargs cat", "a\\\nb"),
+            ("xargs -d, cat", "a\0b"),
+            ("xargs -I{} cat {}", "a\u{c}"),
+        ] {
+            let read = options(line).unwrap().read(text.into());
+            assert!(read.is_err(), "{line}: {text:?}: {read:?}");
         }
     }
 
     #[test]
     fn an_end_of_items_that_is_not_known_is_no_guess() {
         for (value, expected) in [
-            (",", Ok(Some(','))),
-            ("\\t", Ok(Some('\t'))),
-            ("\\", Ok(Some('\\'))),
-            ("\\x71", Err(UnreadEscape)),
-            ("\\161", Err(UnreadEscape)),
-            ("ab", Ok(None)),
-            ("\u{e9}", Ok(None)),
-            ("", Ok(None)),
+            (",", Some(b',')),
+            ("\\t", Some(b'\t')),
+            ("\\", Some(b'\\')),
+            ("\\0", Some(0)),
+            ("\\x71", None),
+            ("\\161", None),
+            ("ab", None),
+            ("\u{e9}", None),
+            ("", None),
         ] {
             assert_eq!(delimited_by(value), expected, "{value}");
         }
