@@ -49,6 +49,18 @@
 //!
 //! The `examples` folder shows each of these and needs neither network nor key.
 //!
+//! # Features
+//!
+//! | feature | what it adds | what it costs |
+//! |---|---|---|
+//! | `plugins` | tools as components, and the built-in file tools, which are such | wasmtime |
+//! | `mcp` | [`AgentBuilder::mcp_server_process`] | the protocol |
+//! | `engine` | the engine of the SDKs; with `plugins` and `mcp` | |
+//! | `cli` | the program `windlass`; with `engine` | the parser of its flags |
+//!
+//! All are on by default, and none changes what another part does. An agent of closures, sessions in files and Bash needs none of
+//! them: `default-features = false`.
+//!
 //! # What it needs
 //!
 //! A tokio runtime with its timer and its IO on. Nothing is read from settings files, nothing is written but compiled
@@ -58,6 +70,10 @@
 //! Linux is tested, macOS is expected to work, Windows has everything but the Bash tool.
 
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(feature = "engine"),
+    allow(dead_code, unused_imports, reason = "parts that only the engine uses")
+)]
 
 /// The guide for programs that embed windlass; its code is compiled.
 #[cfg(doctest)]
@@ -69,18 +85,21 @@ pub mod agent;
 pub mod bash;
 pub mod child;
 pub mod credentials;
+#[cfg(feature = "engine")]
 pub mod engine;
 pub mod files;
 #[cfg(unix)]
 pub mod hooks;
 pub mod host;
 pub mod http;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "mcp"))]
 pub mod mcp;
 pub mod model_server;
 mod net;
 mod os;
+#[cfg(feature = "mcp")]
 mod pages;
+#[cfg(feature = "plugins")]
 pub mod plugins;
 mod redact;
 pub mod sandbox;

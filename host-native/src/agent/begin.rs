@@ -72,9 +72,9 @@ impl Parts {
         drawn: SessionId,
         seed: [u8; 32],
     ) -> Result<Started, RunError> {
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "mcp"))]
         let (spec, tools) = self.with_processes(spec).await?;
-        #[cfg(not(unix))]
+        #[cfg(not(all(unix, feature = "mcp")))]
         let tools = Arc::clone(&self.tools);
         let Some(store) = &self.store else {
             return Ok(Started {

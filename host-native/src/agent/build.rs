@@ -21,14 +21,13 @@ use windlass_core::{
 
 use super::{
     Agent, AgentBuilder, BuildError, McpServer, Parts,
-    builtin::{Offered, Selection, default_plugin_host, of_plugin},
+    builtin::{Offered, Selection},
     places,
 };
 use crate::{
     host::{RunTool, Transport},
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig, ModelEndpoint},
     os,
-    plugins::{Cache, PluginHost},
     sandbox::{Lack, Sandbox, in_words},
     store::SharedStore,
 };
@@ -101,7 +100,7 @@ impl AgentBuilder {
                 on_message: self.on_message,
                 record: self.record,
                 session_id: self.session_id,
-                #[cfg(unix)]
+                #[cfg(all(unix, feature = "mcp"))]
                 processes: self.processes,
                 store: self.store,
                 resumes: self.resumes,
@@ -204,26 +203,15 @@ impl AgentBuilder {
         &mut self,
         sandbox: Option<&Sandbox>,
     ) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
-        let host = self.plugin_host.take().unwrap_or_else(default_plugin_host);
+        let components = std::mem::take(&mut self.components);
         let builtin = std::mem::replace(&mut self.builtin, Selection::None);
-        let mut offered = builtin.take(&host, sandbox)?;
-        let mut plugins = Vec::new();
-        for path in &self.plugins {
-            let bytes = fs::read(path).map_err(|error| BuildError::PluginFile {
-                path: path.clone(),
-                reason: error.to_string(),
-            })?;
-            let plugin = host.load(&plugin_name(path), bytes)?;
-            offered.extend(of_plugin(&plugin));
-            plugins.push(PluginInfo {
-                name: plugin.name().to_owned(),
-                path: path.display().to_string(),
-            });
-        }
+        let mut offered = builtin.take(&components, sandbox)?;
+        let (of_files, plugins) = components.of_files()?;
+        offered.extend(of_files);
         let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
         let mut own = std::mem::take(&mut self.tools);
         let mut names = BTreeSet::new();
-        #[cfg(unix)]
+        #[cfg(all(unix, feature = "mcp"))]
         for process in &self.processes {
             if !names.insert(process.name().to_owned()) {
                 let name = process.name().to_owned();
@@ -258,8 +246,8 @@ impl AgentBuilder {
         if !self.sandbox.is_enabled() {
             return Ok((None, Vec::new()));
         }
-        let cache = self.plugin_host.as_ref().and_then(PluginHost::cache);
-        let sandbox = Sandbox::closing(&self.sandbox, environment, cache)?;
+        let closed = self.components.places_made();
+        let sandbox = Sandbox::closing(&self.sandbox, environment, closed)?;
         let lacks = sandbox.lacks().to_vec();
         if sandbox.is_available() {
             return Ok((Some(sandbox), lacks));
@@ -311,15 +299,13 @@ impl AgentBuilder {
     /// in these directories becomes authority because something leads there.
     fn own_directories(&self, roots: &[&Path], home: Option<&str>) -> Vec<String> {
         let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let cache = Cache::of_user();
-        let other = self.plugin_host.as_ref().and_then(PluginHost::cache);
-        let places = cache.iter().chain(other).flat_map(Cache::places);
+        let places = self.components.places();
         let said = self.own_directories.iter().map(|path| real(path));
         let works_in = |own: &PathBuf| roots.first().is_some_and(|cwd| cwd.starts_with(own));
         let said = said.filter(|own| !works_in(own));
         let search = std::env::var_os("PATH");
+        let places = places.iter().map(|path| real(path));
         places
-            .map(real)
             .chain(said)
             .chain(places::of(roots, home.map(Path::new), search.as_deref()))
             .map(|path| path.display().to_string())
@@ -353,11 +339,6 @@ fn dollars(given: f64) -> Result<Usd, BuildError> {
 fn is_tool_name(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     (1..=64).contains(&name.len()) && name.bytes().all(plain)
-}
-
-fn plugin_name(path: &Path) -> String {
-    let name = path.file_stem().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
 }
 
 fn real_directory(place: &'static str, path: &Path) -> Result<String, BuildError> {

@@ -9,7 +9,7 @@ use windlass_core::{
     spec::SpecError,
 };
 
-use crate::{http::EndpointError, plugins::LoadError, sandbox::SandboxError};
+use crate::{http::EndpointError, sandbox::SandboxError};
 
 /// An agent that cannot be built as it was described: what is wrong, where, and what to do about it.
 #[derive(thiserror::Error)]
@@ -136,8 +136,9 @@ pub enum BuildError {
         reason: String,
     },
     /// A component that cannot be loaded.
+    #[cfg(feature = "plugins")]
     #[error(transparent)]
-    Plugin(#[from] LoadError),
+    Plugin(#[from] crate::plugins::LoadError),
     /// bypassPermissions without leave.
     #[error(
         "permission mode bypassPermissions lets everything run unasked: call `allow_dangerously_skip_permissions(true)` too if that is meant"

@@ -21,12 +21,11 @@ use windlass_engine::transcript::Which;
 
 use super::{
     BuildError, HookContext, IntoHookAnswer, McpServer, MessageCallback, RecordTo, Tool,
-    begin::Resumes, builtin::Selection, hook::HookClosure,
+    begin::Resumes, builtin::Selection, components::Components, hook::HookClosure,
 };
 use crate::{
     host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
     http::{Auth, EndpointConfig},
-    plugins::PluginHost,
     sandbox::SandboxSettings,
     store::{SendStore, SharedStore},
 };
@@ -35,7 +34,7 @@ use crate::{
 /// once.
 ///
 /// What is not said: the model is [`DEFAULT_MODEL`](windlass_core::spec::DEFAULT_MODEL); there is no system prompt;
-/// **no built-in tool** is there, only what [`tool`](Self::tool) and [`plugin`](Self::plugin) add; every call needs
+/// **no built-in tool** is there, only what is added; every call needs
 /// permission, and without [`on_permission`](Self::on_permission) what no rule allows is denied; there is no limit of
 /// turns or money; the working directory is that of the process; settings files are not read, and no transcript is
 /// written unless [`store`](Self::store) says where.
@@ -50,12 +49,11 @@ pub struct AgentBuilder {
     pub(super) builtin: Selection,
     pub(super) tools: Vec<Tool>,
     pub(super) mcp_servers: Vec<McpServer>,
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "mcp"))]
     pub(super) processes: Vec<crate::mcp::StdioServer>,
     pub(super) agents: Vec<(String, AgentDefinition)>,
     pub(super) run_as: Option<String>,
-    pub(super) plugins: Vec<PathBuf>,
-    pub(super) plugin_host: Option<PluginHost>,
+    pub(super) components: Components,
     pub(super) tool_timeout: Duration,
     pub(super) allow: Vec<String>,
     pub(super) ask: Vec<String>,
@@ -91,12 +89,11 @@ impl AgentBuilder {
             builtin: Selection::None,
             tools: Vec::new(),
             mcp_servers: Vec::new(),
-            #[cfg(unix)]
+            #[cfg(all(unix, feature = "mcp"))]
             processes: Vec::new(),
             agents: Vec::new(),
             run_as: None,
-            plugins: Vec::new(),
-            plugin_host: None,
+            components: Components::default(),
             tool_timeout: DEFAULT_TOOL_TIMEOUT,
             allow: Vec::new(),
             ask: Vec::new(),
@@ -285,7 +282,7 @@ impl AgentBuilder {
     /// Adds an MCP server that is a program: started for each session, ended with it. The model calls its tools as
     /// `mcp__server__tool`. A session whose server does not start or does not answer says so and answers nothing
     /// ([`RunError::McpServer`](super::RunError::McpServer)).
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "mcp"))]
     pub fn mcp_server_process(mut self, server: crate::mcp::StdioServer) -> Self {
         self.processes.push(server);
         self
@@ -313,7 +310,8 @@ impl AgentBuilder {
     }
 
     /// Offers just these of the built-in tools (`Read`, `Write`, `Edit`, `Glob`, `Grep`, `Bash`); an empty list is
-    /// none, which is the default. Tools of [`tool`](Self::tool) and [`plugin`](Self::plugin) are there in any case.
+    /// none, which is the default. What was added otherwise is there in any case. Without
+    /// the feature `plugins` there is only `Bash`.
     pub fn tools<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.builtin = Selection::Named(names.into_iter().map(Into::into).collect());
         self
@@ -328,15 +326,17 @@ impl AgentBuilder {
 
     /// Adds the tools of a component file. It reaches the files that its calls name and that the rules let it
     /// reach, and nothing else: no other file, no network, no environment, no process.
+    #[cfg(feature = "plugins")]
     pub fn plugin(mut self, path: impl Into<PathBuf>) -> Self {
-        self.plugins.push(path.into());
+        self.components.files.push(path.into());
         self
     }
 
     /// Where components run: to set limits, to see what they log, to share compiled components between agents.
     /// Default: one of its own, with compiled components kept in the user's cache directory.
-    pub fn plugin_host(mut self, host: PluginHost) -> Self {
-        self.plugin_host = Some(host);
+    #[cfg(feature = "plugins")]
+    pub fn plugin_host(mut self, host: crate::plugins::PluginHost) -> Self {
+        self.components.host = Some(host);
         self
     }
 

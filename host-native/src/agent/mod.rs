@@ -25,6 +25,8 @@ mod build_error;
 mod builder;
 mod builtin;
 mod closure;
+#[cfg_attr(not(feature = "plugins"), path = "no_components.rs")]
+mod components;
 #[cfg(unix)]
 mod git_settings;
 mod hook;
@@ -32,7 +34,7 @@ mod input;
 mod mcp_server;
 mod output;
 mod places;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "mcp"))]
 mod processes;
 mod prompt_queue;
 mod run;
@@ -97,7 +99,7 @@ struct Parts {
     on_message: Option<Arc<MessageCallback>>,
     record: Option<Arc<RecordTo>>,
     session_id: Option<SessionId>,
-    #[cfg(unix)]
+    #[cfg(all(unix, feature = "mcp"))]
     processes: Vec<crate::mcp::StdioServer>,
     store: Option<SharedStore>,
     resumes: Resumes,

@@ -2,19 +2,13 @@
 
 use std::any::Any;
 
-use futures_util::{
-    FutureExt,
-    future::BoxFuture,
-    stream::{self, BoxStream, StreamExt},
-};
+use futures_util::{FutureExt, future::BoxFuture, stream::BoxStream};
 use windlass_core::{
     EffectId,
     effect::{Answer, Probe, Probed},
     host::CancelSignal,
     tool::ToolCall,
 };
-
-use crate::plugins::Plugin;
 
 /// Runs the calls of one or more tools: a closure, a component, a process.
 pub trait RunTool: Send + Sync {
@@ -35,7 +29,8 @@ pub trait RunTool: Send + Sync {
 }
 
 /// A component, on a thread of tokio's blocking pool.
-impl RunTool for Plugin {
+#[cfg(feature = "plugins")]
+impl RunTool for crate::plugins::Plugin {
     fn run(
         &self,
         _id: EffectId,
@@ -43,7 +38,8 @@ impl RunTool for Plugin {
         cancel: CancelSignal,
     ) -> BoxStream<'static, Answer> {
         let plugin = self.clone();
-        stream::once(async move { Answer::Tool(plugin.call(call, cancel).await) }).boxed()
+        let answer = async move { Answer::Tool(plugin.call(call, cancel).await) };
+        Box::pin(futures_util::stream::once(answer))
     }
 }
 

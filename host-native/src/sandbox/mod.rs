@@ -55,10 +55,7 @@ use self::{
     repositories::Repositories,
     system::Kernel,
 };
-use crate::{
-    net::{DomainList, InvalidDomain},
-    plugins::Cache,
-};
+use crate::net::{DomainList, InvalidDomain};
 
 /// A sandbox for commands. Cheap to clone; what belongs to it ends with the last clone.
 #[derive(Clone)]
@@ -170,20 +167,17 @@ impl Sandbox {
         settings: &SandboxSettings,
         environment: &Environment,
     ) -> Result<Self, SandboxError> {
-        Self::closing(settings, environment, None)
+        Self::closing(settings, environment, held_places())
     }
 
-    /// The same that closes a further cache of compiled components.
+    /// The same that closes these places, which are there.
     pub(crate) fn closing(
         settings: &SandboxSettings,
         environment: &Environment,
-        cache: Option<&Cache>,
+        closed: Vec<PathBuf>,
     ) -> Result<Self, SandboxError> {
         let network = &settings.network;
         let domains = DomainList::parse(&network.allowed_domains, &network.denied_domains)?;
-        let of_user = Cache::of_user();
-        let caches = of_user.iter().chain(cache);
-        let closed = caches.flat_map(Cache::places_made).collect();
         let policy = Policy::read(settings, environment, closed).map_err(SandboxError::Path)?;
         confinement(settings).map_err(SandboxError::Command)?;
         let temporary = tempfile::Builder::new()
@@ -309,6 +303,20 @@ impl fmt::Debug for Sandbox {
             .field("lacks", &self.0.lacks)
             .finish_non_exhaustive()
     }
+}
+
+/// What no confined command may even read: the user's cache of compiled components and the key of its seals. They are made, if they are
+/// not there.
+#[cfg(feature = "plugins")]
+fn held_places() -> Vec<PathBuf> {
+    let cache = crate::plugins::Cache::of_user();
+    cache.map(|cache| cache.places_made()).unwrap_or_default()
+}
+
+/// Nothing that lies there is executed.
+#[cfg(not(feature = "plugins"))]
+fn held_places() -> Vec<PathBuf> {
+    Vec::new()
 }
 
 /// Lacks as one text.

@@ -32,6 +32,22 @@ pub(super) fn clippy(run: &Run<'_>) -> Result<Report> {
         "-D",
         "warnings",
     ]))?;
+    // The library without what is heavy, and with a part of it.
+    for features in ["", "plugins", "mcp"] {
+        let mut cargo = run.workspace.native_cargo()?;
+        process::run(cargo.args([
+            "clippy",
+            "--package",
+            "windlass",
+            "--lib",
+            "--no-default-features",
+            "--features",
+            features,
+            "--",
+            "-D",
+            "warnings",
+        ]))?;
+    }
     Ok(Report::Holds)
 }
 

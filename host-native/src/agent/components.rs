@@ -1,0 +1,119 @@
+//! Tools that are components: those that come with windlass, and files that the embedder names.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use etcetera::BaseStrategy;
+use windlass_core::message::PluginInfo;
+
+use super::{BuildError, builtin::Offered};
+use crate::{
+    files::Files,
+    host::RunTool,
+    plugins::{Cache, Plugin, PluginHost, PluginHostConfig},
+};
+
+/// Where components run, and which there are beside those that come with windlass.
+#[derive(Default)]
+pub(super) struct Components {
+    pub(super) host: Option<PluginHost>,
+    pub(super) files: Vec<PathBuf>,
+}
+
+impl Components {
+    /// The tools that come with windlass. Reads declarations only: wasmtime does not start before the first call.
+    pub(super) fn built_in(&self) -> Result<Vec<Offered>, BuildError> {
+        let host = self.host();
+        let mut tools = Vec::new();
+        for component in windlass_builtin::COMPONENTS {
+            tools.extend(of_plugin(&host.load(component.name, component.bytes)?));
+        }
+        Ok(tools)
+    }
+
+    /// The tools of the files, and what `system/init` says of them.
+    pub(super) fn of_files(&self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+        let mut offered = Vec::new();
+        let mut infos = Vec::new();
+        let host = self.host();
+        for path in &self.files {
+            let bytes = fs::read(path).map_err(|error| BuildError::PluginFile {
+                path: path.clone(),
+                reason: error.to_string(),
+            })?;
+            let plugin = host.load(&plugin_name(path), bytes)?;
+            offered.extend(of_plugin(&plugin));
+            infos.push(PluginInfo {
+                name: plugin.name().to_owned(),
+                path: path.display().to_string(),
+            });
+        }
+        Ok((offered, infos))
+    }
+
+    /// Where compiled components and the keys of their seals are: nothing but windlass may reach them.
+    pub(super) fn places(&self) -> Vec<PathBuf> {
+        let (of_user, other) = self.caches();
+        let caches = of_user.iter().chain(&other);
+        let places = caches.flat_map(Cache::places);
+        places.map(Path::to_path_buf).collect()
+    }
+
+    /// The same, made if they are not there, as real paths.
+    pub(super) fn places_made(&self) -> Vec<PathBuf> {
+        let (of_user, other) = self.caches();
+        let caches = of_user.iter().chain(&other);
+        caches.flat_map(Cache::places_made).collect()
+    }
+
+    /// The user's cache, and that of the embedder's own host.
+    fn caches(&self) -> (Option<Cache>, Option<Cache>) {
+        let other = self.host.as_ref().and_then(PluginHost::cache);
+        (Cache::of_user(), other.cloned())
+    }
+
+    fn host(&self) -> PluginHost {
+        self.host.clone().unwrap_or_else(default_plugin_host)
+    }
+}
+
+/// The tools of a component.
+fn of_plugin(plugin: &Plugin) -> Vec<Offered> {
+    let runner: Arc<dyn RunTool> = Arc::new(plugin.clone());
+    plugin
+        .tools()
+        .iter()
+        .map(|definition| Offered {
+            definition: definition.clone(),
+            runner: Arc::clone(&runner),
+        })
+        .collect()
+}
+
+/// Where components run unless the embedder says otherwise: compiled code is kept in the user's cache
+/// directory, which no grant reaches; nor does one reach the configuration.
+fn default_plugin_host() -> PluginHost {
+    let cache = Cache::of_user();
+    let configuration = etcetera::choose_base_strategy()
+        .map(|base| base.config_dir().join("windlass"))
+        .ok();
+    let protected: Vec<PathBuf> = cache
+        .iter()
+        .flat_map(Cache::places)
+        .map(Path::to_path_buf)
+        .chain(configuration)
+        .collect();
+    PluginHost::new(PluginHostConfig {
+        cache,
+        files: Arc::new(Files::new(protected)),
+        ..PluginHostConfig::default()
+    })
+}
+
+fn plugin_name(path: &Path) -> String {
+    let name = path.file_stem().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}

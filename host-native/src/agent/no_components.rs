@@ -1,0 +1,34 @@
+//! Without the feature `plugins` there are no components.
+
+use std::path::PathBuf;
+
+use windlass_core::message::PluginInfo;
+
+use super::{BuildError, builtin::Offered};
+
+/// None.
+#[derive(Default)]
+pub(super) struct Components {}
+
+#[allow(
+    clippy::unused_self,
+    clippy::unnecessary_wraps,
+    reason = "as with the feature"
+)]
+impl Components {
+    pub(super) fn built_in(&self) -> Result<Vec<Offered>, BuildError> {
+        Ok(Vec::new())
+    }
+
+    pub(super) fn of_files(&self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+        Ok((Vec::new(), Vec::new()))
+    }
+
+    pub(super) fn places(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    pub(super) fn places_made(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+}
