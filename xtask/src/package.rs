@@ -13,13 +13,14 @@ use crate::process::{capture, run};
 use crate::progress;
 use crate::workspace::Workspace;
 
-/// The binary crate and those of ours that it is made of, each after those it needs.
-const CRATES: [&str; 5] = [
+/// The binary crate, those of ours that it is made of, and what others test their parts with: each after those it needs.
+const CRATES: [&str; 6] = [
     "windlass-shell",
     "windlass-core",
     "windlass-engine",
     "windlass-builtin",
     "windlass",
+    "windlass-testkit",
 ];
 
 /// Where the build script of `windlass-builtin` looks for components before it builds them.

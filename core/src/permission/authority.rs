@@ -4,7 +4,7 @@
 //! bypass lets such a place be changed unasked, and no rule but one that a person wrote outside of the folder and that names the
 //! place.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
 use super::{
     CallFacts, Mode, Rule, Source, Specifier, Standing, glob, path_pattern, path_pattern::is_under,
@@ -63,7 +63,11 @@ pub fn becomes_authority(path: &str) -> bool {
 }
 
 fn is_place_by_name(path: &str) -> bool {
-    let path = &as_the_loosest_system_reads(path);
+    if !may_hold_a_place(path) {
+        return false;
+    }
+    let path = as_the_loosest_system_reads(path);
+    let path = path.as_ref();
     let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
     let mut in_git = false;
     while let Some(name) = names.next() {
@@ -101,15 +105,34 @@ fn is_place_by_name(path: &str) -> bool {
         }
     }
     is_under("/etc/profile.d", path)
-        || matches!(
-            path.as_str(),
-            "/etc/profile" | "/etc/bash.bashrc" | "/etc/zsh/zshrc"
-        )
+        || matches!(path, "/etc/profile" | "/etc/bash.bashrc" | "/etc/zsh/zshrc")
+}
+
+/// Whether a name in a path may be one of a place: they all begin with a dot, or lie in `/etc`, but for what other systems read as
+/// one. It is asked about every word of a line.
+fn may_hold_a_place(path: &str) -> bool {
+    let mut before = b'/';
+    let begins_with_dot = path.bytes().any(|byte| {
+        let is_begin = before == b'/' && byte == b'.';
+        before = byte;
+        is_begin || !byte.is_ascii() || byte == b'~'
+    });
+    begins_with_dot
+        || path
+            .get(..5)
+            .is_some_and(|root| root.eq_ignore_ascii_case("/etc/"))
 }
 
 /// A path as systems read it for which `.Claude` is `.claude`: in small letters, without characters that some systems pass over,
 /// and without the dots and spaces at the end of a name. Where a system tells such names apart, a name more is asked about.
-fn as_the_loosest_system_reads(path: &str) -> String {
+fn as_the_loosest_system_reads(path: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b'~';
+    let reads_as_it_is = |name: &str| {
+        matches!(name, "." | "..") || !name.ends_with(['.', ' ']) && name.bytes().all(is_plain)
+    };
+    if path.split('/').all(reads_as_it_is) {
+        return Cow::Borrowed(path);
+    }
     let is_passed_over = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
     let names = path.split('/').map(|name| {
         let name: String = name.chars().filter(|c| !is_passed_over(c)).collect();
@@ -119,7 +142,7 @@ fn as_the_loosest_system_reads(path: &str) -> String {
             named => named.to_lowercase(),
         }
     });
-    names.collect::<Vec<String>>().join("/")
+    Cow::Owned(names.collect::<Vec<String>>().join("/"))
 }
 
 /// The place that a call may change although nobody who may say so has said so.
