@@ -26,6 +26,16 @@ fn trap(folder: &Folder, name: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// The plan of a line that may not read what is below `secret`.
+fn plan_without_secret(folder: &Folder, line: &str) -> CommandPlan {
+    let mut plan = folder.plan(line);
+    plan.deny.push(DenyPattern {
+        pattern: format!("{}/secret/**", folder.text()),
+        access: Access::Read,
+    });
+    plan
+}
+
 fn ran(folder: &Folder) -> bool {
     folder.path().join("CAN").exists()
 }
@@ -496,11 +506,7 @@ fn a_file_that_a_rule_closes_is_not_named_by_what_words_become() {
         symlink("secret/x", folder.path().join("link1")).unwrap();
         fs::create_dir(folder.path().join("evil")).unwrap();
         symlink("../secret/x", folder.path().join("evil/link")).unwrap();
-        let mut plan = folder.plan(line);
-        plan.deny.push(DenyPattern {
-            pattern: format!("{}/secret/**", folder.text()),
-            access: Access::Read,
-        });
+        let mut plan = plan_without_secret(&folder, line);
         let done = done(&folder, &plan);
         assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
         assert!(
@@ -633,6 +639,7 @@ fn a_closed_file_is_closed_from_wherever_a_program_is_told_to_work() {
         "printf 'secret x' | xargs -n1 tar -cf - -C",
         "echo 'secret x' | xargs tar -cf - -C",
         "echo x | xargs -I{} tac secret/{} -- -Iz",
+        "echo x | xargs -I xargs tac secret/xargs",
         "echo \"'se'cret/x\" | xargs -I{} tac {}",
         "x=\"$(printf '\\377')\"; ln -s . \"$x\"; tac \"$x/secret/x\"",
         "mkdir \"$(printf 'd\\377')\"; cd \"$(printf 'd\\377')\" && tac ../secret/x",
@@ -643,11 +650,7 @@ fn a_closed_file_is_closed_from_wherever_a_program_is_told_to_work() {
         }
         fs::write(folder.path().join("secret/x"), "TOP\n").unwrap();
         in_git(&folder);
-        let mut plan = folder.plan(line);
-        plan.deny.push(DenyPattern {
-            pattern: format!("{}/secret/**", folder.text()),
-            access: Access::Read,
-        });
+        let mut plan = plan_without_secret(&folder, line);
         let done = done(&folder, &plan);
         assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
         assert!(done.stderr.contains("nothing was done"), "{line}: {done:?}");
@@ -683,12 +686,7 @@ fn perm_4_what_xargs_may_read_in_another_way_is_given_to_nobody() {
         let folder = Folder::new();
         fs::create_dir(folder.path().join("secret")).unwrap();
         fs::write(folder.path().join("secret/x"), "TOP\n").unwrap();
-        let mut plan = folder.plan(line);
-        plan.deny.push(DenyPattern {
-            pattern: format!("{}/secret/**", folder.text()),
-            access: Access::Read,
-        });
-        let done = done(&folder, &plan);
+        let done = done(&folder, &plan_without_secret(&folder, line));
         assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
         assert!(done.stderr.contains("nothing was done"), "{line}: {done:?}");
         assert!(!folder.path().join("out").exists(), "{line}");

@@ -331,6 +331,6 @@ fn literal(simple: &Simple, at: u32) -> Option<&str> {
     word.and_then(Word::as_literal)
 }
 
-fn base_name(program: &str) -> &str {
+pub(super) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or_default()
 }

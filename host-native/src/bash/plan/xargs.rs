@@ -12,7 +12,7 @@ use std::{
 use windlass_shell::{Runs, Simple, Word};
 
 use super::{
-    named::{self, RefusedArgument},
+    named::{self, RefusedArgument, base_name},
     redirect::holding,
     shell::{Leave, Shell},
     simple::Call,
@@ -80,19 +80,26 @@ impl<'p> Shell<'p> {
 }
 
 impl Options {
-    /// The options, which stand before the program. None where the end of items is written in a way that is not read here.
+    /// The options, which stand before the program. None where there is not one `xargs`, or the end of items is written in a way that is
+    /// not read here.
     fn of(simple: &Simple) -> Option<Self> {
-        let program = simple.runs.iter().filter_map(|run| match run {
+        let inner = simple.runs.iter().filter_map(|run| match run {
             Runs::Program { at, .. } => usize::try_from(*at).ok(),
             Runs::Script { .. } => None,
         });
-        // The words of `xargs` lie before the last program that the command starts.
-        let end = program.max().unwrap_or(simple.words.len());
-        let own = simple.words.get(..end).unwrap_or_default();
-        let begin = own
-            .iter()
-            .rposition(|word| word.as_literal().is_some_and(is_xargs));
-        let own = own.get(begin.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let programs: Vec<usize> = std::iter::once(0).chain(inner).collect();
+        let is_xargs = |at: &&usize| {
+            let name = simple.words.get(**at).and_then(Word::as_literal);
+            name.is_some_and(|name| base_name(name) == "xargs")
+        };
+        // Two of them would read the same input in their own ways.
+        let mut found = programs.iter().filter(is_xargs);
+        let (Some(begin), None) = (found.next(), found.next()) else {
+            return None;
+        };
+        let behind = programs.iter().filter(|at| *at > begin);
+        let end = behind.min().copied().unwrap_or(simple.words.len());
+        let own = simple.words.get(begin + 1..end).unwrap_or_default();
         let mut words = own.iter().filter_map(Word::as_literal);
         let (mut replaced, mut delimiter) = (None, None);
         while let Some(word) = words.next() {
@@ -163,10 +170,6 @@ impl Options {
         };
         found.map(RefusedArgument::option)
     }
-}
-
-fn is_xargs(word: &str) -> bool {
-    word.rsplit('/').next() == Some("xargs")
 }
 
 /// What a value of `-d` means: a byte, or its escape in C.
@@ -345,6 +348,13 @@ mod tests {
             ),
             ("timeout 5 xargs -0 cat", "a\0b", &["a", "b"]),
             ("xargs -n 5 -0 cat", "a b", &["a b"]),
+            // Its name may stand for a line.
+            ("xargs -I xargs cat xargs", "a b\nc", &["a b", "c"]),
+            (
+                "find . -exec xargs -0 cat {} + -exec wc {} +",
+                "a b\0c",
+                &["a b", "c"],
+            ),
         ] {
             assert_eq!(items(line, text), expected, "{line}: {text:?}");
         }
