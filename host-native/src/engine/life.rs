@@ -2,6 +2,17 @@
 
 use std::sync::{Arc, Mutex};
 
+use windlass_core::{
+    Input, SessionId, Spec,
+    context::{MemoryFile, MemoryScope},
+    hook::{
+        Occurrence, concerned,
+        input::{InstructionsLoaded, LoadReason, MemoryType, SessionEnd, Setup},
+    },
+    testkit::Recorder,
+};
+use windlass_engine::store::Leased;
+
 use super::{
     actor::Engine,
     agent_servers::{ToolRunners, may_replace},
@@ -19,15 +30,6 @@ use crate::{
     agent::{fresh_uuid, random_seed},
     store::{SessionFiles, TaskOutputs},
     worktree,
-};
-use windlass_core::{
-    Input, SessionId, Spec,
-    context::{MemoryFile, MemoryScope},
-    hook::{
-        Occurrence, concerned,
-        input::{InstructionsLoaded, LoadReason, MemoryType, SessionEnd, Setup},
-    },
-    testkit::Recorder,
 };
 
 impl Engine {
@@ -52,7 +54,15 @@ impl Engine {
     async fn keep(&mut self) -> Result<(), String> {
         let id = self.session_id;
         self.keeper = match self.launch.flags.no_session_persistence {
-            true => None,
+            true => {
+                // An id that was given must be free, also where nothing is kept under it.
+                let is_new = self.taken_up.as_ref().is_none_or(|it| it.is_fork);
+                if is_new && self.launch.flags.session_id.is_some() {
+                    let free = Leased::create(self.store.clone(), id).await;
+                    free.map_err(|error| error.to_string())?;
+                }
+                None
+            }
             false => {
                 let (store, output) = (self.store.clone(), Arc::clone(&self.output));
                 let taken_up = self.taken_up.as_mut();

@@ -78,6 +78,16 @@ fn sess_1_a_session_has_the_id_it_is_given_and_only_once() {
     let again = windlass.run(&["-p", "again", "--session-id", id]);
     assert_eq!(again.code, Some(1), "{again:?}");
     assert!(again.stderr.contains("already in use"), "{again:?}");
+    // Also where nothing would be kept under it.
+    let again = windlass.run(&[
+        "-p",
+        "again",
+        "--session-id",
+        id,
+        "--no-session-persistence",
+    ]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.stderr.contains("already in use"), "{again:?}");
     assert_eq!(server.requests().len(), 1);
 }
 
