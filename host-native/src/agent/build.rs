@@ -203,9 +203,9 @@ impl AgentBuilder {
         &mut self,
         sandbox: Option<&Sandbox>,
     ) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
-        let components = std::mem::take(&mut self.components);
+        let mut components = std::mem::take(&mut self.components);
         let builtin = std::mem::replace(&mut self.builtin, Selection::None);
-        let mut offered = builtin.take(&components, sandbox)?;
+        let mut offered = builtin.take(&mut components, sandbox)?;
         let (of_files, plugins) = components.of_files()?;
         offered.extend(of_files);
         let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
@@ -246,7 +246,7 @@ impl AgentBuilder {
         if !self.sandbox.is_enabled() {
             return Ok((None, Vec::new()));
         }
-        let closed = self.components.places_made();
+        let closed = self.components.own_places_made();
         let sandbox = Sandbox::closing(&self.sandbox, environment, closed)?;
         let lacks = sandbox.lacks().to_vec();
         if sandbox.is_available() {

@@ -27,7 +27,7 @@ impl Selection {
     /// The chosen tools. Reads declarations only: wasmtime does not start before the first call.
     pub(super) fn take(
         self,
-        components: &Components,
+        components: &mut Components,
         sandbox: Option<&Sandbox>,
     ) -> Result<Vec<Offered>, BuildError> {
         let names = match self {
@@ -53,7 +53,7 @@ impl Selection {
 }
 
 /// Every built-in tool, in the order in which they are offered.
-fn all(components: &Components, sandbox: Option<&Sandbox>) -> Result<Vec<Offered>, BuildError> {
+fn all(components: &mut Components, sandbox: Option<&Sandbox>) -> Result<Vec<Offered>, BuildError> {
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut tools = components.built_in()?;
     #[cfg(unix)]

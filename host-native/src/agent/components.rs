@@ -25,7 +25,7 @@ pub(super) struct Components {
 
 impl Components {
     /// The tools that come with windlass. Reads declarations only: wasmtime does not start before the first call.
-    pub(super) fn built_in(&self) -> Result<Vec<Offered>, BuildError> {
+    pub(super) fn built_in(&mut self) -> Result<Vec<Offered>, BuildError> {
         let host = self.host();
         let mut tools = Vec::new();
         for component in windlass_builtin::COMPONENTS {
@@ -35,7 +35,7 @@ impl Components {
     }
 
     /// The tools of the files, and what `system/init` says of them.
-    pub(super) fn of_files(&self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+    pub(super) fn of_files(&mut self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
         let mut offered = Vec::new();
         let mut infos = Vec::new();
         let host = self.host();
@@ -56,27 +56,22 @@ impl Components {
 
     /// Where compiled components and the keys of their seals are: nothing but windlass may reach them.
     pub(super) fn places(&self) -> Vec<PathBuf> {
-        let (of_user, other) = self.caches();
-        let caches = of_user.iter().chain(&other);
-        let places = caches.flat_map(Cache::places);
+        let of_user = Cache::of_user();
+        let other = self.host.as_ref().and_then(PluginHost::cache);
+        let places = of_user.iter().chain(other).flat_map(Cache::places);
         places.map(Path::to_path_buf).collect()
     }
 
-    /// The same, made if they are not there, as real paths.
-    pub(super) fn places_made(&self) -> Vec<PathBuf> {
-        let (of_user, other) = self.caches();
-        let caches = of_user.iter().chain(&other);
-        caches.flat_map(Cache::places_made).collect()
+    /// Those of the embedder's own host, made if they are not there, as real paths.
+    pub(super) fn own_places_made(&self) -> Vec<PathBuf> {
+        let cache = self.host.as_ref().and_then(PluginHost::cache);
+        cache.map(Cache::places_made).unwrap_or_default()
     }
 
-    /// The user's cache, and that of the embedder's own host.
-    fn caches(&self) -> (Option<Cache>, Option<Cache>) {
-        let other = self.host.as_ref().and_then(PluginHost::cache);
-        (Cache::of_user(), other.cloned())
-    }
-
-    fn host(&self) -> PluginHost {
-        self.host.clone().unwrap_or_else(default_plugin_host)
+    /// The one host of all components.
+    fn host(&mut self) -> PluginHost {
+        let host = self.host.get_or_insert_with(default_plugin_host);
+        host.clone()
     }
 }
 

@@ -16,11 +16,11 @@ pub(super) struct Components {}
     reason = "as with the feature"
 )]
 impl Components {
-    pub(super) fn built_in(&self) -> Result<Vec<Offered>, BuildError> {
+    pub(super) fn built_in(&mut self) -> Result<Vec<Offered>, BuildError> {
         Ok(Vec::new())
     }
 
-    pub(super) fn of_files(&self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
+    pub(super) fn of_files(&mut self) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
         Ok((Vec::new(), Vec::new()))
     }
 
@@ -28,7 +28,7 @@ impl Components {
         Vec::new()
     }
 
-    pub(super) fn places_made(&self) -> Vec<PathBuf> {
+    pub(super) fn own_places_made(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 }

@@ -59,11 +59,6 @@ pub struct PluginHost {
 }
 
 impl PluginHost {
-    /// Where its compiled components are kept, if they are.
-    pub(crate) fn cache(&self) -> Option<&Cache> {
-        self.config.cache.as_ref()
-    }
-
     /// A host that has not started anything.
     #[must_use]
     pub fn new(config: PluginHostConfig) -> Self {
@@ -71,6 +66,11 @@ impl PluginHost {
             config: Arc::new(config),
             runtime: Arc::default(),
         }
+    }
+
+    /// Where its compiled components are kept, if they are.
+    pub(crate) fn cache(&self) -> Option<&Cache> {
+        self.config.cache.as_ref()
     }
 
     /// Reads a component's declaration and checks what it imports. Runs nothing.

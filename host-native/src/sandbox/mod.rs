@@ -167,15 +167,16 @@ impl Sandbox {
         settings: &SandboxSettings,
         environment: &Environment,
     ) -> Result<Self, SandboxError> {
-        Self::closing(settings, environment, held_places())
+        Self::closing(settings, environment, Vec::new())
     }
 
-    /// The same that closes these places, which are there.
+    /// The same that closes further places, which are there.
     pub(crate) fn closing(
         settings: &SandboxSettings,
         environment: &Environment,
-        closed: Vec<PathBuf>,
+        mut closed: Vec<PathBuf>,
     ) -> Result<Self, SandboxError> {
+        closed.extend(held_places());
         let network = &settings.network;
         let domains = DomainList::parse(&network.allowed_domains, &network.denied_domains)?;
         let policy = Policy::read(settings, environment, closed).map_err(SandboxError::Path)?;
