@@ -235,14 +235,11 @@ impl Host for NativeHost {
     }
 
     async fn persist(&self, _id: EffectId, entries: Vec<Entry>) -> Result<(), String> {
-        match &self.transcript {
-            Some(transcript) => match transcript.persist(&entries).await {
-                Ok(_) => Ok(()),
-                Err(error) => Err(error.to_string()),
-            },
-            // There is no transcript to write to: nothing can be lost that was not lost already.
-            None => Ok(()),
-        }
+        let Some(transcript) = &self.transcript else {
+            return Ok(()); // nothing can be lost that was not lost already
+        };
+        let persisted = transcript.persist(&entries).await;
+        persisted.map(drop).map_err(|error| error.to_string())
     }
 
     async fn message(&self, message: Message) {

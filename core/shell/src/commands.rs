@@ -29,9 +29,8 @@ pub struct SimpleCommand {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandWord {
     pub(crate) text: String,
-    pub(crate) computed: bool,
     pub(crate) quoted: bool,
-    /// How much of the text stands before the first part that is computed, where one is.
+    /// How much of the text stands before the first part that is computed; none where all of it is written out.
     pub(crate) known: Option<usize>,
     pub(crate) names_in: Option<String>,
 }
@@ -99,7 +98,6 @@ impl CommandWord {
     /// Words that nobody can know beforehand.
     pub(crate) fn unknown() -> Self {
         Self {
-            computed: true,
             known: Some(0),
             ..Self::default()
         }
@@ -122,7 +120,7 @@ impl CommandWord {
     /// Whether the text is all there is: no expansion, substitution or pattern.
     #[must_use]
     pub fn is_literal(&self) -> bool {
-        !self.computed
+        self.known.is_none()
     }
 
     /// The folder whose entries it becomes, if it is a pattern over the names in one, which is written out and ends in `/` or is empty.
@@ -134,7 +132,6 @@ impl CommandWord {
 
     /// Notes that what comes next is computed.
     pub(crate) fn compute(&mut self) {
-        self.computed = true;
         self.known.get_or_insert(self.text.len());
     }
 
@@ -350,11 +347,7 @@ impl Walk {
             by_others: false,
         };
         // `./cd` is a program, which leads nowhere.
-        let is_cd = command
-            .words
-            .first()
-            .is_some_and(|word| word.is_literal() && word.text() == "cd");
-        let entered = is_cd.then(|| entered(&command));
+        let entered = command.begins_with(&["cd"]).then(|| entered(&command));
         self.found.push(command);
         match entered {
             Some(Some(folder)) => self.enter(folder),

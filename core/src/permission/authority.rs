@@ -4,7 +4,7 @@
 //! bypass lets such a place be changed unasked, and no rule but one that a person wrote outside of the folder and that names the
 //! place.
 
-use alloc::{borrow::Cow, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use super::{
     CallFacts, Mode, Rule, Source, Specifier, Standing, glob, path_pattern, path_pattern::is_under,
@@ -67,7 +67,7 @@ fn is_place_by_name(path: &str) -> bool {
         return false;
     }
     let path = as_the_loosest_system_reads(path);
-    let path = path.as_ref();
+    let path = path.as_str();
     let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
     let mut in_git = false;
     while let Some(name) = names.next() {
@@ -125,14 +125,7 @@ fn may_hold_a_place(path: &str) -> bool {
 
 /// A path as systems read it for which `.Claude` is `.claude`: in small letters, without characters that some systems pass over,
 /// and without the dots and spaces at the end of a name. Where a system tells such names apart, a name more is asked about.
-fn as_the_loosest_system_reads(path: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b'~';
-    let reads_as_it_is = |name: &str| {
-        matches!(name, "." | "..") || !name.ends_with(['.', ' ']) && name.bytes().all(is_plain)
-    };
-    if path.split('/').all(reads_as_it_is) {
-        return Cow::Borrowed(path);
-    }
+fn as_the_loosest_system_reads(path: &str) -> String {
     let is_passed_over = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
     let names = path.split('/').map(|name| {
         let name: String = name.chars().filter(|c| !is_passed_over(c)).collect();
@@ -142,7 +135,7 @@ fn as_the_loosest_system_reads(path: &str) -> Cow<'_, str> {
             named => named.to_lowercase(),
         }
     });
-    Cow::Owned(names.collect::<Vec<String>>().join("/"))
+    names.collect::<Vec<String>>().join("/")
 }
 
 /// The place that a call may change although nobody who may say so has said so.

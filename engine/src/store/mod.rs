@@ -31,7 +31,7 @@ use windlass_core::{RawJson, SessionId, UnixMillis};
 pub use self::{
     error::StoreError,
     memory::MemoryStore,
-    writer::{AgentMeta, Appended, Leased, SessionWriter, agent_meta_name, file_name},
+    writer::{AgentMeta, Appended, Leased, SessionWriter, file_name},
 };
 
 /// Keeps sessions. See the [module](self) for what it promises.

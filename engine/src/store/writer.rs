@@ -153,7 +153,7 @@ impl<S: Store> SessionWriter<S> {
     ) -> Result<Appended, StoreError> {
         let Leased { store, lease } = &self.leased;
         let meta = encoded(meta);
-        let name = agent_meta_name(agent);
+        let name = format!("subagents/agent-{}.meta.json", file_name(agent));
         (store.put(lease, &name, meta.get().as_bytes())).await?;
         let mut entry = RawObject::default();
         entry.set("type", RawJson::string("agent_metadata"));
@@ -196,12 +196,6 @@ impl<S: Store> SessionWriter<S> {
         }
         failure.map_or(Ok(appended), Err)
     }
-}
-
-/// The name of the document about a subagent.
-#[must_use]
-pub fn agent_meta_name(agent: &str) -> String {
-    format!("subagents/agent-{}.meta.json", file_name(agent))
 }
 
 /// An id as part of a name: what a path would read as something else becomes `_`.

@@ -436,32 +436,30 @@ impl AgentBuilder {
     /// It is asked to stop when its time is over ([`HookContext::cancelled`](super::HookContext::cancelled)). A
     /// panic or an error means what the matcher's failure policy says: by default, a call is asked about and everything
     /// else goes on.
-    pub fn hook<F, Fut>(mut self, matcher: impl Into<HookMatcher>, handler: F) -> Self
+    pub fn hook<F, Fut>(self, matcher: impl Into<HookMatcher>, handler: F) -> Self
     where
         F: Fn(HookInput, HookContext) -> Fut + Send + Sync + 'static,
         Fut: Future + Send + 'static,
         Fut::Output: IntoHookAnswer,
     {
-        let mut matcher = matcher.into();
-        let name = format!("hook_{}", self.hooks.len());
-        self.hooks
-            .insert(name.clone(), Arc::new(HookClosure::new(handler)));
-        matcher.hooks = vec![name];
-        self.spec.hooks.push(matcher);
-        self
+        self.registered(matcher.into(), Arc::new(HookClosure::new(handler)))
     }
 
     /// A program that runs at an event, as settings files name them: it reads what happened as JSON from its standard input and
     /// answers by its exit code and what it writes ([`HookCommand`](crate::hooks::HookCommand)).
     #[cfg(unix)]
     pub fn hook_command(
-        mut self,
+        self,
         matcher: impl Into<HookMatcher>,
         command: crate::hooks::HookCommand,
     ) -> Self {
-        let mut matcher = matcher.into();
+        self.registered(matcher.into(), Arc::new(command))
+    }
+
+    /// With a hook, under a name of its own.
+    fn registered(mut self, mut matcher: HookMatcher, hook: Arc<dyn RunHook>) -> Self {
         let name = format!("hook_{}", self.hooks.len());
-        self.hooks.insert(name.clone(), Arc::new(command));
+        self.hooks.insert(name.clone(), hook);
         matcher.hooks = vec![name];
         self.spec.hooks.push(matcher);
         self

@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -19,7 +18,7 @@ use windlass_engine::{
 
 use super::{
     open_session::OpenSession,
-    place::{SessionFiles, document, failed, of_agent},
+    place::{SessionFiles, content, document, is_filled, path_of},
     snapshot,
 };
 
@@ -151,7 +150,7 @@ impl FileStore {
 impl SendStore for FileStore {
     async fn create(&self, session: SessionId) -> Result<Lease, StoreError> {
         let transcript = self.shared.files.session(session);
-        if fs::metadata(&transcript).is_ok_and(|file| file.len() > 0) {
+        if is_filled(&transcript) {
             return Err(StoreError::Exists(session));
         }
         self.lease(session, transcript, |_| Ok(()))
@@ -195,10 +194,7 @@ impl SendStore for FileStore {
             let Some(transcript) = store.shared.files.find(session)? else {
                 return Ok(None);
             };
-            let path = match &agent {
-                Some(agent) => of_agent(&transcript, agent),
-                None => transcript,
-            };
+            let path = path_of(&transcript, agent.as_deref());
             let Some(text) = content(&path)? else {
                 return Ok(None);
             };
@@ -254,25 +250,9 @@ impl SendStore for FileStore {
         });
         let path = open.unwrap_or_else(|| {
             let transcript = self.shared.files.session(session);
-            agent.map_or(transcript.clone(), |agent| of_agent(&transcript, agent))
+            path_of(&transcript, agent)
         });
         path.display().to_string()
-    }
-}
-
-/// What is in a file; none where there is none.
-fn content(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match fs::read(path) {
-        Ok(content) => Ok(Some(content)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(failed("reading", path, error)),
     }
 }
 

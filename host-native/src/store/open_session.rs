@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,7 @@ use windlass_engine::{
 };
 
 use super::{
-    place::{document, failed, of_agent},
+    place::{document, failed, path_of},
     snapshot,
 };
 
@@ -25,7 +25,13 @@ pub(super) struct OpenSession {
     /// Tells this lease from others of the session.
     pub(super) epoch: u64,
     transcript: PathBuf,
-    open: BTreeMap<Option<String>, LineFile>,
+    open: BTreeMap<Option<String>, OpenFile>,
+}
+
+#[derive(Debug)]
+struct OpenFile {
+    path: PathBuf,
+    lines: LineFile,
 }
 
 impl OpenSession {
@@ -48,14 +54,12 @@ impl OpenSession {
     }
 
     pub(super) fn append(&mut self, batch: Batch<'_>) -> Result<(), StoreError> {
-        let path = self.path(batch.agent);
-        let size = batch.lines.iter().map(|line| line.get().len() + 1).sum();
-        let bytes = lines(batch.lines, size);
-        let file = self.file(batch.agent)?;
-        // All lines by one write, or none.
-        (file.append(&bytes)).map_err(|error| failed("writing", &path, error))?;
+        let OpenFile { path, lines } = self.file(batch.agent)?;
+        // All of them by one write, or none.
+        let written = lines.append(&bytes_of(batch.lines));
+        written.map_err(|error| failed("writing", path, error))?;
         match batch.snapshot {
-            Some(bytes) => snapshot::write(&path, bytes),
+            Some(bytes) => snapshot::write(path, bytes),
             None => Ok(()),
         }
     }
@@ -67,40 +71,37 @@ impl OpenSession {
     }
 
     pub(super) fn path(&self, agent: Option<&str>) -> PathBuf {
-        match agent {
-            Some(agent) => of_agent(&self.transcript, agent),
-            None => self.transcript.clone(),
-        }
+        path_of(&self.transcript, agent)
     }
 
-    fn file(&mut self, agent: Option<&str>) -> Result<&mut LineFile, StoreError> {
+    fn file(&mut self, agent: Option<&str>) -> Result<&mut OpenFile, StoreError> {
         // Whoever writes for a subagent holds the session.
         if agent.is_some() && !self.open.contains_key(&None) {
             self.file(None)?;
         }
-        let path = self.path(agent);
-        let session = self.session;
-        let key = agent.map(ToOwned::to_owned);
-        match self.open.entry(key) {
+        match self.open.entry(agent.map(ToOwned::to_owned)) {
             Entry::Occupied(open) => Ok(open.into_mut()),
             Entry::Vacant(vacant) => {
+                let path = path_of(&self.transcript, agent);
                 create_folder(&path)?;
-                let mut file =
+                let mut lines =
                     LineFile::open(&path).map_err(|error| failed("opening", &path, error))?;
                 if agent.is_none() {
-                    match file.lock() {
+                    match lines.lock() {
                         Ok(true) => {}
-                        Ok(false) => return Err(StoreError::Busy(session)),
+                        Ok(false) => return Err(StoreError::Busy(self.session)),
                         Err(error) => return Err(failed("locking", &path, error)),
                     }
                 }
-                Ok(vacant.insert(file))
+                Ok(vacant.insert(OpenFile { path, lines }))
             }
         }
     }
 }
 
-fn lines(lines: &[RawJson], size: usize) -> Vec<u8> {
+/// Lines with their ends.
+fn bytes_of(lines: &[RawJson]) -> Vec<u8> {
+    let size = lines.iter().map(|line| line.get().len() + 1).sum();
     let mut bytes = Vec::with_capacity(size);
     for line in lines {
         bytes.extend_from_slice(line.get().as_bytes());
@@ -118,6 +119,6 @@ pub(super) fn create_folder(path: &Path) -> Result<(), StoreError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let created: io::Result<()> = builder.create(folder);
+    let created = builder.create(folder);
     created.map_err(|error| failed("creating", folder, error))
 }

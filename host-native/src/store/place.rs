@@ -127,8 +127,11 @@ impl SessionFiles {
     }
 }
 
-/// The transcript of a subagent, beside that of its session.
-pub(super) fn of_agent(transcript: &Path, agent: &str) -> PathBuf {
+/// The transcript of a session, which is this, or that of one of its subagents, which lies beside.
+pub(super) fn path_of(transcript: &Path, agent: Option<&str>) -> PathBuf {
+    let Some(agent) = agent else {
+        return transcript.to_path_buf();
+    };
     let folder = transcript.with_extension("").join("subagents");
     folder.join(format!("agent-{}.jsonl", file_name(agent)))
 }
@@ -140,6 +143,15 @@ pub(super) fn document(transcript: &Path, name: &str) -> PathBuf {
 
 pub(super) fn failed(doing: &'static str, path: &Path, error: io::Error) -> StoreError {
     StoreError::failed(doing, path.display(), error)
+}
+
+/// What is in a file; none where there is none.
+pub(super) fn content(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(failed("reading", path, error)),
+    }
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
@@ -160,7 +172,7 @@ fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-fn is_filled(path: &Path) -> bool {
+pub(super) fn is_filled(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0)
 }
 

@@ -1,7 +1,7 @@
 //! A snapshot beside a transcript: a file whose first line says how long the transcript was.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -10,7 +10,10 @@ use windlass_engine::{
     store::{Snapshot, StoreError},
 };
 
-use super::{open_session::create_folder, place::failed};
+use super::{
+    open_session::create_folder,
+    place::{content, failed},
+};
 
 /// Keeps a snapshot of what the transcript is now. Between the lines and this a process may end: then the one before stays,
 /// which is not current any more.
@@ -25,11 +28,8 @@ pub(super) fn write(transcript: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 
 /// The snapshot of a transcript that is so many bytes long. A file that is none counts as none.
 pub(super) fn read(transcript: &Path, length: u64) -> Result<Option<Snapshot>, StoreError> {
-    let path = of(transcript);
-    let content = match fs::read(&path) {
-        Ok(content) => content,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed("reading", &path, error)),
+    let Some(content) = content(&of(transcript))? else {
+        return Ok(None);
     };
     let mut parts = content.splitn(2, |byte| *byte == b'\n');
     let at = parts.next().and_then(|line| std::str::from_utf8(line).ok());

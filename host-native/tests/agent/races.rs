@@ -107,7 +107,7 @@ async fn conf_5_no_tool_reaches_what_a_swapped_link_leads_to() {
         ..PluginHostConfig::default()
     });
     let stop = AtomicBool::new(false);
-    let results = std::thread::scope(|scope| {
+    let (tried, through) = std::thread::scope(|scope| {
         scope.spawn(|| {
             let folder = work.join("race/d");
             while !stop.load(Ordering::Relaxed) {
@@ -138,7 +138,6 @@ async fn conf_5_no_tool_reaches_what_a_swapped_link_leads_to() {
         stop.store(true, Ordering::Relaxed);
         (tried, through)
     });
-    let (tried, through) = results;
     eprintln!("tried: {tried} calls of tools");
     assert_eq!(through, None);
     for place in &closed {

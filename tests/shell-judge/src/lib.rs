@@ -34,3 +34,6 @@ pub use run::{Outcome, Ran, Shell};
 pub use shrink::shrink;
 pub use stage::{Files, Stage};
 pub use trial::{Fault, Tally, Tried, run_many, try_line};
+
+/// The least share of generated lines, in hundredths, that must pass: what is refused shows nothing.
+pub const LEAST_PASSING: u64 = 30;

@@ -4,8 +4,8 @@ use std::{io, process::ExitCode};
 
 use lexopt::{Arg, ValueExt as _};
 use windlass_shell_judge::{
-    ALL, FORBIDDING, Former, Judged, Line, Reading, Stage, corpus, generate, generate_for,
-    run_many, shrink,
+    ALL, FORBIDDING, Former, Judged, LEAST_PASSING, Line, Reading, Stage, corpus, generate,
+    generate_for, run_many, shrink,
 };
 
 const HELP: &str = "\
@@ -71,8 +71,7 @@ fn former_reads() -> Result<(), lexopt::Error> {
     Ok(())
 }
 
-/// The least share of lines, in hundredths, that must pass where there are many.
-const LEAST_PASSING: f64 = 30.0;
+/// Lines of which a share says something.
 const MANY: u64 = 10_000;
 
 fn judge(chosen: &Chosen) -> io::Result<bool> {
@@ -102,7 +101,9 @@ fn judge(chosen: &Chosen) -> io::Result<bool> {
         tally.passed,
         tally.faulty.len()
     );
-    let shows_enough = tally.tried < MANY || share >= LEAST_PASSING || chosen.forbidding;
+    let shows_enough = tally.tried < MANY
+        || tally.passed * 100 >= tally.tried * LEAST_PASSING
+        || chosen.forbidding;
     if !shows_enough {
         println!("too few of them passed: what is refused shows nothing");
     }

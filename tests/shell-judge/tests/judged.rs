@@ -4,20 +4,17 @@
 use std::env;
 
 use windlass_shell_judge::{
-    CLASSES, Detect, FORBIDDING, Judged, Line, Permissions, Reading, Stage, Tried, corpus,
-    generate, generate_for, run_many, shrink, try_line, written_out,
+    CLASSES, Detect, FORBIDDING, Judged, LEAST_PASSING, Line, Permissions, Reading, Stage, Tried,
+    corpus, generate, generate_for, run_many, shrink, try_line, written_out,
 };
 
 /// So many lines are tried when nothing is said.
 const LINES: u64 = 20_000;
 
-/// The least share of lines, in hundredths, that must pass: what is refused shows nothing.
-const LEAST_PASSING: u64 = 30;
-
 /// So many lines are tried where everything may run but what is denied.
 const FORBIDDING_LINES: u64 = 3_000;
 
-/// The least share of them that must pass.
+/// The least share of them, in hundredths, that must pass.
 const LEAST_PASSING_FORBIDDING: u64 = 20;
 
 /// Faults after which the search ends.

@@ -102,7 +102,7 @@ impl<'a> Scanner<'a> {
         }
         // A bracket alone matches nothing: these are programs.
         if self.at - start == word.text.len() && matches!(word.text.as_str(), "[" | "[[") {
-            word.computed = false;
+            word.known = None;
         }
         Ok((self.at > start).then_some(word))
     }

@@ -12,7 +12,7 @@ use windlass_engine::{
     store::{Batch, SendStore as _, StoreError},
 };
 
-use super::{append, config, id, line, lines_of, session, store};
+use super::{append, begun, config, id, line, lines_of, session, store};
 
 fn transcript(root: &Path) -> PathBuf {
     let folder = root
@@ -24,8 +24,7 @@ fn transcript(root: &Path) -> PathBuf {
 #[tokio::test]
 async fn sess_1_nothing_is_created_before_the_first_line() {
     let root = tempfile::tempdir().unwrap();
-    let store = store(root.path());
-    let lease = store.create(session()).await.unwrap();
+    let (store, lease) = begun(root.path()).await;
     assert!(!root.path().join("config").exists());
     append(&store, &lease, &[line(1, "x")]).await.unwrap();
     let place = store.place(session(), None);
@@ -38,8 +37,7 @@ async fn sess_1_nothing_is_created_before_the_first_line() {
 async fn sess_1_transcripts_are_for_their_owners_eyes() {
     use std::os::unix::fs::PermissionsExt as _;
     let root = tempfile::tempdir().unwrap();
-    let store = store(root.path());
-    let lease = store.create(session()).await.unwrap();
+    let (store, lease) = begun(root.path()).await;
     append(&store, &lease, &[line(1, "x")]).await.unwrap();
     store.put(&lease, "notes/a.json", b"{}").await.unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -52,8 +50,7 @@ async fn sess_1_transcripts_are_for_their_owners_eyes() {
 #[tokio::test]
 async fn sess_1_subagents_and_documents_stand_beside_the_transcript() {
     let root = tempfile::tempdir().unwrap();
-    let store = store(root.path());
-    let lease = store.create(session()).await.unwrap();
+    let (store, lease) = begun(root.path()).await;
     let batch = Batch {
         agent: Some("a/../1"),
         lines: &[line(1, "look there")],
@@ -123,8 +120,7 @@ async fn sess_1_a_session_is_found_by_its_id_wherever_it_ran_and_goes_on_there()
 #[tokio::test]
 async fn sess_2_lines_of_other_programs_stay() {
     let root = tempfile::tempdir().unwrap();
-    let store = store(root.path());
-    let lease = store.create(session()).await.unwrap();
+    let (store, lease) = begun(root.path()).await;
     append(&store, &lease, &[line(1, "x")]).await.unwrap();
     use std::io::Write as _;
     let title = json!({"type": "custom-title", "customTitle": "T", "sessionId": session()});
@@ -140,8 +136,7 @@ async fn sess_2_lines_of_other_programs_stay() {
 #[tokio::test]
 async fn sess_4_a_session_that_somebody_writes_to_is_closed_to_others_until_they_end() {
     let root = tempfile::tempdir().unwrap();
-    let one = store(root.path());
-    let lease = one.create(session()).await.unwrap();
+    let (one, lease) = begun(root.path()).await;
     append(&one, &lease, &[line(1, "x")]).await.unwrap();
     // As another process: another store over the same files.
     let other = store(root.path());
@@ -159,8 +154,7 @@ async fn sess_4_a_session_that_somebody_writes_to_is_closed_to_others_until_they
 #[tokio::test]
 async fn sess_2_a_deleted_session_leaves_nothing_behind() {
     let root = tempfile::tempdir().unwrap();
-    let store = store(root.path());
-    let lease = store.create(session()).await.unwrap();
+    let (store, lease) = begun(root.path()).await;
     append(&store, &lease, &[line(1, "x")]).await.unwrap();
     store.put(&lease, "a", b"b").await.unwrap();
     store.release(&lease);
@@ -175,8 +169,7 @@ async fn sess_2_a_deleted_session_leaves_nothing_behind() {
 #[tokio::test]
 async fn sess_4_a_folder_that_cannot_be_made_is_told_and_made_later() {
     let root = tempfile::tempdir().unwrap();
-    let store = store(root.path());
-    let lease = store.create(session()).await.unwrap();
+    let (store, lease) = begun(root.path()).await;
     // A file where the folder should be.
     fs::write(root.path().join("config"), "in the way").unwrap();
     let lines: [RawJson; 1] = [line(1, "x")];

@@ -8,7 +8,7 @@ use std::{
 
 use windlass_engine::store::{SendStore as _, StoreError};
 
-use super::{append, line, lines_of, session, store};
+use super::{append, begun, line, lines_of, session};
 
 /// A file system of a few pages, gone with this value.
 struct SmallDisk(tempfile::TempDir);
@@ -59,8 +59,7 @@ async fn sess_4_a_full_disk_leaves_whole_lines_and_nothing_is_lost() {
         return;
     };
     let long = [line(3, &"long ".repeat(6_000))];
-    let store = store(disk.path());
-    let lease = store.create(session()).await.unwrap();
+    let (store, lease) = begun(disk.path()).await;
     append(&store, &lease, &[line(1, "x"), line(2, "y")])
         .await
         .unwrap();

@@ -37,6 +37,13 @@ fn store(root: &Path) -> FileStore {
     FileStore::new(&config(root), root.join("work"))
 }
 
+/// A store, and the right to write to a session that begins.
+async fn begun(root: &Path) -> (FileStore, Lease) {
+    let store = store(root);
+    let lease = store.create(session()).await.unwrap();
+    (store, lease)
+}
+
 /// A line of a conversation, as long as its text.
 fn line(n: u128, text: &str) -> RawJson {
     let line = json!({

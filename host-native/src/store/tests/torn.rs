@@ -4,14 +4,13 @@ use std::fs;
 
 use windlass_engine::{store::SendStore as _, transcript::SavedSession};
 
-use super::{append, id, line, session, store};
+use super::{append, begun, id, line, session, store};
 
 /// A kill tears the last line; whatever was acknowledged is there, and what is written afterwards too.
 #[tokio::test]
 async fn sess_4_a_torn_line_takes_nothing_with_it() {
     let root = tempfile::tempdir().unwrap();
-    let first = store(root.path());
-    let lease = first.create(session()).await.unwrap();
+    let (first, lease) = begun(root.path()).await;
     append(&first, &lease, &[line(1, "first")]).await.unwrap();
     let path = first.place(session(), None);
     let acknowledged = fs::read(&path).unwrap().len();
