@@ -1,6 +1,6 @@
 //! Turns a session with a host: the only place where effects meet futures.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::boxed::Box;
 use core::{
     future::{Future, poll_fn},
     pin::{Pin, pin},
@@ -8,16 +8,14 @@ use core::{
 };
 
 use futures_core::Stream;
-use futures_util::{
-    FutureExt, StreamExt,
-    stream::{self, SelectAll},
-};
+use futures_util::{FutureExt, StreamExt, stream};
 
 use crate::{
     effect::{Answer, Effect, Input, Output},
-    host::{CancelSignal, Cancelled, Host},
+    host::{CancelSignal, Host},
     id::{EffectId, Millis, Now},
     message::Message,
+    running::{OnCancel, RunningEffects},
     session::{HostError, Session},
 };
 
@@ -84,8 +82,7 @@ pub async fn drive_observed<M: Machine, H: Host>(
     mut observe: impl FnMut(&Message),
 ) -> Result<(), HostError> {
     let mut inputs = pin!(inputs.fuse());
-    let mut running = SelectAll::new();
-    let mut controls: Vec<Control> = Vec::new();
+    let mut running = RunningEffects::default();
     let mut turn = Turn::Inputs;
     let mut told_of_the_end = false;
     loop {
@@ -97,15 +94,11 @@ pub async fn drive_observed<M: Machine, H: Host>(
                 }
                 Output::Refused(error) => host.refused(error),
                 Output::Effect(id, effect) => {
-                    let control = Control::new(id);
-                    running.push(perform(host, id, effect, &control));
-                    controls.push(control);
+                    let on_cancel = OnCancel::of(&effect);
+                    running.start(id, on_cancel, |cancel| perform(host, id, effect, cancel));
                 }
-                Output::Cancel(id) => control(&controls, id, |c| c.cancel.cancel()),
-                Output::Abandon(id) => {
-                    control(&controls, id, |c| c.abandon.cancel());
-                    controls.retain(|c| c.id != id);
-                }
+                Output::Cancel(id) => running.cancel(id),
+                Output::Abandon(id) => running.abandon(id),
             }
         }
         // Before anything waits: a session that is held across a wait would have to be `Sync`.
@@ -147,11 +140,6 @@ pub async fn drive_observed<M: Machine, H: Host>(
         let Some(input) = input else {
             return Ok(());
         };
-        if let Input::Answer(id, answer) = &input
-            && answer.is_last()
-        {
-            controls.retain(|c| c.id != *id);
-        }
         told_of_the_end |= input == Input::End;
         session.handle(host.now(), input)?;
     }
@@ -173,123 +161,48 @@ impl Turn {
     }
 }
 
-/// How a running effect is stopped.
-struct Control {
-    id: EffectId,
-    /// Stop, and say so.
-    cancel: CancelSignal,
-    /// Be dropped; nobody listens any more.
-    abandon: CancelSignal,
-}
-
-impl Control {
-    fn new(id: EffectId) -> Self {
-        Self {
-            id,
-            cancel: CancelSignal::new(),
-            abandon: CancelSignal::new(),
-        }
-    }
-}
-
-fn control(controls: &[Control], id: EffectId, act: impl Fn(&Control)) {
-    controls.iter().filter(|c| c.id == id).for_each(act);
-}
-
-/// Starts an effect; its answers come with its id.
-fn perform<'h, H: Host>(
-    host: &'h H,
+/// Performs an effect.
+fn perform<H: Host>(
+    host: &H,
     id: EffectId,
     effect: Effect,
-    control: &Control,
-) -> impl Stream<Item = (EffectId, Answer)> + Unpin + use<'h, H> {
-    let cancel = control.cancel.cancelled();
-    let answers = match effect {
-        Effect::Http(request) => Answers::Http(Guarded::new(host.http(id, request), cancel, true)),
-        Effect::CallTool(call) => {
-            // A tool hears of the cancellation and ends by itself; only abandoning drops it.
-            let answers = host.call_tool(id, call, control.cancel.clone());
-            Answers::Tool(Guarded::new(answers, control.abandon.cancelled(), false))
-        }
+    cancel: CancelSignal,
+) -> impl Stream<Item = Answer> + use<'_, H> {
+    match effect {
+        Effect::Http(request) => Answers::Http(Box::pin(host.http(id, request))),
+        Effect::CallTool(call) => Answers::Tool(Box::pin(host.call_tool(id, call, cancel))),
         Effect::ProbeTool(probe) => {
             let answer = host.probe_tool(id, probe).map(Answer::Probed);
-            Answers::Probe(Guarded::new(stream::once(answer), cancel, true))
+            Answers::Probe(Box::pin(stream::once(answer)))
         }
-        Effect::RunHook(call) => {
-            // As a tool.
-            let answers = host.run_hook(id, call, control.cancel.clone());
-            Answers::Hook(Guarded::new(answers, control.abandon.cancelled(), false))
-        }
+        Effect::RunHook(call) => Answers::Hook(Box::pin(host.run_hook(id, call, cancel))),
         Effect::Resolve(paths) => {
             let answer = host.resolve(id, paths).map(Answer::Resolved);
-            Answers::Resolve(Guarded::new(stream::once(answer), cancel, true))
+            Answers::Resolve(Box::pin(stream::once(answer)))
         }
         Effect::AskPermission(request) => {
             let answer = host.ask_permission(id, request).map(Answer::Permission);
-            Answers::Ask(Guarded::new(stream::once(answer), cancel, true))
+            Answers::Ask(Box::pin(stream::once(answer)))
         }
         Effect::Persist(entries) => {
             let answer = host.persist(id, entries).map(|written| match written {
                 Ok(()) => Answer::Persisted,
                 Err(reason) => Answer::PersistFailed(reason),
             });
-            Answers::Persist(Guarded::new(stream::once(answer), cancel, true))
-        }
-    };
-    answers.map(move |answer| (id, answer))
-}
-
-/// The answers of one effect: exactly one last one, whatever the host's stream does.
-struct Guarded<S> {
-    answers: Pin<Box<S>>,
-    stop: Cancelled,
-    /// Whether being stopped is answered.
-    says_cancelled: bool,
-    done: bool,
-}
-
-impl<S: Stream<Item = Answer>> Guarded<S> {
-    fn new(answers: S, stop: Cancelled, says_cancelled: bool) -> Self {
-        Self {
-            answers: Box::pin(answers),
-            stop,
-            says_cancelled,
-            done: false,
-        }
-    }
-
-    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Answer>> {
-        if self.done {
-            return Poll::Ready(None);
-        }
-        if Pin::new(&mut self.stop).poll(cx).is_ready() {
-            self.done = true;
-            return Poll::Ready(self.says_cancelled.then_some(Answer::Cancelled));
-        }
-        match self.answers.as_mut().poll_next(cx) {
-            Poll::Ready(Some(answer)) => {
-                self.done = answer.is_last();
-                Poll::Ready(Some(answer))
-            }
-            // A stream that ends without its last answer must not leave the machine waiting.
-            Poll::Ready(None) => {
-                self.done = true;
-                Poll::Ready(Some(Answer::Cancelled))
-            }
-            Poll::Pending => Poll::Pending,
+            Answers::Persist(Box::pin(stream::once(answer)))
         }
     }
 }
 
 /// One type for the answers of all kinds of effects.
 enum Answers<H, T, B, K, R, A, P> {
-    Http(Guarded<H>),
-    Tool(Guarded<T>),
-    Probe(Guarded<B>),
-    Hook(Guarded<K>),
-    Resolve(Guarded<R>),
-    Ask(Guarded<A>),
-    Persist(Guarded<P>),
+    Http(Pin<Box<H>>),
+    Tool(Pin<Box<T>>),
+    Probe(Pin<Box<B>>),
+    Hook(Pin<Box<K>>),
+    Resolve(Pin<Box<R>>),
+    Ask(Pin<Box<A>>),
+    Persist(Pin<Box<P>>),
 }
 
 impl<H, T, B, K, R, A, P> Stream for Answers<H, T, B, K, R, A, P>
@@ -306,13 +219,13 @@ where
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Answer>> {
         match self.get_mut() {
-            Self::Http(answers) => answers.poll_answer(cx),
-            Self::Tool(answers) => answers.poll_answer(cx),
-            Self::Probe(answers) => answers.poll_answer(cx),
-            Self::Hook(answers) => answers.poll_answer(cx),
-            Self::Resolve(answers) => answers.poll_answer(cx),
-            Self::Ask(answers) => answers.poll_answer(cx),
-            Self::Persist(answers) => answers.poll_answer(cx),
+            Self::Http(answers) => answers.as_mut().poll_next(cx),
+            Self::Tool(answers) => answers.as_mut().poll_next(cx),
+            Self::Probe(answers) => answers.as_mut().poll_next(cx),
+            Self::Hook(answers) => answers.as_mut().poll_next(cx),
+            Self::Resolve(answers) => answers.as_mut().poll_next(cx),
+            Self::Ask(answers) => answers.as_mut().poll_next(cx),
+            Self::Persist(answers) => answers.as_mut().poll_next(cx),
         }
     }
 }

@@ -42,6 +42,7 @@ pub mod permission;
 pub mod price;
 pub mod provider;
 mod rfc3339;
+pub mod running;
 pub mod schema;
 mod session;
 pub use windlass_shell as shell;
