@@ -1,5 +1,6 @@
 //! What makes windlass an engine for the official Agent SDKs.
 //!
+//! - [`machine`]: the engine itself, without IO: lines, answers and time go in, lines and effects come out.
 //! - [`protocol`]: the lines that an SDK and its engine exchange, as a pure codec: no process, no pipe.
 //! - [`transcript`]: conversations as lines, in the form that the SDKs' session functions read.
 //! - [`store`]: where what lasts is kept: the seam, and memory.
@@ -16,6 +17,8 @@ mod block_uuid;
 pub mod checkpoint;
 pub mod config_dir;
 mod line_file;
+pub mod machine;
+pub mod mcp;
 pub mod project;
 pub mod protocol;
 pub mod settings;

@@ -7,7 +7,7 @@ use windlass_core::{
     provider::StopReason,
 };
 
-use super::{Facts, Frames, turn::Accepted, with};
+use super::{Facts, Frames, turn::QueuedPrompt, with};
 use crate::transcript::CostState;
 
 /// The error by which a session reports that it was interrupted.
@@ -16,24 +16,23 @@ const INTERRUPTED: &str = "interrupted";
 /// What a result says that the session's own does not.
 #[derive(Debug, Default)]
 pub(super) struct Ending {
-    pub(super) prompts: Vec<Accepted>,
+    pub(super) prompts: Vec<QueuedPrompt>,
     pub(super) terminal_reason: Option<&'static str>,
     pub(super) local_command: Option<&'static str>,
     pub(super) api_error_status: Option<Value>,
     pub(super) is_wake: bool,
     pub(super) was_cut: bool,
+    /// Prompts that wait behind it.
+    pub(super) queued: usize,
 }
 
 impl Frames {
     pub(super) fn result(&mut self, mut result: ResultMessage, facts: Facts) -> Vec<String> {
         let mut lines = Vec::new();
         let mut turn = std::mem::take(&mut self.turn);
-        if turn.prompts.is_empty() && !turn.is_wake && !self.accepted.is_empty() {
-            // It was dropped before it entered the conversation, or was a command to the session.
-            turn.prompts.push(self.accepted.remove(0));
-        }
         let mut ending = Ending {
             is_wake: turn.is_wake,
+            queued: facts.queued,
             ..Ending::default()
         };
         let interrupted = result.subtype == ResultSubtype::ErrorDuringExecution
@@ -135,7 +134,7 @@ impl Frames {
             );
         }
         set("result_index", self.results.into());
-        set("queued_turn_count", self.accepted.len().into());
+        set("queued_turn_count", ending.queued.into());
         self.results = self.results.saturating_add(1);
         let given: Vec<&str> = ending
             .prompts

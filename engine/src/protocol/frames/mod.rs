@@ -14,18 +14,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use windlass_core::{
-    Message, RawJson, Seeded, SessionId, UnixMillis, Uuid,
+    Message, RawJson, Seeded, SessionId, UnixMillis,
     content::Block,
     context::{CompactionTrigger, interruption::INTERRUPTED_IN_CALLS},
     message::{AssistantMessage, SystemMessage, UserMessage},
 };
 
-pub use self::own::LocalCommand;
-use self::{
-    task::RunningAgent,
-    turn::{Accepted, Turn},
-};
-use super::{inbound::UserFrame, line::to_line};
+pub use self::{own::LocalCommand, turn::QueuedPrompt};
+use self::{task::RunningAgent, turn::Turn};
+use super::line::to_line;
 use crate::{block_uuid, transcript::CostState};
 
 /// What this engine can do beyond what every engine can, by the names under which the SDKs look for it.
@@ -64,6 +61,8 @@ pub struct Facts {
     pub http_status: Option<u16>,
     /// When it was said.
     pub at: Option<UnixMillis>,
+    /// Prompts that no turn has taken in yet.
+    pub queued: usize,
 }
 
 /// What a session is doing, as state frames say it.
@@ -83,8 +82,6 @@ pub struct Frames {
     /// Ids of frames that no message of the session stands for.
     ids: Seeded,
     state: State,
-    /// Prompts that no turn has taken in yet.
-    accepted: Vec<Accepted>,
     turn: Turn,
     /// Background tasks that run: id, kind, description.
     tasks: Vec<Value>,
@@ -116,7 +113,6 @@ impl Frames {
             session_id,
             ids: Seeded::new(seed),
             state: State::Idle,
-            accepted: Vec::new(),
             turn: Turn::default(),
             tasks: Vec::new(),
             agents: BTreeMap::new(),
@@ -138,16 +134,10 @@ impl Frames {
         self.state != State::Idle
     }
 
-    /// Whether a prompt is being answered or waits to be: a background task alone is no answer.
+    /// Whether a turn has begun and has no result. A background task alone is no turn.
     #[must_use]
-    pub fn is_answering(&self) -> bool {
-        self.turn.is_open || !self.accepted.is_empty()
-    }
-
-    /// How many prompts were accepted that no turn has taken in yet.
-    #[must_use]
-    pub fn accepted_count(&self) -> usize {
-        self.accepted.len()
+    pub fn is_in_turn(&self) -> bool {
+        self.turn.is_open
     }
 
     /// Whether no background task is known to run.
@@ -156,28 +146,28 @@ impl Frames {
         self.tasks.is_empty()
     }
 
-    /// A prompt was accepted, under the id it has in the session.
-    pub fn accepted(&mut self, frame: &UserFrame, uuid: Uuid) -> Vec<String> {
+    /// A prompt was accepted.
+    pub fn accepted(&mut self, prompt: &QueuedPrompt) -> Vec<String> {
         let mut lines = self.running();
-        let accepted = Accepted::new(frame, uuid);
-        lines.extend(self.life(&accepted, "queued"));
-        self.accepted.push(accepted);
+        lines.extend(self.life(prompt, "queued"));
         lines
     }
 
     /// A prompt that was accepted was taken back.
-    pub fn withdrawn(&mut self, uuid: Uuid) -> Vec<String> {
-        let Some(at) = self.accepted.iter().position(|prompt| prompt.uuid == uuid) else {
-            return Vec::new();
-        };
-        let prompt = self.accepted.remove(at);
-        self.life(&prompt, "cancelled").into_iter().collect()
+    pub fn withdrawn(&mut self, prompt: &QueuedPrompt) -> Vec<String> {
+        self.life(prompt, "cancelled").into_iter().collect()
     }
 
-    /// Prompts that no turn has taken in yet, as their senders name them.
-    pub fn queued(&self) -> impl Iterator<Item = (Uuid, &str)> {
-        let all = self.accepted.iter();
-        all.filter_map(|prompt| prompt.given.as_deref().map(|given| (prompt.uuid, given)))
+    /// Whether the turn that is about to end answers a prompt of which it was told nothing: one that was dropped before it
+    /// entered the conversation, or that was a command to the session.
+    #[must_use]
+    pub fn lacks_its_prompt(&self) -> bool {
+        self.turn.prompts.is_empty() && !self.turn.is_wake
+    }
+
+    /// The turn answers this prompt.
+    pub fn answers(&mut self, prompt: QueuedPrompt) {
+        self.turn.prompts.push(prompt);
     }
 
     /// The session says something.
@@ -245,14 +235,6 @@ impl Frames {
     }
 
     fn user(&mut self, mut user: UserMessage, facts: Facts) -> Vec<String> {
-        if user.parent_tool_use_id.is_none()
-            && let Some(at) = self
-                .accepted
-                .iter()
-                .position(|prompt| prompt.uuid == user.uuid)
-        {
-            return self.taken_in(at, user);
-        }
         let mut more = Map::new();
         if let Some((call, mut result)) = tool_result(&user) {
             if user.parent_tool_use_id.is_none()
@@ -274,8 +256,7 @@ impl Frames {
     }
 
     /// A prompt enters the conversation.
-    fn taken_in(&mut self, at: usize, mut user: UserMessage) -> Vec<String> {
-        let prompt = self.accepted.remove(at);
+    pub fn taken_in(&mut self, prompt: QueuedPrompt, mut user: UserMessage) -> Vec<String> {
         let mut lines: Vec<String> = self.life(&prompt, "started").into_iter().collect();
         if self.settings.replay {
             user.is_replay = true;
@@ -296,7 +277,7 @@ impl Frames {
                 let mut lines = self.running();
                 self.turn = Turn {
                     is_open: true,
-                    is_wake: self.accepted.is_empty(),
+                    is_wake: facts.queued == 0,
                     ..Turn::default()
                 };
                 let more = json!({"capabilities": CAPABILITIES});

@@ -8,7 +8,7 @@ use windlass_core::{
     permission::Mode,
 };
 
-use super::{Frames, State, StateFrames, ending::Ending};
+use super::{Frames, QueuedPrompt, State, StateFrames, ending::Ending};
 use crate::protocol::line::to_line;
 
 /// A slash command that the engine answers without the model.
@@ -120,11 +120,16 @@ impl Frames {
         self.system("background_tasks_changed", json!({"tasks": tasks}))
     }
 
-    /// What callbacks are told beside the event: the prompt that is being answered, and what goes on when the model is done.
+    /// What callbacks are told beside the event: the prompt that is being answered, or the `next` one where none is, and what
+    /// goes on when the model is done.
     #[must_use]
-    pub fn hook_context(&self, event: HookEvent) -> Map<String, Value> {
+    pub fn hook_context(
+        &self,
+        event: HookEvent,
+        next: Option<&QueuedPrompt>,
+    ) -> Map<String, Value> {
         let mut context = Map::new();
-        let prompt = self.turn.prompts.last().or(self.accepted.first());
+        let prompt = self.turn.prompts.last().or(next);
         if let Some(prompt) = prompt {
             context.insert("prompt_id".to_owned(), prompt.uuid.to_string().into());
         }
@@ -165,8 +170,15 @@ impl Frames {
         self.system("init", fields)
     }
 
-    /// What the engine says in the place of the model, and the result with the same words.
-    pub fn local_answer(&mut self, command: LocalCommand, uuid: Uuid, text: &str) -> Vec<String> {
+    /// What the engine says in the place of the model, and the result with the same words. `prompt` was the command; `queued`
+    /// prompts wait behind it.
+    pub fn local_answer(
+        &mut self,
+        command: LocalCommand,
+        prompt: Option<QueuedPrompt>,
+        text: &str,
+        queued: usize,
+    ) -> Vec<String> {
         let mut lines = Vec::new();
         if !text.is_empty() {
             let id = self.ids.uuid();
@@ -180,10 +192,9 @@ impl Frames {
                 "parent_tool_use_id": null,
             })));
         }
-        let at = self.accepted.iter().position(|prompt| prompt.uuid == uuid);
-        let prompts = at.map(|at| self.accepted.remove(at)).into_iter().collect();
         let ending = Ending {
-            prompts,
+            prompts: prompt.into_iter().collect(),
+            queued,
             local_command: Some(command.name()),
             ..Ending::default()
         };
@@ -192,10 +203,14 @@ impl Frames {
         lines
     }
 
-    /// Something that was sent cannot be answered: the result in the place of an answer.
-    pub fn refusal(&mut self, problem: &str) -> Vec<String> {
+    /// Something that was sent cannot be answered: the result in the place of an answer. `queued` prompts wait behind it.
+    pub fn refusal(&mut self, problem: &str, queued: usize) -> Vec<String> {
         let result = self.empty_result(ResultSubtype::ErrorDuringExecution, problem.to_owned());
-        self.ended(result, Ending::default())
+        let ending = Ending {
+            queued,
+            ..Ending::default()
+        };
+        self.ended(result, ending)
     }
 
     fn empty_result(&mut self, subtype: ResultSubtype, text: String) -> ResultMessage {

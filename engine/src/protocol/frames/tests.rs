@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use windlass_core::{Message, Uuid, hook::HookEvent};
 
+use crate::protocol::inbound::UserFrame;
+
 use super::*;
 
 const SESSION: &str = "11111111-1111-4111-8111-111111111111";
@@ -77,14 +79,35 @@ fn prompt(json: Value) -> UserFrame {
     serde_json::from_value(json).unwrap()
 }
 
-/// Accepts a prompt and goes through a turn; the frames of the turn.
+fn queued(frame: Value, id: &str) -> QueuedPrompt {
+    QueuedPrompt::new(&prompt(frame), uuid(id))
+}
+
+/// Accepts a prompt and goes through a turn, as the engine does; the frames of the turn.
 fn turn(frames: &mut Frames, messages: Vec<Message>) -> Vec<Value> {
-    let accepted =
-        prompt(json!({"uuid": PROMPT, "message": {"content": "hi"}, "origin": {"kind": "human"}}));
-    let mut lines = frames.accepted(&accepted, uuid(PROMPT));
-    lines.extend(frames.message(init(), Facts::default()));
-    for message in messages {
-        lines.extend(frames.message(message, Facts::default()));
+    let accepted = queued(
+        json!({"uuid": PROMPT, "message": {"content": "hi"}, "origin": {"kind": "human"}}),
+        PROMPT,
+    );
+    let mut lines = frames.accepted(&accepted);
+    let mut queue = Some(accepted);
+    for message in std::iter::once(init()).chain(messages) {
+        let facts = Facts {
+            queued: queue.iter().count(),
+            ..Facts::default()
+        };
+        lines.extend(match message {
+            Message::User(user) if user.uuid == uuid(PROMPT) && queue.is_some() => {
+                frames.taken_in(queue.take().unwrap(), user)
+            }
+            message => {
+                if matches!(message, Message::Result(_)) && frames.lacks_its_prompt() {
+                    queue.take().map(|prompt| frames.answers(prompt));
+                }
+                let queued = queue.iter().count();
+                frames.message(message, Facts { queued, ..facts })
+            }
+        });
     }
     read(lines)
 }
@@ -357,7 +380,7 @@ fn a_prompt_that_was_dropped_is_no_turn() {
     assert_eq!(end["num_turns"], 0);
     assert!(end.get("terminal_reason").is_none());
     assert_eq!(end["user_message_uuids"], json!([PROMPT]));
-    assert!(!frames.is_answering());
+    assert!(!frames.is_in_turn());
 }
 
 #[test]
@@ -432,7 +455,7 @@ fn a_conversation_that_begins_anew_says_so_under_its_old_id() {
     assert_eq!(said[0]["type"], "conversation_reset");
     assert_eq!(said[0]["session_id"], SESSION);
     assert_eq!(said[0]["new_conversation_id"], new.to_string());
-    let said = read(frames.local_answer(LocalCommand::Clear, uuid(PROMPT), ""));
+    let said = read(frames.local_answer(LocalCommand::Clear, None, "", 0));
     assert_eq!(kinds(&said), ["result success"]);
     assert_eq!(said[0]["session_id"], new.to_string());
     assert_eq!(said[0]["local_command"], "clear");
@@ -442,7 +465,7 @@ fn a_conversation_that_begins_anew_says_so_under_its_old_id() {
 #[test]
 fn what_cannot_be_answered_has_a_result_in_the_place_of_an_answer() {
     let mut frames = frames(FrameSettings::default());
-    let said = read(frames.refusal("half a line"));
+    let said = read(frames.refusal("half a line", 0));
     assert_eq!(said[0]["subtype"], "error_during_execution");
     assert_eq!(said[0]["errors"], json!(["half a line"]));
     assert!(frames.has_failed());
@@ -504,9 +527,17 @@ fn results_are_counted_and_say_what_waits_behind_them() {
         vec![assistant(json!([{"type": "text", "text": "done"}]))],
     );
     assert_eq!(first.last().unwrap()["type"], "assistant");
-    let waiting = prompt(json!({"message": {"content": "and now?"}}));
-    frames.accepted(&waiting, uuid(SESSION));
-    let first = read(frames.message(result("success", more.clone()), Facts::default()));
+    frames.accepted(&queued(
+        json!({"message": {"content": "and now?"}}),
+        SESSION,
+    ));
+    let facts = Facts {
+        queued: 1,
+        ..Facts::default()
+    };
+    // The first turn answers its prompt, which was never taken in.
+    frames.answers(queued(json!({}), PROMPT));
+    let first = read(frames.message(result("success", more.clone()), facts));
     let first = first.last().unwrap();
     assert_eq!(
         (&first["result_index"], &first["queued_turn_count"]),
@@ -535,9 +566,10 @@ fn the_command_to_compact_is_named_in_its_result() {
 #[test]
 fn callbacks_are_told_which_prompt_is_answered_and_what_goes_on() {
     let mut frames = frames(FrameSettings::default());
-    assert!(frames.hook_context(HookEvent::PreToolUse).is_empty());
+    assert!(frames.hook_context(HookEvent::PreToolUse, None).is_empty());
     turn(&mut frames, Vec::new());
-    let context = Value::from(frames.hook_context(HookEvent::Stop));
+    let next = queued(json!({}), PROMPT);
+    let context = Value::from(frames.hook_context(HookEvent::Stop, Some(&next)));
     let wanted = json!({"prompt_id": PROMPT, "background_tasks": [], "session_crons": []});
     assert_eq!(context, wanted);
 }

@@ -8,19 +8,21 @@ use windlass_core::{RawJson, Uuid, content::Block, message::AssistantMessage};
 use super::{Frames, stream::OpenStream};
 use crate::protocol::inbound::UserFrame;
 
-/// A prompt on its way.
-#[derive(Debug, Clone)]
-pub(super) struct Accepted {
+/// A prompt as frames name it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueuedPrompt {
     /// Its id in the session.
-    pub(super) uuid: Uuid,
+    pub uuid: Uuid,
     /// The id that its sender gave it.
-    pub(super) given: Option<String>,
+    pub given: Option<String>,
     /// Who wrote it.
-    pub(super) origin: Option<RawJson>,
+    pub origin: Option<RawJson>,
 }
 
-impl Accepted {
-    pub(super) fn new(frame: &UserFrame, uuid: Uuid) -> Self {
+impl QueuedPrompt {
+    /// What is to be known of a user message, under the id that it has in the session.
+    #[must_use]
+    pub fn new(frame: &UserFrame, uuid: Uuid) -> Self {
         Self {
             uuid,
             given: frame.uuid.clone().filter(|given| !given.is_empty()),
@@ -35,7 +37,7 @@ pub(super) struct Turn {
     /// It has begun and has no result.
     pub(super) is_open: bool,
     /// The prompts it answers.
-    pub(super) prompts: Vec<Accepted>,
+    pub(super) prompts: Vec<QueuedPrompt>,
     /// Nobody asked for it: the end of a background task did.
     pub(super) is_wake: bool,
     /// User frames so far that the turn itself made.
@@ -84,7 +86,7 @@ impl Turn {
 
 impl Frames {
     /// What the lifecycle of a prompt has come to, for a sender that gave it an id.
-    pub(super) fn life(&mut self, prompt: &Accepted, state: &str) -> Option<String> {
+    pub(super) fn life(&mut self, prompt: &QueuedPrompt, state: &str) -> Option<String> {
         let given = prompt.given.as_deref()?;
         let frame = json!({"type": "command_lifecycle", "command_uuid": given, "state": state});
         Some(self.stamped(frame))

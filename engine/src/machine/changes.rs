@@ -1,0 +1,495 @@
+//! Settings and files that change while a session runs.
+//!
+//! What sessions are made of is drawn anew from flags, files and what the SDK brought along; the session that runs goes on with it
+//! as soon as it is quiet. What cannot be drawn is an error, and then everything is as before.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::{Map, Value, json};
+use windlass_core::{
+    Input, RawJson,
+    hook::{
+        Occurrence, concerned,
+        input::{ConfigChange, ConfigSource},
+    },
+    permission::{
+        Behavior, Destination, DirectoryChange, Mode, PermissionSettings, PermissionUpdate, Rule,
+        RuleChange, RuleError, RuleValue,
+    },
+    spec::Effort,
+};
+
+use super::{
+    Engine,
+    config::{Configuration, ConfigureRequest, Prepared, resolved_model},
+    io::{Effect, Output},
+    lifecycle::config_changed,
+    pending::Pending,
+    state::Step,
+};
+use crate::protocol::{
+    flags::effort,
+    initialize::Initialize,
+    reply::{Reply, ReplyError},
+    request::SettingsFile,
+};
+
+/// The settings that have an effect on a session that runs.
+const EFFECTIVE: [&str; 8] = [
+    "agent",
+    "disableAllHooks",
+    "effortLevel",
+    "env",
+    "hooks",
+    "model",
+    "outputStyle",
+    "permissions",
+];
+
+/// What follows once settings and project files are read again.
+#[derive(Debug)]
+pub(super) enum Reread {
+    /// Settings hold that came as if on the command line.
+    FlagSettings(String, Box<FlagSettings>),
+    /// What was written holds.
+    Written(String),
+    /// The skills are told; what they were.
+    Skills(String, Vec<Value>),
+    /// The output styles are told.
+    OutputStyles(String),
+    /// Commands, agents and servers are told.
+    Plugins(String),
+}
+
+/// What changes at once where settings come as if on the command line.
+#[derive(Debug, Default)]
+pub(super) struct FlagSettings {
+    permissions: Option<(Vec<PermissionUpdate>, Vec<PermissionUpdate>)>,
+    mode: Option<Mode>,
+    /// The name of the model, or none for the session's own.
+    model: Option<Option<String>>,
+    effort: Option<Option<Effort>>,
+}
+
+impl Reread {
+    fn request(&self) -> &str {
+        match self {
+            Self::FlagSettings(id, _)
+            | Self::Written(id)
+            | Self::Skills(id, _)
+            | Self::OutputStyles(id)
+            | Self::Plugins(id) => id,
+        }
+    }
+}
+
+impl Engine {
+    /// Reads settings and project files again.
+    fn reconfigure(&mut self, initialize: Initialize, reread: Reread) {
+        if self.prepared.is_none() {
+            let id = reread.request().to_owned();
+            let refusal = ReplyError::new("`initialize` has not come yet");
+            return self.reply(&id, &refusal.into());
+        }
+        self.step(Step::Reconfigure);
+        let request = Box::new(ConfigureRequest::of(&initialize));
+        let pending = Pending::Reconfigure(Box::new(initialize), reread);
+        self.blocking_effect(Effect::Configure(request), pending);
+    }
+
+    fn reread(&mut self, reread: Reread) {
+        let initialize = self.prepared.as_ref().map(|it| it.initialize.clone());
+        self.reconfigure(initialize.unwrap_or_default(), reread);
+    }
+
+    /// Settings and project files are read again.
+    pub(super) fn reconfigured(
+        &mut self,
+        initialize: Initialize,
+        reread: Reread,
+        config: Result<Configuration, String>,
+    ) {
+        self.unblock();
+        self.step(Step::GoneBack);
+        if self.session.is_some() {
+            self.step(Step::Begin);
+        }
+        let completed = config.and_then(|config| {
+            let completed = config.completed(&self.launch, &initialize);
+            completed.map_err(|error| error.to_string())
+        });
+        match completed {
+            Ok(config) => self.adopt(config, initialize),
+            Err(reason) => {
+                let refusal = ReplyError::new(reason);
+                return self.reply(reread.request(), &refusal.into());
+            }
+        }
+        match reread {
+            Reread::FlagSettings(id, settings) => {
+                self.apply(*settings);
+                self.reply(&id, &Reply::done());
+            }
+            Reread::Written(id) => self.reply(&id, &Reply::done()),
+            Reread::Skills(id, before) => self.skills_reread(&id, &before),
+            Reread::OutputStyles(id) => {
+                let names = self.prepared.as_ref().map(|it| it.config.style_names());
+                let names = names.unwrap_or_default();
+                self.reply(&id, &Reply::with(json!({"available_output_styles": names})));
+            }
+            Reread::Plugins(id) => self.plugins_reread(&id),
+        }
+    }
+
+    /// Sessions are made of this from now on.
+    fn adopt(&mut self, mut config: Configuration, initialize: Initialize) {
+        let Some(before) = self.prepared.take() else {
+            return;
+        };
+        // What the session began with is what it goes back to: another model is chosen, not configured.
+        config.spec.model.clone_from(&before.spec().model);
+        for warning in &config.warnings {
+            if !before.config.warnings.contains(warning) {
+                self.warn(warning);
+            }
+        }
+        self.forget_unless_used(&before);
+        self.prepared = Some(Arc::new(Prepared { config, initialize }));
+        self.exchange_agents_servers();
+        self.made_of_changed();
+    }
+
+    /// A configuration is not needed any more, unless the session that runs is made of it.
+    fn forget_unless_used(&mut self, config: &Prepared) {
+        let number = config.config.number;
+        let of_session = self.session.as_ref().map(|it| it.prepared.config.number);
+        if of_session != Some(number) {
+            self.outbox.push(Output::Forget(number));
+        }
+    }
+
+    /// Settings as if they had been on the command line, each key in the place of what was said of it before; null for none.
+    /// All of them hold, or none: the model, effort and rules at once, the rest from the next turn on.
+    pub(super) fn apply_flag_settings(&mut self, id: String, settings: &RawJson) {
+        match self.flag_settings(settings) {
+            Ok((initialize, settings)) => {
+                let reread = Reread::FlagSettings(id, Box::new(settings));
+                self.reconfigure(initialize, reread);
+            }
+            Err(refusal) => self.reply(&id, &refusal.into()),
+        }
+    }
+
+    fn flag_settings(
+        &self,
+        settings: &RawJson,
+    ) -> Result<(Initialize, FlagSettings), ReplyError> {
+        let given: Map<String, Value> = settings
+            .decode()
+            .map_err(|error| ReplyError::new(format!("the settings are no object: {error}")))?;
+        let unknown: Vec<&str> = given
+            .keys()
+            .map(String::as_str)
+            .filter(|key| !EFFECTIVE.contains(key))
+            .collect();
+        if !unknown.is_empty() {
+            let text = format!(
+                "nothing was applied: a session that runs does not take in {}; it takes in {}",
+                unknown.join(", "),
+                EFFECTIVE.join(", ")
+            );
+            return Err(ReplyError::coded("unsupported_settings", text));
+        }
+        let chosen_effort = match given.get("effortLevel").and_then(Value::as_str) {
+            None => None,
+            Some(name) => Some(effort(name).ok_or_else(|| {
+                ReplyError::new(format!("nothing was applied: no effort is named {name}"))
+            })?),
+        };
+        let Some(prepared) = &self.prepared else {
+            return Err(ReplyError::new("`initialize` has not come yet"));
+        };
+        let before = prepared.config.given();
+        let mut layer: Map<String, Value> = before
+            .and_then(|given| given.raw.decode().ok())
+            .unwrap_or_default();
+        let old_rules = before.map(|given| given.settings.permissions.clone());
+        for (key, value) in &given {
+            match value {
+                Value::Null => layer.remove(key),
+                value => layer.insert(key.clone(), value.clone()),
+            };
+        }
+        let mut initialize = prepared.initialize.clone();
+        // Texts, numbers and maps with text keys: encoding cannot fail.
+        initialize.settings = RawJson::encode(&layer).ok();
+        let new_rules: PermissionSettings = match layer.get("permissions") {
+            None => PermissionSettings::default(),
+            Some(permissions) => serde_json::from_value(permissions.clone())
+                .map_err(|error| ReplyError::new(format!("permissions: {error}")))?,
+        };
+        let mode = given
+            .get("permissions")
+            .and(new_rules.default_mode)
+            .filter(|mode| *mode != self.mode());
+        if let Some(refusal) = mode.and_then(|mode| self.mode_refusal(mode)) {
+            return Err(refusal);
+        }
+        let wrong = |error: RuleError| ReplyError::new(format!("permissions: {error}"));
+        let old_rules = old_rules.unwrap_or_default();
+        let gone = rule_changes(&old_rules, PermissionUpdate::RemoveRules).map_err(wrong)?;
+        let new = rule_changes(&new_rules, PermissionUpdate::AddRules).map_err(wrong)?;
+        let model = given
+            .get("model")
+            .map(|model| model.as_str().filter(|name| *name != "default"));
+        Ok((
+            initialize,
+            FlagSettings {
+                permissions: given.contains_key("permissions").then_some((gone, new)),
+                mode,
+                model: model.map(|name| name.map(ToOwned::to_owned)),
+                effort: given.contains_key("effortLevel").then_some(chosen_effort),
+            },
+        ))
+    }
+
+    fn apply(&mut self, settings: FlagSettings) {
+        if let Some((gone, new)) = settings.permissions {
+            let mut updates = self.not_said_otherwise(gone);
+            updates.extend(new);
+            self.tell_session(Input::UpdatePermissions(updates));
+        }
+        if let Some(mode) = settings.mode {
+            self.tell_session(Input::SetMode(mode));
+        }
+        if let Some(name) = settings.model {
+            let prepared = self.prepared.as_ref();
+            let model = name.zip(prepared);
+            let model = model.map(|(name, prepared)| resolved_model(prepared.spec(), &name));
+            self.choose_model(model);
+        }
+        if let Some(effort) = settings.effort {
+            self.tell_session(Input::SetEffort(effort));
+        }
+    }
+
+    /// Of rules that are taken away those that no flag says, too.
+    fn not_said_otherwise(&self, mut gone: Vec<PermissionUpdate>) -> Vec<PermissionUpdate> {
+        let Some(prepared) = &self.prepared else {
+            return gone;
+        };
+        let said = &prepared.spec().permissions.rules;
+        for update in &mut gone {
+            let PermissionUpdate::RemoveRules(change) = update else {
+                continue;
+            };
+            let said = match change.behavior {
+                Behavior::Allow => &said.allow,
+                Behavior::Ask => &said.ask,
+                Behavior::Deny => &said.deny,
+            };
+            let source = change.destination.source();
+            let is_said = |value: &RuleValue| {
+                let mut same = said.iter().filter(|rule| rule.source() == source);
+                same.any(|rule| rule.value() == *value)
+            };
+            change.rules.retain(|value| !is_said(value));
+        }
+        gone
+    }
+
+    /// Writes settings into a file: the output style into the project's local ones, which holds from the next turn on; the effort
+    /// into the person's, which holds for later sessions.
+    pub(super) fn update_settings(
+        &mut self,
+        id: String,
+        file: SettingsFile,
+        settings: BTreeMap<String, String>,
+    ) {
+        let destination = match self.settings_destination(file, &settings) {
+            Ok(destination) => destination,
+            Err(refusal) => return self.reply(&id, &refusal.into()),
+        };
+        let rereads = file == SettingsFile::LocalSettings;
+        let write = Effect::WriteSettings(destination, settings);
+        self.blocking_effect(write, Pending::Settings(id, rereads));
+    }
+
+    fn settings_destination(
+        &self,
+        file: SettingsFile,
+        settings: &BTreeMap<String, String>,
+    ) -> Result<Destination, ReplyError> {
+        let (key, destination) = match file {
+            SettingsFile::LocalSettings => ("outputStyle", Destination::LocalSettings),
+            SettingsFile::UserSettings => ("effortLevel", Destination::UserSettings),
+        };
+        if let Some(other) = settings.keys().find(|given| *given != key) {
+            let text = format!("nothing was written: {other} is not written there, only {key}");
+            return Err(ReplyError::coded("unsupported_settings", text));
+        }
+        let is_known = |name: &String| effort(name).is_some();
+        if file == SettingsFile::UserSettings
+            && let Some(name) = settings.values().find(|name| !is_known(name))
+        {
+            let text = format!("nothing was written: no effort is named {name}");
+            return Err(ReplyError::new(text));
+        }
+        let Some(prepared) = &self.prepared else {
+            return Err(ReplyError::new("`initialize` has not come yet"));
+        };
+        let sources = prepared.config.sources;
+        let is_read = match file {
+            SettingsFile::LocalSettings => sources.local,
+            SettingsFile::UserSettings => sources.user,
+        };
+        if !is_read {
+            let text = "nothing was written: this session does not read that file (its setting sources leave it out)";
+            return Err(ReplyError::new(text));
+        }
+        Ok(destination)
+    }
+
+    /// Settings are written, or could not be.
+    pub(super) fn settings_written(
+        &mut self,
+        id: String,
+        rereads: bool,
+        written: Result<Vec<(Destination, String)>, String>,
+    ) {
+        self.unblock();
+        match written {
+            Ok(files) => {
+                for (destination, file) in files {
+                    self.occurred(config_changed(destination, file));
+                }
+                match rereads {
+                    true => self.reread(Reread::Written(id)),
+                    false => self.reply(&id, &Reply::done()),
+                }
+            }
+            Err(reason) => self.reply(&id, &ReplyError::new(reason).into()),
+        }
+    }
+
+    /// Tells the hooks that want to hear of it, now or when the session begins.
+    fn occurred(&mut self, occurrence: Occurrence) {
+        let hooks = self.prepared.as_ref().map(|it| &it.spec().hooks);
+        if hooks.is_some_and(|hooks| !concerned(hooks, &occurrence).is_empty()) {
+            self.tell_session(Input::Occurred(occurrence));
+        }
+    }
+
+    pub(super) fn reload_skills(&mut self, id: String) {
+        let before = self.skills();
+        self.reread(Reread::Skills(id, before));
+    }
+
+    fn skills_reread(&mut self, id: &str, before: &[Value]) {
+        if self.skills() != before {
+            self.occurred(Occurrence::ConfigChange(ConfigChange {
+                source: ConfigSource::Skills,
+                file_path: None,
+            }));
+        }
+        self.say_commands();
+        let skills = self.skills();
+        self.reply(id, &Reply::with(json!({"skills": skills})));
+    }
+
+    pub(super) fn reload_output_styles(&mut self, id: String) {
+        self.reread(Reread::OutputStyles(id));
+    }
+
+    /// There are no plugins to read anew; what else is read with them is.
+    pub(super) fn reload_plugins(&mut self, id: String, adds: bool, refuse_if_busy: bool) {
+        let refusal = if adds {
+            Some(ReplyError::new(
+                "nothing was reloaded: plugins are not loaded here",
+            ))
+        } else if refuse_if_busy && self.outbox.frames.is_busy() {
+            let text = "nothing was reloaded: a turn is under way";
+            Some(ReplyError::coded("reload_plugins_busy", text))
+        } else {
+            None
+        };
+        match refusal {
+            Some(refusal) => self.reply(&id, &refusal.into()),
+            None => self.reread(Reread::Plugins(id)),
+        }
+    }
+
+    fn plugins_reread(&mut self, id: &str) {
+        self.say_commands();
+        let prepared = self.prepared.as_ref();
+        let offers = prepared.map(|it| it.spec().initialization());
+        let (commands, agents) = offers.map(|it| (it.commands, it.agents)).unzip();
+        let reply = Reply::with(json!({
+            "commands": commands.unwrap_or_default(), "agents": agents.unwrap_or_default(), "plugins": [],
+            "mcpServers": self.server_status()["mcpServers"], "error_count": 0,
+        }));
+        self.reply(id, &reply);
+    }
+
+    /// Makes a folder below one of the workspace part of it by itself. `folder` is its real path.
+    pub(super) fn register_repo_root(&mut self, folder: String) -> Result<(), ReplyError> {
+        let refused =
+            |why: &str| ReplyError::new(format!("{folder} was not registered: {why}"));
+        let Some(prepared) = &self.prepared else {
+            return Err(refused("`initialize` has not come yet"));
+        };
+        let environment = &prepared.spec().environment;
+        let mut roots: Vec<String> = match &self.session {
+            Some(session) => {
+                let permissions = session.look().permissions();
+                permissions.directories(environment).to_vec()
+            }
+            None => environment.additional_directories.clone(),
+        };
+        roots.push(environment.cwd.clone());
+        if roots.contains(&folder) {
+            return Err(refused("it is one of the working directories already"));
+        }
+        if !roots.iter().any(|root| lies_below(&folder, root)) {
+            return Err(refused("it does not lie below a working directory"));
+        }
+        let update = PermissionUpdate::AddDirectories(DirectoryChange {
+            directories: vec![folder],
+            destination: Destination::Session,
+        });
+        self.tell_session(Input::UpdatePermissions(vec![update]));
+        Ok(())
+    }
+}
+
+/// Whether a path lies below another; both are absolute and real.
+fn lies_below(path: &str, root: &str) -> bool {
+    let rest = path.strip_prefix(root.trim_end_matches(['/', '\\']));
+    rest.is_some_and(|rest| rest.starts_with(['/', '\\']))
+}
+
+/// Rules of settings that came as if on the command line, as changes.
+fn rule_changes(
+    settings: &PermissionSettings,
+    change: impl Fn(RuleChange) -> PermissionUpdate,
+) -> Result<Vec<PermissionUpdate>, RuleError> {
+    let mut updates = Vec::new();
+    for (behavior, entries) in [
+        (Behavior::Allow, &settings.allow),
+        (Behavior::Ask, &settings.ask),
+        (Behavior::Deny, &settings.deny),
+    ] {
+        let rules = entries.iter().map(|entry| Rule::parse(&entry.rule));
+        let rules: Vec<_> = rules
+            .map(|rule| rule.map(|rule| rule.value()))
+            .collect::<Result<_, _>>()?;
+        if !rules.is_empty() {
+            updates.push(change(RuleChange {
+                rules,
+                behavior,
+                destination: Destination::CliArg,
+            }));
+        }
+    }
+    Ok(updates)
+}

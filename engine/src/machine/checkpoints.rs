@@ -1,0 +1,125 @@
+//! Files before they are changed: kept while a session runs, put back when the SDK asks for it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use windlass_core::{
+    EffectId, UnixMillis, Uuid,
+    effect::Answer,
+    tool::{Access, ToolCall, ToolDefinition},
+};
+
+use super::{
+    Engine,
+    io::{Checkpoint, Checkpointed, Effect},
+    log::Then,
+    pending::Pending,
+    session::Parked,
+};
+use crate::protocol::reply::{Reply, ReplyError};
+
+/// Which fields of which of these tools name files that a call changes.
+pub(super) fn changed_fields(tools: &[ToolDefinition]) -> BTreeMap<String, Vec<String>> {
+    let changing = tools.iter().filter(|tool| tool.edits_files());
+    changing
+        .map(|tool| {
+            let written = (tool.paths.iter()).filter(|path| path.access == Access::Write);
+            let fields = written.map(|path| path.field.clone()).collect();
+            (tool.name.clone(), fields)
+        })
+        .collect()
+}
+
+/// The files that a call is about to change, which are those that these fields of its input name.
+pub(super) fn before(call: &ToolCall, fields: &[String], at: UnixMillis) -> Checkpoint {
+    let input: Value = call.input.decode().unwrap_or_default();
+    let named = fields.iter().filter_map(|field| input[field].as_str());
+    Checkpoint::Before {
+        cwd: call.grant.cwd.clone(),
+        paths: named.map(ToOwned::to_owned).collect(),
+        at,
+    }
+}
+
+impl Engine {
+    /// Makes a prompt that is taken up now a place to go back to; it is said once it is one.
+    pub(super) fn begin_checkpoint(&mut self, prompt: Uuid) {
+        let at = self.now.wall;
+        let begin = Checkpoint::Begin { prompt, at };
+        self.effect(Effect::Checkpoint(begin), Pending::BeginCheckpoint);
+    }
+
+    pub(super) fn checkpoint_begun(&mut self, kept: Result<Checkpointed, String>) {
+        match kept {
+            Ok(Checkpointed::Line(Some(line))) if self.log.is_some() => {
+                self.append_line(line, Then::Message);
+            }
+            Ok(_) => self.say_held(),
+            Err(reason) => {
+                let word = format!("files cannot be taken back to this prompt: {reason}");
+                self.outbox
+                    .say(|frames| vec![frames.informational("warning", &word)]);
+                self.say_held();
+            }
+        }
+    }
+
+    /// What a call is about to change is kept, or cannot be.
+    pub(super) fn files_kept(
+        &mut self,
+        id: EffectId,
+        kept: Result<Checkpointed, String>,
+    ) {
+        match kept {
+            Ok(Checkpointed::Line(Some(line))) if self.log.is_some() => {
+                self.append_line(line, Then::Call(id));
+            }
+            kept => self.checkpoint_kept(id, kept.map(drop)),
+        }
+    }
+
+    /// The call runs, or does not: whoever wants to be able to go back does not go where there is no way back.
+    pub(super) fn checkpoint_kept(&mut self, id: EffectId, kept: Result<(), String>) {
+        let Some(Parked::Checkpoint(call, is_cancelled)) = self.unpark(id) else {
+            return; // it was dropped meanwhile
+        };
+        match kept {
+            Err(reason) => self.refuse_call(id, format!("Nothing was changed, because {reason}.")),
+            Ok(()) if is_cancelled => self.answer_session(id, Answer::Cancelled),
+            Ok(()) => self.run_tool(id, *call),
+        }
+    }
+
+    /// Takes the files back to what they were when a prompt came, or says what that would change.
+    pub(super) fn rewind(&mut self, id: String, message: String, dry_run: bool) {
+        if !self.keeps_files {
+            let reply = refused("File rewinding is not enabled.", dry_run);
+            return self.reply(&id, &reply);
+        }
+        let rewind = Checkpoint::Rewind { message, dry_run };
+        self.blocking_effect(Effect::Checkpoint(rewind), Pending::Rewind(id, dry_run));
+    }
+
+    pub(super) fn rewound(
+        &mut self,
+        id: &str,
+        dry_run: bool,
+        rewound: Result<Checkpointed, String>,
+    ) {
+        let reply = match rewound {
+            Ok(Checkpointed::Rewound(told)) => Reply::with(told),
+            Ok(Checkpointed::Line(_)) => refused("nothing was taken back", dry_run),
+            Err(reason) => refused(&reason, dry_run),
+        };
+        self.reply(id, &reply);
+        self.unblock();
+    }
+}
+
+/// A question is answered, also with no; what was to be done and was not is an error.
+fn refused(reason: &str, dry_run: bool) -> Reply {
+    match dry_run {
+        true => Reply::with(json!({"canRewind": false, "error": reason})),
+        false => ReplyError::new(reason).into(),
+    }
+}

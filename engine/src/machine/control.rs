@@ -1,0 +1,416 @@
+//! What an SDK asks of the engine, apart from answers to prompts.
+
+use serde_json::json;
+use windlass_core::{
+    Input, Uuid,
+    permission::Mode,
+    spec::{Thinking, ThinkingDisplay},
+};
+
+use super::{
+    Engine,
+    config::resolved_model,
+    io::{Effect, Look, Seen},
+    log::Then,
+    pending::{Looking, Pending, Prepare},
+};
+use crate::protocol::{
+    PROTOCOL_VERSION,
+    frames::Frames,
+    initialize::{Initialize, ReplyFacts, reply},
+    reply::{Reply, ReplyError},
+    request::Request,
+};
+
+impl Engine {
+    /// Does what is asked and replies: at once, but for what has to wait for servers.
+    pub(super) fn requested(&mut self, id: String, request: Request) {
+        let reply = match request {
+            Request::Initialize(initialize) => {
+                let is_first = self.prepared.is_none();
+                return self.initialize(id, *initialize, is_first);
+            }
+            Request::Interrupt { cancel_queued } => return self.interrupt(&id, cancel_queued),
+            Request::SetPermissionMode(mode) => self.set_mode(mode),
+            Request::SetModel(model) => self.set_model(model),
+            Request::SetThinking { tokens, display } => self.set_thinking(tokens, display),
+            Request::McpStatus => Reply::with(self.server_status()),
+            Request::McpReconnect(name) => match self.reconnect(&id, &name) {
+                Ok(()) => return,
+                Err(error) => error.into(),
+            },
+            Request::McpToggle {
+                server,
+                enabled: true,
+            } => match self.enable(&id, &server) {
+                Ok(()) => return,
+                Err(error) => error.into(),
+            },
+            Request::McpToggle { server, .. } => done(self.disable(&server)),
+            Request::McpSetServers(servers) => match self.set_servers(&id, &servers) {
+                Some(reply) => reply,
+                None => return,
+            },
+            Request::McpMessage { server, message } => self.server_says(&server, &message),
+            Request::RewindFiles {
+                user_message_id,
+                dry_run,
+            } => return self.rewind(id, user_message_id, dry_run),
+            Request::StopTask(task) => {
+                self.tell_session(Input::StopTask(task));
+                Reply::with(json!({}))
+            }
+            Request::BackgroundTasks(call) => self.background(call),
+            Request::GetTaskOutput(task) => self.task_output(&task),
+            Request::CancelAsyncMessage(given) => self.cancel_message(&given),
+            Request::GetContextUsage => Reply::with(self.context_usage()),
+            Request::ApplyFlagSettings(settings) => {
+                return self.apply_flag_settings(id, &settings);
+            }
+            Request::UpdateSettings { file, settings } => {
+                return self.update_settings(id, file, settings);
+            }
+            Request::GetSettings => Reply::with(self.settings()),
+            Request::ListModels => self.models(),
+            Request::GetBinaryVersion => Reply::with(json!({
+                "version": PROTOCOL_VERSION, "engine": "windlass", "engineVersion": self.launch.version,
+            })),
+            Request::GetSessionCost => {
+                Reply::with(json!({"text": self.outbox.frames.cost_in_words()}))
+            }
+            Request::GetUsage => Reply::with(self.outbox.frames.usage()),
+            Request::ListPermissionRules => Reply::with(self.permission_rules()),
+            Request::GetHooksListing => Reply::with(self.hooks_listing()),
+            Request::RenameSession { title, session_id } => {
+                return self.rename(id, &title, session_id.as_deref());
+            }
+            Request::ReadFile {
+                path,
+                max_bytes,
+                encoding,
+            } => {
+                let cwd = self.cwd().to_owned();
+                let look = Look::File {
+                    cwd,
+                    path,
+                    max_bytes,
+                    encoding,
+                };
+                return self.look(id, look, Looking::Reply);
+            }
+            Request::FileSuggestions(query) => {
+                let cwd = self.cwd().to_owned();
+                return self.look(id, Look::Suggestions { cwd, query }, Looking::Reply);
+            }
+            Request::SeedReadState { path, mtime } => {
+                let cwd = self.cwd().to_owned();
+                return self.look(id, Look::Observe { cwd, path, mtime }, Looking::Read);
+            }
+            Request::ReloadSkills => return self.reload_skills(id),
+            Request::ReloadOutputStyles => return self.reload_output_styles(id),
+            Request::ReloadPlugins {
+                adds,
+                refuse_if_busy,
+            } => return self.reload_plugins(id, adds, refuse_if_busy),
+            Request::RegisterRepoRoot(path) => {
+                let cwd = self.cwd().to_owned();
+                return self.look(id, Look::Folder { cwd, path }, Looking::RepoRoot);
+            }
+            // Nothing is held back to be joined, whoever watches.
+            Request::SetHasSubscribers => Reply::done(),
+            Request::McpCall {
+                tool,
+                arguments,
+                timeout_ms,
+            } => match self.call_past_the_model(&id, &tool, &arguments, timeout_ms) {
+                Ok(()) => return,
+                Err(error) => error.into(),
+            },
+            Request::McpReadResource { server, uri } => {
+                match self.read_resource(&id, &server, &uri) {
+                    Ok(()) => return,
+                    Err(error) => error.into(),
+                }
+            }
+            Request::SetMcpMode { server, asks } => self.set_server_mode(&server, asks),
+        };
+        self.reply(&id, &reply);
+    }
+
+    /// Has the host look at files; the reply follows from what it sees.
+    fn look(&mut self, id: String, look: Look, looking: Looking) {
+        self.blocking_effect(Effect::Look(look), Pending::Look(id, looking));
+    }
+
+    /// The host has looked at files.
+    pub(super) fn looked(&mut self, id: &str, looking: Looking, seen: Result<Seen, ReplyError>) {
+        let reply = match (looking, seen) {
+            (Looking::Reply, Ok(Seen::Value(value))) => Reply::with(value),
+            (Looking::RepoRoot, Ok(Seen::Path(folder))) => done(self.register_repo_root(folder)),
+            (Looking::Read, Ok(Seen::Observed(observation))) => {
+                if let Some(observation) = observation {
+                    self.tell_session(Input::Seen(observation));
+                }
+                Reply::done()
+            }
+            (_, Ok(_)) => ReplyError::new("the host has looked at something else").into(),
+            (_, Err(error)) => error.into(),
+        };
+        self.reply(id, &reply);
+        self.unblock();
+    }
+
+    fn initialize(&mut self, id: String, initialize: Initialize, is_first: bool) {
+        // What comes after a prompt without it, or once more, decides nothing any more.
+        match self.prepared {
+            None => self.prepare(initialize, Prepare::Request(id, is_first)),
+            Some(_) => self.initialized(&id, &initialize, is_first, false, Ok(())),
+        }
+    }
+
+    /// What sessions are made of is known now, or cannot be: `initialize` is answered. `decides` where it had a say in it.
+    pub(super) fn initialized(
+        &mut self,
+        id: &str,
+        initialize: &Initialize,
+        is_first: bool,
+        decides: bool,
+        prepared: Result<(), String>,
+    ) {
+        self.refused = prepared.err();
+        let reply = match &self.refused {
+            Some(problem) => ReplyError::new(problem.clone()).into(),
+            None => self.initialize_reply(initialize, is_first, decides),
+        };
+        self.reply(id, &reply);
+        if !is_first {
+            // Who says it again wants to know what runs.
+            self.outbox.say(|frames| vec![frames.tasks_changed()]);
+        }
+    }
+
+    fn initialize_reply(
+        &mut self,
+        initialize: &Initialize,
+        is_first: bool,
+        decides: bool,
+    ) -> Reply {
+        let Some(prepared) = &self.prepared else {
+            return ReplyError::new("the engine could not be set up").into();
+        };
+        let facts = ReplyFacts {
+            pid: self.launch.pid,
+            mode: self.mode(),
+            is_running: self.outbox.frames.is_busy(),
+            token_source: self.launch.token_source,
+        };
+        let offers = prepared.spec().initialization();
+        let counted = match decides {
+            true => initialize,
+            false => &Initialize::default(),
+        };
+        let answer = reply(counted, &offers, facts);
+        // A session that goes on has its title.
+        if is_first
+            && self.taken_up.is_none()
+            && let Some(title) = &initialize.title
+        {
+            self.say_title(title);
+            self.title = Some(title.clone());
+        }
+        Reply::Initialized(answer)
+    }
+
+    fn say_title(&mut self, title: &str) {
+        let changed = json!({"title": title});
+        let said = |frames: &mut Frames| vec![frames.system("session_title_changed", changed)];
+        self.outbox.say(said);
+    }
+
+    /// Says and keeps a title, as the SDKs' own functions write it.
+    fn rename(&mut self, id: String, title: &str, of: Option<&str>) {
+        let title = title.trim();
+        let refusal = if title.is_empty() {
+            Some("the title is empty".to_owned())
+        } else {
+            // It may have been meant for the conversation before a `/clear`.
+            of.filter(|of| Uuid::parse(of) != Some(self.session_id))
+                .map(|of| {
+                    let now = self.session_id;
+                    format!("the session {of} does not run here any more: this is {now}")
+                })
+        };
+        if let Some(refusal) = refusal {
+            return self.reply(&id, &ReplyError::new(refusal).into());
+        }
+        self.say_title(title);
+        self.title = None;
+        self.is_blocked = true;
+        self.append_title(title, Then::Reply(id));
+    }
+
+    /// Keeps a title, if anything is kept.
+    pub(super) fn append_title(&mut self, title: &str, then: Then) {
+        let line =
+            json!({"type": "custom-title", "customTitle": title, "sessionId": self.session_id});
+        // Texts under names, which always can be encoded.
+        let line = windlass_core::RawJson::encode(&line);
+        self.append_line(
+            line.unwrap_or_else(|_| windlass_core::RawJson::empty_object()),
+            then,
+        );
+    }
+
+    fn interrupt(&mut self, id: &str, cancel_queued: bool) {
+        let cancelled = match cancel_queued {
+            true => self.withdraw_all(),
+            false => Vec::new(),
+        };
+        let named = self.outbox.queue.named();
+        let still_queued: Vec<String> = named.map(|(_, given)| given.to_owned()).collect();
+        let mut receipt = json!({"still_queued": still_queued});
+        if cancel_queued {
+            receipt["cancelled"] = json!(cancelled);
+        }
+        // The receipt first: what follows from the interrupt comes behind it.
+        self.reply(id, &Reply::Success(Some(receipt)));
+        // A prompt that has not reached the session goes first, so that it has a result to be interrupted with.
+        self.pump();
+        self.tell_session(Input::Interrupt);
+    }
+
+    /// Tells the session something: now, or when it begins.
+    pub(super) fn tell_session(&mut self, input: Input) {
+        match self.begin_session() {
+            true => self.send(input),
+            false => self.before.push(input),
+        }
+    }
+
+    /// What the session was told last of something and has not heard yet.
+    fn unheard<T>(&self, pick: impl Fn(&Input) -> Option<T>) -> Option<T> {
+        let of_session = self.session.iter().flat_map(|session| session.unheard());
+        let mut unheard: Vec<&Input> = of_session.collect();
+        unheard.extend(&self.before);
+        unheard.into_iter().rev().find_map(pick)
+    }
+
+    /// The permission mode in force.
+    pub(super) fn mode(&self) -> Mode {
+        let told = self.unheard(|input| match input {
+            Input::SetMode(mode) => Some(*mode),
+            _ => None,
+        });
+        let of_session = || self.session.as_ref().map(|it| it.look().mode());
+        let of_spec = || self.prepared.as_ref().map(|it| it.spec().permissions.mode);
+        told.or_else(of_session)
+            .or_else(of_spec)
+            .unwrap_or_default()
+    }
+
+    /// The model of the next request.
+    pub(super) fn model(&self) -> String {
+        let told = self.unheard(|input| match input {
+            Input::SetModel(model) => Some(model.clone()),
+            _ => None,
+        });
+        let of_spec = || {
+            let prepared = self.prepared.as_ref();
+            prepared.map_or_else(String::new, |it| it.spec().model.clone())
+        };
+        match told {
+            Some(Some(model)) => model,
+            Some(None) => of_spec(),
+            None => {
+                let of_session = self.session.as_ref().map(|it| it.look().model().to_owned());
+                of_session.unwrap_or_else(of_spec)
+            }
+        }
+    }
+
+    fn set_mode(&mut self, mode: Mode) -> Reply {
+        if let Some(refusal) = self.mode_refusal(mode) {
+            return refusal.into();
+        }
+        self.tell_session(Input::SetMode(mode));
+        Reply::with(json!({"mode": mode.name()}))
+    }
+
+    /// Why a mode cannot be taken on, if it cannot.
+    pub(super) fn mode_refusal(&self, mode: Mode) -> Option<ReplyError> {
+        let may_bypass = match &self.prepared {
+            Some(prepared) => prepared.spec().permissions.allow_bypass,
+            None => self.launch.flags.allow_bypass || self.launch.flags.bypass,
+        };
+        if mode == Mode::BypassPermissions && !may_bypass {
+            let text = "Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions";
+            return Some(ReplyError::coded("bypass_not_launched", text));
+        }
+        None
+    }
+
+    /// Another model from here on; nothing for the session's own.
+    pub(super) fn choose_model(&mut self, model: Option<String>) {
+        self.has_commands_model = false;
+        self.chosen_model.clone_from(&model);
+        self.tell_session(Input::SetModel(model));
+    }
+
+    fn set_thinking(
+        &mut self,
+        tokens: Option<Option<u32>>,
+        display: Option<Option<ThinkingDisplay>>,
+    ) -> Reply {
+        if let Some(display) = display {
+            let launched = self.launch.flags.thinking_display;
+            if let Some(prepared) = &mut self.prepared {
+                let prepared = std::sync::Arc::make_mut(prepared);
+                prepared.config.spec.thinking_display = display.or(launched);
+                self.made_of_changed();
+            }
+        }
+        if let Some(tokens) = tokens {
+            let thinking = tokens.map(|tokens| Thinking::from_options(None, Some(tokens)));
+            self.tell_session(Input::SetThinking(thinking));
+        }
+        Reply::done()
+    }
+
+    fn background(&mut self, call: Option<String>) -> Reply {
+        let session = self.session.as_ref();
+        let is_running = session.is_some_and(|it| it.look().can_background(call.as_deref()));
+        if is_running {
+            self.tell_session(Input::Background(call.clone()));
+        }
+        // All of none is done, too.
+        match call {
+            None => Reply::with(json!({})),
+            Some(_) => Reply::with(json!({"backgrounded": is_running})),
+        }
+    }
+
+    fn set_model(&mut self, model: Option<String>) -> Reply {
+        let prepared = self.prepared.as_ref();
+        let model = match (model, prepared) {
+            (Some(name), Some(prepared)) => Some(resolved_model(prepared.spec(), &name)),
+            (model, _) => model,
+        };
+        let of_spec = prepared.map(|it| it.spec().model.clone());
+        let resolved = model.clone().or(of_spec).unwrap_or_else(|| self.model());
+        self.choose_model(model);
+        Reply::with(json!({"model": resolved}))
+    }
+
+    fn cancel_message(&mut self, given: &str) -> Reply {
+        let mut named = self.outbox.queue.named();
+        let uuid = named.find(|(_, known)| *known == given).map(|it| it.0);
+        drop(named);
+        uuid.into_iter().for_each(|uuid| self.withdraw(uuid));
+        Reply::with(json!({"cancelled": uuid.is_some()}))
+    }
+}
+
+/// The reply to what gives nothing.
+pub(super) fn done(outcome: Result<(), ReplyError>) -> Reply {
+    outcome.map_or_else(Into::into, |()| Reply::done())
+}

@@ -1,0 +1,199 @@
+//! Turns an engine with a host: the only place where its effects meet futures.
+
+use std::{
+    collections::VecDeque,
+    future::{Future, poll_fn},
+    pin::pin,
+    task::{Context, Poll},
+};
+
+use futures_core::Stream;
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use windlass_core::{
+    EffectId, Millis, Now, SessionId,
+    effect::{Answer, Effect as SessionEffect},
+    host::CancelSignal,
+    running::{OnCancel, RunningEffects},
+};
+
+use super::{
+    ConfigNumber, ConnectionId, Effect, Ending, Engine, Input, Outcome, Output, ServerTool, Topic,
+};
+use crate::store::Lease;
+
+/// Lines that may wait for whoever reads before nothing more is done that makes others.
+const LINES_AHEAD: usize = 256;
+
+/// Performs what an engine asks for. No method needs `Send`: the driver's future is `Send` exactly when the host's are.
+pub trait EngineHost {
+    /// The time.
+    fn now(&self) -> Now;
+
+    /// Ends when the monotonic clock has reached `until`.
+    fn sleep(&self, until: Millis) -> impl Future<Output = ()>;
+
+    /// Performs an effect of the session with the tools and hooks of a configuration, as [`windlass_core::Host`] says for its
+    /// kind. Questions and entries of the transcript do not come here.
+    fn session_effect(
+        &self,
+        config: ConfigNumber,
+        id: EffectId,
+        effect: SessionEffect,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer>;
+
+    /// Calls a tool of an MCP server.
+    fn server_tool(
+        &self,
+        id: EffectId,
+        call: ServerTool,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer>;
+
+    /// Performs an effect of the engine.
+    fn effect(&self, effect: Effect) -> impl Future<Output = Outcome>;
+
+    /// Waits until a line is taken that is written now; also where nobody reads any more.
+    fn room(&self) -> impl Future<Output = ()>;
+
+    /// Writes a line. Called when there is [`room`](Self::room).
+    fn line(&self, line: String);
+
+    /// A word for the person who started the engine.
+    fn warning(&self, text: &str);
+
+    /// Why no session begins, for the person.
+    fn refusal(&self, text: &str);
+
+    /// A line for whoever reads what the engine does.
+    fn note(&self, topic: Topic, text: &str);
+
+    /// A line of a session's journal.
+    fn journal(&self, session: SessionId, line: &str);
+
+    /// A configuration is not needed any more.
+    fn forget(&self, config: ConfigNumber);
+
+    /// The right to write to a session is given back.
+    fn release(&self, lease: &Lease);
+
+    /// A connection to an MCP server ends.
+    fn disconnect(&self, connection: ConnectionId);
+}
+
+/// Turns an engine until it ends. `inputs` are lines, the end of the input, what servers say and that it is to stop; the
+/// answers to effects come from the host.
+///
+/// While whoever reads is behind, inputs are taken in and answers to effects wait: an answer to a question is never kept from
+/// who waits for it. How it ended comes with the lines that were not taken by then.
+pub async fn drive<H: EngineHost>(
+    engine: &mut Engine,
+    host: &H,
+    inputs: impl Stream<Item = Input>,
+) -> (Ending, VecDeque<String>) {
+    let mut inputs = pin!(inputs.fuse());
+    let mut session = RunningEffects::default();
+    let mut effects = FuturesUnordered::new();
+    let mut lines: VecDeque<String> = VecDeque::new();
+    let mut ending = None;
+    let mut turn = Turn::Inputs;
+    loop {
+        while let Some(output) = engine.poll() {
+            match output {
+                Output::Line(line) => lines.push_back(line),
+                Output::Session(config, id, effect) => {
+                    let on_cancel = OnCancel::of(&effect);
+                    session.start(id, on_cancel, |cancel| {
+                        let answers = host.session_effect(config, id, effect, cancel);
+                        futures_util::future::Either::Left(answers)
+                    });
+                }
+                Output::ServerTool(id, call) => {
+                    session.start(id, OnCancel::Signal, |cancel| {
+                        let answers = host.server_tool(id, call, cancel);
+                        futures_util::future::Either::Right(answers)
+                    });
+                }
+                Output::Cancel(id) => session.cancel(id),
+                Output::Abandon(id) => session.abandon(id),
+                Output::Effect(number, effect) => effects.push(async move {
+                    let outcome = host.effect(effect).await;
+                    Input::Done(number, outcome)
+                }),
+                Output::Warning(text) => host.warning(&text),
+                Output::Refusal(text) => host.refusal(&text),
+                Output::Note(topic, text) => host.note(topic, &text),
+                Output::Journal(id, line) => host.journal(id, &line),
+                Output::Forget(config) => host.forget(config),
+                Output::Release(lease) => host.release(&lease),
+                Output::Disconnect(connection) => host.disconnect(connection),
+                Output::Exit(how) => ending = Some(how),
+            }
+        }
+        if let Some(ending) = ending {
+            return (ending, lines);
+        }
+        let deadline = engine.deadline();
+        let mut timer = pin!(async {
+            match deadline {
+                Some(until) => host.sleep(until).await,
+                None => std::future::pending().await,
+            }
+        });
+        let (has_lines, is_behind) = (!lines.is_empty(), lines.len() >= LINES_AHEAD);
+        let mut room = pin!(host.room());
+        let next = poll_fn(|cx: &mut Context<'_>| {
+            if has_lines && room.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Next::Room);
+            }
+            // In turn: neither a stream that is always ready nor somebody who never stops talking keeps the other from
+            // being heard.
+            for who in [turn, turn.other()] {
+                let input = match who {
+                    Turn::Inputs => inputs.as_mut().poll_next(cx),
+                    Turn::Answers if is_behind => Poll::Pending,
+                    Turn::Answers => match session.poll_next_unpin(cx) {
+                        Poll::Ready(Some((id, answer))) => {
+                            Poll::Ready(Some(Input::Session(id, answer)))
+                        }
+                        _ => effects.poll_next_unpin(cx),
+                    },
+                };
+                if let Poll::Ready(Some(input)) = input {
+                    turn = who.other();
+                    return Poll::Ready(Next::Input(input));
+                }
+            }
+            let ticks = timer.as_mut().poll(cx);
+            ticks.map(|()| Next::Input(Input::Tick))
+        })
+        .await;
+        match next {
+            Next::Room => lines.pop_front().into_iter().for_each(|it| host.line(it)),
+            Next::Input(input) => engine.handle(host.now(), input),
+        }
+    }
+}
+
+/// What an engine's driver does next.
+enum Next {
+    /// A line can be written.
+    Room,
+    Input(Input),
+}
+
+/// Whose turn it is to be heard first.
+#[derive(Clone, Copy)]
+enum Turn {
+    Inputs,
+    Answers,
+}
+
+impl Turn {
+    fn other(self) -> Self {
+        match self {
+            Self::Inputs => Self::Answers,
+            Self::Answers => Self::Inputs,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Hooks that hear of an end: there is no loop any more that would run them.
+
+use std::collections::BTreeMap;
+
+use windlass_core::{
+    EffectId, Millis, RawJson,
+    effect::{Answer, Effect as SessionEffect},
+    hook::{HookCall, HookInput, Occurrence, concerned},
+    id::Stage,
+};
+
+use super::{Engine, io::Output, questions::Purpose};
+
+/// Hooks that are being told of something, and by when each is to be done.
+#[derive(Debug)]
+pub(super) struct Telling {
+    waiting: BTreeMap<EffectId, Millis>,
+}
+
+impl Telling {
+    pub(super) fn deadline(&self) -> Option<Millis> {
+        self.waiting.values().min().copied()
+    }
+}
+
+impl Engine {
+    /// Tells the hooks that want to hear of these occurrences: commands always, callbacks while they can answer. Each has the time
+    /// that it was registered with, and all together have a limit; who is not done by then is stopped. The farewell goes on when
+    /// all are done.
+    pub(super) fn tell(&mut self, occurrences: &[Occurrence]) {
+        let mut telling = Telling {
+            waiting: BTreeMap::new(),
+        };
+        let mut calls = Vec::new();
+        for (number, occurrence) in (1..).zip(occurrences) {
+            calls.extend(self.calls(number, occurrence));
+        }
+        let limit = self.now.mono.after(self.launch.last_hooks_ms);
+        for (id, call) in &calls {
+            let own = self.now.mono.after(call.timeout_ms);
+            telling.waiting.insert(*id, own.min(limit));
+        }
+        self.telling = Some(telling);
+        for (id, call) in calls {
+            match self.prepared.as_ref() {
+                Some(prepared) if prepared.config.commands.contains(&call.hook) => {
+                    let number = prepared.config.number;
+                    let effect = SessionEffect::RunHook(call);
+                    self.outbox.push(Output::Session(number, id, effect));
+                }
+                _ => self.ask_hook(Purpose::hook(id, &call), call),
+            }
+        }
+        self.told_all();
+    }
+
+    /// The calls of the hooks that an occurrence concerns.
+    fn calls(&self, number: u32, occurrence: &Occurrence) -> Vec<(EffectId, HookCall)> {
+        let Some(prepared) = &self.prepared else {
+            return Vec::new();
+        };
+        let spec = prepared.spec();
+        let input = HookInput {
+            session_id: self.session_id,
+            transcript_path: spec.environment.transcript_of(self.session_id),
+            cwd: spec.environment.cwd.clone(),
+            permission_mode: Some(self.mode()),
+            agent: None,
+            event: occurrence.clone(),
+        };
+        let Ok(input) = RawJson::encode(&input) else {
+            return Vec::new(); // texts under names, which always can be encoded
+        };
+        // Nobody can answer any more once the input has ended, or nobody reads the question.
+        let asks_sdk = !self.input_ended && !self.is_unread;
+        let concerned = concerned(&spec.hooks, occurrence);
+        let mut calls = Vec::new();
+        for (hook, (matcher, name)) in (1..).zip(concerned) {
+            if !asks_sdk && !prepared.config.commands.contains(name) {
+                continue;
+            }
+            let id = EffectId {
+                session: self.session_id,
+                agent: 0,
+                turn: 0,
+                call: number,
+                stage: Stage::Hook(occurrence.event(), hook),
+                attempt: 1,
+            };
+            let call = HookCall {
+                hook: name.to_owned(),
+                event: occurrence.event(),
+                input: input.clone(),
+                tool_use_id: None,
+                timeout_ms: matcher.timeout_ms,
+                kind: matcher.kind,
+            };
+            calls.push((id, call));
+        }
+        calls
+    }
+
+    /// A hook of the end has answered: what it says changes nothing. False where it is none of these.
+    pub(super) fn told(&mut self, id: EffectId, answer: &Answer) -> bool {
+        let Some(telling) = &mut self.telling else {
+            return false;
+        };
+        if !telling.waiting.contains_key(&id) {
+            return false;
+        }
+        if answer.is_last() {
+            telling.waiting.remove(&id);
+            self.told_all();
+        }
+        true
+    }
+
+    /// Stops the hooks whose time is over.
+    pub(super) fn telling_tick(&mut self) {
+        let Some(telling) = &mut self.telling else {
+            return;
+        };
+        let due = telling.waiting.iter();
+        let due: Vec<EffectId> = due
+            .filter(|(_, by)| **by <= self.now.mono)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in due {
+            if let Some(telling) = &mut self.telling {
+                telling.waiting.remove(&id);
+            }
+            if self.withdraw_question_of(id).is_none() {
+                self.outbox.push(Output::Abandon(id));
+            }
+        }
+        self.told_all();
+    }
+
+    fn told_all(&mut self) {
+        if (self.telling.as_ref()).is_some_and(|telling| telling.waiting.is_empty()) {
+            self.telling = None;
+            self.farewell_told();
+        }
+    }
+}

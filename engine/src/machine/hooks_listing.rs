@@ -1,0 +1,238 @@
+//! The hooks of a session, for people who look through them (`get_hooks_listing`; Agent SDK types,
+//! `SDKControlGetHooksListingResponse`).
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use windlass_core::{
+    hook::{HookEvent, HookMatcher},
+    permission::Source,
+};
+
+use super::Engine;
+use crate::settings::{CommandHook, LoadedSettings};
+
+/// Every event in the order of a session's life: what it is in a few words, and whether hooks can be for some of its
+/// occurrences only.
+const EVENTS: [(HookEvent, &str, bool); HookEvent::ALL.len()] = [
+    (
+        HookEvent::Setup,
+        "The engine is run to set a place up",
+        true,
+    ),
+    (HookEvent::SessionStart, "A session begins or goes on", true),
+    (
+        HookEvent::InstructionsLoaded,
+        "A file of standing instructions is read",
+        true,
+    ),
+    (
+        HookEvent::UserPromptExpansion,
+        "A command becomes the prompt it stands for",
+        true,
+    ),
+    (
+        HookEvent::UserPromptSubmit,
+        "A prompt is about to be answered",
+        false,
+    ),
+    (HookEvent::PreToolUse, "A call is about to be judged", true),
+    (
+        HookEvent::PermissionRequest,
+        "Somebody is about to be asked about a call",
+        true,
+    ),
+    (HookEvent::PermissionDenied, "A call was denied", true),
+    (HookEvent::PostToolUse, "A call has its result", true),
+    (HookEvent::PostToolUseFailure, "A call has failed", true),
+    (
+        HookEvent::PostToolBatch,
+        "All calls of a response have their results",
+        false,
+    ),
+    (
+        HookEvent::Notification,
+        "The person is to be told something",
+        true,
+    ),
+    (HookEvent::SubagentStart, "A subagent begins", true),
+    (HookEvent::SubagentStop, "A subagent is about to end", true),
+    (
+        HookEvent::TeammateIdle,
+        "A teammate has nothing more to do",
+        false,
+    ),
+    (HookEvent::TaskCompleted, "A task of a list is done", false),
+    (HookEvent::Stop, "An answer is about to end", false),
+    (HookEvent::StopFailure, "An answer ends in an error", true),
+    (
+        HookEvent::PreCompact,
+        "The conversation is about to be summed up",
+        true,
+    ),
+    (
+        HookEvent::PostCompact,
+        "The conversation was summed up",
+        true,
+    ),
+    (HookEvent::ConfigChange, "A settings file has changed", true),
+    (
+        HookEvent::CwdChanged,
+        "The work goes on in another directory",
+        false,
+    ),
+    (HookEvent::WorktreeCreate, "A worktree is needed", false),
+    (
+        HookEvent::WorktreeRemove,
+        "A worktree is about to be removed",
+        false,
+    ),
+    (HookEvent::SessionEnd, "The session ends", true),
+];
+
+impl Engine {
+    pub(super) fn hooks_listing(&self) -> Value {
+        let catalog: Vec<Value> = EVENTS
+            .iter()
+            .map(|(event, summary, supports_matcher)| {
+                json!({"name": event.name(), "summary": summary, "supportsMatcher": supports_matcher})
+            })
+            .collect();
+        let Some(prepared) = &self.prepared else {
+            return json!({"events": [], "hooks": [], "eventCatalog": catalog, "policy": policy(None)});
+        };
+        let settings = &prepared.config.settings;
+        let of_settings = rows_of_settings(settings);
+        let of_session = prepared
+            .spec()
+            .hooks
+            .iter()
+            .filter(|matcher| matcher.source.is_empty())
+            .flat_map(rows_of_session);
+        let rows: Vec<(HookEvent, Value)> = of_settings.into_iter().chain(of_session).collect();
+        let of_event = |event| rows.iter().filter(move |(of, _)| *of == event);
+        let hooks: Vec<&Value> = EVENTS
+            .iter()
+            .flat_map(|(event, ..)| of_event(*event).map(|(_, row)| row))
+            .collect();
+        let events: Vec<Value> = EVENTS
+            .iter()
+            .zip(&catalog)
+            .filter_map(|((event, ..), known)| {
+                let count = of_event(*event).count();
+                let mut known = known.clone();
+                known["hookCount"] = count.into();
+                (count > 0).then_some(known)
+            })
+            .collect();
+        json!({"events": events, "hooks": hooks, "eventCatalog": catalog, "policy": policy(Some(settings))})
+    }
+}
+
+/// What keeps hooks from running.
+fn policy(settings: Option<&LoadedSettings>) -> Value {
+    let all_disabled = settings.is_some_and(are_disabled);
+    let managed = settings.and_then(|settings| {
+        let mut sources = settings.sources.iter();
+        sources.find(|sourced| sourced.source == Source::PolicySettings)
+    });
+    let by_policy = managed.is_some_and(|it| it.settings.disable_all_hooks == Some(true));
+    let count = managed.map_or(0, |it| {
+        let groups = it.settings.hooks.commands.iter();
+        groups.map(|(_, commands)| commands.len()).sum()
+    });
+    // Nothing here reads of hooks that are the organisation's or of plugins alone.
+    json!({
+        "disabledByPolicy": by_policy, "managedOnly": false, "pluginOnly": false, "allDisabled": all_disabled,
+        "policyHookCount": count,
+    })
+}
+
+fn are_disabled(settings: &LoadedSettings) -> bool {
+    settings.first(|settings| settings.disable_all_hooks) == Some(true)
+}
+
+/// The commands of settings, also of those that are switched off.
+fn rows_of_settings(settings: &LoadedSettings) -> Vec<(HookEvent, Value)> {
+    let is_disabled = are_disabled(settings);
+    let mut rows = Vec::new();
+    for sourced in &settings.sources {
+        for (matcher, commands) in &sourced.settings.hooks.commands {
+            for command in commands {
+                let mut row = row_of_command(sourced.source, matcher, command);
+                if is_disabled {
+                    row["disabled"] = true.into();
+                }
+                rows.push((matcher.event, row));
+            }
+        }
+    }
+    rows
+}
+
+fn row_of_command(source: Source, matcher: &HookMatcher, hook: &CommandHook) -> Value {
+    let name = match source {
+        // As whoever starts the engine knows what came with it.
+        Source::CliArg => json!("flagSettings"),
+        source => json!(source),
+    };
+    let command = revealed(&hook.command);
+    let mut row = json!({
+        "event": matcher.event.name(), "matcher": revealed(&matcher.matcher.to_string()), "source": name,
+        "sourceLabel": source.words(), "type": "command", "displayText": command, "commandText": command,
+        "contentLabel": "Command", "timeout": seconds(hook.timeout_ms),
+    });
+    if hook.is_async {
+        row["runsInBackground"] = true.into();
+    }
+    row
+}
+
+/// The callbacks of the SDK.
+fn rows_of_session(matcher: &HookMatcher) -> impl Iterator<Item = (HookEvent, Value)> {
+    matcher.hooks.iter().map(move |hook| {
+        let row = json!({
+            "event": matcher.event.name(), "matcher": revealed(&matcher.matcher.to_string()), "source": "sessionHook",
+            "sourceLabel": "the program that uses the SDK", "type": "callback", "displayText": revealed(hook),
+            "commandText": revealed(hook), "contentLabel": "Callback", "timeout": seconds(matcher.timeout_ms),
+        });
+        (matcher.event, row)
+    })
+}
+
+fn seconds(ms: u64) -> Value {
+    match ms % 1000 {
+        0 => json!(ms / 1000),
+        _ => json!(Duration::from_millis(ms).as_secs_f64()),
+    }
+}
+
+/// A line in which nothing hides: control characters are written out.
+fn revealed(text: &str) -> String {
+    let shown = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hook_1_every_event_is_in_the_catalogue_once() {
+        for event in HookEvent::ALL {
+            let found = EVENTS.iter().filter(|(known, ..)| *known == event);
+            assert_eq!(found.count(), 1, "{event:?}");
+        }
+    }
+
+    #[test]
+    fn what_hides_in_a_command_is_shown() {
+        assert_eq!(
+            revealed("echo\u{1b}[2K hi\nrm x"),
+            "echo\\u{1b}[2K hi\\nrm x"
+        );
+    }
+}

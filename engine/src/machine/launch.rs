@@ -1,0 +1,104 @@
+//! What an engine is told before the first line.
+
+use std::{borrow::Cow, fmt, sync::Arc};
+
+use windlass_core::SessionId;
+
+use crate::protocol::{flags::Flags, frames::StateFrames};
+
+/// Everything that an engine knows from the beginning.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Launch {
+    /// The command line.
+    pub flags: Flags,
+    /// The working directory: absolute and real.
+    pub cwd: String,
+    /// The branch of the repository around it, as transcripts name it.
+    pub git_branch: Option<String>,
+    /// Who starts the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`.
+    pub entrypoint: String,
+    /// Its version and that of its protocol are for whoever asks; this is the version of the program.
+    pub version: String,
+    /// The process that it runs in, as the SDKs are told; 0 where there are no processes.
+    pub pid: u32,
+    /// Where the bearer token comes from; `none` where there is none.
+    pub token_source: &'static str,
+    /// The id of a session that begins, where it was said which one.
+    pub session_id: Option<SessionId>,
+    /// Why no session begins is said to the person too, beside the result: SDKs look there.
+    pub tells_refusals: bool,
+    /// Somebody is there whom the model can ask.
+    pub has_person: bool,
+    /// Who reads state frames.
+    pub states: StateFrames,
+    /// What files hold is kept before they are changed.
+    pub file_checkpoints: bool,
+    /// How long background work may go on after the input has ended, in milliseconds; none for as long as it takes.
+    pub background_ceiling_ms: Option<u64>,
+    /// How long hooks may take that hear of the session's end, in milliseconds.
+    pub last_hooks_ms: u64,
+    /// Bytes that a frame may have; none for as many as it has.
+    pub longest_frame: Option<usize>,
+    /// A journal is kept of each session that begins.
+    pub records: bool,
+    /// Whether anybody reads what the engine does ([`Output::Note`](super::Output::Note)).
+    pub notes: bool,
+    /// Takes keys out of what servers say.
+    pub redaction: Redaction,
+}
+
+impl Launch {
+    /// With these flags in this directory, and nothing else.
+    #[must_use]
+    pub fn new(flags: Flags, cwd: impl Into<String>) -> Self {
+        Self {
+            flags,
+            cwd: cwd.into(),
+            git_branch: None,
+            entrypoint: "cli".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: 0,
+            token_source: "none",
+            session_id: None,
+            tells_refusals: true,
+            has_person: true,
+            states: StateFrames::default(),
+            file_checkpoints: false,
+            background_ceiling_ms: None,
+            last_hooks_ms: 1_500,
+            longest_frame: None,
+            records: false,
+            notes: false,
+            redaction: Redaction::default(),
+        }
+    }
+}
+
+/// A function of texts that takes out what nobody is to read: keys, which the engine itself does not know.
+#[derive(Clone, Default)]
+pub struct Redaction(Option<Arc<Redact>>);
+
+type Redact = dyn Fn(&str) -> Option<String> + Send + Sync;
+
+impl Redaction {
+    /// A function that gives the text without keys, or nothing where none is in it.
+    pub fn new(redact: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(redact)))
+    }
+
+    /// The text without keys.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.0.as_ref().and_then(|redact| redact(text)) {
+            Some(clean) => Cow::Owned(clean),
+            None => Cow::Borrowed(text),
+        }
+    }
+}
+
+impl fmt::Debug for Redaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redaction")
+    }
+}

@@ -1,0 +1,358 @@
+//! The transcript of the session: entries and notes become lines, the store keeps them, and the mirror shows what is kept.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Serialize;
+use windlass_core::{EffectId, RawJson, Uuid, effect::Entry, message::TaskStarted};
+
+use super::{
+    Engine,
+    io::{Effect, LineGroup, Outcome, Output},
+    pending::Pending,
+};
+use crate::{
+    protocol::{
+        PROTOCOL_VERSION,
+        fit::LONGEST_FRAME,
+        reply::{Reply, ReplyError},
+    },
+    store::{AgentMeta, Lease, file_name},
+    transcript::{CostState, Facts, Line, SavedSession, Scribe, encoded},
+};
+
+/// Room for what stands around the entries of a mirror frame.
+const MIRROR_ROOM: usize = LONGEST_FRAME - 4096;
+
+/// Writes what is to be kept of a session, in the order in which it is told: one step after another.
+#[derive(Debug)]
+pub(super) struct TranscriptLog {
+    lease: Lease,
+    scribe: Scribe,
+    /// What is not safe yet. What could not be written when it was time comes first with the next lines.
+    unwritten: Vec<Line>,
+    waiting: VecDeque<(Step, Then)>,
+    is_writing: bool,
+}
+
+#[derive(Debug)]
+enum Step {
+    Lines(Vec<Line>),
+    Agent(Box<TaskStarted>),
+    /// Everything before it is written, or could not be.
+    Barrier,
+}
+
+/// What follows once something is written, or cannot be.
+#[derive(Debug)]
+pub(super) enum Then {
+    /// Nothing: listings miss it at most.
+    Nothing,
+    /// The session is told that its entries are safe.
+    Persisted(EffectId),
+    /// The message that waited for it is said.
+    Message,
+    /// The SDK is told that the title is kept.
+    Reply(String),
+    /// The person is told that the title is not.
+    Warn,
+    /// The call whose files were kept runs.
+    Call(EffectId),
+    /// The engine goes on to end.
+    End,
+}
+
+impl TranscriptLog {
+    pub(super) fn new(lease: Lease, scribe: Scribe) -> Self {
+        Self {
+            lease,
+            scribe,
+            unwritten: Vec::new(),
+            waiting: VecDeque::new(),
+            is_writing: false,
+        }
+    }
+
+    /// Goes on behind what is written of a session.
+    pub(super) fn going_on(mut self, saved: &SavedSession) -> Self {
+        self.scribe = self.scribe.going_on(saved.ids(), saved.leaf());
+        self
+    }
+
+    /// Begins with lines of another session: they are written with the first lines of its own.
+    pub(super) fn beginning_with(mut self, lines: Vec<RawJson>) -> Self {
+        let copied = lines.into_iter().map(|json| Line { agent: None, json });
+        self.unwritten.extend(copied);
+        self
+    }
+
+    /// The right to write to it.
+    pub(super) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// Whether a prompt of this id was heard in the session before.
+    pub(super) fn knows(&self, uuid: Uuid) -> bool {
+        self.scribe.knows(uuid)
+    }
+}
+
+impl Engine {
+    /// What lines of the session say of it.
+    pub(super) fn scribe(&self) -> Scribe {
+        Scribe::new(Facts {
+            session_id: self.session_id,
+            cwd: self.launch.cwd.clone(),
+            version: PROTOCOL_VERSION.to_owned(),
+            git_branch: self.launch.git_branch.clone(),
+            entrypoint: self.launch.entrypoint.clone(),
+        })
+    }
+
+    /// Appends entries of the session.
+    pub(super) fn persist(&mut self, id: EffectId, entries: &[Entry]) {
+        match &mut self.log {
+            Some(log) => {
+                let lines = log.scribe.write(entries);
+                self.write(Step::Lines(lines), Then::Persisted(id));
+            }
+            // Nothing can be lost that was not lost already.
+            None => self.then(Then::Persisted(id), Ok(())),
+        }
+    }
+
+    /// Appends a line of another kind, where anything is kept.
+    pub(super) fn append_line(&mut self, json: RawJson, then: Then) {
+        let line = Line { agent: None, json };
+        self.write(Step::Lines(vec![line]), then);
+    }
+
+    /// Notes the end of a turn, for listings, and where something was spent the sum, for who goes on.
+    pub(super) fn note_turn_end(&mut self, spent: Option<&CostState>, then: Then) {
+        let Some(log) = &self.log else {
+            return self.then(then, Ok(()));
+        };
+        let last_prompt = log.scribe.last_prompt();
+        let cost = spent.map(|spent| spent.line(log.lease.session));
+        for json in last_prompt.into_iter().chain(cost) {
+            self.append_line(json, Then::Nothing);
+        }
+        self.write(Step::Barrier, then);
+    }
+
+    /// Notes what kind of agent begins, for what call, beside its transcript.
+    pub(super) fn note_agent(&mut self, task: &TaskStarted, then: Then) {
+        match task.subagent_type {
+            Some(_) => self.write(Step::Agent(Box::new(task.clone())), then),
+            None => self.then(then, Ok(())), // it is no agent
+        }
+    }
+
+    fn write(&mut self, step: Step, then: Then) {
+        let Some(log) = &mut self.log else {
+            return self.then(then, Ok(()));
+        };
+        log.waiting.push_back((step, then));
+        self.write_next();
+    }
+
+    /// Begins to write what is next, if nothing is being written.
+    fn write_next(&mut self) {
+        loop {
+            let Some(log) = self.log.as_mut().filter(|log| !log.is_writing) else {
+                return;
+            };
+            let Some((step, then)) = log.waiting.pop_front() else {
+                return;
+            };
+            let effect = match step {
+                Step::Barrier => {
+                    self.then(then, Ok(()));
+                    continue;
+                }
+                Step::Lines(lines) => {
+                    log.unwritten.extend(lines);
+                    if log.unwritten.is_empty() {
+                        self.then(then, Ok(()));
+                        continue;
+                    }
+                    Effect::Append(log.lease.clone(), groups(&log.unwritten))
+                }
+                Step::Agent(task) => Effect::Keep {
+                    lease: log.lease.clone(),
+                    agent: task.task_id.clone(),
+                    name: format!("subagents/agent-{}.meta.json", file_name(&task.task_id)),
+                    document: encoded(&meta(&task)).get().as_bytes().to_vec(),
+                },
+            };
+            log.is_writing = true;
+            let written = match &effect {
+                Effect::Append(_, groups) => Written::Lines(groups.clone()),
+                Effect::Keep { document, .. } => Written::Document(document.clone()),
+                _ => return,
+            };
+            self.effect(effect, Pending::Write(written, then));
+            return;
+        }
+    }
+
+    /// Something was written, or could not be.
+    pub(super) fn written(&mut self, written: Written, then: Then, outcome: Outcome) {
+        if let Some(log) = &mut self.log {
+            log.is_writing = false;
+        }
+        let result = match (written, outcome) {
+            (Written::Lines(groups), Outcome::Appended(results)) => self.appended(groups, results),
+            (Written::Document(document), Outcome::Kept(Ok(place))) => {
+                self.mirror(&place, &[described(&document)]);
+                Ok(())
+            }
+            (_, Outcome::Kept(Err(reason))) => Err(reason),
+            _ => Err("the store answered something else".to_owned()),
+        };
+        if let Err(reason) = &result {
+            self.note(super::Topic::Session, || {
+                format!("the transcript: {reason}")
+            });
+        }
+        self.then(then, result);
+        self.write_next();
+    }
+
+    fn appended(
+        &mut self,
+        groups: Vec<LineGroup>,
+        results: Vec<Result<String, String>>,
+    ) -> Result<(), String> {
+        let mut failure = None;
+        for (group, result) in groups.into_iter().zip(results) {
+            match result {
+                Ok(place) => {
+                    if let Some(log) = &mut self.log {
+                        log.unwritten.retain(|line| line.agent != group.agent);
+                    }
+                    self.mirror(&place, &group.lines);
+                }
+                Err(reason) => {
+                    failure.get_or_insert(reason);
+                }
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Does what was to follow.
+    fn then(&mut self, then: Then, result: Result<(), String>) {
+        match then {
+            Then::Nothing => {}
+            Then::Persisted(id) => {
+                let answer = match result {
+                    Ok(()) => windlass_core::effect::Answer::Persisted,
+                    Err(reason) => windlass_core::effect::Answer::PersistFailed(reason),
+                };
+                self.answer_session(id, answer);
+            }
+            Then::Message => self.say_held(),
+            Then::Reply(id) => {
+                let reply = result.map_or_else(|it| ReplyError::new(it).into(), |()| Reply::done());
+                self.reply(&id, &reply);
+                self.unblock();
+            }
+            Then::Warn => {
+                if let Err(reason) = result {
+                    self.warn(&format!("the title is not kept: {reason}"));
+                }
+            }
+            Then::Call(id) => self.checkpoint_kept(id, result),
+            Then::End => self.turn_end_noted(),
+        }
+    }
+
+    /// Shows what was written, where that was asked for (`--session-mirror`).
+    fn mirror(&mut self, place: &str, entries: &[RawJson]) {
+        if !self.launch.flags.session_mirror {
+            return;
+        }
+        // An entry that is too long by itself is shown with its long texts cut: a longer line would end the SDK. The transcript
+        // has all of it.
+        for frame in mirror_frames(place, entries) {
+            self.outbox.frame(&frame);
+        }
+    }
+
+    /// Nothing more is written to it.
+    pub(super) fn close_log(&mut self) {
+        if let Some(log) = self.log.take() {
+            self.outbox.push(Output::Release(log.lease));
+        }
+    }
+}
+
+/// What is being written.
+#[derive(Debug)]
+pub(super) enum Written {
+    Lines(Vec<LineGroup>),
+    Document(Vec<u8>),
+}
+
+/// Each transcript gets its lines in one step.
+fn groups(lines: &[Line]) -> Vec<LineGroup> {
+    let mut groups: BTreeMap<Option<String>, Vec<RawJson>> = BTreeMap::new();
+    for line in lines {
+        let group = groups.entry(line.agent.clone()).or_default();
+        group.push(line.json.clone());
+    }
+    groups
+        .into_iter()
+        .map(|(agent, lines)| LineGroup { agent, lines })
+        .collect()
+}
+
+fn meta(task: &TaskStarted) -> AgentMeta {
+    AgentMeta {
+        agent_type: task.subagent_type.clone().unwrap_or_default(),
+        description: task.description.clone(),
+        tool_use_id: task.tool_use_id.clone(),
+        parent_agent_id: None,
+    }
+}
+
+/// The document about an agent as a mirror's entry.
+fn described(document: &[u8]) -> RawJson {
+    let text = String::from_utf8_lossy(document);
+    let mut entry = windlass_core::json::RawObject::default();
+    entry.set("type", RawJson::string("agent_metadata"));
+    let fields = windlass_core::json::RawObject::parse(&text).unwrap_or_default();
+    for (key, value) in fields.fields() {
+        entry.set(key, value.clone());
+    }
+    entry.to_raw()
+}
+
+/// Lines as frames, none of them longer than an SDK reads: several where one would be.
+fn mirror_frames<'l>(place: &'l str, entries: &'l [RawJson]) -> Vec<impl Serialize + 'l> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Mirror<'a> {
+        r#type: &'static str,
+        file_path: &'a str,
+        entries: &'a [RawJson],
+    }
+    let mut frames = Vec::new();
+    let mut rest = entries;
+    while !rest.is_empty() {
+        let mut length = 0;
+        let fits = rest.iter().take_while(|entry| {
+            length += entry.get().len() + 1;
+            length <= MIRROR_ROOM
+        });
+        // An entry that is too long by itself goes by itself.
+        let (entries, behind) = rest.split_at(fits.count().max(1));
+        rest = behind;
+        frames.push(Mirror {
+            r#type: "transcript_mirror",
+            file_path: place,
+            entries,
+        });
+    }
+    frames
+}

@@ -1,0 +1,204 @@
+//! The MCP servers that agents have for themselves: those that stand with their configuration in an agent's `mcpServers`.
+//!
+//! They start when their agent first does, and end with the session: the core asks for the tools that an agent brings along
+//! (`Agent::brings_tools`), and the agent begins when its servers have answered. Their tools are offered to it alone; two agents
+//! may each have a server of one name. What an SDK asks of a server by its name is meant for the session's own, or, where the
+//! session has none, for those of all agents that have one.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use windlass_core::{
+    EffectId, RawJson, Spec,
+    agent::{Agent, AgentMcpServer, AgentSource, TaskInput},
+    effect::Answer,
+    tool::{ToolCall, ToolDefinition, ToolResult},
+};
+
+use super::{ServerTable, server::Kind, spec::may_replace};
+use crate::machine::{
+    Engine,
+    routes::{Route, Routes},
+    session::Parked,
+};
+
+/// Definitions and the ways to them, by the names the model calls them by.
+type OwnTools = BTreeMap<String, (ToolDefinition, Route)>;
+
+impl Engine {
+    /// The servers that agents have for themselves are those of the agents there are now: those that stay as they were go on,
+    /// others end, new ones wait for their agent.
+    pub(in crate::machine) fn exchange_agents_servers(&mut self) {
+        let Some(prepared) = self.prepared.clone() else {
+            return;
+        };
+        let (config, spec) = (&prepared.config, prepared.spec());
+        let only_given = self.launch.flags.strict_mcp_config;
+        let mut wanted: BTreeMap<String, BTreeMap<String, RawJson>> = (spec.agents.iter())
+            .filter(|agent| !only_given || agent.source == AgentSource::Option)
+            .filter(|agent| config.runs_programs || agent.source != AgentSource::Project)
+            .map(|agent| (agent.name.clone(), inline_servers(agent)))
+            .filter(|(_, servers)| !servers.is_empty())
+            .collect();
+        // What an agent had that is no more ends, too.
+        for agent in self.servers.agents.keys() {
+            wanted.entry(agent.clone()).or_default();
+        }
+        for (agent, configs) in wanted {
+            // A folder that nobody has trusted could hand the keys to a program of its own.
+            let is_of_folder =
+                |known: &Agent| known.name == agent && known.source == AgentSource::Project;
+            let may_name_keys = config.is_trusted || !spec.agents.iter().any(is_of_folder);
+            let servers = self.servers.agents.entry(agent.clone()).or_default();
+            servers.variables.clone_from(&config.variables);
+            self.replace_dynamic(&Some(agent), &configs, may_name_keys);
+        }
+        // The main thread begins with the session.
+        if let Some(agent) = spec.agent.clone() {
+            self.start_servers_of(&agent);
+        }
+    }
+
+    /// The servers that were added while the engine runs are these from now on. The names of those to connect, and what
+    /// was removed.
+    pub(super) fn replace_dynamic(
+        &mut self,
+        owner: &super::Owner,
+        configs: &BTreeMap<String, RawJson>,
+        may_name_keys: bool,
+    ) -> (Vec<String>, Vec<String>) {
+        let Some(servers) = self.servers.of(owner) else {
+            return (Vec::new(), Vec::new());
+        };
+        let gone: Vec<String> = (servers.all.iter())
+            .filter(|(name, server)| {
+                let is_same = configs.get(*name) == Some(&server.config);
+                (server.is_dynamic || server.kind == Kind::Sdk) && !is_same
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in &gone {
+            self.let_go(owner, name);
+            if let Some(servers) = self.servers.of_mut(owner) {
+                servers.all.remove(name);
+            }
+        }
+        let Some(servers) = self.servers.of_mut(owner) else {
+            return (Vec::new(), gone);
+        };
+        let new: Vec<String> = (configs.keys())
+            .filter(|name| !servers.all.contains_key(*name))
+            .cloned()
+            .collect();
+        for name in &new {
+            let added = servers.add(name, configs[name].clone(), may_name_keys);
+            added.is_dynamic = true;
+        }
+        let removed = gone
+            .into_iter()
+            .filter(|name| !configs.contains_key(name))
+            .collect();
+        (new, removed)
+    }
+
+    /// Connects to the servers of an agent to which nobody has yet.
+    fn start_servers_of(&mut self, agent: &str) {
+        let servers = self.servers.agents.get(agent);
+        for name in servers.map(|it| it.not_started()).unwrap_or_default() {
+            self.connect(&Some(agent.to_owned()), &name);
+        }
+    }
+
+    /// An agent starts: it gets the tools of its servers once these have answered.
+    pub(in crate::machine) fn equip(&mut self, id: EffectId, call: &ToolCall) {
+        match call.input.decode::<TaskInput>() {
+            Ok(task) => {
+                let agent = task.subagent_type;
+                self.park(id, Parked::Equip(agent.clone()));
+                self.start_servers_of(&agent);
+            }
+            Err(error) => self.refuse_call(id, error.to_string()),
+        }
+    }
+
+    /// Hands tools to the agents that wait for no server any more.
+    pub(in crate::machine) fn equip_agents(&mut self) {
+        let waiting = self.session.as_ref().map(|session| session.equipping());
+        for (id, agent) in waiting.unwrap_or_default() {
+            let servers = self.servers.agents.get(&agent);
+            if servers.is_some_and(|it| it.are_pending()) {
+                continue;
+            }
+            self.unpark(id);
+            let mut definitions = Vec::new();
+            let mut routes = Routes::new();
+            for (name, (definition, route)) in self.servers.agents_tools(&agent) {
+                definitions.push(definition);
+                routes.insert(name, route);
+            }
+            if let Some(session) = &mut self.session {
+                session.agents_routes.insert(agent, routes);
+            }
+            let ready = ToolResult {
+                structured: RawJson::encode(&definitions).ok(),
+                ..ToolResult::text(format!("{} tools are ready.", definitions.len()))
+            };
+            self.answer_session(id, Answer::Tool(ready));
+        }
+    }
+}
+
+impl ServerTable {
+    /// A spec in which agents with servers bring tools along, and whose main thread has those of the agent it runs as.
+    pub(super) fn offer_to_agents(&self, spec: &mut Spec) {
+        for (name, _) in self.agents.iter().filter(|(_, it)| !it.all.is_empty()) {
+            if let Some(mut agent) = spec.agents.get(name).cloned() {
+                agent.brings_tools = true;
+                spec.agents.add(agent);
+            }
+            if spec.agent.as_ref() == Some(name) {
+                let asked = spec.permissions.prompt_tool.clone();
+                let tools = self.agents_tools(name).into_values().map(|(tool, _)| tool);
+                for tool in tools.filter(|it| may_replace(asked.as_deref(), &it.name)) {
+                    spec.tools.retain(|known| known.name != tool.name);
+                    spec.tools.push(tool);
+                }
+            }
+        }
+    }
+
+    /// The tools of an agent's servers, as far as these have answered. Of two of one name the first counts.
+    pub(super) fn agents_tools(&self, agent: &str) -> OwnTools {
+        let mut tools = OwnTools::new();
+        let servers = self.agents.get(agent).into_iter();
+        for (definition, route) in servers.flat_map(|servers| servers.tools()) {
+            if let Entry::Vacant(free) = tools.entry(definition.name.clone()) {
+                free.insert((definition.clone(), route));
+            }
+        }
+        tools
+    }
+
+    /// The ways to the tools of all agents' servers, by agent.
+    pub(super) fn agents_routes(&self) -> BTreeMap<String, Routes> {
+        let routes = |agent: &String| {
+            let tools = self.agents_tools(agent).into_iter();
+            let routes = tools.map(|(name, (_, route))| (name, route)).collect();
+            (agent.clone(), routes)
+        };
+        self.agents.keys().map(routes).collect()
+    }
+}
+
+/// The servers that stand in an agent's definition with their configuration. Of two of one name the last counts.
+#[must_use]
+pub fn inline_servers(agent: &Agent) -> BTreeMap<String, RawJson> {
+    let servers = agent.definition.mcp_servers.iter().flatten();
+    servers
+        .filter_map(|server| match server {
+            AgentMcpServer::Inline(servers) => Some(servers),
+            AgentMcpServer::Named(_) => None,
+        })
+        .flatten()
+        .map(|(name, config)| (name.clone(), config.clone()))
+        .collect()
+}

@@ -1,0 +1,205 @@
+//! Connecting to servers, and what is heard of them later.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use windlass_core::RawJson;
+
+use super::{
+    Owner,
+    server::{Kind, Status},
+};
+use crate::machine::{
+    Engine, Topic,
+    io::{ConnectRequest, ConnectionId, Effect, Offer, Output, ServerEvent},
+    pending::Pending,
+};
+
+/// How long a server may take to say what tools it has, in milliseconds.
+const CONNECT_TIMEOUT_MS: u64 = 60_000;
+
+impl Engine {
+    /// The servers that flags, files and the SDK name: those whose names more than one has mean the last of these.
+    pub(in crate::machine) fn add_servers(&mut self) {
+        let Some(prepared) = self.prepared.clone() else {
+            return;
+        };
+        let config = &prepared.config;
+        let servers = &mut self.servers.session;
+        servers.variables.clone_from(&config.variables);
+        if !self.launch.flags.strict_mcp_config {
+            for (name, server) in &config.project_servers {
+                // A folder that nobody has trusted could hand the keys to a program of its own.
+                let added = servers.add(name, server.clone(), config.is_trusted);
+                added.is_of_project = true;
+            }
+        }
+        let mut given: BTreeMap<&String, &RawJson> = config.given_servers.iter().collect();
+        given.extend(prepared.initialize.mcp_servers.iter().flatten());
+        for (name, server) in given {
+            servers.add(name, server.clone(), true);
+        }
+        for name in prepared.initialize.sdk_mcp_servers.iter().flatten() {
+            let config = RawJson::encode(&json!({"type": "sdk", "name": name}));
+            let config = config.unwrap_or_else(|_| RawJson::empty_object());
+            servers.add(name, config, true);
+        }
+        let names: Vec<String> = servers.all.keys().cloned().collect();
+        for name in names {
+            self.connect(&None, &name);
+        }
+        self.exchange_agents_servers();
+    }
+
+    /// Connects to a server; the number of the connection, which comes to something later.
+    pub(in crate::machine) fn connect(
+        &mut self,
+        owner: &Owner,
+        name: &str,
+    ) -> Option<ConnectionId> {
+        self.let_go(owner, name);
+        let due = self.now.mono.after(CONNECT_TIMEOUT_MS);
+        let connection = self.servers.connections + 1;
+        let server = self.servers.server_mut(owner, name)?;
+        server.status = Status::Pending;
+        server.connection = connection;
+        server.due = Some(due);
+        server.is_closed = false;
+        let request = ConnectRequest {
+            connection,
+            name: name.to_owned(),
+            config: server.config.clone(),
+            variables: server.variables.clone(),
+            may_name_keys: server.may_name_keys,
+        };
+        let kind = server.kind.clone();
+        self.servers.connections = connection;
+        self.note(Topic::Mcp, || format!("connects to {name}"));
+        match kind {
+            Kind::Sdk => self.introduce(connection, name),
+            Kind::Host => {
+                self.servers.open.insert(connection);
+                self.effect(
+                    Effect::Connect(Box::new(request)),
+                    Pending::Connect(connection),
+                );
+            }
+        }
+        Some(connection)
+    }
+
+    /// Forgets what a server offers and ends what was started for it.
+    pub(in crate::machine) fn let_go(&mut self, owner: &Owner, name: &str) {
+        let Some(server) = self.servers.server_mut(owner, name) else {
+            return;
+        };
+        server.offer = Offer::default();
+        server.due = None;
+        let connection = server.connection;
+        self.end_connection(connection);
+        // Whoever waits for this connection waits for nothing.
+        self.connection_came_to(connection, &Ok(()));
+    }
+
+    /// Ends a connection, be it only about to be made.
+    pub(super) fn end_connection(&mut self, connection: ConnectionId) {
+        for question in self.questions.about_connection(connection) {
+            self.withdraw_question(&question);
+        }
+        if self.servers.open.remove(&connection) {
+            self.outbox.push(Output::Disconnect(connection));
+        }
+    }
+
+    /// A server has answered, or will not.
+    pub(in crate::machine) fn connected(
+        &mut self,
+        connection: ConnectionId,
+        answer: Result<Offer, String>,
+    ) {
+        let Some((owner, name)) = self.servers.find(connection) else {
+            return;
+        };
+        let Some(server) = self.servers.server_mut(&owner, &name) else {
+            return;
+        };
+        if server.status != Status::Pending {
+            return;
+        }
+        server.due = None;
+        let outcome = match answer {
+            Ok(offer) => {
+                server.offer = offer;
+                server.status = Status::Connected;
+                Ok(())
+            }
+            Err(reason) => {
+                server.offer = Offer::default();
+                server.status = Status::Failed(reason.clone());
+                Err(reason)
+            }
+        };
+        if outcome.is_err() {
+            self.end_connection(connection);
+        }
+        self.note(Topic::Mcp, || {
+            // Why not is for `mcp_status`: the words are the server's.
+            let how = if outcome.is_ok() {
+                "is connected"
+            } else {
+                "did not connect"
+            };
+            format!("a server {how}")
+        });
+        let warning = match (&owner, &outcome) {
+            (Some(agent), Err(reason)) => Some(format!(
+                "the agent {agent} goes without its MCP server {name}: {reason}"
+            )),
+            (None, Err(reason)) => Some(format!(
+                "the MCP server {name} is not connected: {reason}"
+            )),
+            (_, Ok(())) => None,
+        };
+        warning
+            .into_iter()
+            .for_each(|it| self.outbox.push(Output::Warning(it)));
+        self.made_of_changed();
+        self.connection_came_to(connection, &outcome);
+    }
+
+    /// A server says something of its own accord.
+    pub(in crate::machine) fn server_event(
+        &mut self,
+        connection: ConnectionId,
+        event: ServerEvent,
+    ) {
+        let Some((owner, name)) = self.servers.find(connection) else {
+            return;
+        };
+        let Some(server) = self.servers.server_mut(&owner, &name) else {
+            return;
+        };
+        match event {
+            ServerEvent::Tools(tools) => {
+                server.offer.tools = tools;
+                self.made_of_changed();
+            }
+            ServerEvent::Closed => server.is_closed = true,
+        }
+    }
+
+    /// Gives up servers that have taken too long.
+    pub(in crate::machine) fn servers_tick(&mut self) {
+        let mono = self.now.mono;
+        let late = self.servers.every();
+        let late: Vec<ConnectionId> = late
+            .filter(|(_, server)| server.due.is_some_and(|due| due <= mono))
+            .map(|(_, server)| server.connection)
+            .collect();
+        for connection in late {
+            let seconds = CONNECT_TIMEOUT_MS / 1000;
+            let reason = format!("no answer within {seconds} seconds");
+            self.connected(connection, Err(reason));
+        }
+    }
+}

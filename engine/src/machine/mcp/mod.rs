@@ -1,0 +1,180 @@
+//! The MCP servers of an engine: which there are, how they are doing, what tools they have. Hosts connect to them and call
+//! them; servers in the SDK's process are spoken to among the lines (`sdk.rs`).
+
+mod agents;
+mod connecting;
+mod requests;
+mod sdk;
+mod server;
+mod spec;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use windlass_core::{Millis, RawJson, message::McpServer, tool::ToolDefinition};
+
+pub use self::agents::inline_servers;
+pub(super) use self::sdk::ServerMessage;
+use self::{
+    requests::ServerReply,
+    server::{Kind, Server, Status},
+};
+use super::{io::ConnectionId, routes::Route};
+use crate::protocol::reply::ReplyError;
+
+/// Whose servers: an agent's own, or the session's.
+pub(super) type Owner = Option<String>;
+
+/// All servers.
+#[derive(Debug, Default)]
+pub(super) struct ServerTable {
+    /// Those of the session.
+    session: Servers,
+    /// Those that one agent has for itself, by agent.
+    agents: BTreeMap<String, Servers>,
+    /// How often anything was connected: no two connections have one number, also where another server has taken a name.
+    connections: ConnectionId,
+    /// Connections that were made and not ended.
+    open: BTreeSet<ConnectionId>,
+    /// Numbers of requests to servers in the SDK's process, by server.
+    requests: BTreeMap<String, u64>,
+    /// Replies that wait for connections.
+    replies: Vec<ServerReply>,
+}
+
+/// Servers by name.
+#[derive(Debug, Default)]
+pub(super) struct Servers {
+    /// What the settings add to the environment of programs, and may stand in configurations.
+    variables: BTreeMap<String, String>,
+    all: BTreeMap<String, Server>,
+}
+
+impl ServerTable {
+    /// The connections that are open, in the end.
+    pub(super) fn into_open(self) -> Vec<ConnectionId> {
+        self.open.into_iter().collect()
+    }
+
+    /// When a connection that is being made has taken too long.
+    pub(super) fn deadline(&self) -> Option<Millis> {
+        self.every().filter_map(|(_, server)| server.due).min()
+    }
+
+    fn of(&self, owner: &Owner) -> Option<&Servers> {
+        match owner {
+            None => Some(&self.session),
+            Some(agent) => self.agents.get(agent),
+        }
+    }
+
+    fn of_mut(&mut self, owner: &Owner) -> Option<&mut Servers> {
+        match owner {
+            None => Some(&mut self.session),
+            Some(agent) => self.agents.get_mut(agent),
+        }
+    }
+
+    /// Every server, with its name: first those of the session, then those of agents.
+    fn every(&self) -> impl Iterator<Item = (&String, &Server)> {
+        let all = std::iter::once(&self.session).chain(self.agents.values());
+        all.flat_map(|servers| &servers.all)
+    }
+
+    /// The server to which a connection leads, or was to lead.
+    fn find(&self, connection: ConnectionId) -> Option<(Owner, String)> {
+        let owners = std::iter::once(None).chain(self.agents.keys().cloned().map(Some));
+        owners.into_iter().find_map(|owner| {
+            let mut all = self.of(&owner)?.all.iter();
+            let (name, _) = all.find(|(_, server)| server.connection == connection)?;
+            Some((owner.clone(), name.clone()))
+        })
+    }
+
+    fn server_mut(&mut self, owner: &Owner, name: &str) -> Option<&mut Server> {
+        self.of_mut(owner)?.all.get_mut(name)
+    }
+
+    /// Whose a server of this name is: the session's, else each agent's that has one.
+    fn owners(&self, name: &str) -> Result<Vec<Owner>, ReplyError> {
+        if self.session.all.contains_key(name) {
+            return Ok(vec![None]);
+        }
+        let has = |servers: &Servers| servers.all.contains_key(name);
+        let agents = self.agents.iter().filter(|(_, servers)| has(servers));
+        let agents: Vec<Owner> = agents.map(|(agent, _)| Some(agent.clone())).collect();
+        match agents.is_empty() {
+            true => Err(not_found(name)),
+            false => Ok(agents),
+        }
+    }
+
+    /// The servers as `init` names them.
+    pub(super) fn infos(&self) -> Vec<McpServer> {
+        let info = |(name, server): (&String, &Server)| McpServer {
+            name: name.clone(),
+            status: server.status().name().to_owned(),
+        };
+        self.every().map(info).collect()
+    }
+
+    /// The servers as `mcp_status` describes them; one of an agent's own names the agent.
+    pub(super) fn status(&self) -> Vec<Value> {
+        let of_session = self.session.all.iter();
+        let of_session = of_session.map(|(name, server)| server.describe(name));
+        let of_agents = self.agents.iter().flat_map(|(agent, servers)| {
+            servers.all.iter().map(|(name, server)| {
+                let mut described = server.describe(name);
+                described["agent"] = agent.as_str().into();
+                described
+            })
+        });
+        of_session.chain(of_agents).collect()
+    }
+
+    /// The tools of the session's servers.
+    pub(super) fn tools(&self) -> impl Iterator<Item = (&ToolDefinition, Route)> {
+        self.session.tools()
+    }
+}
+
+impl Servers {
+    /// Adds a server, not yet connected.
+    fn add(&mut self, name: &str, config: RawJson, may_name_keys: bool) -> &mut Server {
+        let mut server = Server::new(Kind::of(&config), config, may_name_keys);
+        server.variables.clone_from(&self.variables);
+        match self.all.entry(name.to_owned()) {
+            std::collections::btree_map::Entry::Occupied(mut known) => {
+                known.insert(server);
+                known.into_mut()
+            }
+            std::collections::btree_map::Entry::Vacant(free) => free.insert(server),
+        }
+    }
+
+    /// Whether a server has not answered yet.
+    fn are_pending(&self) -> bool {
+        let mut all = self.all.values();
+        all.any(|server| server.status == Status::Pending)
+    }
+
+    /// The names of those to which nobody has connected yet.
+    fn not_started(&self) -> Vec<String> {
+        let all = self.all.iter();
+        all.filter(|(_, server)| server.status == Status::NotStarted)
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// Every tool, with the way to it.
+    fn tools(&self) -> impl Iterator<Item = (&ToolDefinition, Route)> {
+        self.all.iter().flat_map(|(name, server)| {
+            let tools = server.offer.tools.iter();
+            tools.filter_map(|(definition, own)| Some((definition, server.route(name, own)?)))
+        })
+    }
+}
+
+pub(super) fn not_found(name: &str) -> ReplyError {
+    ReplyError::new(format!("Server not found: {name}"))
+}

@@ -1,0 +1,230 @@
+//! What an SDK asks about MCP servers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use windlass_core::{Input as SessionInput, RawJson};
+
+use super::{
+    Owner, not_found,
+    server::{Kind, Server},
+};
+use crate::{
+    machine::{
+        Engine,
+        io::{ConnectionId, Effect, Question},
+        pending::Pending,
+    },
+    protocol::reply::{Reply, ReplyError},
+};
+
+/// A reply that waits for connections: it goes out with the last of them.
+#[derive(Debug)]
+pub(super) struct ServerReply {
+    request: String,
+    waits_for: BTreeSet<ConnectionId>,
+    /// Why some did not answer.
+    failures: Vec<String>,
+    /// Servers in the place of those that were there; none where servers are only connected.
+    exchanged: Option<Exchanged>,
+}
+
+#[derive(Debug)]
+struct Exchanged {
+    added: Vec<String>,
+    removed: Vec<String>,
+}
+
+impl Engine {
+    /// All servers as `mcp_status` describes them.
+    pub(in crate::machine) fn server_status(&self) -> Value {
+        json!({"mcpServers": self.servers.status()})
+    }
+
+    /// Connects anew; the reply follows when it is known what came of it.
+    pub(in crate::machine) fn reconnect(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
+        let known = self.servers.session.all.get(name);
+        if known.is_some_and(|server| server.kind == Kind::Sdk) {
+            let text = format!(
+                "{name} lives in the process of the SDK: there is no connection to make anew"
+            );
+            return Err(ReplyError::new(text));
+        }
+        self.enable(id, name)
+    }
+
+    /// Takes a server in again; the reply follows when it is known what came of it.
+    pub(in crate::machine) fn enable(&mut self, id: &str, name: &str) -> Result<(), ReplyError> {
+        let owners = self.servers.owners(name)?;
+        let names = owners.into_iter().map(|owner| (owner, name.to_owned()));
+        self.connect_for(id, names.collect(), None);
+        Ok(())
+    }
+
+    /// Leaves a server out for now.
+    pub(in crate::machine) fn disable(&mut self, name: &str) -> Result<(), ReplyError> {
+        for owner in self.servers.owners(name)? {
+            self.let_go(&owner, name);
+            if let Some(server) = self.servers.server_mut(&owner, name) {
+                server.disable();
+            }
+        }
+        self.made_of_changed();
+        Ok(())
+    }
+
+    /// None where the reply has to wait for the servers that are new.
+    pub(in crate::machine) fn set_servers(
+        &mut self,
+        id: &str,
+        configs: &BTreeMap<String, RawJson>,
+    ) -> Option<Reply> {
+        let (added, removed) = self.replace_dynamic(&None, configs, true);
+        self.made_of_changed();
+        if added.is_empty() {
+            return Some(Reply::with(
+                json!({"added": [], "removed": removed, "errors": {}}),
+            ));
+        }
+        let names = added.iter().map(|name| (None, name.clone())).collect();
+        self.connect_for(id, names, Some(Exchanged { added, removed }));
+        None
+    }
+
+    /// Connects to servers; the reply to a request waits for all of them.
+    fn connect_for(
+        &mut self,
+        request: &str,
+        names: Vec<(Owner, String)>,
+        exchanged: Option<Exchanged>,
+    ) {
+        // Before they begin: what fails at once has a reply to be told in.
+        let first = self.servers.connections + 1;
+        let count = names.len() as u64;
+        self.servers.replies.push(ServerReply {
+            request: request.to_owned(),
+            waits_for: (first..first + count).collect(),
+            failures: Vec::new(),
+            exchanged,
+        });
+        for (owner, name) in names {
+            self.connect(&owner, &name);
+        }
+    }
+
+    /// A connection has come to something: replies that wait for it may go out.
+    pub(super) fn connection_came_to(
+        &mut self,
+        connection: ConnectionId,
+        outcome: &Result<(), String>,
+    ) {
+        for reply in &mut self.servers.replies {
+            let waited = reply.waits_for.remove(&connection);
+            if let (true, Err(reason)) = (waited, outcome)
+                && !reply.failures.contains(reason)
+            {
+                reply.failures.push(reason.clone());
+            }
+        }
+        let replies = std::mem::take(&mut self.servers.replies);
+        let (ready, waiting) = (replies.into_iter()).partition(|it| it.waits_for.is_empty());
+        self.servers.replies = waiting;
+        let ready: Vec<ServerReply> = ready;
+        for reply in ready {
+            let answer = match &reply.exchanged {
+                Some(exchanged) => self.exchanged(exchanged),
+                None if reply.failures.is_empty() => Reply::done(),
+                None => ReplyError::new(reply.failures.join("; ")).into(),
+            };
+            self.reply(&reply.request, &answer);
+        }
+    }
+
+    fn exchanged(&self, Exchanged { added, removed }: &Exchanged) -> Reply {
+        let all = &self.servers.session.all;
+        let errors: BTreeMap<&String, &str> = (added.iter())
+            .filter_map(|name| Some((name, all.get(name).and_then(Server::failure)?)))
+            .collect();
+        Reply::with(json!({"added": added, "removed": removed, "errors": errors}))
+    }
+
+    /// From now on, or no longer, no mode lets the tools of a server run unasked; rules hold as ever. It holds for the session,
+    /// also for a server that is not there yet.
+    pub(in crate::machine) fn set_server_mode(&mut self, name: &str, is_guarded: bool) -> Reply {
+        self.tell_session(SessionInput::GuardServer {
+            server: name.to_owned(),
+            is_guarded,
+        });
+        match self.servers.owners(name) {
+            Ok(_) => Reply::with(json!({})),
+            Err(error) => Reply::with(json!({"warning": error.text})),
+        }
+    }
+
+    /// Calls a tool of a server as the SDK itself: neither model nor rules come into it, and the answer is the server's own.
+    pub(in crate::machine) fn call_past_the_model(
+        &mut self,
+        id: &str,
+        tool: &str,
+        arguments: &RawJson,
+        timeout_ms: Option<u32>,
+    ) -> Result<(), ReplyError> {
+        let found = self.servers.every().find_map(|(name, server)| {
+            let mut tools = server.offer.tools.iter();
+            let (_, own) = tools.find(|(definition, _)| definition.name == tool)?;
+            Some(server.program(name).map(|it| (it, own.clone())))
+        });
+        let (connection, tool) = found
+            .ok_or_else(|| ReplyError::new(format!("no MCP server has a tool {tool}")))??;
+        let arguments = arguments.decode().map_err(|error| {
+            ReplyError::coded("invalid_request", format!("mcp_call: arguments: {error}"))
+        })?;
+        let question = Question::Call {
+            tool,
+            arguments,
+            timeout_ms,
+        };
+        self.effect(
+            Effect::Ask(connection, question),
+            Pending::Ask(id.to_owned()),
+        );
+        Ok(())
+    }
+
+    /// Reads what a server has to show.
+    pub(in crate::machine) fn read_resource(
+        &mut self,
+        id: &str,
+        name: &str,
+        uri: &str,
+    ) -> Result<(), ReplyError> {
+        if !uri.starts_with("ui://") {
+            let text = format!("{uri} is not read: only resources that begin with ui:// are");
+            return Err(ReplyError::new(text));
+        }
+        // Of the agents that have a server of this name some may never have started: one that runs answers.
+        let mut refusal = not_found(name);
+        let owners = self.servers.owners(name)?;
+        let connection = owners.iter().find_map(|owner| {
+            let server = self.servers.of(owner)?.all.get(name)?;
+            let connection = server.program(name);
+            connection.map_err(|error| refusal = error).ok()
+        });
+        let connection = connection.ok_or(refusal)?;
+        let question = Question::Resource(uri.to_owned());
+        self.effect(
+            Effect::Ask(connection, question),
+            Pending::Ask(id.to_owned()),
+        );
+        Ok(())
+    }
+
+    /// A server has answered what it was asked past the model, or not.
+    pub(in crate::machine) fn asked(&mut self, id: &str, answer: Result<RawJson, String>) {
+        let reply = match answer {
+            Ok(answer) => Reply::with(answer),
+            Err(reason) => ReplyError::new(reason).into(),
+        };
+        self.reply(id, &reply);
+    }
+}

@@ -1,0 +1,119 @@
+//! What is said to the SDK: one line after another, in the order in which things happen.
+
+use serde::Serialize;
+use windlass_core::{Message, Uuid, message::UserMessage};
+
+use super::{io::Output, queue::Queue};
+use crate::protocol::{
+    fit::fitted,
+    frames::{Facts, Frames, QueuedPrompt},
+    inbound::UserFrame,
+    line::to_line,
+};
+
+/// Where everything comes together that the engine gives out.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    pub(super) frames: Frames,
+    pub(super) queue: Queue,
+    /// Bytes that a line may have, where whoever reads takes no longer ones.
+    longest: Option<usize>,
+    outputs: std::collections::VecDeque<Output>,
+}
+
+impl Outbox {
+    pub(super) fn new(frames: Frames, longest: Option<usize>) -> Self {
+        Self {
+            frames,
+            queue: Queue::default(),
+            longest,
+            outputs: std::collections::VecDeque::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, output: Output) {
+        self.outputs.push_back(output);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// Bytes that a line may have; none for as many as it has.
+    pub(super) fn longest(&self) -> Option<usize> {
+        self.longest
+    }
+
+    /// Says what comes of something that has happened.
+    pub(super) fn say(&mut self, happened: impl FnOnce(&mut Frames) -> Vec<String>) {
+        for line in happened(&mut self.frames) {
+            self.line(line);
+        }
+    }
+
+    /// Writes a frame that changes nothing.
+    pub(super) fn frame(&mut self, frame: &(impl Serialize + ?Sized)) {
+        self.line(to_line(frame));
+    }
+
+    /// Writes a line.
+    pub(super) fn line(&mut self, line: String) {
+        let line = match self.longest {
+            Some(longest) => fitted(line, longest),
+            None => line,
+        };
+        self.outputs.push_back(Output::Line(line));
+    }
+
+    /// Takes in a prompt that the SDK has sent.
+    pub(super) fn accept(&mut self, frame: UserFrame, uuid: Uuid) {
+        let prompt = QueuedPrompt::new(&frame, uuid);
+        self.say(|frames| frames.accepted(&prompt));
+        self.queue.push(prompt, frame);
+    }
+
+    /// Takes back a prompt, if it still waits.
+    pub(super) fn withdraw(&mut self, uuid: Uuid) {
+        if let Some(prompt) = self.queue.take(uuid) {
+            self.say(|frames| frames.withdrawn(&prompt));
+        }
+    }
+
+    /// Says what the session says.
+    pub(super) fn message(&mut self, message: Message, mut facts: Facts) {
+        match message {
+            Message::User(user) => self.user_message(user, facts),
+            message => {
+                if matches!(message, Message::Result(_)) && self.frames.lacks_its_prompt() {
+                    let prompt = self.queue.take_first_sent();
+                    prompt.into_iter().for_each(|it| self.frames.answers(it));
+                }
+                facts.queued = self.queue.len();
+                self.say(|frames| frames.message(message, facts));
+            }
+        }
+    }
+
+    fn user_message(&mut self, user: UserMessage, mut facts: Facts) {
+        let prompt = match user.parent_tool_use_id {
+            None => self.queue.take(user.uuid),
+            Some(_) => None,
+        };
+        facts.queued = self.queue.len();
+        match prompt {
+            Some(prompt) => self.say(|frames| frames.taken_in(prompt, user)),
+            None => self.say(|frames| frames.message(Message::User(user), facts)),
+        }
+    }
+
+    /// The result in the place of an answer that there cannot be.
+    pub(super) fn refuse(&mut self, problem: &str) {
+        let queued = self.queue.len();
+        self.say(|frames| frames.refusal(problem, queued));
+    }
+
+    /// Whether a prompt is being answered or waits to be: a background task alone is no answer.
+    pub(super) fn is_answering(&self) -> bool {
+        self.frames.is_in_turn() || self.queue.first().is_some()
+    }
+}

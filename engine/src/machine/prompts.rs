@@ -1,0 +1,204 @@
+//! User messages: in their order into the session, but for those that the engine answers itself.
+
+use serde_json::{Value, json};
+use windlass_core::{
+    Input as SessionInput, Prompt, Uuid,
+    hook::input::UserPromptExpansion,
+    permission::{PermissionUpdate, Rule},
+};
+
+use super::{
+    Engine,
+    config::resolved_model,
+    log::Then,
+    pending::Prepare,
+    queue::Next,
+};
+use crate::{
+    project::Invocation,
+    protocol::{
+        frames::LocalCommand,
+        inbound::UserFrame,
+        initialize::Initialize,
+    },
+};
+
+impl Engine {
+    /// The SDK says something to the model.
+    pub(super) fn prompted(&mut self, frame: UserFrame) {
+        if !self.outbox.queue.is_new(frame.uuid.as_deref()) {
+            return; // said twice, as after a lost connection
+        }
+        if frame.blocks().is_none() {
+            let problem =
+                "a user message was not read: its content is neither a text nor a list of blocks";
+            return self.outbox.queue.push_unusable(problem.to_owned());
+        }
+        let uuid = frame.parsed_uuid().unwrap_or_else(|| self.ids.uuid());
+        if self.log.as_ref().is_some_and(|log| log.knows(uuid)) {
+            return; // heard before the session was taken up
+        }
+        self.outbox.accept(frame, uuid);
+        // Who sends no `initialize` has nothing to bring along.
+        match self.refused.clone() {
+            Some(problem) => self.prompt_prepared(Err(problem)),
+            None if self.prepared.is_some() => self.prompt_prepared(Ok(())),
+            None => self.prepare(Initialize::default(), Prepare::Prompt),
+        }
+    }
+
+    /// What sessions are made of is known now, or cannot be.
+    pub(super) fn prompt_prepared(&mut self, prepared: Result<(), String>) {
+        if let Some(title) = self.title.take() {
+            self.append_title(&title, Then::Warn);
+        }
+        if let Err(problem) = prepared {
+            self.outbox.queue.clear();
+            self.outbox.refuse(&problem);
+        }
+    }
+
+    /// Sends on what can be sent on.
+    pub(super) fn pump(&mut self) {
+        loop {
+            if self.is_blocked || self.farewell.is_some() {
+                return;
+            }
+            let is_answering = self.is_answering();
+            if !is_answering && std::mem::take(&mut self.has_commands_model) {
+                self.tell_session(SessionInput::SetModel(self.chosen_model.clone()));
+            }
+            let (command, model) = match self.outbox.queue.next() {
+                None => return,
+                Some(Next::Unusable(_)) if is_answering => return,
+                Some(Next::Unusable(problem)) => {
+                    let problem = problem.to_owned();
+                    self.outbox.queue.sent();
+                    self.outbox.refuse(&problem);
+                    continue;
+                }
+                Some(Next::Prompt(frame, uuid)) => {
+                    let text = (!frame.client_composed).then(|| frame.plain_text());
+                    let command = text.flatten().as_deref().and_then(LocalCommand::parse);
+                    let model = self.invoked(frame).and_then(|it| it.model);
+                    (command.map(|command| (command, uuid)), model)
+                }
+            };
+            // Another model answers it, or none: it has a turn of its own.
+            if is_answering && (command.is_some() || model.is_some()) {
+                return;
+            }
+            if let Some((command, uuid)) = command {
+                self.run_command(command, uuid);
+                continue;
+            }
+            if !self.begin_session() {
+                return; // servers are waited for
+            }
+            self.send_prompt(model, is_answering);
+        }
+    }
+
+    /// Hands the first prompt that waits to the session.
+    fn send_prompt(&mut self, model: Option<String>, is_answering: bool) {
+        let Some(Next::Prompt(frame, uuid)) = self.outbox.queue.next() else {
+            return;
+        };
+        let Some(mut prompt) = frame.to_prompt(uuid, is_answering) else {
+            return;
+        };
+        if let Some(invocation) = self.invoked(frame) {
+            prompt.content = Prompt::text(&invocation.text).content;
+            prompt.expanded_from = self.expansion(frame);
+            if let (Some(model), Some(prepared)) = (model, &self.prepared) {
+                let model = resolved_model(prepared.spec(), &model);
+                self.send(SessionInput::SetModel(Some(model)));
+                self.has_commands_model = true;
+            }
+            if !invocation.allowed_tools.is_empty() {
+                let rules = invocation.allowed_tools.iter().map(Rule::value).collect();
+                let allow = PermissionUpdate::allow_in_session(rules);
+                self.send(SessionInput::UpdatePermissions(vec![allow]));
+            }
+        }
+        self.outbox.queue.sent();
+        self.send(SessionInput::Prompt(prompt));
+    }
+
+    /// The command or skill that a prompt begins with.
+    fn invoked(&self, frame: &UserFrame) -> Option<Invocation> {
+        if frame.client_composed {
+            return None;
+        }
+        let project = &self.prepared.as_ref()?.config.project;
+        project.expand(&frame.plain_text()?)
+    }
+
+    /// What hooks are told of it.
+    fn expansion(&self, frame: &UserFrame) -> Option<UserPromptExpansion> {
+        let project = &self.prepared.as_ref()?.config.project;
+        project.expansion(&frame.plain_text()?)
+    }
+
+    /// Whether the session answers something, or is about to.
+    fn is_answering(&self) -> bool {
+        self.outbox.queue.any_sent() || !self.is_session_idle()
+    }
+
+    fn run_command(&mut self, command: LocalCommand, uuid: Uuid) {
+        let text = match command {
+            LocalCommand::Clear => return self.clear(uuid),
+            LocalCommand::Cost => self.outbox.frames.cost_in_words(),
+            LocalCommand::Context => self.context_in_words(),
+        };
+        self.answer_command(command, uuid, &text);
+    }
+
+    /// Answers a command in the place of the model.
+    pub(super) fn answer_command(&mut self, command: LocalCommand, uuid: Uuid, text: &str) {
+        let prompt = self.outbox.queue.take(uuid);
+        let queued = self.outbox.queue.len();
+        let init = self.init_fields();
+        self.outbox.say(|frames| {
+            let mut lines = vec![frames.init(init)];
+            lines.extend(frames.local_answer(command, prompt, text, queued));
+            lines
+        });
+    }
+
+    /// The fields of `init`, for a turn that no session begins.
+    fn init_fields(&self) -> Value {
+        let Some(prepared) = &self.prepared else {
+            return json!({});
+        };
+        let spec = prepared.spec();
+        let mut tools: Vec<&str> = spec.offered_tools().map(|it| it.name.as_str()).collect();
+        tools.extend(self.servers.tools().map(|(it, _)| it.name.as_str()));
+        let environment = &spec.environment;
+        json!({
+            "cwd": environment.cwd, "tools": tools, "mcp_servers": self.servers.infos(),
+            "model": self.model(), "permissionMode": self.mode().name(),
+            "slash_commands": environment.command_names(), "apiKeySource": environment.api_key_source,
+            "claude_code_version": environment.version, "output_style": environment.output_style,
+            "agents": environment.agents, "skills": environment.skills, "plugins": environment.plugins,
+        })
+    }
+
+    /// Takes back what waits: the ids that its senders gave it.
+    pub(super) fn withdraw_all(&mut self) -> Vec<String> {
+        let named = self.outbox.queue.named();
+        let queued: Vec<(Uuid, String)> = named
+            .map(|(uuid, given)| (uuid, given.to_owned()))
+            .collect();
+        for (uuid, _) in &queued {
+            self.withdraw(*uuid);
+        }
+        queued.into_iter().map(|(_, given)| given).collect()
+    }
+
+    /// Takes back a prompt that waits.
+    pub(super) fn withdraw(&mut self, uuid: Uuid) {
+        self.send(SessionInput::Withdraw(uuid));
+        self.outbox.withdraw(uuid);
+    }
+}

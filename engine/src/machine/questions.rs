@@ -1,0 +1,352 @@
+//! Questions to the SDK, and what their answers are for.
+
+use std::collections::BTreeMap;
+
+use windlass_core::{
+    EffectId, Millis, RawJson,
+    effect::{Answer, PermissionRequest, PermissionResponse},
+    hook::{HookAnswer, HookCall},
+    permission::Destination,
+};
+
+use super::{
+    Engine, Topic,
+    io::Effect,
+    lifecycle::config_changed,
+    mcp::ServerMessage,
+    pending::Pending,
+};
+use crate::protocol::{
+    fit::{CutChanged, Shortened, TooLong},
+    host_request::{HostRequest, cancel_frame, permission_response},
+    line::to_line,
+};
+
+/// What a question without an answer comes to when the input has ended.
+const CLOSED: &str = "Stream closed";
+
+/// The questions that are open.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    open: BTreeMap<String, Open>,
+    /// No answer can come any more.
+    is_closed: bool,
+}
+
+#[derive(Debug)]
+struct Open {
+    purpose: Purpose,
+    /// The question as it was shown, without its line.
+    shown: Shortened,
+}
+
+/// What an answer is for.
+#[derive(Debug)]
+pub(super) enum Purpose {
+    /// Whether a call may run; the call in words.
+    Permission(EffectId, String),
+    /// A callback of the session, or of its end.
+    Hook {
+        id: EffectId,
+        event: &'static str,
+        /// The hook and its effect in words, and when it was asked.
+        what: String,
+        asked_at: Millis,
+        /// Its failure stops what it should have judged.
+        is_blocking: bool,
+    },
+    /// A message to an MCP server in the SDK's process.
+    Server(ServerMessage),
+}
+
+/// Why a question has no answer that could be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoAnswer {
+    /// The SDK says so, or can say nothing any more.
+    #[error("{0}")]
+    Said(String),
+    /// It could not be asked.
+    #[error("the SDK could not be asked: {0}")]
+    TooLong(#[from] TooLong),
+    /// The answer is half a text.
+    #[error(transparent)]
+    CutChanged(#[from] CutChanged),
+}
+
+impl Purpose {
+    pub(super) fn hook(id: EffectId, call: &HookCall) -> Self {
+        Self::Hook {
+            id,
+            event: call.event.name(),
+            what: format!("{} {} ({id})", call.event.name(), call.hook),
+            asked_at: Millis::default(),
+            is_blocking: false,
+        }
+    }
+
+    /// Whether it is a person's decision that is waited for.
+    fn is_decision(&self) -> bool {
+        matches!(self, Self::Permission(..))
+    }
+
+    /// The effect of the session that it answers.
+    fn effect(&self) -> Option<EffectId> {
+        match self {
+            Self::Permission(id, _) | Self::Hook { id, .. } => Some(*id),
+            Self::Server(message) => message.call(),
+        }
+    }
+}
+
+impl Questions {
+    fn awaits_decision(&self) -> bool {
+        self.open.values().any(|open| open.purpose.is_decision())
+    }
+
+    /// The question that answers an effect of the session.
+    fn of_effect(&self, id: EffectId) -> Option<String> {
+        let mut open = self.open.iter();
+        let (question, _) = open.find(|(_, open)| open.purpose.effect() == Some(id))?;
+        Some(question.clone())
+    }
+
+    /// The questions about the connection to a server.
+    pub(super) fn about_connection(&self, connection: super::ConnectionId) -> Vec<String> {
+        let open = self.open.iter();
+        let about = open.filter(|(_, open)| match &open.purpose {
+            Purpose::Server(message) => message.connects() == Some(connection),
+            _ => false,
+        });
+        about.map(|(question, _)| question.clone()).collect()
+    }
+}
+
+impl Engine {
+    /// Asks the SDK. What cannot be asked is answered at once.
+    pub(super) fn ask(&mut self, request: &HostRequest, purpose: Purpose) {
+        let id = self.ids.uuid().to_string();
+        let shown = match request.to_shortened_line(&id, self.outbox.longest()) {
+            Err(too_long) => return self.has_answer(purpose, Err(too_long.into())),
+            Ok(_) if self.questions.is_closed => {
+                return self.has_answer(purpose, Err(NoAnswer::Said(CLOSED.to_owned())));
+            }
+            Ok(shown) => shown,
+        };
+        if purpose.is_decision() {
+            self.outbox.say(|frames| frames.requires_action(true));
+        }
+        let mut shown = shown;
+        self.outbox.line(std::mem::take(&mut shown.line));
+        self.questions.open.insert(id, Open { purpose, shown });
+    }
+
+    /// The SDK answers. An answer that nobody asked for, or that comes too late, is nothing.
+    pub(super) fn question_answered(&mut self, id: &str, answer: Result<RawJson, String>) {
+        let Some(Open { purpose, shown }) = self.questions.open.remove(id) else {
+            return;
+        };
+        if purpose.is_decision() {
+            self.decided();
+        }
+        let answer = answer.map_err(NoAnswer::Said);
+        let answer = answer.and_then(|answer| Ok(shown.restored(answer)?));
+        self.has_answer(purpose, answer);
+    }
+
+    /// Says that no decision is waited for, once none is.
+    fn decided(&mut self) {
+        if !self.questions.awaits_decision() {
+            self.outbox.say(|frames| frames.requires_action(false));
+        }
+    }
+
+    /// No answer can come any more: every question fails, those of later too.
+    pub(super) fn close_questions(&mut self) {
+        self.questions.is_closed = true;
+        while let Some(id) = self.questions.open.keys().next().cloned() {
+            self.question_answered(&id, Err(CLOSED.to_owned()));
+        }
+    }
+
+    /// Takes a question back: the SDK is told that no answer is wanted.
+    pub(super) fn withdraw_question(&mut self, id: &str) -> Option<Purpose> {
+        let open = self.questions.open.remove(id)?;
+        self.outbox.line(to_line(&cancel_frame(id)));
+        if open.purpose.is_decision() {
+            self.decided();
+        }
+        Some(open.purpose)
+    }
+
+    /// Takes back the question that answers an effect of the session, of which nothing more is to be heard.
+    pub(super) fn withdraw_question_of(&mut self, id: EffectId) -> Option<Purpose> {
+        let question = self.questions.of_effect(id)?;
+        self.withdraw_question(&question)
+    }
+
+    /// The session cancels an effect: false where it is no question.
+    pub(super) fn cancel_question_of(&mut self, id: EffectId) -> bool {
+        let Some(purpose) = self.withdraw_question_of(id) else {
+            return false;
+        };
+        match purpose {
+            Purpose::Hook { what, asked_at, .. } => {
+                self.note_end(Topic::Hooks, &what, asked_at, "was cancelled");
+            }
+            Purpose::Server(message) => self.call_given_up(&message),
+            Purpose::Permission(..) => {}
+        }
+        self.answer_session(id, Answer::Cancelled);
+        true
+    }
+
+    fn has_answer(&mut self, purpose: Purpose, answer: Result<RawJson, NoAnswer>) {
+        match purpose {
+            Purpose::Permission(id, what) => self.permission_answered(id, &what, answer),
+            Purpose::Hook {
+                id,
+                event,
+                what,
+                asked_at,
+                is_blocking,
+            } => {
+                let answer = hook_answer(event, is_blocking, answer);
+                let how = match &answer {
+                    HookAnswer::Failed(_) => "failed",
+                    _ => "is done",
+                };
+                self.note_end(Topic::Hooks, &what, asked_at, how);
+                let answer = Answer::Hook(answer);
+                if !self.told(id, &answer) {
+                    self.answer_session(id, answer);
+                }
+            }
+            Purpose::Server(message) => {
+                self.server_answered(message, answer.map_err(|error| error.to_string()));
+            }
+        }
+    }
+
+    /// Asks whether a call may run.
+    pub(super) fn ask_permission(&mut self, id: EffectId, request: PermissionRequest) {
+        let what = format!("{} {}", request.tool_name, request.tool_use_id);
+        self.note(Topic::Permissions, || format!("{what} is asked about"));
+        let request = HostRequest::can_use_tool(request);
+        self.ask(&request, Purpose::Permission(id, what));
+    }
+
+    fn permission_answered(
+        &mut self,
+        id: EffectId,
+        what: &str,
+        answer: Result<RawJson, NoAnswer>,
+    ) {
+        let response = permission_response(answer.map_err(|error| error.to_string()));
+        self.note(Topic::Permissions, || {
+            let verdict = match &response {
+                PermissionResponse::Allow { .. } => "allowed",
+                PermissionResponse::Deny { .. } => "denied",
+            };
+            format!("{what} is {verdict}")
+        });
+        match &response {
+            PermissionResponse::Allow {
+                updated_permissions,
+                ..
+            } if updated_permissions.iter().any(|it| is_kept(it.destination())) => {
+                let write = Effect::WritePermissions(updated_permissions.clone());
+                self.effect(write, Pending::Permissions(id, Box::new(response)));
+            }
+            _ => self.answer_session(id, Answer::Permission(response)),
+        }
+    }
+
+    /// What the answer changes is written, or could not be: it holds for the session all the same.
+    pub(super) fn permissions_written(
+        &mut self,
+        id: EffectId,
+        response: PermissionResponse,
+        written: Result<Vec<(Destination, String)>, String>,
+    ) {
+        let files = match written {
+            Ok(files) => files,
+            Err(word) => {
+                self.outbox
+                    .say(|frames| vec![frames.informational("warning", &word)]);
+                Vec::new()
+            }
+        };
+        self.answer_session(id, Answer::Permission(response));
+        for (destination, file) in files {
+            let changed = config_changed(destination, file);
+            self.send(windlass_core::Input::Occurred(changed));
+        }
+    }
+
+    /// Asks a callback of the SDK.
+    pub(super) fn ask_hook(&mut self, purpose: Purpose, call: HookCall) {
+        let Purpose::Hook {
+            id, event, what, ..
+        } = purpose
+        else {
+            return;
+        };
+        self.note(Topic::Hooks, || format!("{what} begins"));
+        let is_blocking = match &self.session {
+            Some(session) => session.blocking.contains(&call.hook),
+            None => false,
+        };
+        let next = self.outbox.queue.first();
+        let context = self.outbox.frames.hook_context(call.event, next);
+        let fallback_id = self.ids.uuid().to_string();
+        let request = HostRequest::hook_callback(call, &fallback_id, context);
+        let purpose = Purpose::Hook {
+            id,
+            event,
+            what,
+            asked_at: self.now.mono,
+            is_blocking,
+        };
+        self.ask(&request, purpose);
+    }
+
+    fn note_end(&mut self, topic: Topic, what: &str, since: Millis, how: &str) {
+        let ms = self.now.mono.since(since);
+        self.note(topic, || format!("{what} {how} after {ms} ms"));
+    }
+}
+
+/// Whether a change goes into a file.
+fn is_kept(destination: Destination) -> bool {
+    matches!(
+        destination,
+        Destination::UserSettings | Destination::ProjectSettings | Destination::LocalSettings
+    )
+}
+
+/// What a callback says, or what its failure comes to.
+fn hook_answer(
+    event: &str,
+    is_blocking: bool,
+    answer: Result<RawJson, NoAnswer>,
+) -> HookAnswer {
+    match answer {
+        Ok(output) => HookAnswer::Output(output),
+        Err(reason) if is_blocking => HookAnswer::Failed(format!(
+            "[callback]: failed; blocking because onFailure is \"block\": {reason}"
+        )),
+        Err(NoAnswer::Said(reason)) => failed(event, &reason),
+        // Nobody knows what it would have said, or what it wanted: that is no consent.
+        Err(reason) => HookAnswer::Failed(reason.to_string()),
+    }
+}
+
+/// A callback that failed is as if it had not been there, but for a word to the person.
+fn failed(event: &str, reason: &str) -> HookAnswer {
+    let word = format!("A {event} hook callback failed: {reason}");
+    match RawJson::encode(&serde_json::json!({"systemMessage": word})) {
+        Ok(output) => HookAnswer::Output(output),
+        Err(error) => HookAnswer::Failed(error.to_string()),
+    }
+}
+
