@@ -21,7 +21,7 @@ use futures_util::{
 use windlass_core::{
     EffectId, Host, HostError, Input, Machine, Message, Millis, Now,
     effect::{
-        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
+        Answer, Effect, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
         ResolvePath, ResolvedPath,
     },
     hook::{HookAnswer, HookCall},
@@ -30,7 +30,7 @@ use windlass_core::{
     tools::CoreTool,
 };
 
-use self::clock::Clock;
+pub(crate) use self::clock::Clock;
 pub(crate) use self::tools::panic_text;
 pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
 use crate::{
@@ -137,6 +137,59 @@ impl NativeHost {
     }
 }
 
+impl NativeHost {
+    /// Performs an effect of a session, as [`Host`] does, in a stream that borrows nothing of the host.
+    pub(crate) fn perform(
+        &self,
+        id: EffectId,
+        effect: Effect,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        match effect {
+            Effect::Http(request) => self.transport.send(id, request),
+            Effect::CallTool(call) => self.tool_answers(id, call, cancel),
+            Effect::ProbeTool(probe) => stream::once(
+                probed(self.tools.get(&probe.call.name).cloned(), probe).map(Answer::Probed),
+            )
+            .boxed(),
+            Effect::RunHook(call) => self.hook_answers(id, call, cancel),
+            Effect::Resolve(paths) => {
+                let resolved = resolved(Arc::clone(&self.cwd), paths);
+                stream::once(resolved.map(Answer::Resolved)).boxed()
+            }
+            // Whoever turns the session answers these itself.
+            _ => stream::empty().boxed(),
+        }
+    }
+
+    fn tool_answers(
+        &self,
+        id: EffectId,
+        call: ToolCall,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        match self.tools.get(&call.name) {
+            Some(tool) => tool.run(id, call, cancel),
+            None if call.name == CoreTool::EnterWorktree.name() => {
+                self.worktrees.run(id, call, cancel)
+            }
+            None => unknown_tool(&call.name),
+        }
+    }
+
+    fn hook_answers(
+        &self,
+        id: EffectId,
+        call: HookCall,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        match self.hooks.get(&call.hook) {
+            Some(hook) => hook.run(id, call, cancel),
+            None => unknown_hook(&call.hook),
+        }
+    }
+}
+
 impl fmt::Debug for NativeHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NativeHost")
@@ -166,16 +219,7 @@ impl Host for NativeHost {
         _id: EffectId,
         paths: Vec<ResolvePath>,
     ) -> impl Future<Output = Vec<Result<ResolvedPath, String>>> {
-        let cwd = Arc::clone(&self.cwd);
-        async move {
-            let asked = paths.len();
-            // Following links reads the disk: not on the driver's task.
-            tokio::task::spawn_blocking(move || resolve_all(&cwd, &paths))
-                .await
-                .unwrap_or_else(|lost| {
-                    vec![Err(format!("the path was not resolved: {lost}")); asked]
-                })
-        }
+        resolved(Arc::clone(&self.cwd), paths)
     }
 
     fn call_tool(
@@ -184,24 +228,11 @@ impl Host for NativeHost {
         call: ToolCall,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        match self.tools.get(&call.name) {
-            Some(tool) => tool.run(id, call, cancel),
-            None if call.name == CoreTool::EnterWorktree.name() => {
-                self.worktrees.run(id, call, cancel)
-            }
-            None => unknown_tool(&call.name),
-        }
+        self.tool_answers(id, call, cancel)
     }
 
     async fn probe_tool(&self, _id: EffectId, probe: Probe) -> Probed {
-        match self.tools.get(&probe.call.name) {
-            Some(tool) => {
-                let asked = std::panic::AssertUnwindSafe(tool.probe(probe)).catch_unwind();
-                // Who panics has not found out.
-                asked.await.unwrap_or(Probed::Unknown)
-            }
-            None => Probed::Unknown,
-        }
+        probed(self.tools.get(&probe.call.name).cloned(), probe).await
     }
 
     fn run_hook(
@@ -210,10 +241,7 @@ impl Host for NativeHost {
         call: HookCall,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        let Some(hook) = self.hooks.get(&call.hook) else {
-            return unknown_hook(&call.hook);
-        };
-        hook.run(id, call, cancel)
+        self.hook_answers(id, call, cancel)
     }
 
     fn ask_permission(
@@ -248,6 +276,24 @@ impl Host for NativeHost {
         }
         self.messages.take(message).await;
     }
+}
+
+/// Asks a tool what became of a call.
+async fn probed(tool: Option<Arc<dyn RunTool>>, probe: Probe) -> Probed {
+    let Some(tool) = tool else {
+        return Probed::Unknown;
+    };
+    let asked = std::panic::AssertUnwindSafe(tool.probe(probe)).catch_unwind();
+    // Who panics has not found out.
+    asked.await.unwrap_or(Probed::Unknown)
+}
+
+/// Follows links, which reads the disk: not on the driver's task.
+async fn resolved(cwd: Arc<str>, paths: Vec<ResolvePath>) -> Vec<Result<ResolvedPath, String>> {
+    let asked = paths.len();
+    tokio::task::spawn_blocking(move || resolve_all(&cwd, &paths))
+        .await
+        .unwrap_or_else(|lost| vec![Err(format!("the path was not resolved: {lost}")); asked])
 }
 
 pub(crate) fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<ResolvedPath, String>> {

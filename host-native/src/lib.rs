@@ -97,8 +97,6 @@ pub mod mcp;
 pub mod model_server;
 mod net;
 mod os;
-#[cfg(feature = "mcp")]
-mod pages;
 #[cfg(feature = "plugins")]
 pub mod plugins;
 mod redact;

@@ -180,10 +180,7 @@ impl Engine {
         }
     }
 
-    fn flag_settings(
-        &self,
-        settings: &RawJson,
-    ) -> Result<(Initialize, FlagSettings), ReplyError> {
+    fn flag_settings(&self, settings: &RawJson) -> Result<(Initialize, FlagSettings), ReplyError> {
         let given: Map<String, Value> = settings
             .decode()
             .map_err(|error| ReplyError::new(format!("the settings are no object: {error}")))?;
@@ -431,10 +428,13 @@ impl Engine {
         self.reply(id, &reply);
     }
 
-    /// Makes a folder below one of the workspace part of it by itself. `folder` is its real path.
-    pub(super) fn register_repo_root(&mut self, folder: String) -> Result<(), ReplyError> {
-        let refused =
-            |why: &str| ReplyError::new(format!("{folder} was not registered: {why}"));
+    /// Makes a folder below one of the workspace part of it by itself: as it was named, and its real path.
+    pub(super) fn register_repo_root(
+        &mut self,
+        named: &str,
+        folder: String,
+    ) -> Result<(), ReplyError> {
+        let refused = |why: &str| ReplyError::new(format!("{named} was not registered: {why}"));
         let Some(prepared) = &self.prepared else {
             return Err(refused("`initialize` has not come yet"));
         };

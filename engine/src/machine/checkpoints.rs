@@ -65,11 +65,7 @@ impl Engine {
     }
 
     /// What a call is about to change is kept, or cannot be.
-    pub(super) fn files_kept(
-        &mut self,
-        id: EffectId,
-        kept: Result<Checkpointed, String>,
-    ) {
+    pub(super) fn files_kept(&mut self, id: EffectId, kept: Result<Checkpointed, String>) {
         match kept {
             Ok(Checkpointed::Line(Some(line))) if self.log.is_some() => {
                 self.append_line(line, Then::Call(id));

@@ -1,17 +1,10 @@
 //! What sessions are made of: what flags, settings and project files say, completed by what the SDK brings along.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use windlass_core::{
-    RawJson, Spec,
-    agent::AgentModel,
-    context::OutputStyle,
-    permission::Source,
-    tools::CoreTool,
+    RawJson, Spec, agent::AgentModel, context::OutputStyle, permission::Source, tools::CoreTool,
 };
 
 use super::{Launch, io::ConfigNumber};
@@ -187,11 +180,6 @@ impl Configuration {
 impl Prepared {
     pub(super) fn spec(&self) -> &Spec {
         &self.config.spec
-    }
-
-    /// A spec of its own, to be changed before a session has it.
-    pub(super) fn shared_spec(&self) -> Arc<Spec> {
-        Arc::new(self.config.spec.clone())
     }
 }
 

@@ -114,7 +114,8 @@ impl Engine {
             } => return self.reload_plugins(id, adds, refuse_if_busy),
             Request::RegisterRepoRoot(path) => {
                 let cwd = self.cwd().to_owned();
-                return self.look(id, Look::Folder { cwd, path }, Looking::RepoRoot);
+                let looking = Looking::RepoRoot(path.clone());
+                return self.look(id, Look::Folder { cwd, path }, looking);
             }
             // Nothing is held back to be joined, whoever watches.
             Request::SetHasSubscribers => Reply::done(),
@@ -146,7 +147,9 @@ impl Engine {
     pub(super) fn looked(&mut self, id: &str, looking: Looking, seen: Result<Seen, ReplyError>) {
         let reply = match (looking, seen) {
             (Looking::Reply, Ok(Seen::Value(value))) => Reply::with(value),
-            (Looking::RepoRoot, Ok(Seen::Path(folder))) => done(self.register_repo_root(folder)),
+            (Looking::RepoRoot(named), Ok(Seen::Path(real))) => {
+                done(self.register_repo_root(&named, real))
+            }
             (Looking::Read, Ok(Seen::Observed(observation))) => {
                 if let Some(observation) = observation {
                     self.tell_session(Input::Seen(observation));

@@ -220,10 +220,11 @@ impl Engine {
         let Some(Farewell {
             of: Of::Conversation(prompt),
             ..
-        }) = self.farewell.take()
+        }) = self.farewell
         else {
             return;
         };
+        self.farewell = None;
         self.step(Step::Cleared);
         self.unblock();
         let new = self.session_id;

@@ -35,8 +35,6 @@ pub enum Input {
     Done(EffectNumber, Outcome),
     /// An MCP server says something of its own accord.
     Server(ConnectionId, ServerEvent),
-    /// What a command in the background puts out is in a file: the call that started it, and the file.
-    OutputFile(String, String),
     /// A deadline may have passed.
     Tick,
     /// Whoever started the engine wants it to end.
@@ -131,6 +129,9 @@ pub enum Effect {
     },
     /// Files before they are changed, and the way back. [`Outcome::Checkpointed`].
     Checkpoint(Checkpoint),
+    /// Keep what a command puts out in the background in a file beside the transcript of the session; the call that started
+    /// it. [`Outcome::OutputFile`].
+    KeepOutput(SessionId, String),
     /// Write changes of the permissions into the settings files that they are for. [`Outcome::Written`].
     WritePermissions(Vec<PermissionUpdate>),
     /// Write texts under their keys into a settings file. [`Outcome::Written`].
@@ -165,6 +166,8 @@ pub enum Outcome {
     Kept(Result<String, String>),
     /// What came of a checkpoint.
     Checkpointed(Result<Checkpointed, String>),
+    /// The file for what a command puts out, if there can be one.
+    OutputFile(Option<String>),
     /// The files that were written: whose they are, and where.
     Written(Result<Vec<(Destination, String)>, String>),
     /// What was seen.

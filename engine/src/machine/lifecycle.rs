@@ -187,7 +187,8 @@ impl Engine {
         if self.state == State::Refused {
             self.refused_at = None;
             self.step(Step::End);
-            self.outbox.push(Output::Exit(super::Ending::Done { failed: true }));
+            self.outbox
+                .push(Output::Exit(super::Ending::Done { failed: true }));
         }
     }
 

@@ -125,4 +125,3 @@ fn editability(source: Source) -> &'static str {
         _ => "readonly",
     }
 }
-

@@ -85,11 +85,6 @@ impl TranscriptLog {
         self
     }
 
-    /// The right to write to it.
-    pub(super) fn lease(&self) -> &Lease {
-        &self.lease
-    }
-
     /// Whether a prompt of this id was heard in the session before.
     pub(super) fn knows(&self, uuid: Uuid) -> bool {
         self.scribe.knows(uuid)

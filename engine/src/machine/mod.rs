@@ -210,9 +210,6 @@ impl Engine {
             Input::Session(id, answer) => self.session_answered(id, answer),
             Input::Done(number, outcome) => self.done(number, outcome),
             Input::Server(connection, event) => self.server_event(connection, event),
-            Input::OutputFile(call, file) => {
-                self.output_files.insert(call, file);
-            }
             Input::Tick => self.tick(),
             Input::Stop => self.stop(),
             Input::Unread => {
@@ -255,7 +252,8 @@ impl Engine {
                 self.go_on();
             }
             let is_settled = self.session.as_ref().is_none_or(Running::has_heard_all);
-            if is_settled && (self.is_blocked || self.inbox.is_empty()) {
+            let waits = self.is_blocked || self.inbox.is_empty();
+            if is_settled && (waits || self.state.is_over()) {
                 return;
             }
         }
@@ -339,6 +337,10 @@ impl Engine {
             }
             (Pending::Write(written, then), outcome) => self.written(written, then, outcome),
             (Pending::BeginCheckpoint, Outcome::Checkpointed(kept)) => self.checkpoint_begun(kept),
+            (Pending::OutputFile(call), Outcome::OutputFile(file)) => {
+                self.output_files.extend(file.map(|file| (call, file)));
+                self.say_held();
+            }
             (Pending::BeforeCall(id), Outcome::Checkpointed(kept)) => self.files_kept(id, kept),
             (Pending::Rewind(id, dry_run), Outcome::Checkpointed(rewound)) => {
                 self.rewound(&id, dry_run, rewound);

@@ -26,6 +26,8 @@ pub(super) enum Pending {
     Write(Written, Then),
     /// A prompt becomes a place to go back to.
     BeginCheckpoint,
+    /// There is a file for what a command puts out; the call that started it.
+    OutputFile(String),
     /// What a call is about to change is kept.
     BeforeCall(EffectId),
     /// Files go back; the request that wants it, and whether only to say what would change.
@@ -54,12 +56,12 @@ pub(super) enum Prepare {
 }
 
 /// What a look at files is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Looking {
     /// It is the reply.
     Reply,
-    /// A folder becomes part of the workspace; the request names it.
-    RepoRoot,
+    /// A folder becomes part of the workspace, by the name that the request gives it.
+    RepoRoot(String),
     /// The model has seen a file.
     Read,
 }

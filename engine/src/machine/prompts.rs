@@ -7,20 +7,10 @@ use windlass_core::{
     permission::{PermissionUpdate, Rule},
 };
 
-use super::{
-    Engine,
-    config::resolved_model,
-    log::Then,
-    pending::Prepare,
-    queue::Next,
-};
+use super::{Engine, config::resolved_model, log::Then, pending::Prepare, queue::Next};
 use crate::{
     project::Invocation,
-    protocol::{
-        frames::LocalCommand,
-        inbound::UserFrame,
-        initialize::Initialize,
-    },
+    protocol::{frames::LocalCommand, inbound::UserFrame, initialize::Initialize},
 };
 
 impl Engine {

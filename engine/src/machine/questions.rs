@@ -10,11 +10,7 @@ use windlass_core::{
 };
 
 use super::{
-    Engine, Topic,
-    io::Effect,
-    lifecycle::config_changed,
-    mcp::ServerMessage,
-    pending::Pending,
+    Engine, Topic, io::Effect, lifecycle::config_changed, mcp::ServerMessage, pending::Pending,
 };
 use crate::protocol::{
     fit::{CutChanged, Shortened, TooLong},
@@ -235,12 +231,7 @@ impl Engine {
         self.ask(&request, Purpose::Permission(id, what));
     }
 
-    fn permission_answered(
-        &mut self,
-        id: EffectId,
-        what: &str,
-        answer: Result<RawJson, NoAnswer>,
-    ) {
+    fn permission_answered(&mut self, id: EffectId, what: &str, answer: Result<RawJson, NoAnswer>) {
         let response = permission_response(answer.map_err(|error| error.to_string()));
         self.note(Topic::Permissions, || {
             let verdict = match &response {
@@ -253,7 +244,10 @@ impl Engine {
             PermissionResponse::Allow {
                 updated_permissions,
                 ..
-            } if updated_permissions.iter().any(|it| is_kept(it.destination())) => {
+            } if updated_permissions
+                .iter()
+                .any(|it| is_kept(it.destination())) =>
+            {
                 let write = Effect::WritePermissions(updated_permissions.clone());
                 self.effect(write, Pending::Permissions(id, Box::new(response)));
             }
@@ -325,11 +319,7 @@ fn is_kept(destination: Destination) -> bool {
 }
 
 /// What a callback says, or what its failure comes to.
-fn hook_answer(
-    event: &str,
-    is_blocking: bool,
-    answer: Result<RawJson, NoAnswer>,
-) -> HookAnswer {
+fn hook_answer(event: &str, is_blocking: bool, answer: Result<RawJson, NoAnswer>) -> HookAnswer {
     match answer {
         Ok(output) => HookAnswer::Output(output),
         Err(reason) if is_blocking => HookAnswer::Failed(format!(
@@ -349,4 +339,3 @@ fn failed(event: &str, reason: &str) -> HookAnswer {
         Err(error) => HookAnswer::Failed(error.to_string()),
     }
 }
-

@@ -108,8 +108,7 @@ impl Queue {
 
     /// Forgets what has not gone to the session. Those that have are the session's to answer.
     pub(super) fn clear(&mut self) {
-        self.entries
-            .retain(|entry| matches!(entry, Entry::Sent(_)));
+        self.entries.retain(|entry| matches!(entry, Entry::Sent(_)));
     }
 
     /// Forgets everything: there is no session any more that could answer.

@@ -11,7 +11,7 @@ use windlass_core::{
     Session, Spec,
     effect::{Answer, Effect as SessionEffect},
     id::Stage,
-    message::SystemMessage,
+    message::{SystemMessage, TaskKind, TaskStarted},
     testkit::Recorder,
     tool::{ToolCall, ToolResult},
 };
@@ -260,7 +260,7 @@ impl Engine {
         let input = match session.inbox.pop_front() {
             Some(input) => input,
             None if is_finishing && is_idle && session.effects.is_empty() => {
-                self.session_over();
+                self.close();
                 return true;
             }
             None if is_finishing && is_idle && !session.told_of_the_end => {
@@ -291,13 +291,6 @@ impl Engine {
         }
     }
 
-    /// The session has come to its end.
-    fn session_over(&mut self) {
-        self.drop_session();
-        self.step(Step::SessionEnded);
-        self.has_ended = true;
-    }
-
     /// The session has come to an end that it should not have.
     fn session_failed(&mut self, fault: &str) {
         self.drop_session();
@@ -305,8 +298,7 @@ impl Engine {
         let problem = format!("the session has ended because of a fault of the engine: {fault}");
         self.outbox.queue.clear_all();
         self.outbox.refuse(&problem);
-        self.outbox
-            .say(crate::protocol::frames::Frames::idle);
+        self.outbox.say(crate::protocol::frames::Frames::idle);
         if self.state.after(Step::SessionEnded).is_some() {
             self.step(Step::SessionEnded);
         }
@@ -463,16 +455,23 @@ impl Engine {
                 let spent = Some(&after).filter(|after| after.spent != before.spent);
                 self.note_turn_end(spent.cloned().as_ref(), Then::Message);
             }
-            Message::System(SystemMessage::TaskStarted(task)) => {
-                self.note_agent(task, Then::Message);
-            }
+            Message::System(SystemMessage::TaskStarted(task)) => match &task.tool_use_id {
+                Some(call) if self.log.is_some() && is_command(task) => {
+                    let keep = Effect::KeepOutput(self.session_id, call.clone());
+                    self.effect(keep, Pending::OutputFile(call.clone()));
+                }
+                _ => self.note_agent(task, Then::Message),
+            },
             _ => self.say_held(),
         }
     }
 
     /// Says what waited to be said.
     pub(super) fn say_held(&mut self) {
-        let held = self.session.as_mut().and_then(|session| session.held.take());
+        let held = self
+            .session
+            .as_mut()
+            .and_then(|session| session.held.take());
         let Some(message) = held else { return };
         if !matches!(message, Message::StreamEvent(_)) {
             self.note(Topic::Session, || noted(&message));
@@ -484,6 +483,10 @@ impl Engine {
         };
         self.outbox.message(message, facts);
     }
+}
+
+fn is_command(task: &TaskStarted) -> bool {
+    task.task_type == Some(TaskKind::LocalBash)
 }
 
 /// A message in a word or two, without what it says.

@@ -81,7 +81,7 @@ const TRANSITIONS: [(State, Step, State); 31] = {
         (Reconfiguring, Step::Stop, Stopping),
         (Clearing, Cleared, Ready),
         (Clearing, Step::Stop, Stopping),
-        (Draining, SessionEnded, Closing),
+        (Draining, SessionEnded, Ready),
         (Draining, Close, Closing),
         (Draining, Step::Stop, Stopping),
         (Closing, End, Ended),

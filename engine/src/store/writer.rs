@@ -13,6 +13,8 @@ use crate::transcript::{CostState, Line, Scribe, encoded};
 pub struct Leased<S: Store> {
     store: S,
     lease: Lease,
+    /// Nobody else answers for it.
+    is_ours: bool,
 }
 
 impl<S: Store> Leased<S> {
@@ -22,7 +24,7 @@ impl<S: Store> Leased<S> {
     /// [`StoreError`].
     pub async fn create(store: S, session: SessionId) -> Result<Self, StoreError> {
         let lease = store.create(session).await?;
-        Ok(Self { store, lease })
+        Ok(Self::of(store, lease))
     }
 
     /// The right to write to a session that goes on ([`Store::open`]).
@@ -31,13 +33,30 @@ impl<S: Store> Leased<S> {
     /// [`StoreError`].
     pub async fn open(store: S, session: SessionId) -> Result<Self, StoreError> {
         let lease = store.open(session).await?;
-        Ok(Self { store, lease })
+        Ok(Self::of(store, lease))
+    }
+
+    fn of(store: S, lease: Lease) -> Self {
+        Self {
+            store,
+            lease,
+            is_ours: true,
+        }
+    }
+
+    /// The lease itself: from now on whoever has it gives it back.
+    #[must_use]
+    pub fn into_lease(mut self) -> Lease {
+        self.is_ours = false;
+        self.lease.clone()
     }
 }
 
 impl<S: Store> Drop for Leased<S> {
     fn drop(&mut self) {
-        self.store.release(&self.lease);
+        if self.is_ours {
+            self.store.release(&self.lease);
+        }
     }
 }
 
@@ -151,7 +170,7 @@ impl<S: Store> SessionWriter<S> {
         agent: &str,
         meta: &AgentMeta,
     ) -> Result<Appended, StoreError> {
-        let Leased { store, lease } = &self.leased;
+        let Leased { store, lease, .. } = &self.leased;
         let meta = encoded(meta);
         let name = format!("subagents/agent-{}.meta.json", file_name(agent));
         (store.put(lease, &name, meta.get().as_bytes())).await?;
@@ -168,7 +187,7 @@ impl<S: Store> SessionWriter<S> {
 
     /// Each transcript gets its lines in one step. A line is unwritten until the store has said that it is safe.
     async fn append(&mut self, lines: Vec<Line>) -> Result<Vec<Appended>, StoreError> {
-        let Leased { store, lease } = &self.leased;
+        let Leased { store, lease, .. } = &self.leased;
         let mut groups: BTreeMap<Option<String>, Vec<RawJson>> = BTreeMap::new();
         self.unwritten.extend(lines);
         for line in &self.unwritten {

@@ -1,6 +1,9 @@
 //! From what an engine was told to what its sessions are told.
 
-use std::{collections::BTreeMap, fs, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
 
 use windlass_core::{
     RawJson, Spec,
@@ -12,43 +15,20 @@ use windlass_core::{
     tools::CoreTool,
 };
 use windlass_engine::{
-    protocol::{
-        PROTOCOL_VERSION,
-        flags::Provider,
-        initialize::{Initialize, Unusable, output_format},
+    machine::{
+        BUILTIN_TOOLS, CompleteError, ConfigNumber, Configuration, ConfigureRequest, is_default,
+        resolved_model,
     },
+    protocol::{PROTOCOL_VERSION, flags::Provider, initialize::output_format},
     settings::SettingsError,
 };
 
-use super::{
-    launch::Launch,
-    surroundings::{Surroundings, resolved},
-};
+use super::{launch::Launch, server_config::read_config, surroundings::Surroundings};
 use crate::{
     Agent, BuildError,
     http::Auth,
     sandbox::{Sandbox, SandboxError, in_words},
 };
-
-/// The tools that every session has unless it is told which, beside the built-in ones.
-const CORE_TOOLS: [CoreTool; 7] = [
-    CoreTool::Task,
-    CoreTool::TaskOutput,
-    CoreTool::TaskStop,
-    CoreTool::TodoWrite,
-    CoreTool::AskUserQuestion,
-    CoreTool::ExitPlanMode,
-    CoreTool::EnterWorktree,
-];
-
-/// The built-in tools, by name.
-const BUILTIN_TOOLS: [&str; 6] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
-
-/// The tools that `--tools` may name.
-pub fn tool_names() -> impl Iterator<Item = &'static str> {
-    let of_core = CORE_TOOLS.into_iter().map(CoreTool::name);
-    BUILTIN_TOOLS.into_iter().chain(["Agent"]).chain(of_core)
-}
 
 /// Why an engine cannot start. Nothing was written; it is for standard error.
 #[derive(Debug, thiserror::Error)]
@@ -88,9 +68,6 @@ pub enum StartError {
     /// Rules of the settings that cannot be used: without them more would be allowed than was meant to be.
     #[error("the permissions of the settings cannot be used: {0}")]
     Permissions(String),
-    /// A hook of `initialize` that cannot be used: without it more would run than was meant to.
-    #[error("{} cannot be used, and no session begins without it: {}", .0.what, .0.reason)]
-    Hook(Unusable),
     /// A sandbox is required that there is none of.
     #[error(
         "the settings require a sandbox (`sandbox.failIfUnavailable`), and commands cannot be confined here: {0}"
@@ -99,6 +76,9 @@ pub enum StartError {
     /// Settings of the sandbox that cannot be understood: without them commands would reach more than was meant.
     #[error("the settings of the sandbox cannot be used: {0}")]
     Sandbox(#[from] SandboxError),
+    /// What was brought along cannot be used.
+    #[error(transparent)]
+    Complete(#[from] CompleteError),
     /// The agent cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -115,21 +95,21 @@ pub(super) struct Blueprint {
     pub(super) warnings: Vec<String>,
 }
 
-/// What flags, environment and the files on the disk say. Of `initialize` only what decides which files are read and
-/// which rules there are.
-pub(super) fn blueprint(launch: &Launch, initialize: &Initialize) -> Result<Blueprint, StartError> {
-    drawn(agent(launch, initialize)?, launch, initialize)
-}
-
-fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Blueprint, StartError> {
+/// What flags, environment and the files on the disk say, for an agent that was built of flags. Of what an SDK brings along
+/// only what decides which files are read and which rules there are.
+pub(super) fn blueprint(
+    launch: &Launch,
+    agent: Agent,
+    request: &ConfigureRequest,
+) -> Result<Blueprint, StartError> {
     let mut warnings = Vec::new();
     let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
     let mut surroundings = Surroundings::read(
         launch,
         &launch.directory(),
-        initialize.settings.as_ref().map(RawJson::get),
-        initialize.managed_settings.as_ref().map(RawJson::get),
+        request.settings.as_ref().map(RawJson::get),
+        request.managed_settings.as_ref().map(RawJson::get),
     )?;
     warnings.extend(surroundings.apply(&mut spec)?);
     warnings.extend(
@@ -140,7 +120,7 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
     );
     let sandbox = sandbox(launch, &surroundings, &mut spec, &mut warnings)?;
     if let Some(model) = &flags.model {
-        spec.model = resolved(&spec, model);
+        spec.model = resolved_model(&spec, model);
     }
     if let Some(effort) = flags.effort {
         spec.effort = Some(effort);
@@ -154,7 +134,7 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
     }
     .to_owned();
     let fallback = flags.fallback_model.as_deref();
-    spec.fallback_model = fallback.map(|model| resolved(&spec, model));
+    spec.fallback_model = fallback.map(|model| resolved_model(&spec, model));
     spec.thinking = Thinking::from_options(flags.thinking, launch.max_thinking_tokens);
     spec.thinking_display = flags.thinking_display;
     spec.task_budget = flags.task_budget;
@@ -230,52 +210,50 @@ fn sandbox(
 }
 
 impl Blueprint {
-    /// The same from what the files say by now, and from what the SDK brings along.
-    pub(super) fn renewed(
-        &self,
-        launch: &Launch,
-        initialize: &Initialize,
-    ) -> Result<Self, StartError> {
-        let mut renewed = drawn(self.agent.clone(), launch, initialize)?;
-        renewed.complete(launch, initialize)?;
-        renewed
-            .warnings
-            .retain(|warning| !self.warnings.contains(warning));
-        Ok(renewed)
-    }
-
-    /// Adds what the SDK brings along, and what follows from all of it.
-    pub(super) fn complete(
-        &mut self,
-        launch: &Launch,
-        initialize: &Initialize,
-    ) -> Result<(), StartError> {
-        let spec = &mut self.spec;
-        let unusable = initialize.apply(spec);
-        if let Some(hook) = unusable.iter().find(|it| it.judges) {
-            return Err(StartError::Hook(hook.clone()));
+    /// What the machine is told of it.
+    pub(super) fn configuration(self, launch: &Launch, number: ConfigNumber) -> Configuration {
+        let Self {
+            spec,
+            surroundings,
+            mut warnings,
+            ..
+        } = self;
+        let project_servers = surroundings.project_servers().unwrap_or_else(|problem| {
+            warnings.push(problem);
+            BTreeMap::new()
+        });
+        let mut given_servers = BTreeMap::new();
+        for text in &launch.flags.mcp_configs {
+            match read_config(text) {
+                Ok(more) => given_servers.extend(more),
+                Err(problem) => warnings.push(problem),
+            }
         }
-        self.warnings
-            .extend(unusable.iter().map(ToString::to_string));
-        offer(launch, spec);
-        let of_settings = self
-            .surroundings
-            .settings
-            .first(|settings| settings.agent.as_deref());
-        if let Some(name) = launch.flags.agent.as_deref().or(of_settings) {
-            *spec = spec.run_as(name).map_err(|error| StartError::Flag {
-                flag: "agent",
-                reason: error.to_string(),
-            })?;
+        let variables = surroundings.variables().into_iter();
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let commands = surroundings.hooks().commands.into_iter();
+        Configuration {
+            number,
+            variables: variables.collect(),
+            commands: match cfg!(unix) {
+                true => commands.map(|hook| hook.name).collect(),
+                false => BTreeSet::new(),
+            },
+            sources: surroundings.sources,
+            is_trusted: surroundings.is_trusted(),
+            runs_programs: surroundings.runs_programs(),
+            settings: surroundings.settings,
+            project: surroundings.project,
+            project_servers,
+            given_servers,
+            warnings,
+            spec,
         }
-        let agents = spec.agents.infos().into_iter();
-        spec.environment.agents = agents.map(|agent| agent.name).collect();
-        spec.environment.skills = spec.skills.iter().map(|skill| skill.name.clone()).collect();
-        Ok(())
     }
 }
 
-fn agent(launch: &Launch, initialize: &Initialize) -> Result<Agent, StartError> {
+/// The agent that flags and environment describe, without these tools.
+pub(super) fn agent(launch: &Launch, disallowed: &[String]) -> Result<Agent, StartError> {
     let flags = &launch.flags;
     let endpoint = launch.endpoint();
     let mut builder = Agent::builder();
@@ -290,7 +268,7 @@ fn agent(launch: &Launch, initialize: &Initialize) -> Result<Agent, StartError> 
         builder = builder.provider(ChatCompletions::at(&endpoint.base_url));
     }
     let mut deny = flags.disallowed_tools.clone();
-    deny.extend(initialize.disallowed_tools.iter().flatten().cloned());
+    deny.extend(disallowed.iter().cloned());
     builder = builder
         .endpoint(endpoint)
         .partial_messages(flags.include_partial_messages)
@@ -324,10 +302,6 @@ fn agent(launch: &Launch, initialize: &Initialize) -> Result<Agent, StartError> 
         builder = builder.prices_file(prices);
     }
     Ok(builder.build()?)
-}
-
-fn is_default(names: &[String]) -> bool {
-    names == ["default"]
 }
 
 /// Rules, all of them: without one it is not known what was meant to run.
@@ -422,46 +396,4 @@ fn agents_of_flag(json: Option<&str>, spec: &mut Spec, warnings: &mut Vec<String
             Err(reason) => warnings.push(format!("the agent {name} is left out: {reason}")),
         }
     }
-}
-
-/// The core's own tools, as far as they are wanted and there is somebody for whom they make sense.
-fn offer(launch: &Launch, spec: &mut Spec) {
-    let can_ask = spec.permissions.can_ask && launch.has_person;
-    let in_git = spec.environment.git_repository == Some(true);
-    let has_skills = !spec.skills.is_empty();
-    match &launch.flags.tools {
-        Some(names) if !is_default(names) => {
-            let named = names.iter().filter_map(|name| match name.as_str() {
-                "Agent" => Some(CoreTool::Task),
-                name => CoreTool::parse(name),
-            });
-            spec.offer(named);
-        }
-        _ => {
-            spec.offer(CORE_TOOLS.into_iter().filter(|tool| match tool {
-                CoreTool::AskUserQuestion | CoreTool::ExitPlanMode => can_ask,
-                CoreTool::EnterWorktree => in_git,
-                _ => true,
-            }));
-            spec.offer(has_skills.then_some(CoreTool::Skill));
-        }
-    }
-}
-
-/// A spec with the tools of MCP servers, each where it belongs, and with what `init` says about the servers.
-pub(super) fn with_servers(
-    spec: &Spec,
-    servers: &super::servers::Servers,
-    of_agents: &super::agent_servers::AgentServers,
-) -> Arc<Spec> {
-    let mut spec = spec.clone();
-    for (definition, _) in servers.tools() {
-        if spec.tools.iter().all(|known| known.name != definition.name) {
-            spec.tools.push(definition);
-        }
-    }
-    of_agents.offer(&mut spec);
-    spec.environment.mcp_servers = servers.infos();
-    spec.environment.mcp_servers.extend(of_agents.infos());
-    Arc::new(spec)
 }

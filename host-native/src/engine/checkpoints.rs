@@ -1,132 +1,100 @@
 //! Files before they are changed: kept while a session runs, put back when the SDK asks for it.
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use serde_json::{Value, json};
-use windlass_core::{
-    RawJson, SessionId, UnixMillis, Uuid,
-    tool::{Access, ToolCall, ToolDefinition},
-};
+use windlass_core::Uuid;
 use windlass_engine::{
     checkpoint::{CheckpointError, FileCheckpoints, Rewind},
-    protocol::reply::{Reply, ReplyError},
+    config_dir::ConfigDir,
+    machine::{Checkpoint, Checkpointed},
 };
 
-use super::{
-    keeping::{Keeper, TakenUp},
-    launch::Launch,
-};
+use super::launch::Launch;
 use crate::files::resolve;
 
-/// The checkpoints of the session, for whoever changes files and whoever wants them back. Cloning is cheap.
-#[derive(Clone)]
+/// The checkpoints of the session that runs.
 pub(super) struct Checkpoints {
-    files: Arc<Mutex<FileCheckpoints>>,
+    config: ConfigDir,
     cwd: Arc<Path>,
-    /// Who notes them in the transcript, where one is kept.
-    keeper: Option<Arc<Keeper>>,
-}
-
-/// Which fields of which tools name files that a call changes.
-pub(super) type ChangedFields = BTreeMap<String, Vec<String>>;
-
-/// Those of these tools.
-pub(super) fn changed_fields(tools: &[ToolDefinition]) -> ChangedFields {
-    let changing = tools.iter().filter(|tool| tool.edits_files());
-    changing
-        .map(|tool| {
-            let written = tool
-                .paths
-                .iter()
-                .filter(|path| path.access == Access::Write);
-            let fields = written.map(|path| path.field.clone()).collect();
-            (tool.name.clone(), fields)
-        })
-        .collect()
+    /// None before they are opened.
+    files: Arc<Mutex<Option<FileCheckpoints>>>,
 }
 
 impl Checkpoints {
-    /// Those of a session, one that begins or one that is taken up.
-    pub(super) fn open(
-        launch: &Launch,
-        id: SessionId,
-        taken_up: Option<&TakenUp>,
-        keeper: Option<Arc<Keeper>>,
-    ) -> Result<Self, CheckpointError> {
-        let folder = launch.config.file_history(id);
-        let files = match taken_up.filter(|taken_up| taken_up.is_fork) {
-            Some(fork) => {
-                let from = launch.config.file_history(fork.saved.id);
-                FileCheckpoints::forked(&from, folder)?
-            }
-            None => FileCheckpoints::open(folder)?,
-        };
-        Ok(Self {
-            files: Arc::new(Mutex::new(files)),
+    pub(super) fn new(launch: &Launch) -> Self {
+        Self {
+            config: launch.config.clone(),
             cwd: launch.directory().into(),
-            keeper,
-        })
+            files: Arc::default(),
+        }
     }
 
-    /// A prompt begins to be answered: there is a place to go back to now.
-    pub(super) async fn begin(&self, message: Uuid, at: UnixMillis) -> Result<(), String> {
+    /// Does what the engine asks for.
+    pub(super) async fn perform(&self, asked: Checkpoint) -> Result<Checkpointed, String> {
         let cwd = Arc::clone(&self.cwd);
-        let line = self
-            .with(move |files| {
-                files.begin(message)?;
-                files.snapshot_line(&cwd, &at.to_rfc3339(), false)
-            })
-            .await?;
-        self.note(line).await
-    }
-
-    /// Keeps what a call is about to change, which are the files that these fields of its input name.
-    pub(super) async fn before_call(
-        &self,
-        call: &ToolCall,
-        fields: &[String],
-        at: UnixMillis,
-    ) -> Result<(), String> {
-        let paths = changed_paths(call, fields);
-        let cwd = Arc::clone(&self.cwd);
-        let line = self
-            .with(move |files| {
-                let mut is_new = false;
-                for path in &paths {
-                    is_new |= files.before_change(path)?;
-                }
-                match is_new {
-                    true => files.snapshot_line(&cwd, &at.to_rfc3339(), true),
-                    false => Ok(None),
-                }
-            })
-            .await?;
-        self.note(line).await
+        match asked {
+            Checkpoint::Open {
+                session,
+                forked_from,
+            } => {
+                let folder = self.config.file_history(session);
+                let opened = match forked_from {
+                    Some(from) => FileCheckpoints::forked(&self.config.file_history(from), folder),
+                    None => FileCheckpoints::open(folder),
+                };
+                let opened = opened.map_err(|error| error.to_string())?;
+                *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(opened);
+                Ok(Checkpointed::Line(None))
+            }
+            Checkpoint::Begin { prompt, at } => {
+                let begin = move |files: &mut FileCheckpoints| {
+                    files.begin(prompt)?;
+                    files.snapshot_line(&cwd, &at.to_rfc3339(), false)
+                };
+                self.with(begin).await.map(Checkpointed::Line)
+            }
+            Checkpoint::Before {
+                cwd: of_call,
+                paths,
+                at,
+            } => {
+                // What cannot be resolved cannot be changed either.
+                let real = paths.iter().filter_map(|path| resolve(&of_call, path).ok());
+                let real: Vec<PathBuf> = real.map(PathBuf::from).collect();
+                let keep = move |files: &mut FileCheckpoints| {
+                    let mut is_new = false;
+                    for path in &real {
+                        is_new |= files.before_change(path)?;
+                    }
+                    match is_new {
+                        true => files.snapshot_line(&cwd, &at.to_rfc3339(), true),
+                        false => Ok(None),
+                    }
+                };
+                self.with(keep).await.map(Checkpointed::Line)
+            }
+            Checkpoint::Rewind { message, dry_run } => self.rewind(&message, dry_run).await,
+            _ => Err("this host keeps no such checkpoint".to_owned()),
+        }
     }
 
     /// Takes the files back to what they were when a prompt came, or says what that would change.
-    pub(super) async fn rewind(&self, message: &str, dry_run: bool) -> Reply {
+    async fn rewind(&self, message: &str, dry_run: bool) -> Result<Checkpointed, String> {
         let unknown = || "No file checkpoint found for this message.".to_owned();
-        let rewound = match Uuid::parse(message) {
-            None => Err(unknown()),
-            Some(message) => self
-                .with(move |files| {
-                    Ok(match dry_run {
-                        true => files.preview(message),
-                        false => files.rewind(message),
-                    })
-                })
-                .await
-                .and_then(|rewound| rewound.map_err(|error| error.to_string())),
+        let message = Uuid::parse(message).ok_or_else(unknown)?;
+        let rewind = move |files: &mut FileCheckpoints| {
+            Ok(match dry_run {
+                true => files.preview(message),
+                false => files.rewind(message),
+            })
         };
-        match rewound {
-            Ok(rewind) => Reply::with(told(&rewind, dry_run)),
-            Err(reason) => refused(&reason, dry_run),
-        }
+        let rewound = self.with(rewind).await?;
+        let rewound = rewound.map_err(|error| error.to_string())?;
+        Ok(Checkpointed::Rewound(told(&rewound, dry_run)))
     }
 
     /// Reading and writing files is nothing for the driver's task.
@@ -135,32 +103,16 @@ impl Checkpoints {
         act: impl FnOnce(&mut FileCheckpoints) -> Result<T, CheckpointError> + Send + 'static,
     ) -> Result<T, String> {
         let files = Arc::clone(&self.files);
-        // What a panic leaves is what the index on the disk says.
-        let acting = move || act(&mut files.lock().unwrap_or_else(PoisonError::into_inner));
+        let acting = move || {
+            // What a panic leaves is what the index on the disk says.
+            let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+            let files = files.as_mut().ok_or("the checkpoints are not open")?;
+            act(files).map_err(|error| error.to_string())
+        };
         match tokio::task::spawn_blocking(acting).await {
-            Ok(done) => done.map_err(|error| error.to_string()),
+            Ok(done) => done,
             Err(lost) => Err(format!("the checkpoint was not made: {lost}")),
         }
-    }
-
-    async fn note(&self, line: Option<RawJson>) -> Result<(), String> {
-        match (&self.keeper, line) {
-            (Some(keeper), Some(line)) => keeper.raw_line(line).await,
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Nothing is kept, so nothing can be taken back.
-pub(super) fn not_enabled(dry_run: bool) -> Reply {
-    refused("File rewinding is not enabled.", dry_run)
-}
-
-/// A question is answered, also with no; what was to be done and was not is an error.
-fn refused(reason: &str, dry_run: bool) -> Reply {
-    match dry_run {
-        true => Reply::with(json!({"canRewind": false, "error": reason})),
-        false => ReplyError::new(reason).into(),
     }
 }
 
@@ -172,14 +124,4 @@ fn told(rewind: &Rewind, dry_run: bool) -> Value {
         }),
         false => json!({"canRewind": true, "skippedLinks": rewind.skipped_links}),
     }
-}
-
-/// The real paths of what a call changes. What cannot be resolved cannot be changed either.
-fn changed_paths(call: &ToolCall, fields: &[String]) -> Vec<PathBuf> {
-    let input: Value = call.input.decode().unwrap_or_default();
-    let named = fields.iter().filter_map(|field| input[field].as_str());
-    named
-        .filter_map(|path| resolve(&call.grant.cwd, path).ok())
-        .map(PathBuf::from)
-        .collect()
 }

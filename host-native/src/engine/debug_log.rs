@@ -16,49 +16,10 @@ use windlass_core::{
     effect::Answer,
     tool::{ApprovedCommand, ToolCall},
 };
-use windlass_engine::LineFile;
+use windlass_engine::{LineFile, machine::Topic};
 
 use super::{build::StartError, launch::Launch};
 use crate::redact::Redactor;
-
-/// What a line is about; `--debug=api,!tools` chooses among them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Topic {
-    /// How the engine begins and ends, and what it was told that has no effect.
-    Engine,
-    /// Requests of the SDK.
-    Control,
-    /// Requests to the model server.
-    Api,
-    /// Calls of tools.
-    Tools,
-    /// Command lines, as they run.
-    Commands,
-    /// Hooks.
-    Hooks,
-    /// Questions whether a call may run.
-    Permissions,
-    /// MCP servers.
-    Mcp,
-    /// What the session says.
-    Session,
-}
-
-impl Topic {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Engine => "engine",
-            Self::Control => "control",
-            Self::Api => "api",
-            Self::Tools => "tools",
-            Self::Commands => "commands",
-            Self::Hooks => "hooks",
-            Self::Permissions => "permissions",
-            Self::Mcp => "mcp",
-            Self::Session => "session",
-        }
-    }
-}
 
 /// Where lines go. Cloning is cheap; without a log nothing is done at all.
 #[derive(Clone, Default)]
@@ -223,14 +184,6 @@ fn outcome(answer: &Answer) -> Option<String> {
         Answer::Cancelled => "was cancelled".to_owned(),
         _ => return None,
     })
-}
-
-/// The name of a variant, without what it holds.
-pub(super) fn variant(value: &impl std::fmt::Debug) -> String {
-    let text = format!("{value:?}");
-    text.chars()
-        .take_while(|letter| letter.is_ascii_alphanumeric())
-        .collect()
 }
 
 /// What a call runs: the line that was judged, printed from its tree, or the text as the model wrote it.

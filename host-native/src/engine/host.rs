@@ -1,379 +1,291 @@
-//! The host of an engine's session: the native one, but that the SDK is asked and told.
+//! Performs what an engine asks for.
 
-use std::{
-    collections::BTreeMap,
-    future::Future,
-    path::Path,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU16, Ordering},
-    },
+use std::{future::Future, sync::Arc};
+
+use futures_util::{
+    Stream, StreamExt as _,
+    stream::{self, BoxStream},
 };
-
-use futures_util::{FutureExt, Stream, StreamExt, stream};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use windlass_core::{
-    EffectId, Host, Message, Millis, Now, RawJson,
-    agent::TaskInput,
-    effect::{
-        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
-        ResolvePath, ResolvedPath,
-    },
-    hook::{
-        HookCall, Occurrence,
-        input::{ConfigChange, ConfigSource},
-    },
+    EffectId, Millis, Now, SessionId,
+    effect::{Answer, Effect as SessionEffect},
     host::CancelSignal,
-    id::Stage,
-    message::SystemMessage,
-    permission::Destination,
-    tool::{ToolCall, ToolResult},
 };
 use windlass_engine::{
-    protocol::{
-        frames::Facts,
-        host_request::{HostRequest, permission_response},
+    machine::{
+        ConfigNumber, Configuration, ConnectionId, Effect, EngineHost, Input, Outcome, ServerTool,
+        Topic,
     },
-    settings::{SettingsPlaces, write_permission_updates},
+    store::Lease,
 };
 
 use super::{
-    Event,
-    agent_servers::ToolRunners,
-    channel::ControlChannel,
-    checkpoints::{ChangedFields, Checkpoints},
-    debug_log::{DebugLog, Topic, variant, what_runs},
-    hooks::SessionHooks,
-    keeping::Keeper,
-    output::Output,
+    build::StartError,
+    checkpoints::Checkpoints,
+    configurations::Configurations,
+    debug_log::{DebugLog, what_runs},
+    launch::{Journals, Launch},
+    look::look,
+    output_files::OutputFiles,
+    serve::Rest,
+    servers::Servers,
+    store::Kept,
 };
-use crate::{
-    host::{NativeHost, RunHook, RunTool},
-    store::TaskOutputs,
-};
+use crate::{host::Clock, worktree::GitWorktrees};
 
-/// Performs the effects of a session that an SDK drives.
-pub(super) struct EngineHost {
-    pub(super) native: NativeHost,
-    pub(super) output: Arc<Output>,
-    pub(super) channel: ControlChannel,
-    /// Who writes the transcript, where one is kept.
-    pub(super) keeper: Option<Arc<Keeper>>,
-    /// What files were before they were changed, where that is kept.
-    pub(super) checkpoints: Option<Checkpoints>,
-    /// What commands in the background put out, where a transcript is kept.
-    pub(super) task_outputs: Option<Arc<TaskOutputs>>,
-    /// Which fields of which tools name those files.
-    pub(super) changed_fields: ChangedFields,
-    /// Where permissions that are to last are written.
-    pub(super) places: SettingsPlaces,
-    /// Tools that this engine runs itself, by the names the model calls them by: those of MCP servers, and Bash with the variables of
-    /// the settings.
-    pub(super) own_tools: ToolRunners,
-    /// Those that only one agent has, by agent.
-    pub(super) agents_tools: Mutex<BTreeMap<String, ToolRunners>>,
-    /// Callbacks of the SDK, and commands of settings.
-    pub(super) hooks: SessionHooks,
-    pub(super) events: mpsc::UnboundedSender<Event>,
+/// The host of an engine on this machine.
+pub(super) struct Host {
+    clock: Clock,
     pub(super) log: DebugLog,
-    /// The status of the last answer of the model server; 0 when there was none.
-    pub(super) http_status: Arc<AtomicU16>,
+    configurations: Configurations,
+    pub(super) servers: Servers,
+    kept: Kept,
+    checkpoints: Checkpoints,
+    output_files: OutputFiles,
+    worktrees: WorktreesToRemove,
+    journals: Journals,
+    lines: mpsc::Sender<String>,
 }
 
-impl EngineHost {
-    /// What runs a call, if this engine does itself: a tool of the agent's own before one of the session's.
-    fn runner(&self, call: &ToolCall) -> Option<Arc<dyn RunTool>> {
-        let of_agent = call
-            .agent
-            .as_ref()
-            .and_then(|agent| self.agents_tools().get(agent)?.get(&call.name).cloned());
-        of_agent.or_else(|| self.own_tools.get(&call.name).cloned())
-    }
-
-    fn agents_tools(&self) -> MutexGuard<'_, BTreeMap<String, ToolRunners>> {
-        // A panic while it is held leaves a map that is whole.
-        self.agents_tools
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes the tools ready that an agent brings along, and says which there are.
-    async fn equip(&self, call: &ToolCall, cancel: CancelSignal) -> Answer {
-        let agent = match call.input.decode::<TaskInput>() {
-            Ok(task) => task.subagent_type,
-            Err(error) => return Answer::Tool(ToolResult::error(error.to_string())),
-        };
-        let (reply, tools) = oneshot::channel();
-        // The engine has ended: nobody answers.
-        let _ = self.events.send(Event::AgentStarts(agent.clone(), reply));
-        let tools = tokio::select! {
-            tools = tools => tools.unwrap_or_default(),
-            () = cancel.cancelled() => return Answer::Cancelled,
-        };
-        let mut definitions = Vec::new();
-        let mut runners = ToolRunners::new();
-        for (name, (definition, runner)) in tools {
-            definitions.push(definition);
-            runners.insert(name, runner);
-        }
-        self.agents_tools().insert(agent, runners);
-        Answer::Tool(ToolResult {
-            structured: RawJson::encode(&definitions).ok(),
-            ..ToolResult::text(format!("{} tools are ready.", definitions.len()))
-        })
-    }
-
-    /// Keeps what a call is about to change.
-    async fn keep_before(&self, call: &ToolCall) -> Result<(), String> {
-        let fields = self.changed_fields.get(&call.name);
-        let (Some(checkpoints), Some(fields)) = (&self.checkpoints, fields) else {
-            return Ok(());
-        };
-        checkpoints.before_call(call, fields, self.now().wall).await
-    }
-
-    /// Makes a prompt that is taken up now a place to go back to.
-    async fn note_prompt(&self, message: &Message) {
-        let Message::User(prompt) = message else {
-            return;
-        };
-        let Some(checkpoints) = self.checkpoints.as_ref().filter(|_| prompt.is_replay) else {
-            return;
-        };
-        if let Err(reason) = checkpoints.begin(prompt.uuid, self.now().wall).await {
-            let word = format!("files cannot be taken back to this prompt: {reason}");
-            self.output
-                .say(|frames| vec![frames.informational("warning", &word)])
-                .await;
-        }
-    }
+/// The worktrees of a session's agents, and those of them that are about to go.
+#[derive(Default)]
+struct WorktreesToRemove {
+    all: GitWorktrees,
+    going: std::sync::Mutex<Vec<crate::worktree::Made>>,
 }
 
-impl Host for EngineHost {
-    fn now(&self) -> Now {
-        self.native.now()
-    }
-
-    fn sleep(&self, until: Millis) -> impl Future<Output = ()> {
-        self.native.sleep(until)
-    }
-
-    fn http(&self, id: EffectId, request: HttpRequest) -> impl Stream<Item = Answer> {
-        let seen = Arc::clone(&self.http_status);
-        seen.store(0, Ordering::Relaxed);
-        let watch = self.log.begins(Topic::Api, || {
-            let (method, path, length) = (request.method, &request.path, request.body_len());
-            format!("{method} {path} of {length} bytes ({id})")
+impl Host {
+    /// A host for what an engine was started with, and what flags and files say of it.
+    pub(super) fn new(
+        launch: Launch,
+        lines: mpsc::Sender<String>,
+        inputs: mpsc::UnboundedSender<Input>,
+    ) -> Result<(Self, Configuration), StartError> {
+        let log = DebugLog::open(&launch)?;
+        let worktrees = WorktreesToRemove::default();
+        let launch = Arc::new(launch);
+        let configurations = Configurations::new(Arc::clone(&launch), worktrees.all.clone());
+        let base = configurations.read(&Default::default())?;
+        log.note(Topic::Engine, || {
+            let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
+            let (cwd, config) = (launch.directory(), launch.config.root());
+            format!(
+                "windlass {version}, process {pid}, works in {}, configured by {}",
+                cwd.display(),
+                config.display()
+            )
         });
-        self.native.http(id, request).inspect(move |answer| {
-            watch.saw(answer);
-            if let Answer::HttpHead { status, .. } = answer {
-                seen.store(*status, Ordering::Relaxed);
+        let host = Self {
+            clock: Clock::new(),
+            servers: Servers::new(&launch, inputs),
+            kept: Kept::new(launch.store()),
+            checkpoints: Checkpoints::new(&launch),
+            output_files: OutputFiles::new(&launch),
+            journals: Journals::new(launch.recording.clone()),
+            configurations,
+            worktrees,
+            lines,
+            log,
+        };
+        Ok((host, base))
+    }
+
+    /// Writes what was not taken while the engine ran.
+    pub(super) async fn last_lines(&self, rest: Rest) {
+        for line in rest {
+            // Nobody reads any more: the rest is for nobody.
+            let _ = self.lines.send(line).await;
+        }
+    }
+
+    async fn perform(&self, effect: Effect) -> Outcome {
+        match effect {
+            Effect::Configure(request) => {
+                let read = self.configurations.read(&request);
+                Outcome::Configured(read.map(Box::new).map_err(|error| error.to_string()))
             }
-        })
+            Effect::Load { which, exclusive } => {
+                Outcome::Loaded(self.kept.load(&which, exclusive).await)
+            }
+            Effect::Create(session) => Outcome::Leased(self.kept.create(session).await),
+            Effect::Append(lease, groups) => {
+                Outcome::Appended(self.kept.append(&lease, &groups).await)
+            }
+            Effect::Keep {
+                lease,
+                agent,
+                name,
+                document,
+            } => Outcome::Kept(self.kept.keep(&lease, &agent, &name, &document).await),
+            Effect::Checkpoint(checkpoint) => {
+                Outcome::Checkpointed(self.checkpoints.perform(checkpoint).await)
+            }
+            Effect::KeepOutput(session, call) => {
+                Outcome::OutputFile(match self.output_files.open(session, &call) {
+                    Ok(file) => Some(file),
+                    Err(error) => {
+                        let text = || format!("the file of a task: {error}");
+                        self.log.note(Topic::Tools, text);
+                        None
+                    }
+                })
+            }
+            Effect::WritePermissions(updates) => {
+                Outcome::Written(self.configurations.write_permissions(&updates))
+            }
+            Effect::WriteSettings(destination, settings) => {
+                let written = self.configurations.write_settings(destination, &settings);
+                Outcome::Written(written)
+            }
+            Effect::Look(asked) => Outcome::Looked(look(asked)),
+            Effect::Connect(request) => Outcome::Connected(self.servers.connect(*request).await),
+            Effect::Ask(connection, question) => {
+                Outcome::Asked(self.servers.ask(connection, question).await)
+            }
+            Effect::CloseServers(connections) => {
+                self.servers.close(&connections).await;
+                Outcome::Finished
+            }
+            Effect::ListWorktrees => {
+                let going = self.worktrees.all.to_remove().await;
+                let told = going.iter().map(|made| made.occurrence()).collect();
+                *self.worktrees.going() = going;
+                Outcome::Worktrees(told)
+            }
+            Effect::RemoveWorktrees => {
+                let going = std::mem::take(&mut *self.worktrees.going());
+                crate::worktree::remove(going).await;
+                Outcome::Finished
+            }
+            // What a later engine asks for is not done here.
+            _ => Outcome::Finished,
+        }
     }
 
-    fn resolve(
+    /// The answers of a tool, noted, and with what it puts out in the background in its file.
+    fn noted_tool(
         &self,
         id: EffectId,
-        paths: Vec<ResolvePath>,
-    ) -> impl Future<Output = Vec<Result<ResolvedPath, String>>> {
-        self.native.resolve(id, paths)
-    }
-
-    fn call_tool(
-        &self,
-        id: EffectId,
-        call: ToolCall,
-        cancel: CancelSignal,
-    ) -> impl Stream<Item = Answer> {
+        call: &windlass_core::tool::ToolCall,
+        answers: BoxStream<'static, Answer>,
+    ) -> BoxStream<'static, Answer> {
         let watch = self.log.begins(Topic::Tools, || {
             format!("{} {} ({id})", call.name, call.tool_use_id)
         });
-        let named = call.tool_use_id.clone();
-        let answers = async move {
-            if id.stage == Stage::Equip {
-                return stream::iter([self.equip(&call, cancel).await]).boxed();
-            }
-            if let Err(reason) = self.keep_before(&call).await {
-                // Whoever wants to be able to go back does not go where there is no way back.
-                let text = format!("Nothing was changed, because {reason}.");
-                let refused = Answer::Tool(ToolResult::error(text));
-                return stream::iter([refused]).boxed();
-            }
-            if let Some(approved) = &call.command {
-                self.log
-                    .note(Topic::Commands, || what_runs(&call, approved));
-            }
-            match self.runner(&call) {
-                Some(tool) => tool.run(id, call, cancel),
-                None => self.native.call_tool(id, call, cancel).boxed(),
-            }
+        if let Some(approved) = &call.command {
+            self.log.note(Topic::Commands, || what_runs(call, approved));
         }
-        .flatten_stream();
-        answers.inspect(move |answer| {
-            watch.saw(answer);
-            if let Some(outputs) = &self.task_outputs
-                && let Err(error) = outputs.answered(&named, answer)
-            {
-                self.log
-                    .note(Topic::Tools, || format!("the output of {named}: {error}"));
-            }
-        })
+        let (files, log) = (self.output_files.clone(), self.log.clone());
+        let (session, call) = (id.session, call.tool_use_id.clone());
+        answers
+            .inspect(move |answer| {
+                watch.saw(answer);
+                if let Err(error) = files.answered(session, &call, answer) {
+                    log.note(Topic::Tools, || format!("the output of {call}: {error}"));
+                }
+            })
+            .boxed()
+    }
+}
+
+impl WorktreesToRemove {
+    fn going(&self) -> std::sync::MutexGuard<'_, Vec<crate::worktree::Made>> {
+        // A panic while it is held leaves a list that is whole.
+        (self.going.lock()).unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl EngineHost for Host {
+    fn now(&self) -> Now {
+        self.clock.now()
     }
 
-    async fn probe_tool(&self, id: EffectId, probe: Probe) -> Probed {
-        match self.runner(&probe.call) {
-            Some(tool) => tool.probe(probe).await,
-            None => self.native.probe_tool(id, probe).await,
-        }
+    fn sleep(&self, until: Millis) -> impl Future<Output = ()> {
+        self.clock.sleep(until)
     }
 
-    fn run_hook(
+    fn session_effect(
         &self,
+        config: ConfigNumber,
         id: EffectId,
-        call: HookCall,
+        effect: SessionEffect,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        let watch = self.log.begins(Topic::Hooks, || {
-            format!("{} {} ({id})", call.event.name(), call.hook)
-        });
-        let answers = self.hooks.run(id, call, cancel);
-        answers.inspect(move |answer| watch.saw(answer))
+        let watch = match &effect {
+            SessionEffect::Http(request) => Some(self.log.begins(Topic::Api, || {
+                let (method, path, length) = (request.method, &request.path, request.body_len());
+                format!("{method} {path} of {length} bytes ({id})")
+            })),
+            SessionEffect::RunHook(call) => Some(self.log.begins(Topic::Hooks, || {
+                format!("{} {} ({id})", call.event.name(), call.hook)
+            })),
+            _ => None,
+        };
+        let call = match &effect {
+            SessionEffect::CallTool(call) => Some(call.clone()),
+            _ => None,
+        };
+        let answers = match self.configurations.get(config) {
+            Some(runners) => runners.perform(id, effect, cancel),
+            None => stream::empty().boxed(), // it ends without an answer, and counts as cancelled
+        };
+        match (call, watch) {
+            (Some(call), _) => self.noted_tool(id, &call, answers),
+            (None, Some(watch)) => answers.inspect(move |answer| watch.saw(answer)).boxed(),
+            (None, None) => answers,
+        }
     }
 
-    fn ask_permission(
+    fn server_tool(
         &self,
-        _id: EffectId,
-        request: PermissionRequest,
-    ) -> impl Future<Output = PermissionResponse> {
-        let channel = self.channel.clone();
-        let places = self.places.clone();
-        let output = Arc::clone(&self.output);
-        let log = self.log.clone();
-        let events = self.events.clone();
-        let what = format!("{} {}", request.tool_name, request.tool_use_id);
-        log.note(Topic::Permissions, || format!("{what} is asked about"));
-        async move {
-            let answer = channel.ask(HostRequest::can_use_tool(request)).await;
-            let response = permission_response(answer.map_err(|error| error.to_string()));
-            log.note(Topic::Permissions, || {
-                let verdict = match &response {
-                    PermissionResponse::Allow { .. } => "allowed",
-                    PermissionResponse::Deny { .. } => "denied",
-                };
-                format!("{what} is {verdict}")
-            });
-            if let PermissionResponse::Allow {
-                updated_permissions,
-                ..
-            } = &response
-            {
-                match write_permission_updates(&places, updated_permissions) {
-                    Ok(files) => {
-                        for file in &files {
-                            let changed = Box::new(config_changed(&places, file));
-                            // The engine has ended: nobody is told any more.
-                            let _ = events.send(Event::Occurred(changed));
-                        }
-                    }
-                    // They hold for the session all the same.
-                    Err(error) => {
-                        let word = error.to_string();
-                        output
-                            .say(|frames| vec![frames.informational("warning", &word)])
-                            .await;
-                    }
-                }
-            }
-            response
-        }
+        id: EffectId,
+        call: ServerTool,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        let asked = call.call.clone();
+        let answers = self.servers.call(id, call, cancel);
+        self.noted_tool(id, &asked, answers)
     }
 
-    async fn persist(&self, _id: EffectId, entries: Vec<Entry>) -> Result<(), String> {
-        let kept = match &self.keeper {
-            Some(keeper) => keeper.persist(&entries).await,
-            None => Ok(()),
-        };
-        if let Err(reason) = &kept {
-            self.log
-                .note(Topic::Session, || format!("the transcript: {reason}"));
-        }
-        kept
+    async fn effect(&self, effect: Effect) -> Outcome {
+        self.perform(effect).await
     }
 
-    async fn message(&self, mut message: Message) {
-        if let Some(outputs) = &self.task_outputs
-            && let Err(error) = outputs.said(&mut message)
-        {
-            self.log
-                .note(Topic::Tools, || format!("the file of a task: {error}"));
-        }
-        self.note_prompt(&message).await;
-        let settles = matches!(
-            message,
-            Message::Result(_) | Message::System(SystemMessage::TaskNotification(_))
-        );
-        if let (Message::Result(result), Some(keeper)) = (&message, &self.keeper) {
-            let (before, after) = {
-                let frames = self.output.frames().await;
-                let before = frames.cost_state();
-                (before.spent.clone(), before.after(result))
-            };
-            let spent = Some(&after).filter(|after| after.spent != before);
-            keeper.turn_ended(spent).await;
-        }
-        if let (Message::System(SystemMessage::TaskStarted(task)), Some(keeper)) =
-            (&message, &self.keeper)
-        {
-            keeper.agent_begins(task).await;
-        }
-        if !matches!(message, Message::StreamEvent(_)) {
-            self.log.note(Topic::Session, || noted(&message));
-        }
-        let status = self.http_status.load(Ordering::Relaxed);
-        let facts = Facts {
-            http_status: Some(status).filter(|status| *status != 0),
-            at: Some(self.now().wall),
-        };
-        self.output
-            .say(|frames| frames.message(message, facts))
-            .await;
-        if settles {
-            // The engine has ended: nothing is owed to anybody.
-            let _ = self.events.send(Event::Settled);
-        }
+    async fn room(&self) {
+        // Nobody reads any more: what is written now is for nobody.
+        let _ = self.lines.reserve().await;
     }
-}
 
-/// What hooks are told of a settings file that was written.
-pub(super) fn config_changed(places: &SettingsPlaces, file: &Path) -> Occurrence {
-    let is = |destination| places.file(destination).is_some_and(|path| path == file);
-    let source = if is(Destination::UserSettings) {
-        ConfigSource::UserSettings
-    } else if is(Destination::ProjectSettings) {
-        ConfigSource::ProjectSettings
-    } else {
-        ConfigSource::LocalSettings
-    };
-    Occurrence::ConfigChange(ConfigChange {
-        source,
-        file_path: Some(file.display().to_string()),
-    })
-}
+    fn line(&self, line: String) {
+        let _ = self.lines.try_send(line);
+    }
 
-/// A message in a word or two, without what it says.
-fn noted(message: &Message) -> String {
-    match message {
-        Message::System(SystemMessage::ApiRetry(retry)) => format!(
-            "attempt {} of {} follows in {} ms, after status {:?}",
-            retry.attempt, retry.max_retries, retry.retry_delay_ms, retry.error_status
-        ),
-        Message::System(system) => format!("system {}", variant(system)),
-        Message::Result(result) => format!(
-            "result {:?}, {} turns, {} ms, ${} so far",
-            result.subtype, result.num_turns, result.duration_ms, result.total_cost_usd
-        ),
-        message => variant(message),
+    fn warning(&self, text: &str) {
+        anstream::eprintln!("windlass: {text}");
+    }
+
+    fn refusal(&self, text: &str) {
+        anstream::eprintln!("{text}");
+    }
+
+    fn note(&self, topic: Topic, text: &str) {
+        self.log.note(topic, || text.to_owned());
+    }
+
+    fn journal(&self, session: SessionId, line: &str) {
+        self.journals.line(session, line);
+    }
+
+    fn forget(&self, config: ConfigNumber) {
+        self.configurations.forget(config);
+    }
+
+    fn release(&self, lease: &Lease) {
+        self.kept.release(lease);
+    }
+
+    fn disconnect(&self, connection: ConnectionId) {
+        self.servers.disconnect(connection);
     }
 }

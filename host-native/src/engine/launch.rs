@@ -1,10 +1,17 @@
 //! What an engine is started with: its command line and its environment.
 
-use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use windlass_core::SessionId;
 use windlass_engine::{
     config_dir::ConfigDir,
+    machine::{self, Redaction},
     protocol::{
         fit::LONGEST_FRAME,
         flags::{FlagError, Flags, Provider},
@@ -18,7 +25,7 @@ use crate::{
     credentials::Credentials,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
     redact::Redactor,
-    store::{FileStore, SharedStore},
+    store::{FileStore, SharedStore, git_branch},
 };
 
 /// OpenAI's own server.
@@ -221,6 +228,36 @@ impl Launch {
         }
     }
 
+    /// What the machine is told of it.
+    pub(super) fn machine(&self) -> machine::Launch {
+        let cwd = self.directory();
+        let mut launch = machine::Launch::new(self.flags.clone(), cwd.display().to_string());
+        let redactor = self.redactor();
+        launch.git_branch = git_branch(&cwd);
+        launch.entrypoint.clone_from(&self.entrypoint);
+        env!("CARGO_PKG_VERSION").clone_into(&mut launch.version);
+        launch.pid = std::process::id();
+        launch.token_source = match self.auth {
+            Auth::Bearer(_) => "ANTHROPIC_AUTH_TOKEN",
+            _ => "none",
+        };
+        launch.tells_refusals = self.tells_refusals;
+        launch.has_person = self.has_person;
+        launch.states = self.states;
+        launch.file_checkpoints = self.file_checkpoints;
+        let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        launch.background_ceiling_ms = self.background_ceiling.map(ms);
+        launch.last_hooks_ms = ms(self.last_hooks);
+        launch.longest_frame = self.longest_frame;
+        launch.records = self.recording.is_some();
+        launch.notes = self.flags.debug || self.flags.debug_file.is_some();
+        launch.redaction = Redaction::new(move |text| match redactor.text(text) {
+            std::borrow::Cow::Borrowed(_) => None,
+            std::borrow::Cow::Owned(clean) => Some(clean),
+        });
+        launch
+    }
+
     /// Where the model is and how it is spoken to.
     #[must_use]
     pub fn endpoint(&self) -> EndpointConfig {
@@ -253,5 +290,31 @@ impl Launch {
     pub(super) fn directory(&self) -> PathBuf {
         let asked = self.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
         std::fs::canonicalize(&asked).unwrap_or(asked)
+    }
+}
+
+/// The journals of the sessions of an engine.
+pub(super) struct Journals {
+    recording: Option<Recording>,
+    open: Mutex<HashMap<SessionId, JournalSink>>,
+}
+
+impl Journals {
+    pub(super) fn new(recording: Option<Recording>) -> Self {
+        Self {
+            recording,
+            open: Mutex::default(),
+        }
+    }
+
+    /// Writes a line of a session's journal, which begins with its first.
+    pub(super) fn line(&self, session: SessionId, line: &str) {
+        let Some(Recording(begin)) = &self.recording else {
+            return;
+        };
+        // A panic of a sink leaves the others as they are.
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let sink = open.entry(session).or_insert_with(|| begin(session));
+        sink(line);
     }
 }

@@ -6,10 +6,13 @@ use windlass_core::{
     permission::{CallSubject, Explanation, Finding, RuleValue, Standing, explain, lint},
     tool::ToolDefinition,
 };
-use windlass_engine::protocol::initialize::Initialize;
+use windlass_engine::{
+    machine::{Configuration, ConfigureRequest},
+    protocol::initialize::Initialize,
+};
 
 use super::{
-    build::{StartError, blueprint},
+    build::{Blueprint, StartError, agent, blueprint},
     launch::Launch,
     surroundings::Surroundings,
 };
@@ -41,10 +44,7 @@ pub enum ExplainError {
 /// # Errors
 /// [`ExplainError`]: no session could begin, or the call is none.
 pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, ExplainError> {
-    let initialize = Initialize::default();
-    let mut blueprint = blueprint(launch, &initialize)?;
-    blueprint.complete(launch, &initialize)?;
-    let spec = &blueprint.spec;
+    let spec = &completed(launch)?.spec;
     let tool = spec.tool(&call.tool_name);
     let tool = tool.ok_or_else(|| ExplainError::UnknownTool {
         name: call.tool_name.clone(),
@@ -79,8 +79,18 @@ pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<String>, StartError> {
     if Surroundings::read(launch, &launch.directory(), None, None)?.runs_programs() {
         return Ok(Vec::new());
     }
-    let blueprint = blueprint(launch, &Initialize::default())?;
-    Ok(blueprint.surroundings.left_out)
+    Ok(read(launch)?.surroundings.left_out)
+}
+
+/// What flags and files say, without anybody who brings more along.
+fn read(launch: &Launch) -> Result<Blueprint, StartError> {
+    blueprint(launch, agent(launch, &[])?, &ConfigureRequest::default())
+}
+
+/// The same with what follows from it.
+fn completed(launch: &Launch) -> Result<Configuration, StartError> {
+    let configuration = read(launch)?.configuration(launch, 0);
+    Ok(configuration.completed(&launch.machine(), &Initialize::default())?)
 }
 
 /// Looks through the rules of all settings for those that do nothing, or not what they seem to.
@@ -93,10 +103,8 @@ pub fn lint_settings(launch: &Launch) -> Result<Vec<Finding>, StartError> {
     let mut plain = launch.clone();
     plain.flags.settings = None;
     plain.flags.setting_sources = Some(Vec::new());
-    let initialize = Initialize::default();
-    let mut blueprint = blueprint(&plain, &initialize)?;
-    blueprint.complete(&plain, &initialize)?;
-    Ok(lint(&layers, &names(&blueprint.spec)))
+    let configuration = completed(&plain)?;
+    Ok(lint(&layers, &names(&configuration.spec)))
 }
 
 fn names(spec: &Spec) -> Vec<&str> {

@@ -5,28 +5,27 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::{Value, json};
 use windlass_core::{
     RawJson, Spec,
-    agent::{AgentModel, AgentSource},
+    agent::AgentSource,
     context::OutputStyle,
-    permission::{Layer, Layered, Rule, RuleName, Source},
+    permission::{Layer, Layered, Rule, RuleName},
 };
 use windlass_engine::{
+    machine::{inline_servers, resolved_model},
     project::{ProjectFiles, ProjectPlaces},
     protocol::flags::effort,
     settings::{
         LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, SettingsPlaces,
-        SourcedSettings, changes_programs, is_trusted,
+        changes_programs, is_trusted,
     },
 };
 
 use super::{
-    agent_servers,
     build::StartError,
     launch::{Launch, ProjectTrust},
     project_files::ProjectFilesReader,
-    servers::read_project_config,
+    server_config::read_project_config,
 };
 
 /// Settings and project files, as far as the flags let them be read.
@@ -159,7 +158,7 @@ impl Surroundings {
         let problems = self.project.problems.iter();
         warnings.extend(problems.map(|problem| format!("left out: {problem}")));
         if let Some(model) = self.settings.model() {
-            spec.model = resolved(spec, model);
+            spec.model = resolved_model(spec, model);
         }
         if let Some(name) = self
             .settings
@@ -232,7 +231,7 @@ impl Surroundings {
         let variables = self.settings.env_left_out(|_| false).into_iter();
         let variables = variables.flat_map(|(_, names)| names);
         let agents = self.project.agents.iter().filter(|agent| {
-            agent.source == AgentSource::Project && !agent_servers::inline(agent).is_empty()
+            agent.source == AgentSource::Project && !inline_servers(agent).is_empty()
         });
         let mut phrases: Vec<String> = hooks
             .map(|hook| format!("run the hook `{}`", hook.command))
@@ -333,45 +332,4 @@ impl Surroundings {
         }
         Ok(servers)
     }
-
-    /// The settings that came on the command line, or as if they had.
-    pub(super) fn given(&self) -> Option<&SourcedSettings> {
-        let mut sources = self.settings.sources.iter();
-        sources.find(|sourced| sourced.source == Source::CliArg)
-    }
-
-    /// The names of the output styles there are: that of the preset, built-in ones, those of files.
-    pub(super) fn style_names(&self) -> Vec<String> {
-        let mut names = vec!["default".to_owned()];
-        let built_in = OutputStyle::built_in();
-        for style in built_in.iter().chain(&self.project.output_styles) {
-            if !names.contains(&style.name) {
-                names.push(style.name.clone());
-            }
-        }
-        names
-    }
-
-    /// The settings, as `get_settings` shows them.
-    pub(super) fn describe(&self) -> (Value, Value) {
-        let mut effective = serde_json::Map::new();
-        // The strongest come first and win.
-        for sourced in self.settings.sources.iter().rev() {
-            if let Ok(Value::Object(fields)) = sourced.raw.decode() {
-                effective.extend(fields);
-            }
-        }
-        let sources = self.settings.sources.iter().map(|sourced| {
-            let settings: Value = sourced.raw.decode().unwrap_or_default();
-            json!({"source": sourced.source, "settings": settings})
-        });
-        (Value::Object(effective), sources.collect())
-    }
-}
-
-/// A model by its own name or by the short one of its family.
-pub(super) fn resolved(spec: &Spec, name: &str) -> String {
-    AgentModel::from(name.to_owned())
-        .resolve(&spec.model, &spec.model_aliases)
-        .to_owned()
 }

@@ -7,18 +7,18 @@ use windlass_core::{Millis, Now, UnixMillis};
 
 /// A monotonic clock that starts at zero, and the wall clock. Follows tokio's paused time in tests.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     origin: Instant,
 }
 
 impl Clock {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             origin: Instant::now(),
         }
     }
 
-    pub(super) fn now(&self) -> Now {
+    pub(crate) fn now(&self) -> Now {
         // A clock set before 1970 counts as 1970.
         let wall = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -30,7 +30,7 @@ impl Clock {
     }
 
     /// Ends when the monotonic clock shows `until`; never, if that is beyond the end of time.
-    pub(super) async fn sleep(&self, until: Millis) {
+    pub(crate) async fn sleep(&self, until: Millis) {
         match self.origin.checked_add(Duration::from_millis(until.0)) {
             Some(moment) => tokio::time::sleep_until(moment).await,
             None => std::future::pending().await,

@@ -27,7 +27,7 @@ use super::{
     process::Process,
     wire::{Fault, Wire},
 };
-use crate::pages::Pages;
+use windlass_engine::mcp::Pages;
 
 /// How long a list of tools is good for at least.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);

@@ -8,11 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use windlass_core::{
-    Message, SessionId,
-    effect::Answer,
-    message::{SystemMessage, TaskKind},
-};
+use windlass_core::{SessionId, effect::Answer};
 use windlass_engine::store::StoreError;
 
 use super::{
@@ -59,35 +55,24 @@ impl TaskOutputs {
         }
     }
 
-    /// What a session says: a command that begins has a file, and the message that it has ended names it.
+    /// A command begins: the file that what it puts out is kept in.
     ///
     /// # Errors
-    /// [`StoreError`] when there can be no file; the message names none then.
-    pub(crate) fn said(&self, message: &mut Message) -> Result<(), StoreError> {
-        let Message::System(message) = message else {
-            return Ok(());
-        };
-        match message {
-            SystemMessage::TaskStarted(task) if task.task_type == Some(TaskKind::LocalBash) => {
-                let call = task.tool_use_id.as_deref();
-                call.map_or(Ok(()), |call| self.with(call, |_| Ok(())))
-            }
-            SystemMessage::TaskNotification(task) => {
-                let call = task.tool_use_id.as_ref();
-                if let Some(written) = call.and_then(|call| self.open().remove(call)) {
-                    task.output_file = written.path.display().to_string();
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+    /// [`StoreError`] when there can be no file.
+    pub(crate) fn begin(&self, call: &str) -> Result<PathBuf, StoreError> {
+        self.with(call, |written| Ok(written.path.clone()))
     }
 
-    fn with(
+    /// A call has ended: nothing more comes.
+    pub(crate) fn end(&self, call: &str) {
+        self.open().remove(call);
+    }
+
+    fn with<T>(
         &self,
         call: &str,
-        act: impl FnOnce(&mut Written) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        act: impl FnOnce(&mut Written) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut open = self.open();
         if let Some(written) = open.get_mut(call) {
             return act(written);

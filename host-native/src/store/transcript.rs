@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tokio::sync::Mutex;
 use windlass_core::{
-    Message, RawJson, SessionId, Uuid,
+    Message, SessionId,
     effect::Entry,
     message::{SystemMessage, TaskStarted},
 };
@@ -74,25 +74,12 @@ impl SessionTranscript {
         })
     }
 
-    /// Whether a prompt of this id was heard in the session before.
-    pub(crate) async fn knows(&self, uuid: Uuid) -> bool {
-        self.writer.lock().await.scribe().knows(uuid)
-    }
-
     /// Appends entries; returns when they are safe.
     ///
     /// # Errors
     /// [`StoreError`]; they come with the next ones then.
     pub(crate) async fn persist(&self, entries: &[Entry]) -> Result<Vec<Appended>, StoreError> {
         self.writer.lock().await.persist(entries).await
-    }
-
-    /// Appends a line of another kind.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub(crate) async fn append_line(&self, line: RawJson) -> Result<Vec<Appended>, StoreError> {
-        self.writer.lock().await.append_line(line).await
     }
 
     /// Notes what a message says of the session: that a turn has ended and what was spent, that an agent begins.

@@ -1,5 +1,6 @@
 //! `simulate [--seeds N] [--from S]`: runs so many seeds on all processors and says what came of them.
 
+mod around;
 mod count;
 mod found;
 
@@ -25,6 +26,8 @@ simulate [--seeds N] [--from S] [--threads T] [--all] [--sparse]
   --all     goes on after a seed that breaks a promise, and names every such seed
   --sparse  puts the session away only at the steps before which it is taken up beside the run, not at
             every step: more seeds in the same time
+simulate --engine [--seeds N] [--from S] [--threads T] [--all]
+  the same for the engine around the loop, every seed twice: both runs write the same
 simulate --found
   runs the seeds that have broken a promise before, each in two orders of answers as well";
 
@@ -51,6 +54,7 @@ struct Request {
     all: bool,
     sparse: bool,
     found: bool,
+    engine: bool,
 }
 
 /// What is run with a seed.
@@ -75,6 +79,9 @@ fn main() -> ExitCode {
     if request.found {
         return replay();
     }
+    if request.engine {
+        return around::simulate(request.from, request.seeds, request.threads, request.all);
+    }
     let (count, failed) = simulate(&request);
     if !failed.is_empty() {
         let seeds: Vec<String> = failed.iter().map(u64::to_string).collect();
@@ -97,6 +104,7 @@ fn arguments() -> Result<Option<Request>, lexopt::Error> {
         all: false,
         sparse: false,
         found: false,
+        engine: false,
     };
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
@@ -107,6 +115,7 @@ fn arguments() -> Result<Option<Request>, lexopt::Error> {
             Arg::Long("all") => request.all = true,
             Arg::Long("sparse") => request.sparse = true,
             Arg::Long("found") => request.found = true,
+            Arg::Long("engine") => request.engine = true,
             Arg::Short('h') | Arg::Long("help") => return Ok(None),
             other => return Err(other.unexpected()),
         }

@@ -155,9 +155,9 @@ impl Engine {
             (Some(agent), Err(reason)) => Some(format!(
                 "the agent {agent} goes without its MCP server {name}: {reason}"
             )),
-            (None, Err(reason)) => Some(format!(
-                "the MCP server {name} is not connected: {reason}"
-            )),
+            (None, Err(reason)) => {
+                Some(format!("the MCP server {name} is not connected: {reason}"))
+            }
             (_, Ok(())) => None,
         };
         warning

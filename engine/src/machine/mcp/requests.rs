@@ -174,8 +174,8 @@ impl Engine {
             let (_, own) = tools.find(|(definition, _)| definition.name == tool)?;
             Some(server.program(name).map(|it| (it, own.clone())))
         });
-        let (connection, tool) = found
-            .ok_or_else(|| ReplyError::new(format!("no MCP server has a tool {tool}")))??;
+        let (connection, tool) =
+            found.ok_or_else(|| ReplyError::new(format!("no MCP server has a tool {tool}")))??;
         let arguments = arguments.decode().map_err(|error| {
             ReplyError::coded("invalid_request", format!("mcp_call: arguments: {error}"))
         })?;

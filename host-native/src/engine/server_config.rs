@@ -17,9 +17,7 @@ struct ConfigFile {
 }
 
 /// The servers of a project's own file; none where there is no such file.
-pub(in crate::engine) fn read_project_config(
-    path: &Path,
-) -> Result<BTreeMap<String, RawJson>, String> {
+pub(super) fn read_project_config(path: &Path) -> Result<BTreeMap<String, RawJson>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let json = match read_text(path, MAX_BYTES) {
         Ok(json) => json,

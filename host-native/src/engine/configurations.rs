@@ -1,0 +1,198 @@
+//! What settings and project files come to, with the tools and hooks that belong to it.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use futures_util::stream::BoxStream;
+use windlass_core::{
+    EffectId,
+    effect::{Answer, Effect as SessionEffect},
+    host::CancelSignal,
+    permission::{Destination, PermissionUpdate},
+};
+use windlass_engine::{
+    machine::{ConfigNumber, Configuration, ConfigureRequest},
+    settings::{SettingsPlaces, write_permission_updates, write_settings},
+};
+
+use super::{
+    build::{Blueprint, StartError, agent, blueprint},
+    hooks::{Commands, commands},
+    launch::Launch,
+};
+use crate::{
+    Agent,
+    host::{NativeHost, RunTool},
+    worktree::GitWorktrees,
+};
+
+/// The configurations that sessions may be made of.
+pub(super) struct Configurations {
+    launch: Arc<Launch>,
+    worktrees: GitWorktrees,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    last: ConfigNumber,
+    runners: BTreeMap<ConfigNumber, Arc<Runners>>,
+    /// The agent that was built last, for tools that are not to be there.
+    agent: Option<(Vec<String>, Agent)>,
+    /// Where settings are written.
+    places: Option<SettingsPlaces>,
+}
+
+/// What performs the effects of sessions that are made of a configuration.
+pub(super) struct Runners {
+    native: NativeHost,
+    /// Bash with the variables of the settings, and confined where it is.
+    bash: Option<Arc<dyn RunTool>>,
+    commands: Commands,
+}
+
+impl Configurations {
+    pub(super) fn new(launch: Arc<Launch>, worktrees: GitWorktrees) -> Self {
+        Self {
+            launch,
+            worktrees,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic while it is held leaves lists that are whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads settings and project files.
+    pub(super) fn read(&self, request: &ConfigureRequest) -> Result<Configuration, StartError> {
+        let known = self.state().agent.clone();
+        let agent = match known {
+            Some((disallowed, agent)) if disallowed == request.disallowed_tools => agent,
+            _ => agent(&self.launch, &request.disallowed_tools)?,
+        };
+        let blueprint = blueprint(&self.launch, agent, request)?;
+        let runners = self.runners(&blueprint);
+        let mut state = self.state();
+        state.last += 1;
+        let number = state.last;
+        state.runners.insert(number, Arc::new(runners));
+        state.agent = Some((request.disallowed_tools.clone(), blueprint.agent.clone()));
+        state.places = Some(blueprint.surroundings.places.clone());
+        drop(state);
+        Ok(blueprint.configuration(&self.launch, number))
+    }
+
+    fn runners(&self, blueprint: &Blueprint) -> Runners {
+        // Its messages are the machine's.
+        let (native, _) = blueprint.agent.host();
+        Runners {
+            native: native.with_worktrees(self.worktrees.clone()),
+            bash: bash(blueprint),
+            commands: commands(&blueprint.surroundings),
+        }
+    }
+
+    pub(super) fn get(&self, number: ConfigNumber) -> Option<Arc<Runners>> {
+        self.state().runners.get(&number).cloned()
+    }
+
+    pub(super) fn forget(&self, number: ConfigNumber) {
+        self.state().runners.remove(&number);
+    }
+
+    /// Writes changes of the permissions; the files that were changed.
+    pub(super) fn write_permissions(
+        &self,
+        updates: &[PermissionUpdate],
+    ) -> Result<Vec<(Destination, String)>, String> {
+        let Some(places) = self.state().places.clone() else {
+            return Ok(Vec::new());
+        };
+        let written = write_permission_updates(&places, updates);
+        let files = written.map_err(|error| error.to_string())?;
+        Ok(files
+            .into_iter()
+            .map(|file| (destination_of(&places, &file), file.display().to_string()))
+            .collect())
+    }
+
+    /// Writes texts into a settings file; the file.
+    pub(super) fn write_settings(
+        &self,
+        destination: Destination,
+        settings: &BTreeMap<String, String>,
+    ) -> Result<Vec<(Destination, String)>, String> {
+        let Some(places) = self.state().places.clone() else {
+            return Ok(Vec::new());
+        };
+        write_settings(&places, destination, settings).map_err(|error| error.to_string())?;
+        let file = places.file(destination).into_iter();
+        Ok(file
+            .map(|file| (destination, file.display().to_string()))
+            .collect())
+    }
+}
+
+fn destination_of(places: &SettingsPlaces, file: &PathBuf) -> Destination {
+    let all = [
+        Destination::UserSettings,
+        Destination::ProjectSettings,
+        Destination::LocalSettings,
+    ];
+    let is = |destination: &Destination| places.file(*destination).as_ref() == Some(file);
+    all.into_iter()
+        .find(is)
+        .unwrap_or(Destination::LocalSettings)
+}
+
+impl Runners {
+    /// Performs an effect of a session.
+    pub(super) fn perform(
+        &self,
+        id: EffectId,
+        effect: SessionEffect,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        match effect {
+            SessionEffect::CallTool(call) => match &self.bash {
+                Some(bash) if call.name == "Bash" => bash.run(id, call, cancel),
+                _ => self
+                    .native
+                    .perform(id, SessionEffect::CallTool(call), cancel),
+            },
+            SessionEffect::RunHook(call) => match self.commands.get(&call.hook) {
+                Some(command) => command.run(id, call, cancel),
+                None => self
+                    .native
+                    .perform(id, SessionEffect::RunHook(call), cancel),
+            },
+            effect => self.native.perform(id, effect, cancel),
+        }
+    }
+}
+
+/// Bash with what the settings say of it, where they say anything.
+#[cfg(unix)]
+fn bash(blueprint: &Blueprint) -> Option<Arc<dyn RunTool>> {
+    let variables = blueprint.surroundings.variables();
+    let sandbox = &blueprint.sandbox;
+    if variables.is_empty() && sandbox.is_none() {
+        return None;
+    }
+    let mut bash = crate::bash::Bash::new().with_variables(variables);
+    if let Some(sandbox) = sandbox {
+        bash = bash.confined_by(sandbox.clone());
+    }
+    Some(Arc::new(bash))
+}
+
+/// There is no shell.
+#[cfg(not(unix))]
+fn bash(_: &Blueprint) -> Option<Arc<dyn RunTool>> {
+    None
+}

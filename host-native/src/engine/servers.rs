@@ -1,0 +1,248 @@
+//! MCP servers: connected to, listened to, called.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use futures_util::stream::{self, BoxStream, StreamExt as _};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::{sync::mpsc, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+use windlass_core::{EffectId, RawJson, effect::Answer, host::CancelSignal, tool::ToolResult};
+use windlass_engine::machine::{
+    ConnectRequest, ConnectionId, Input, Offer, Question, ServerEvent, ServerTool,
+};
+
+use super::launch::Launch;
+use crate::{
+    credentials::{self, Credentials},
+    host::RunTool as _,
+    mcp::{Connection, StdioServer},
+    redact::Redactor,
+};
+
+/// The connections of an engine to MCP servers.
+pub(super) struct Servers {
+    /// Where programs are started, if not where this one was.
+    cwd: Option<PathBuf>,
+    /// The keys of model servers.
+    keys: Credentials,
+    /// Takes keys out of what servers say.
+    redactor: Redactor,
+    /// Where the engine hears of what servers say of their own accord.
+    inputs: mpsc::UnboundedSender<Input>,
+    all: Mutex<BTreeMap<ConnectionId, Entry>>,
+}
+
+enum Entry {
+    /// It is being made, until this fires.
+    Connecting(CancellationToken),
+    Connected {
+        connection: Connection,
+        listening: JoinHandle<()>,
+        /// The engine knows that it has ended.
+        is_known_closed: bool,
+    },
+}
+
+impl Servers {
+    pub(super) fn new(launch: &Launch, inputs: mpsc::UnboundedSender<Input>) -> Self {
+        Self {
+            cwd: launch.cwd.clone(),
+            keys: launch.keys.clone(),
+            redactor: launch.redactor(),
+            inputs,
+            all: Mutex::default(),
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<ConnectionId, Entry>> {
+        // A panic while it is held leaves a map that is whole.
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a server and asks what tools it has.
+    pub(super) async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
+        let number = request.connection;
+        let server = self.server(&request)?;
+        let given_up = CancellationToken::new();
+        let entry = Entry::Connecting(given_up.clone());
+        self.all().insert(number, entry);
+        let connected = tokio::select! {
+            connected = server.connect() => connected.map_err(|error| error.to_string()),
+            () = given_up.cancelled() => Err("nobody waits for it any more".to_owned()),
+        };
+        let connection = match connected {
+            Ok(connection) => connection,
+            Err(reason) => {
+                self.all().remove(&number);
+                return Err(reason);
+            }
+        };
+        let info = connection
+            .info()
+            .map(|info| json!({"name": info.name, "version": info.version}));
+        let tools = connection
+            .tools()
+            .map(|(definition, name)| (definition.clone(), name.to_owned()))
+            .collect();
+        let entry = Entry::Connected {
+            listening: self.listen(number, connection.clone()),
+            connection,
+            is_known_closed: false,
+        };
+        self.all().insert(number, entry);
+        Ok(Offer { info, tools })
+    }
+
+    /// The program that a configuration describes.
+    fn server(&self, request: &ConnectRequest) -> Result<StdioServer, String> {
+        #[derive(Deserialize)]
+        struct Kind {
+            #[serde(rename = "type", default)]
+            kind: Option<String>,
+        }
+        let kind = request.config.decode::<Kind>().ok().and_then(|it| it.kind);
+        if let Some(kind) = kind.filter(|kind| kind != "stdio") {
+            return Err(format!("servers of type {kind} are not supported"));
+        }
+        let variable = |name: &str| {
+            let own = request.variables.get(name).cloned();
+            match credentials::is_credential(name) {
+                true if !request.may_name_keys => None,
+                true => own.or_else(|| self.keys.get(name).map(str::to_owned)),
+                false => own.or_else(|| std::env::var(name).ok()),
+            }
+        };
+        let server = StdioServer::read(&request.name, &request.config, &variable)
+            .map_err(|error| error.to_string())?
+            .with_variables(&request.variables)
+            .redacting(self.redactor.clone());
+        Ok(match &self.cwd {
+            Some(cwd) => server.directory(cwd),
+            None => server,
+        })
+    }
+
+    /// Hears of changes of a server's tools from now on.
+    fn listen(&self, number: ConnectionId, connection: Connection) -> JoinHandle<()> {
+        let inputs = self.inputs.clone();
+        tokio::spawn(async move {
+            loop {
+                let tools = ServerEvent::Tools(connection.changed_tools().await);
+                // The engine has ended: nobody listens.
+                if inputs.send(Input::Server(number, tools)).is_err() {
+                    return;
+                }
+            }
+        })
+    }
+
+    /// A server that has ended since anybody asked.
+    pub(super) fn newly_closed(&self) -> Option<Input> {
+        let mut all = self.all();
+        all.iter_mut().find_map(|(number, entry)| match entry {
+            Entry::Connected {
+                connection,
+                is_known_closed,
+                ..
+            } if !*is_known_closed && connection.is_closed() => {
+                *is_known_closed = true;
+                Some(Input::Server(*number, ServerEvent::Closed))
+            }
+            _ => None,
+        })
+    }
+
+    fn connection(&self, number: ConnectionId) -> Option<Connection> {
+        match self.all().get(&number)? {
+            Entry::Connected { connection, .. } => Some(connection.clone()),
+            Entry::Connecting(_) => None,
+        }
+    }
+
+    /// Calls a tool. A server that was let go says why it does not answer.
+    pub(super) fn call(
+        &self,
+        id: EffectId,
+        call: ServerTool,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        match self.connection(call.connection) {
+            Some(connection) => connection.tool(call.tool).run(id, call.call, cancel),
+            None => {
+                let gone = ToolResult::error("The MCP server is not connected.".to_owned());
+                stream::iter([Answer::Tool(gone)]).boxed()
+            }
+        }
+    }
+
+    /// Asks a server past the model.
+    pub(super) async fn ask(
+        &self,
+        number: ConnectionId,
+        question: Question,
+    ) -> Result<RawJson, String> {
+        let connection = self.connection(number).ok_or("it is not connected")?;
+        match question {
+            Question::Call {
+                tool,
+                arguments,
+                timeout_ms,
+            } => {
+                let limit = timeout_ms.map(|ms| std::time::Duration::from_millis(ms.into()));
+                connection.call(&tool, arguments, limit).await
+            }
+            Question::Resource(uri) => connection.read_resource(&uri).await,
+            _ => Err("this host cannot ask that".to_owned()),
+        }
+    }
+
+    /// Ends a connection. Its calls fail, those that come later too; nobody waits for its end.
+    pub(super) fn disconnect(&self, number: ConnectionId) {
+        match self.all().get_mut(&number) {
+            Some(Entry::Connecting(given_up)) => given_up.cancel(),
+            Some(Entry::Connected {
+                connection,
+                listening,
+                is_known_closed,
+            }) => {
+                *is_known_closed = true;
+                listening.abort();
+                let connection = connection.clone();
+                tokio::spawn(async move { connection.close().await });
+            }
+            None => {}
+        }
+    }
+
+    /// Ends programs and waits until they have ended.
+    pub(super) async fn close(&self, numbers: &[ConnectionId]) {
+        let closing: Vec<Connection> = {
+            let mut all = self.all();
+            let gone = numbers.iter().filter_map(|number| all.remove(number));
+            gone.filter_map(|entry| match entry {
+                Entry::Connecting(given_up) => {
+                    given_up.cancel();
+                    None
+                }
+                Entry::Connected {
+                    connection,
+                    listening,
+                    ..
+                } => {
+                    listening.abort();
+                    Some(connection)
+                }
+            })
+            .collect()
+        };
+        let closing = closing
+            .into_iter()
+            .map(|connection| async move { connection.close().await });
+        futures_util::future::join_all(closing).await;
+    }
+}

@@ -1,0 +1,344 @@
+//! A host by the dice: a store that may fail, a model that says this and that, tools, servers; each answers when it likes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+use windlass_core::{
+    EffectId, RawJson, Seeded, SessionId, Spec,
+    effect::{Answer, Effect as SessionEffect, HttpFailure, HttpFailureKind, ResolvedPath},
+    hook::HookAnswer,
+    tool::{ToolDefinition, ToolResult},
+};
+use windlass_engine::{
+    machine::{
+        Checkpoint, Checkpointed, Configuration, Effect, Input, LoadedSession, Offer, Outcome,
+        Output, Seen,
+    },
+    project::ProjectFiles,
+    settings::{LoadedSettings, SettingSources},
+    store::Lease,
+    transcript::{SavedSession, Which},
+};
+
+/// What a host has to do, and what it keeps.
+#[derive(Debug)]
+pub(super) struct Host {
+    doing: Vec<Doing>,
+    /// Lines by session.
+    kept: BTreeMap<SessionId, Vec<String>>,
+    /// Leases that are held.
+    held: BTreeSet<(SessionId, u64)>,
+    epoch: u64,
+    configurations: u64,
+    /// Appends that are under way, by lease.
+    appending: BTreeSet<(SessionId, u64)>,
+    /// The store fails now and then.
+    fails: bool,
+    has_failed: bool,
+    /// One in so many steps is the last of its engine.
+    crashes: Option<u64>,
+    session: Option<SessionId>,
+    responses: u64,
+}
+
+#[derive(Debug)]
+enum Doing {
+    Engine(u64, Effect),
+    /// An effect of the session; whether it was cancelled.
+    Session(EffectId, SessionEffect, bool),
+    /// A call of a server's tool, likewise.
+    Server(EffectId, bool),
+    /// The body of a response whose head was sent.
+    Body(EffectId, String),
+    /// The end of one.
+    BodyEnd(EffectId),
+}
+
+impl Host {
+    pub(super) fn new(dice: &mut Seeded) -> Self {
+        Self {
+            doing: Vec::new(),
+            kept: BTreeMap::new(),
+            held: BTreeSet::new(),
+            epoch: 0,
+            configurations: 0,
+            appending: BTreeSet::new(),
+            fails: dice.below(5) == 0,
+            has_failed: false,
+            crashes: (dice.below(3) == 0).then(|| 20 + dice.below(100)),
+            session: None,
+            responses: 0,
+        }
+    }
+
+    /// What flags and files say.
+    pub(super) fn configuration(&mut self) -> Configuration {
+        self.configurations += 1;
+        let schema = || RawJson::parse(r#"{"type":"object"}"#).unwrap_or_else(|_| RawJson::null());
+        let mut spec = Spec {
+            stream: false,
+            persist: true,
+            replay_prompts: true,
+            tools: vec![
+                ToolDefinition::new("Look", "Looks.", schema()).read_only(),
+                ToolDefinition::new("Do", "Does.", schema()),
+            ],
+            ..Spec::default()
+        };
+        spec.permissions.can_ask = true;
+        spec.environment.cwd = "/work".to_owned();
+        spec.retry.max_retries = 1;
+        Configuration {
+            number: self.configurations,
+            spec,
+            settings: LoadedSettings::default(),
+            sources: SettingSources::ALL,
+            project: ProjectFiles::default(),
+            is_trusted: true,
+            runs_programs: true,
+            variables: BTreeMap::new(),
+            commands: BTreeSet::new(),
+            project_servers: BTreeMap::new(),
+            given_servers: BTreeMap::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Whether the engine ends here, in the middle of whatever it does.
+    pub(super) fn crashes_now(&mut self, dice: &mut Seeded) -> bool {
+        let crashes = self.crashes.filter(|_| self.session.is_some());
+        let now = crashes.is_some_and(|once| dice.below(once) == 0);
+        if now {
+            self.crashes = None;
+        }
+        now
+    }
+
+    /// Everything that was under way is gone. The session that goes on, if anything is kept of it.
+    pub(super) fn crash(&mut self) -> Option<SessionId> {
+        self.doing.clear();
+        self.appending.clear();
+        self.held.clear();
+        let session = self.session.take();
+        session.filter(|session| self.kept.contains_key(session))
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// Whether a text stands in a transcript.
+    pub(super) fn has_line(&self, session: SessionId, text: &str) -> bool {
+        let lines = self.kept.get(&session).into_iter().flatten();
+        lines.into_iter().any(|line| line.contains(text))
+    }
+
+    /// How many things it may do next.
+    pub(super) fn count(&self) -> usize {
+        self.doing.len()
+    }
+
+    /// Takes what an engine asks for.
+    pub(super) fn take(&mut self, output: Output) -> Result<(), String> {
+        match output {
+            Output::Session(_, id, effect) => self.doing.push(Doing::Session(id, effect, false)),
+            Output::ServerTool(id, _) => self.doing.push(Doing::Server(id, false)),
+            Output::Effect(number, effect) => {
+                if let Effect::Append(lease, _) = &effect {
+                    self.begin_append(lease)?;
+                }
+                self.doing.push(Doing::Engine(number, effect));
+            }
+            Output::Cancel(id) => self.cancel(id),
+            Output::Abandon(id) => self.doing.retain(|doing| doing.id() != Some(id)),
+            Output::Release(lease) => {
+                if !self.held.remove(&(lease.session, lease.epoch)) {
+                    return Err(format!("a lease of {} is given back twice", lease.session));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn begin_append(&mut self, lease: &Lease) -> Result<(), String> {
+        let lease = (lease.session, lease.epoch);
+        if !self.held.contains(&lease) {
+            return Err(format!("{} is written without the right to", lease.0));
+        }
+        match self.appending.insert(lease) {
+            true => Ok(()),
+            false => Err(format!("two appends to {} at once", lease.0)),
+        }
+    }
+
+    fn cancel(&mut self, id: EffectId) {
+        for doing in &mut self.doing {
+            match doing {
+                // A socket is closed at once.
+                Doing::Body(known, _) | Doing::BodyEnd(known) if *known == id => {
+                    *doing = Doing::Server(id, true);
+                }
+                Doing::Session(known, _, cancelled) | Doing::Server(known, cancelled)
+                    if *known == id =>
+                {
+                    *cancelled = true;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Does one of the things that it has to do.
+    pub(super) fn next(&mut self, chosen: usize, dice: &mut Seeded) -> Input {
+        match self.doing.remove(chosen) {
+            Doing::Engine(number, effect) => Input::Done(number, self.engine(effect, dice)),
+            Doing::Server(id, cancelled) => Input::Session(id, tool(cancelled, dice)),
+            Doing::Session(id, effect, cancelled) => self.session(id, effect, cancelled, dice),
+            Doing::Body(id, body) => {
+                self.doing.push(Doing::BodyEnd(id));
+                Input::Session(id, Answer::HttpBody(body.into_bytes().into()))
+            }
+            Doing::BodyEnd(id) => Input::Session(id, Answer::HttpEnd),
+        }
+    }
+
+    fn engine(&mut self, effect: Effect, dice: &mut Seeded) -> Outcome {
+        match effect {
+            Effect::Configure(_) => Outcome::Configured(match dice.below(12) {
+                0 => Err("the settings cannot be read".to_owned()),
+                _ => Ok(Box::new(self.configuration())),
+            }),
+            Effect::Load { which, .. } => Outcome::Loaded(self.load(&which)),
+            Effect::Create(session) => Outcome::Leased(Ok(self.lease(session))),
+            Effect::Append(lease, groups) => {
+                self.appending.remove(&(lease.session, lease.epoch));
+                let fails = self.fails && dice.below(6) == 0;
+                self.has_failed |= fails;
+                let results = groups.iter().map(|group| {
+                    if fails {
+                        return Err("the disk is full".to_owned());
+                    }
+                    if group.agent.is_none() {
+                        let kept = self.kept.entry(lease.session).or_default();
+                        kept.extend(group.lines.iter().map(|line| line.get().to_owned()));
+                    }
+                    Ok(format!("/store/{}", lease.session))
+                });
+                Outcome::Appended(results.collect())
+            }
+            Effect::Keep { .. } => Outcome::Kept(Ok("/store/agent".to_owned())),
+            Effect::Checkpoint(Checkpoint::Rewind { .. }) => {
+                Outcome::Checkpointed(Ok(Checkpointed::Rewound(json!({"canRewind": true}))))
+            }
+            Effect::Checkpoint(_) => Outcome::Checkpointed(Ok(Checkpointed::Line(None))),
+            Effect::KeepOutput(..) => Outcome::OutputFile(None),
+            Effect::WritePermissions(_) | Effect::WriteSettings(..) => {
+                Outcome::Written(Ok(Vec::new()))
+            }
+            Effect::Look(_) => Outcome::Looked(Ok(Seen::Value(json!({"contents": "seen"})))),
+            Effect::Connect(_) => Outcome::Connected(match dice.below(3) {
+                0 => Err("it does not start".to_owned()),
+                _ => Ok(Offer::default()),
+            }),
+            Effect::Ask(..) => Outcome::Asked(Ok(RawJson::empty_object())),
+            Effect::ListWorktrees => Outcome::Worktrees(Vec::new()),
+            _ => Outcome::Finished,
+        }
+    }
+
+    fn lease(&mut self, session: SessionId) -> Lease {
+        self.epoch += 1;
+        self.session = Some(session);
+        self.held.insert((session, self.epoch));
+        Lease {
+            session,
+            epoch: self.epoch,
+        }
+    }
+
+    fn load(&mut self, which: &Which) -> Result<Option<LoadedSession>, String> {
+        let Which::Session(id) = which else {
+            return Ok(None);
+        };
+        let session = windlass_core::Uuid::parse(id).ok_or("no id")?;
+        let lines = self.kept.get(&session).ok_or("nothing is kept of it")?;
+        let text = lines.join("\n") + "\n";
+        Ok(Some(LoadedSession {
+            saved: SavedSession::read(session, text.into_bytes()),
+            lease: Some(self.lease(session)),
+        }))
+    }
+
+    fn session(
+        &mut self,
+        id: EffectId,
+        effect: SessionEffect,
+        cancelled: bool,
+        dice: &mut Seeded,
+    ) -> Input {
+        let answer = match effect {
+            _ if cancelled => Answer::Cancelled,
+            SessionEffect::Http(_) => return self.respond(id, dice),
+            SessionEffect::Resolve(paths) => Answer::Resolved(
+                (paths.into_iter())
+                    .map(|path| Ok(ResolvedPath::at(path.path)))
+                    .collect(),
+            ),
+            SessionEffect::RunHook(_) => Answer::Hook(HookAnswer::Output(RawJson::empty_object())),
+            SessionEffect::ProbeTool(_) => Answer::Cancelled,
+            _ => tool(cancelled, dice),
+        };
+        Input::Session(id, answer)
+    }
+
+    /// The model answers: head, body and end are three steps, in any order with what else happens.
+    fn respond(&mut self, id: EffectId, dice: &mut Seeded) -> Input {
+        self.responses += 1;
+        let failure = HttpFailure::new(HttpFailureKind::Connect, "nobody is there");
+        if dice.below(10) == 0 {
+            return Input::Session(id, Answer::HttpFailed(failure));
+        }
+        let number = self.responses;
+        let call = |name: &str, part: u64| json!({"type": "tool_use", "id": format!("toolu_{number}_{part}"), "name": name, "input": {}});
+        let (content, reason) = match dice.below(6) {
+            0 => (json!([call("Look", 1)]), "tool_use"),
+            1 => (json!([call("Do", 1), call("Look", 2)]), "tool_use"),
+            2 => (json!([call("mcp__notes__note", 1)]), "tool_use"),
+            _ => (json!([{"type": "text", "text": "said"}]), "end_turn"),
+        };
+        let body = json!({"id": format!("msg_{number}"), "type": "message", "role": "assistant",
+            "model": "claude-sonnet-4-5", "content": content, "stop_reason": reason, "stop_sequence": null,
+            "usage": {"input_tokens": 3, "output_tokens": 2}});
+        // In one piece: what comes in pieces is the core's to be tested with.
+        self.doing.push(Doing::Body(id, body.to_string()));
+        Input::Session(
+            id,
+            Answer::HttpHead {
+                status: 200,
+                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            },
+        )
+    }
+}
+
+impl Doing {
+    /// The effect of a session that it is.
+    fn id(&self) -> Option<EffectId> {
+        match self {
+            Self::Engine(..) => None,
+            Self::Session(id, ..)
+            | Self::Server(id, _)
+            | Self::Body(id, _)
+            | Self::BodyEnd(id) => Some(*id),
+        }
+    }
+}
+
+fn tool(cancelled: bool, dice: &mut Seeded) -> Answer {
+    match (cancelled, dice.below(6)) {
+        (true, _) => Answer::Cancelled,
+        (_, 0) => Answer::Tool(ToolResult::error("it failed")),
+        _ => Answer::Tool(ToolResult::text("done")),
+    }
+}
