@@ -247,7 +247,10 @@ fn lines_wait_while_settings_are_read_and_answers_do_not() {
     assert_eq!(bench.engine.state(), State::Preparing);
     let read = Outcome::Configured(Ok(Box::new(configuration(2))));
     bench.done(number, read);
-    let replies = [bench.until("control_response"), bench.until("control_response")];
+    let replies = [
+        bench.until("control_response"),
+        bench.until("control_response"),
+    ];
     assert_eq!(replies[0]["response"]["request_id"], "1");
     assert_eq!(replies[1]["response"]["request_id"], "2");
     assert_eq!(bench.engine.state(), State::Ready);
@@ -267,7 +270,10 @@ fn settings_that_cannot_be_read_begin_no_session_and_can_be_given_again() {
     let (number, _) = bench.effect();
     let read = Outcome::Configured(Ok(Box::new(configuration(2))));
     bench.done(number, read);
-    assert_eq!(bench.until("control_response")["response"]["subtype"], "success");
+    assert_eq!(
+        bench.until("control_response")["response"]["subtype"],
+        "success"
+    );
 }
 
 #[test]
@@ -288,10 +294,16 @@ fn perm_9_a_question_that_is_cancelled_is_taken_back_before_anything_else_is_sai
     assert_eq!(&kinds[..2], ["control_response", "control_cancel_request"]);
     // An answer that comes too late is nothing.
     let id = question["request_id"].clone();
-    let response = json!({"subtype": "success", "request_id": id, "response": {"behavior": "allow"}});
+    let response =
+        json!({"subtype": "success", "request_id": id, "response": {"behavior": "allow"}});
     bench.say(&json!({"type": "control_response", "response": response}));
     bench.append_all();
-    assert!(bench.effects.iter().all(|it| !matches!(it, Output::Session(..))));
+    assert!(
+        bench
+            .effects
+            .iter()
+            .all(|it| !matches!(it, Output::Session(..)))
+    );
 }
 
 #[test]
@@ -303,11 +315,13 @@ fn perm_9_an_allowed_call_runs_and_its_result_goes_back_to_the_model() {
     bench.respond(call, "tool_use");
     bench.append_all();
     let id = bench.until("control_request")["request_id"].clone();
-    let response =
-        json!({"subtype": "success", "request_id": id, "response": {"behavior": "allow", "updatedInput": {}}});
+    let response = json!({"subtype": "success", "request_id": id, "response": {"behavior": "allow", "updatedInput": {}}});
     bench.say(&json!({"type": "control_response", "response": response}));
     let (id, effect) = bench.session_effect();
-    assert!(matches!(&effect, SessionEffect::CallTool(call) if call.name == "Do"), "{effect:?}");
+    assert!(
+        matches!(&effect, SessionEffect::CallTool(call) if call.name == "Do"),
+        "{effect:?}"
+    );
     bench.handle(Input::Session(id, Answer::Tool(ToolResult::text("did"))));
     bench.append_all();
     bench.respond(says("done"), "end_turn");
@@ -352,7 +366,12 @@ fn an_engine_that_is_told_to_stop_drops_what_runs_and_notes_where_it_was() {
     bench.prompt("go");
     bench.append_all();
     bench.handle(Input::Stop);
-    assert!(bench.effects.iter().any(|it| matches!(it, Output::Abandon(_))));
+    assert!(
+        bench
+            .effects
+            .iter()
+            .any(|it| matches!(it, Output::Abandon(_)))
+    );
     assert_eq!(bench.engine.state(), State::Stopping);
     bench.append_all();
     assert_eq!(bench.ending, Some(Ending::Stopped));

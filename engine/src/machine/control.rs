@@ -51,7 +51,9 @@ impl Engine {
                 Some(reply) => reply,
                 None => return,
             },
-            Request::McpMessage { server, message } => self.server_says(&server, &message),
+            Request::McpMessage { server, message } => {
+                return self.server_says(&id, &server, &message);
+            }
             Request::RewindFiles {
                 user_message_id,
                 dry_run,
@@ -306,7 +308,9 @@ impl Engine {
         });
         let of_session = || self.session.as_ref().map(|it| it.look().mode());
         let of_spec = || self.prepared.as_ref().map(|it| it.spec().permissions.mode);
+        let of_last = || self.last_mode.filter(|_| self.has_ended);
         told.or_else(of_session)
+            .or_else(of_last)
             .or_else(of_spec)
             .unwrap_or_default()
     }

@@ -152,11 +152,10 @@ pub async fn drive<H: EngineHost>(
                 let input = match who {
                     Turn::Inputs => inputs.as_mut().poll_next(cx),
                     Turn::Answers if is_behind => Poll::Pending,
-                    Turn::Answers => match session.poll_next_unpin(cx) {
-                        Poll::Ready(Some((id, answer))) => {
-                            Poll::Ready(Some(Input::Session(id, answer)))
-                        }
-                        _ => effects.poll_next_unpin(cx),
+                    Turn::Answers => match effects.poll_next_unpin(cx) {
+                        Poll::Ready(Some(done)) => Poll::Ready(Some(done)),
+                        _ => (session.poll_next_unpin(cx))
+                            .map(|next| next.map(|(id, answer)| Input::Session(id, answer))),
                     },
                 };
                 if let Poll::Ready(Some(input)) = input {

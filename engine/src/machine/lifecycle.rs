@@ -175,7 +175,7 @@ impl Engine {
         }
         self.outbox.refuse(problem);
         // An SDK that finds nobody to write its first request to tells that, and not what the result says.
-        let heard_already = self.input_ended || !self.inbox.is_empty();
+        let heard_already = !self.inbox.is_empty();
         self.refused_at = Some(self.now.mono.after(FIRST_WORDS_MS));
         if heard_already {
             self.heard();
@@ -231,11 +231,16 @@ impl Engine {
                 Err(problem)
             }
         };
+        let is_prepared = prepared.is_ok();
         match who {
             Prepare::Request(id, is_first) => {
                 self.initialized(&id, &initialize, is_first, true, prepared);
             }
             Prepare::Prompt => self.prompt_prepared(prepared),
+        }
+        if is_prepared {
+            // Servers in the SDK's process are asked behind the reply.
+            self.add_servers();
         }
     }
 
@@ -259,7 +264,6 @@ impl Engine {
             self.warn(warning);
         }
         self.prepared = Some(Arc::new(Prepared { config, initialize }));
-        self.add_servers();
     }
 
     /// The session, begun if it has not. False while servers are waited for.

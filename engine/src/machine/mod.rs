@@ -42,7 +42,7 @@ use std::{
     sync::Arc,
 };
 
-use windlass_core::{Input as SessionInput, Millis, Now, Seeded, SessionId};
+use windlass_core::{Input as SessionInput, Millis, Now, Seeded, SessionId, permission::Mode};
 
 use self::{
     config::Prepared, farewell::Farewell, hooks::Telling, lifecycle::TakenUp, log::TranscriptLog,
@@ -114,6 +114,8 @@ pub struct Engine {
     is_unread: bool,
     /// Hooks are told, or were, that the session ends.
     has_told_the_end: bool,
+    /// The mode of the session that was let go last, for the hooks of its end.
+    last_mode: Option<Mode>,
     /// When background work has gone on for long enough after the input has ended.
     enough_at: Option<Millis>,
     /// When the first words of the SDK have been waited for long enough.
@@ -171,6 +173,7 @@ impl Engine {
             input_ended: false,
             is_unread: false,
             has_told_the_end: false,
+            last_mode: None,
             enough_at: None,
             refused_at: None,
             farewell: None,
@@ -202,11 +205,9 @@ impl Engine {
         }
         match input {
             Input::Line(line) => self.line(line),
-            Input::InputEnded => {
-                self.input_ended = true;
-                self.close_questions();
-                self.heard();
-            }
+            Input::InputEnded if self.state == State::Refused => self.heard(),
+            // In its order behind the lines that wait.
+            Input::InputEnded => self.inbox.push_back(Arrived::End),
             Input::Session(id, answer) => self.session_answered(id, answer),
             Input::Done(number, outcome) => self.done(number, outcome),
             Input::Server(connection, event) => self.server_event(connection, event),
@@ -282,6 +283,10 @@ impl Engine {
             Arrived::Said(Inbound::User(frame)) => self.prompted(frame),
             // Answers do not come here, and what is cancelled here is answered at once.
             Arrived::Said(_) => {}
+            Arrived::End => {
+                self.input_ended = true;
+                self.close_questions();
+            }
             Arrived::Unusable {
                 problem,
                 request_id,
@@ -419,6 +424,8 @@ enum Arrived {
         /// The control request it was meant to be.
         request_id: Option<String>,
     },
+    /// No more comes.
+    End,
 }
 
 impl Arrived {

@@ -15,6 +15,8 @@ use crate::store::{SessionFiles, TaskOutputs};
 #[derive(Clone)]
 pub(super) struct OutputFiles {
     files: Arc<SessionFiles>,
+    /// Without transcripts there are no files beside them.
+    are_kept: bool,
     sessions: Arc<Mutex<HashMap<SessionId, Arc<TaskOutputs>>>>,
 }
 
@@ -22,19 +24,21 @@ impl OutputFiles {
     pub(super) fn new(launch: &Launch) -> Self {
         Self {
             files: Arc::new(SessionFiles::of(&launch.config, &launch.directory())),
+            are_kept: !launch.flags.no_session_persistence,
             sessions: Arc::default(),
         }
     }
 
+    fn of(&self, session: SessionId) -> Arc<TaskOutputs> {
+        // A panic while it is held leaves a map that is whole.
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(TaskOutputs::new(&self.files, session));
+        Arc::clone(sessions.entry(session).or_insert_with(new))
+    }
+
     /// The file for what a command puts out.
     pub(super) fn open(&self, session: SessionId, call: &str) -> Result<String, StoreError> {
-        let outputs = {
-            // A panic while it is held leaves a map that is whole.
-            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            let new = || Arc::new(TaskOutputs::new(&self.files, session));
-            Arc::clone(sessions.entry(session).or_insert_with(new))
-        };
-        Ok(outputs.begin(call)?.display().to_string())
+        Ok(self.of(session).begin(call)?.display().to_string())
     }
 
     /// What a call answers goes into its file, if it has one.
@@ -44,22 +48,14 @@ impl OutputFiles {
         call: &str,
         answer: &Answer,
     ) -> Result<(), StoreError> {
-        if !answer.is_last() && !matches!(answer, Answer::Output(_)) {
-            return Ok(());
-        }
-        let outputs = {
-            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            sessions.get(&session).cloned()
-        };
-        let Some(outputs) = outputs else {
-            return Ok(());
-        };
-        match answer.is_last() {
-            true => {
-                outputs.end(call);
+        match answer {
+            _ if !self.are_kept => Ok(()),
+            Answer::Output(_) => self.of(session).answered(call, answer),
+            answer if answer.is_last() => {
+                self.of(session).end(call);
                 Ok(())
             }
-            false => outputs.answered(call, answer),
+            _ => Ok(()),
         }
     }
 }

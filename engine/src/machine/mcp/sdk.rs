@@ -289,20 +289,20 @@ impl Engine {
     }
 
     /// A server in the SDK's process says something of its own accord.
-    pub(in crate::machine) fn server_says(&mut self, name: &str, message: &RawJson) -> Reply {
+    pub(in crate::machine) fn server_says(&mut self, id: &str, name: &str, message: &RawJson) {
         #[derive(Deserialize)]
         struct Notification {
             #[serde(default)]
             method: String,
         }
         if !self.servers.session.all.contains_key(name) {
-            return not_found(name).into();
+            return self.reply(id, &not_found(name).into());
         }
+        self.reply(id, &Reply::done());
         let method = message.decode::<Notification>().map(|it| it.method);
         if method.is_ok_and(|method| method == "notifications/tools/list_changed") {
             self.connect(&None, name);
         }
-        Reply::done()
     }
 }
 

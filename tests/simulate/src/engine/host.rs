@@ -327,10 +327,9 @@ impl Doing {
     fn id(&self) -> Option<EffectId> {
         match self {
             Self::Engine(..) => None,
-            Self::Session(id, ..)
-            | Self::Server(id, _)
-            | Self::Body(id, _)
-            | Self::BodyEnd(id) => Some(*id),
+            Self::Session(id, ..) | Self::Server(id, _) | Self::Body(id, _) | Self::BodyEnd(id) => {
+                Some(*id)
+            }
         }
     }
 }

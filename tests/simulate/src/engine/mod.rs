@@ -37,11 +37,7 @@ pub struct Broken {
 
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "seed {}, step {}: {}",
-            self.seed, self.step, self.what
-        )
+        write!(f, "seed {}, step {}: {}", self.seed, self.step, self.what)
     }
 }
 

@@ -95,12 +95,18 @@ impl Oracle {
     fn result(&mut self, frame: &Value) -> Result<(), String> {
         if frame["result_index"].as_u64() != Some(self.results) {
             let index = &frame["result_index"];
-            return Err(format!("the result has the number {index}, not {}", self.results));
+            return Err(format!(
+                "the result has the number {index}, not {}",
+                self.results
+            ));
         }
         self.results += 1;
         let given = frame["user_message_uuids"].as_array().into_iter().flatten();
         let given = given.filter_map(Value::as_str).map(ToOwned::to_owned);
-        if frame["subtype"] == "success" && frame["is_error"] == false && frame.get("local_command").is_none() {
+        if frame["subtype"] == "success"
+            && frame["is_error"] == false
+            && frame.get("local_command").is_none()
+        {
             self.answered.extend(given);
         }
         Ok(())
@@ -122,7 +128,10 @@ impl Oracle {
             return Err(format!("the request {id} has no reply ({state:?})"));
         }
         if self.state.as_deref().is_some_and(|state| state != "idle") {
-            return Err(format!("nothing is owed, and the state is {:?}", self.state));
+            return Err(format!(
+                "nothing is owed, and the state is {:?}",
+                self.state
+            ));
         }
         Ok(())
     }
@@ -142,7 +151,11 @@ impl Oracle {
     }
 
     /// The engine was ended in the middle of whatever it did: what had a result is in the store.
-    pub(super) fn crashed(&mut self, host: &Host, session: Option<SessionId>) -> Result<(), String> {
+    pub(super) fn crashed(
+        &mut self,
+        host: &Host,
+        session: Option<SessionId>,
+    ) -> Result<(), String> {
         if let Some(session) = session.filter(|_| !host.has_failed()) {
             for prompt in &self.answered {
                 if !host.has_line(session, prompt) {
