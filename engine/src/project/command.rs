@@ -1,14 +1,12 @@
 //! Commands: prompts that are kept as files.
 
-use std::path::Path;
-
 use windlass_core::{
     frontmatter::{Document, FrontmatterError},
     initialization::SlashCommand,
     permission::{Rule, RuleError},
 };
 
-use crate::settings::SettingSource;
+use crate::{path::TextPath, settings::SettingSource};
 
 /// Characters of a description that is taken from the text.
 const SHORT_DESCRIPTION: usize = 100;
@@ -68,10 +66,8 @@ impl Command {
     ///
     /// # Errors
     /// [`CommandError`].
-    pub fn parse(path: &Path, text: &str, source: SettingSource) -> Result<Self, CommandError> {
-        let parts = path.with_extension("");
-        let parts: Vec<_> = parts.iter().map(|part| part.to_string_lossy()).collect();
-        let name = parts.join(":");
+    pub fn parse(path: &TextPath, text: &str, source: SettingSource) -> Result<Self, CommandError> {
+        let name = name_of(path);
         if name.is_empty() || name.contains(char::is_whitespace) {
             return Err(CommandError::Name);
         }
@@ -131,6 +127,15 @@ impl Command {
             model: self.model.clone(),
         }
     }
+}
+
+/// Its names without what the last one ends in.
+fn name_of(path: &TextPath) -> String {
+    let mut names: Vec<&str> = path.names().collect();
+    if let (Some(last), Some(stem)) = (names.last_mut(), path.file_stem()) {
+        *last = stem;
+    }
+    names.join(":")
 }
 
 /// The command that a prompt begins with, and what follows it.

@@ -32,8 +32,10 @@ mod terminal;
 use std::{future::Future, io, process::ExitCode, time::Duration};
 
 use clap::{CommandFactory as _, Parser as _};
-use windlass::engine::{Launch, ProjectTrust, left_out_untrusted};
-use windlass_engine::settings::trust;
+use windlass::{
+    engine::{Launch, ProjectTrust, left_out_untrusted},
+    settings::trust,
+};
 
 use self::{
     args::{Command, CommandLine, ModelCommand, RunArgs, SessionsCommand, VERSION},

@@ -20,7 +20,6 @@ use windlass_engine::{
         resolved_model,
     },
     protocol::{PROTOCOL_VERSION, flags::Provider, initialize::output_format},
-    settings::SettingsError,
 };
 
 use super::{launch::Launch, server_config::read_config, surroundings::Surroundings};
@@ -28,6 +27,7 @@ use crate::{
     Agent, BuildError,
     http::Auth,
     sandbox::{Sandbox, SandboxError, in_words},
+    settings::SettingsError,
 };
 
 /// Why an engine cannot start. Nothing was written; it is for standard error.

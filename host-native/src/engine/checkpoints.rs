@@ -7,14 +7,14 @@ use std::{
 
 use serde_json::{Value, json};
 use windlass_core::Uuid;
-use windlass_engine::{
-    checkpoint::{CheckpointError, FileCheckpoints, Rewind},
-    config_dir::ConfigDir,
-    machine::{Checkpoint, Checkpointed},
-};
+use windlass_engine::machine::{Checkpoint, Checkpointed};
 
 use super::launch::Launch;
-use crate::files::resolve;
+use crate::{
+    checkpoints::{CheckpointError, FileCheckpoints, Rewind},
+    files::resolve,
+    store::ConfigDir,
+};
 
 /// The checkpoints of the session that runs.
 pub(super) struct Checkpoints {

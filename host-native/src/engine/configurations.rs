@@ -13,10 +13,7 @@ use windlass_core::{
     host::CancelSignal,
     permission::{Destination, PermissionUpdate},
 };
-use windlass_engine::{
-    machine::{ConfigNumber, Configuration, ConfigureRequest},
-    settings::{SettingsPlaces, write_permission_updates, write_settings},
-};
+use windlass_engine::machine::{ConfigNumber, Configuration, ConfigureRequest};
 
 use super::{
     build::{Blueprint, StartError, agent, blueprint},
@@ -26,6 +23,7 @@ use super::{
 use crate::{
     Agent,
     host::{NativeHost, RunTool},
+    settings::{SettingsPlaces, write_permission_updates, write_settings},
     worktree::GitWorktrees,
 };
 

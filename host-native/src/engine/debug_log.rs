@@ -16,10 +16,10 @@ use windlass_core::{
     effect::Answer,
     tool::{ApprovedCommand, ToolCall},
 };
-use windlass_engine::{LineFile, machine::Topic};
+use windlass_engine::machine::Topic;
 
 use super::{build::StartError, launch::Launch};
-use crate::redact::Redactor;
+use crate::{redact::Redactor, store::LineFile};
 
 /// Where lines go. Cloning is cheap; without a log nothing is done at all.
 #[derive(Clone, Default)]

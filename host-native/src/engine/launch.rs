@@ -10,7 +10,6 @@ use std::{
 
 use windlass_core::SessionId;
 use windlass_engine::{
-    config_dir::ConfigDir,
     machine::{self, Redaction},
     protocol::{
         fit::LONGEST_FRAME,
@@ -25,7 +24,7 @@ use crate::{
     credentials::Credentials,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
     redact::Redactor,
-    store::{FileStore, SharedStore, git_branch},
+    store::{ConfigDir, FileStore, SharedStore, git_branch},
 };
 
 /// OpenAI's own server.

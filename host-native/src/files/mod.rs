@@ -25,6 +25,7 @@ mod walk;
 mod write;
 
 pub(crate) use carried::brings_along;
+pub(crate) use grant::slashed;
 #[cfg(unix)]
 pub(crate) use links::Lost;
 pub(crate) use links::followed;
