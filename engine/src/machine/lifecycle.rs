@@ -405,6 +405,9 @@ impl Engine {
         match self.state {
             State::Running => self.step(Step::Drain),
             State::Fresh | State::Ready => return self.close(),
+            State::Draining if self.session.as_ref().is_none_or(Running::is_over) => {
+                return self.close();
+            }
             State::Draining => {}
             _ => return,
         }

@@ -155,6 +155,11 @@ impl Running {
         self.held.is_none() && self.inbox.is_empty() && self.look().is_idle()
     }
 
+    /// Whether nothing goes on in it at all.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_idle() && self.effects.is_empty()
+    }
+
     /// The names of its effects that go on.
     pub(super) fn effects(&self) -> impl Iterator<Item = EffectId> {
         self.effects.iter().copied()
@@ -259,11 +264,11 @@ impl Engine {
         session.told_of_the_end &= is_idle;
         let input = match session.inbox.pop_front() {
             Some(input) => input,
-            None if is_finishing && is_idle && session.effects.is_empty() => {
-                self.close();
-                return true;
-            }
-            None if is_finishing && is_idle && !session.told_of_the_end => {
+            None if is_finishing
+                && is_idle
+                && !session.effects.is_empty()
+                && !session.told_of_the_end =>
+            {
                 session.told_of_the_end = true;
                 SessionInput::End
             }
