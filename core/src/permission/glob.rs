@@ -10,6 +10,9 @@ use alloc::{string::String, vec, vec::Vec};
 
 /// Whether an absolute pattern covers a path: the path itself, or a directory above it.
 pub(super) fn covers(pattern: &str, path: &str) -> bool {
+    if !has_its_texts(pattern, path) {
+        return false;
+    }
     let path = path.as_bytes();
     // `reached[i]`: the pattern so far matches the first `i` bytes.
     let mut reached = vec![false; path.len() + 1];
@@ -18,6 +21,29 @@ pub(super) fn covers(pattern: &str, path: &str) -> bool {
         reached = token.step(&reached, path);
     }
     (0..=path.len()).any(|end| reached[end] && path.get(end).is_none_or(|next| *next == b'/'))
+}
+
+/// Whether the texts between the wildcards of a pattern stand in a path, one behind the other: what most paths fail by, at the cost
+/// of one look. What stands behind a class or an escape is not looked at.
+fn has_its_texts(pattern: &str, path: &str) -> bool {
+    let plain = pattern.find(['[', '\\']).unwrap_or(pattern.len());
+    let mut texts = pattern[..plain].trim_end_matches('/').split(['*', '?']);
+    let begin = texts.next().unwrap_or_default();
+    if !path.starts_with(begin) {
+        return false;
+    }
+    let mut rest = &path[begin.len()..];
+    // The slash behind `**` stands for no name at all as well.
+    texts.all(|text| {
+        let text = text.strip_prefix('/').unwrap_or(text);
+        match rest.find(text) {
+            Some(at) => {
+                rest = &rest[at + text.len()..];
+                true
+            }
+            None => false,
+        }
+    })
 }
 
 /// Whether an absolute pattern may cover something below a folder: every name on the way there fits.
@@ -314,6 +340,27 @@ mod tests {
             ("/**/.env", "/w/deep/.env", true),
             ("/**/.env", "/.env", true),
             ("/", "/anything/at/all", true),
+        ] {
+            assert_eq!(covers(pattern, path), expected, "{pattern} on {path}");
+        }
+    }
+
+    #[test]
+    fn texts_between_wildcards_are_looked_for_in_their_order() {
+        for (pattern, path, expected) in [
+            ("/w/**/.env", "/w/a/.env", true),
+            ("/w/**/.env", "/w/.env", true),
+            ("/w/**/.env/", "/w/.env", true),
+            ("/w/**/secrets/**", "/w/secrets/a", true),
+            ("/w/**/secrets/**", "/w/secrets", false),
+            ("/w/*.pem", "/w/.pem", true),
+            ("/w/a?c", "/w/abc", true),
+            ("/w/**/a/[bc]", "/w/a/c", true),
+            ("/w/**/a\\*b", "/w/a*b", true),
+            ("/w/**", "/w", false),
+            ("/**", "/w", true),
+            ("/w/***/a", "/w/a", true),
+            ("/w/*/é*", "/w/x/éa", true),
         ] {
             assert_eq!(covers(pattern, path), expected, "{pattern} on {path}");
         }

@@ -3,7 +3,10 @@
 use alloc::{format, string::String, vec::Vec};
 
 use super::{Rule, Specifier, Standing, glob};
-use crate::tool::{Access, DenyPattern};
+use crate::{
+    spec::Environment,
+    tool::{Access, DenyPattern},
+};
 
 /// A rule's pattern over absolute paths, with its anchor resolved: `//absolute`, `~/home`, `/from the rule's
 /// own folder`, `./from the working directory`, and a name at any depth of the workspace. Alternatives
@@ -65,6 +68,15 @@ pub fn deny_patterns(standing: &Standing<'_>) -> Vec<DenyPattern> {
         }
     }
     patterns
+}
+
+/// The files of the program itself that are closed to tools, as patterns for the host's resolver.
+pub(crate) fn closed_patterns(environment: &Environment) -> impl Iterator<Item = DenyPattern> {
+    let places = environment.closed_places.iter();
+    places.map(|place| DenyPattern {
+        pattern: glob::escape(place),
+        access: Access::Read,
+    })
 }
 
 pub(crate) fn is_under(root: &str, path: &str) -> bool {

@@ -15,7 +15,7 @@ use crate::{
     id::{Millis, Stage},
     json::{RawJson, RawObject},
     message::{Message, ToolProgress},
-    permission::{PathFact, Standing, deny_patterns, runs_outside},
+    permission::{PathFact, Standing, closed_patterns, deny_patterns, runs_outside},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
     tools::CoreTool,
 };
@@ -175,6 +175,7 @@ fn grant(standing: &Standing<'_>, tool: &ToolDefinition, paths: &[PathFact]) -> 
     if tool.paths.is_empty() {
         return grant;
     }
+    grant.deny.extend(closed_patterns(standing.environment));
     for fact in paths {
         // Reading may look around in the workspace; writing reaches what was judged and no further.
         let workspace = standing
