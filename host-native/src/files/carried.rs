@@ -11,6 +11,17 @@ const MOST_ENTRIES: usize = 200_000;
 /// it says. Links are not followed: what they lead to does not come along. A folder with too much in it to be looked through
 /// may bring anything, and is named itself.
 pub(crate) fn brings_along(folder: &Path) -> Option<String> {
+    brings_any(folder, MOST_ENTRIES, |below| {
+        becomes_authority(&below.to_string_lossy())
+    })
+}
+
+/// The first file below a folder of which this is true, as its path from there; `.` if there are more than so many.
+pub(crate) fn brings(folder: &Path, is_it: impl Fn(&Path) -> bool) -> Option<String> {
+    brings_any(folder, MOST_ENTRIES, is_it)
+}
+
+fn brings_any(folder: &Path, most: usize, is_it: impl Fn(&Path) -> bool) -> Option<String> {
     let mut folders = vec![PathBuf::new()];
     let mut count = 0;
     while let Some(below) = folders.pop() {
@@ -21,11 +32,10 @@ pub(crate) fn brings_along(folder: &Path) -> Option<String> {
         for entry in entries.flatten() {
             count += 1;
             let path = below.join(entry.file_name());
-            let text = path.to_string_lossy();
-            if becomes_authority(&text) {
-                return Some(text.into_owned());
+            if is_it(&path) {
+                return Some(path.to_string_lossy().into_owned());
             }
-            if count > MOST_ENTRIES {
+            if count > most {
                 return Some(".".to_owned());
             }
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -58,6 +68,17 @@ mod tests {
             fs::write(path, "").unwrap();
             assert_eq!(brings_along(folder.path()).as_deref(), expected, "{file}");
         }
+    }
+
+    #[test]
+    fn a_folder_with_more_than_is_looked_through_may_bring_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let none = |_: &Path| false;
+        assert_eq!(brings_any(folder.path(), 3, none), None);
+        assert_eq!(brings_any(folder.path(), 2, none).as_deref(), Some("."));
     }
 
     #[test]

@@ -287,6 +287,11 @@ fn not_held(name: &OsStr, why: &NotHeld) -> Vec<u8> {
                  happen; nothing was done"
             ),
         ),
+        NotHeld::BringsClosed(folder, closed) => with_name(
+            &format!("{name}: `"),
+            folder,
+            &format!("' brings {closed} along, which a rule closes where it is; nothing was done"),
+        ),
         NotHeld::Failed(error) => format!(
             "{name}: it cannot be held to what was judged: {}",
             reason(error)

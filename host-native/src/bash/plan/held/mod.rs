@@ -12,7 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass_core::tool::PlannedFile;
+use windlass_core::{
+    permission::{Argument, RefusedFile, refused_file},
+    tool::PlannedFile,
+};
 use windlass_shell::Runs;
 
 use self::{
@@ -20,7 +23,7 @@ use self::{
     handles::{Changes, Operand},
 };
 use super::{change::Change, restriction::Restriction, shell::Shell, simple::Call};
-use crate::files::{brings_along, normalised, resolve};
+use crate::files::{brings, brings_along, normalised, resolve};
 
 /// Why a program is not started.
 pub(super) enum NotHeld {
@@ -30,6 +33,8 @@ pub(super) enum NotHeld {
     NotJudged,
     /// A folder brings along a file that becomes authority.
     Brings(OsString, String),
+    /// A folder brings along a file that a rule closes.
+    BringsClosed(OsString, String),
     /// The system refuses.
     Failed(std::io::Error),
 }
@@ -59,8 +64,12 @@ impl<'p> Shell<'p> {
         }
         let command = FileCommand::new(kind, arguments);
         for source in command.carried() {
-            if let Some(brought) = brings_along(Path::new(&self.directory.join(source))) {
+            let folder = self.directory.join(source);
+            if let Some(brought) = brings_along(Path::new(&folder)) {
                 return Err(NotHeld::Brings((*source).to_owned(), brought));
+            }
+            if let Some(closed) = self.brings_closed(Path::new(&folder), command.kind) {
+                return Err(NotHeld::BringsClosed((*source).to_owned(), closed));
             }
         }
         let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
@@ -76,6 +85,26 @@ impl<'p> Shell<'p> {
             return Ok(None);
         }
         Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
+    }
+
+    /// A file below a folder that a rule closes where it is: under another name it would be open. What is copied is read, what is
+    /// moved is changed.
+    fn brings_closed(&self, folder: &Path, kind: Kind) -> Option<String> {
+        let plan = self.surroundings.plan;
+        if plan.deny.is_empty() && plan.closed_places.is_empty() {
+            return None;
+        }
+        let folder = std::fs::canonicalize(folder).ok()?;
+        let program = if kind == Kind::Copy { "cat" } else { "mv" };
+        let is_closed = |path: &Path| {
+            let refused = |path: &str| refused_file(plan, program, &Argument::default(), path);
+            match path.to_str() {
+                Some(path) => refused(path) == Some(RefusedFile::Closed),
+                // It cannot be held against the rules.
+                None => !plan.deny.is_empty(),
+            }
+        };
+        brings(&folder, |below| is_closed(&folder.join(below)))
     }
 
     /// An argument that names a file of the plan and leads elsewhere now.
