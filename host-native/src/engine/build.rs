@@ -6,7 +6,7 @@ use windlass_core::{
     RawJson, Spec,
     agent::{Agent as AgentSpec, AgentDefinition},
     context::{InterruptedAnswer, PlanReminder, SystemPrompt},
-    permission::{Mode, Rule, RuleValue, Source},
+    permission::{Mode, Rule, RuleValue, Source, misnamed},
     provider::openai::ChatCompletions,
     spec::{AgentToolName, Thinking},
     tools::CoreTool,
@@ -132,6 +132,7 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
         initialize.managed_settings.as_ref().map(RawJson::get),
     )?;
     warnings.extend(surroundings.apply(&mut spec)?);
+    warnings.extend(rules_of_unknown_tools(&spec)?);
     warnings.extend(
         flags
             .ignored
@@ -339,6 +340,18 @@ fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartErr
             reason: error.to_string(),
         }),
     }
+}
+
+/// Rules that deny or ask about a tool that nobody knows: without one whose name is nearly that of a tool more would run than was
+/// meant to, and the others are told. Servers and agents bring none but `mcp__` names.
+fn rules_of_unknown_tools(spec: &Spec) -> Result<Vec<String>, StartError> {
+    let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let misnamed = misnamed(&spec.permissions.rules, &tools);
+    if let Some(rule) = misnamed.iter().find(|rule| rule.meant.is_some()) {
+        return Err(StartError::Permissions(rule.finding.to_string()));
+    }
+    let words = misnamed.iter().map(|rule| rule.finding.to_string());
+    Ok(words.collect())
 }
 
 fn permissions(launch: &Launch, bypass_disabled: bool, spec: &mut Spec) -> Result<(), StartError> {
