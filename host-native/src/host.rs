@@ -280,8 +280,12 @@ fn unknown_hook(name: &str) -> BoxStream<'static, Answer> {
 fn nobody_to_ask(request: &PermissionRequest) -> PermissionResponse {
     let rule = request.suggested_rule();
     let rule = rule.as_deref().unwrap_or(&request.tool_name);
+    let way = match request.suggestions.is_empty() {
+        true => "No rule allows it: give the agent a permission callback.".to_owned(),
+        false => format!("Allow it with the rule {rule}, or give the agent a permission callback."),
+    };
     PermissionResponse::deny(format!(
-        "{} needs permission ({}), and there is nobody to ask. Allow it with the rule {rule}, or give the agent a permission callback.",
+        "{} needs permission ({}), and there is nobody to ask. {way}",
         request.tool_name, request.decision_reason
     ))
 }

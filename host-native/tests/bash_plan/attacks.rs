@@ -520,6 +520,31 @@ fn a_file_that_a_rule_closes_is_not_named_by_what_words_become() {
 }
 
 #[test]
+fn perm_4_a_closed_place_of_the_program_is_not_named_by_what_words_become() {
+    for line in [
+        "x=own/key; cat $x",
+        "cat own/k*",
+        "cd own; cat key",
+        "cat $(echo own/key)",
+        "cat link1",
+        "timeout 5 cat $(echo own/key)",
+        "cp -r own new; cat new/key",
+    ] {
+        let folder = Folder::new();
+        fs::create_dir(folder.path().join("own")).unwrap();
+        fs::write(folder.path().join("own/key"), "TOP").unwrap();
+        symlink("own/key", folder.path().join("link1")).unwrap();
+        let mut plan = folder.plan(line);
+        plan.closed_places = vec![format!("{}/own/key", folder.text())];
+        let done = done(&folder, &plan);
+        assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
+        plan.closed_places.clear();
+        let done = self::done(&folder, &plan);
+        assert!(done.stdout.contains("TOP"), "{line} says nothing");
+    }
+}
+
+#[test]
 fn a_place_that_becomes_authority_is_not_named_by_what_words_become() {
     for line in [
         "touch \"$HOME/.bashrc\"",

@@ -209,6 +209,60 @@ fn a_folder_that_brings_authority_along_is_not_moved_or_copied() {
     }
 }
 
+#[test]
+fn perm_4_a_folder_that_brings_a_closed_file_along_is_not_moved_or_copied_under_a_rule_either() {
+    for line in [
+        "cp -r d new",
+        "cp -R d new",
+        "cp --recursive d new",
+        "cp --rec d new",
+        "cp -a d new",
+        "mkdir new && cp -r -t new d",
+        "mkdir new && cp -rtnew d",
+        "mkdir new && cp -r --target-directory=new d",
+        "mv d new",
+        "mkdir new && mv -t new d",
+        "timeout 5 cp -r d new",
+        "x=d; cp -r $x new",
+        "cp -r . new",
+    ] {
+        let folder = Folder::new();
+        fs::create_dir_all(folder.path().join("d/a")).unwrap();
+        fs::write(folder.path().join("d/a/secret.txt"), "TOP").unwrap();
+        let mut plan = folder.plan(line);
+        plan.deny.push(windlass_core::tool::DenyPattern {
+            pattern: format!("{}/d/*/secret.txt", folder.text()),
+            access: windlass_core::tool::Access::Read,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        assert!(
+            done.stderr.contains("which a rule closes"),
+            "{line}: {done:?}"
+        );
+        for copied in ["new/a/secret.txt", "new/d/a/secret.txt"] {
+            assert!(!folder.path().join(copied).exists(), "{line}: {copied}");
+        }
+        plan.deny[0].pattern.push_str(".none");
+        let (done, _) = folder.run(&plan).unwrap();
+        assert!(
+            !done.stderr.contains("closes"),
+            "{line} says nothing: {done:?}"
+        );
+    }
+    // Into a folder with such a file everything may be put.
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("d/a")).unwrap();
+    fs::write(folder.path().join("d/a/secret.txt"), "TOP").unwrap();
+    let mut plan = folder.plan("cp -r e d && cp a.txt d");
+    fs::create_dir(folder.path().join("e")).unwrap_or_default();
+    plan.deny.push(windlass_core::tool::DenyPattern {
+        pattern: format!("{}/d/*/secret.txt", folder.text()),
+        access: windlass_core::tool::Access::Read,
+    });
+    let (done, _) = folder.run(&plan).unwrap();
+    assert!(folder.path().join("d/a.txt").exists(), "{done:?}");
+}
+
 /// How often each line is tried; `WINDLASS_ATTACK_ROUNDS` says how many in all else.
 const ROUNDS: usize = 40;
 

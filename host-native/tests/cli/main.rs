@@ -8,6 +8,7 @@ mod attacks;
 mod bad_input;
 mod demo;
 mod engine_endings;
+mod environment;
 mod journal;
 mod output;
 mod permission;

@@ -252,3 +252,46 @@ fn perm_4_no_program_of_the_workspace_runs_because_of_its_name() {
         );
     }
 }
+
+#[test]
+fn perm_4_no_command_and_no_tool_reads_the_key_of_the_seals() {
+    let key = ".local/share/windlass/components.key";
+    let at_home = |line: &str| line.replace("KEY", &format!("$HOME/{key}"));
+    let lines = [
+        "cat KEY",
+        "k=KEY; cat $k",
+        "cat $(echo KEY)",
+        "cd ~/.local/share/windlass; cat components.key",
+        "cat < KEY",
+        "cp KEY made",
+        "timeout 5 cat KEY",
+        "cat link",
+    ];
+    let mut calls: Vec<Value> = lines.iter().map(|line| bash(&at_home(line))).collect();
+    calls.push(json!({"type": "tool_use", "name": "Read", "input": {"file_path": "link"}}));
+    calls.push(json!({"type": "tool_use", "name": "Grep", "input": {"pattern": ".", "path": "link", "output_mode": "content"}}));
+    let called = |call: &Value| json!({"respond": {"content": [call]}});
+    let mut exchanges: Vec<Value> = calls.iter().map(called).collect();
+    exchanges.push(json!({"respond": "Done."}));
+    let server = model(&json!({ "exchanges": exchanges }).to_string());
+    let windlass = Windlass::asking(&server);
+    let path = windlass.home().join(key);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "TOP-SECRET-SEAL").unwrap();
+    symlink(&path, windlass.workspace.path().join("link")).unwrap();
+    let allowed = "Bash(cat:*),Bash(cp:*),Bash(cd:*),Bash(echo:*),Read,Grep";
+    let done = windlass.run(&[
+        "-p",
+        "go",
+        "--permission-mode",
+        "acceptEdits",
+        "--allowedTools",
+        allowed,
+    ]);
+    assert_eq!(done.stdout, "Done.\n", "{done:?}");
+    for request in server.requests() {
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        assert!(!body.contains("TOP-SECRET"), "{body}");
+    }
+    assert_eq!(windlass.file("made"), "");
+}
