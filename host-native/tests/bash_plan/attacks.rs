@@ -765,3 +765,13 @@ fn what_is_told_to_work_elsewhere_still_does_what_it_may() {
         assert_eq!(done.ending, Ending::Code(0), "{line}: {done:?}");
     }
 }
+
+#[test]
+fn names_that_a_pattern_gives_come_in_the_order_of_their_bytes_in_every_locale() {
+    for locale in ["C", "C.UTF-8", "en_US.UTF-8", "de_DE.UTF-8"] {
+        let folder = Folder::new();
+        let plan = folder.plan(&format!("LC_ALL={locale}; echo [AaZ_]*"));
+        let (done, _) = folder.run(&plan).unwrap();
+        assert!(done.stdout.starts_with("A Zz _u a"), "{locale}: {done:?}");
+    }
+}

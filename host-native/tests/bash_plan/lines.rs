@@ -1020,13 +1020,3 @@ pub(crate) const ENVIRONMENTS: &[&str] = &[
     "echo a && { printenv SHLVL; }",
     "cd dlink; printenv PWD; printenv OLDPWD",
 ];
-
-#[test]
-fn names_that_a_pattern_gives_come_in_the_order_of_their_bytes_in_every_locale() {
-    for locale in ["C", "C.UTF-8", "en_US.UTF-8", "de_DE.UTF-8"] {
-        let folder = Folder::new();
-        let plan = folder.plan(&format!("LC_ALL={locale}; echo [AaZ_]*"));
-        let (done, _) = folder.run(&plan).unwrap();
-        assert!(done.stdout.starts_with("A Zz _u a"), "{locale}: {done:?}");
-    }
-}
