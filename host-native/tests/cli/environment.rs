@@ -71,13 +71,15 @@ fn loop_12_the_other_model_is_asked_where_the_first_is_overloaded() {
     let overloaded = json!({"error": {"type": "overloaded_error", "message": "Overloaded"},
         "headers": {"retry-after": "0"}});
     let script = json!({"exchanges": [
-        {"expect": {"model": "claude-opus-4-6"}, "respond": overloaded, "repeat": 3},
+        {"expect": {"model": "claude-opus-4-6"}, "respond": overloaded, "repeat": 2},
         {"expect": {"model": "claude-haiku-4-5"}, "respond": "Hello."},
     ]});
     let server = model(&script.to_string());
     let args = [
         "-p",
         "hi",
+        "--max-retries",
+        "1",
         "--model",
         "claude-opus-4-6",
         "--fallback-model",

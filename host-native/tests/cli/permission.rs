@@ -53,7 +53,7 @@ fn perm_7_the_flag_that_is_named_lets_the_call_run_or_none_is_named() {
         ("touch .bashrc", &[][..], Some(".bashrc")),
         ("touch made", &[], Some("made")),
         ("cat < /dev/null > made", &[], Some("made")),
-        ("cat .env", &["--disallowedTools", "Read(.env)"], None),
+        ("sort .env", &["--disallowedTools", "Read(.env)"], None),
         ("git $x", &["--disallowedTools", "Bash(git push:*)"], None),
         (
             "f() { make; }; f",

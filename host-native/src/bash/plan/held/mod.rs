@@ -97,12 +97,10 @@ impl<'p> Shell<'p> {
         let folder = std::fs::canonicalize(folder).ok()?;
         let program = if kind == Kind::Copy { "cat" } else { "mv" };
         let is_closed = |path: &Path| {
-            let refused = |path: &str| refused_file(plan, program, &Argument::default(), path);
-            match path.to_str() {
-                Some(path) => refused(path) == Some(RefusedFile::Closed),
-                // It cannot be held against the rules.
-                None => !plan.deny.is_empty(),
-            }
+            // What is no text in a name fits what stands for anything.
+            let path = path.to_string_lossy();
+            let refused = refused_file(plan, program, &Argument::default(), &path);
+            refused == Some(RefusedFile::Closed)
         };
         brings(&folder, |below| is_closed(&folder.join(below)))
     }
