@@ -7,7 +7,8 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    CallFacts, Mode, Rule, Source, Specifier, Standing, glob, path_pattern, path_pattern::is_under,
+    CallFacts, Mode, Rule, Source, Specifier, Standing, glob, path_pattern,
+    path_pattern::{is_under, lexical},
 };
 use crate::{spec::Environment, tool::Access};
 
@@ -147,16 +148,19 @@ pub(super) fn changed_by(standing: &Standing<'_>, call: CallFacts<'_>) -> Option
         .paths
         .iter()
         .filter(|fact| fact.access == Access::Write);
-    let by_path = facts.find(|fact| {
-        is_place(&fact.path, standing.environment)
-            && !standing
-                .rules
-                .allow
-                .iter()
-                .any(|rule| names_path(rule, &fact.path, standing))
+    let by_path = facts.find_map(|fact| {
+        // What is a place by the name of a link is one wherever the link leads.
+        let written = lexical(&standing.environment.cwd, &fact.written);
+        let places = [&fact.path, &written].into_iter();
+        let is_place = |path: &&String| is_place(path, standing.environment);
+        let place = places.clone().find(is_place)?;
+        let mut allow = standing.rules.allow.iter();
+        let is_named =
+            allow.any(|rule| places.clone().any(|path| names_path(rule, path, standing)));
+        (!is_named).then(|| place.clone())
     });
-    if let Some(fact) = by_path {
-        return Some(fact.path.clone());
+    if by_path.is_some() {
+        return by_path;
     }
     let line = call.command?;
     let is_approved = standing.rules.allow.iter().any(|rule| {

@@ -3,7 +3,10 @@
 use alloc::{format, string::String, vec::Vec};
 
 use super::{Rule, Specifier, Standing, glob};
-use crate::tool::{Access, DenyPattern};
+use crate::{
+    effect::ResolvePath,
+    tool::{Access, DenyPattern},
+};
 
 /// A rule's pattern over absolute paths, with its anchor resolved: `//absolute`, `~/home`, `/from the rule's
 /// own folder`, `./from the working directory`, and a name at any depth of the workspace. Alternatives
@@ -67,6 +70,18 @@ pub fn deny_patterns(standing: &Standing<'_>) -> Vec<DenyPattern> {
     patterns
 }
 
+/// Has the host look for what deny rules close below the folders among these paths that are copied, moved or removed.
+pub fn look_for_closed(paths: &mut [ResolvePath], standing: &Standing<'_>) {
+    for asked in paths.iter_mut().filter(|asked| asked.carried) {
+        // What may be read may be copied.
+        let closes = |deny: &DenyPattern| {
+            let matters = asked.access == Access::Write || deny.access == Access::Read;
+            matters.then(|| deny.pattern.clone())
+        };
+        asked.closed = deny_patterns(standing).iter().filter_map(closes).collect();
+    }
+}
+
 pub(crate) fn is_under(root: &str, path: &str) -> bool {
     let root = root.trim_end_matches('/');
     path.strip_prefix(root)
@@ -75,7 +90,7 @@ pub(crate) fn is_under(root: &str, path: &str) -> bool {
 
 /// A path as it is written, made absolute without looking at any file: only for what the host has not
 /// resolved.
-pub(super) fn lexical(base: &str, path: &str) -> String {
+pub(crate) fn lexical(base: &str, path: &str) -> String {
     let from_base = if path.starts_with('/') { "" } else { base };
     let mut out = String::with_capacity(from_base.len() + path.len() + 2);
     for part in from_base.split('/').chain(path.split('/')) {

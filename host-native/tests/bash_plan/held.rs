@@ -11,7 +11,7 @@ use std::{
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use windlass::{
     bash::plan::{self, Control, Ending, Streams},
-    core::tool::CommandPlan,
+    core::tool::{Access, CommandPlan, DenyPattern},
 };
 
 use super::support::Folder;
@@ -187,12 +187,15 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_folder_that_brings_authority_along_is_not_moved_or_copied() {
+fn perm_4_a_folder_that_brings_authority_along_is_not_moved_copied_or_removed() {
     for (line, lies) in [
         ("cp -r d/. .", "d/.claude/settings.json"),
         ("cp -rT d new", "d/.claude/settings.json"),
         ("cp -a d new", "d/.mcp.json"),
         ("mv d new", "d/e/.git/hooks/pre-commit"),
+        ("rm -rf d", "d/.claude/settings.json"),
+        ("rm --recursive d", "d/e/.git/config"),
+        ("rm -r d/*", "d/e/.git/config"),
         // Made by the line itself, after it was judged.
         ("cp a.txt d/.mcp.json && cp -r d/. .", "none"),
         ("cp a.txt d/.mcp.json && mv d new", "none"),
@@ -200,12 +203,43 @@ fn a_folder_that_brings_authority_along_is_not_moved_or_copied() {
         let folder = Folder::new();
         let path = folder.path().join(lies);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "{}").unwrap();
+        fs::write(&path, "{}").unwrap();
         let (done, _) = folder.run(&folder.accepted(line).unwrap()).unwrap();
         assert!(done.stderr.contains("take orders"), "{line}: {done:?}");
+        assert!(path.exists(), "{line}");
         for name in ["new", ".claude", ".mcp.json"] {
             assert!(!folder.path().join(name).exists(), "{line}: {name}");
         }
+    }
+}
+
+#[test]
+fn perm_4_a_folder_that_holds_a_closed_file_is_not_moved_copied_or_removed() {
+    for (line, access, holds) in [
+        ("cp -r d new", Access::Read, true),
+        ("cp -r d new", Access::Write, false),
+        ("mv d new", Access::Write, true),
+        ("rm -rf d", Access::Read, true),
+        ("rm -r d/e", Access::Write, true),
+        ("rm -rf srch", Access::Read, false),
+        // Made by the line itself, after it was judged.
+        (
+            "mkdir d/f && mv d/e d/f && cp -r d/f new",
+            Access::Read,
+            true,
+        ),
+    ] {
+        let folder = Folder::new();
+        let mut plan = folder.accepted(line).unwrap();
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/**/z.txt", folder.text()),
+            access,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        let is_refused = done.stderr.contains("z.txt, which is closed by a rule");
+        assert_eq!(is_refused, holds, "{line}: {done:?}");
+        let is_there = folder.path().join("d/e/z.txt").exists() || line.contains("mkdir");
+        assert!(is_there || !holds, "{line}");
     }
 }
 

@@ -78,9 +78,9 @@ impl<'a> FileCommand<'a> {
         options.any(|option| !option.starts_with(b"--") && option.contains(&letter))
     }
 
-    /// Folders that go elsewhere with all that is in them.
+    /// Folders that go elsewhere, or away, with all that is in them.
     pub(super) fn carried(&self) -> &[&'a OsStr] {
-        let copies = || {
+        let takes_folders = || {
             let long = |option: &&OsStr| *option == "--recursive" || *option == "--archive";
             [b'r', b'R', b'a']
                 .into_iter()
@@ -89,7 +89,8 @@ impl<'a> FileCommand<'a> {
         };
         match (self.kind, self.operands.split_last()) {
             (Kind::Move, Some((_, sources))) => sources,
-            (Kind::Copy, Some((_, sources))) if copies() => sources,
+            (Kind::Copy, Some((_, sources))) if takes_folders() => sources,
+            (Kind::Remove, _) if takes_folders() => &self.operands,
             _ => &[],
         }
     }

@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass_core::tool::PlannedFile;
+use windlass_core::tool::{Access, DenyPattern, PlannedFile};
 use windlass_shell::Runs;
 
 use self::{
@@ -20,7 +20,7 @@ use self::{
     handles::{Changes, Operand},
 };
 use super::{change::Change, restriction::Restriction, shell::Shell, simple::Call};
-use crate::files::{brings_along, normalised, resolve};
+use crate::files::{below, normalised, resolve};
 
 /// Why a program is not started.
 pub(super) enum NotHeld {
@@ -30,6 +30,8 @@ pub(super) enum NotHeld {
     NotJudged,
     /// A folder brings along a file that becomes authority.
     Brings(OsString, String),
+    /// A folder holds a file that a rule closes.
+    Holds(OsString, String),
     /// The system refuses.
     Failed(std::io::Error),
 }
@@ -58,9 +60,18 @@ impl<'p> Shell<'p> {
             return Err(NotHeld::Moved(moved.clone()));
         }
         let command = FileCommand::new(kind, arguments);
+        // Those that were judged may hold more by now, and others were named by no word of the line.
+        // What may be read may be copied.
+        let closes = |deny: &&DenyPattern| kind != Kind::Copy || deny.access == Access::Read;
+        let closed = self.surroundings.plan.deny.iter().filter(closes);
+        let closed: Vec<String> = closed.map(|deny| deny.pattern.clone()).collect();
         for source in command.carried() {
-            if let Some(brought) = brings_along(Path::new(&self.directory.join(source))) {
+            let found = below(Path::new(&self.directory.join(source)), &closed);
+            if let Some(brought) = found.brings {
                 return Err(NotHeld::Brings((*source).to_owned(), brought));
+            }
+            if let Some(held) = found.holds {
+                return Err(NotHeld::Holds((*source).to_owned(), held));
             }
         }
         let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
