@@ -9,6 +9,7 @@ mod bad_input;
 mod demo;
 mod engine_endings;
 mod journal;
+mod led_to;
 mod output;
 mod permission;
 mod places;
