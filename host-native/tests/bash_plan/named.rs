@@ -10,14 +10,26 @@ use super::support::Folder;
 #[test]
 fn perm_4_in_a_directory_that_is_gone_no_name_is_given_to_a_program() {
     for (line, marker) in [
-        ("mkdir n && cd n && rmdir ../n; x=W/secret; cat ${x}.txt", "TOP"),
-        ("mkdir n && cd n && rmdir ../n; x=../secret; cat ${x}.txt", "TOP"),
+        (
+            "mkdir n && cd n && rmdir ../n; x=W/secret; cat ${x}.txt",
+            "TOP",
+        ),
+        (
+            "mkdir n && cd n && rmdir ../n; x=../secret; cat ${x}.txt",
+            "TOP",
+        ),
         (
             "mkdir n && cd n && rmdir ../n; mkdir -p W/'n (deleted)/sub'; x=secret; cat W/d/../$x.txt",
             "TOP",
         ),
-        ("mkdir n && cd n && rmdir ../n; x=W/.mcp; echo hi | tee $x.json", "hi"),
-        ("mkdir n && cd n && rmdir ../n; echo W/secret.txt | xargs cat", "TOP"),
+        (
+            "mkdir n && cd n && rmdir ../n; x=W/.mcp; echo hi | tee $x.json",
+            "hi",
+        ),
+        (
+            "mkdir n && cd n && rmdir ../n; echo W/secret.txt | xargs cat",
+            "TOP",
+        ),
     ] {
         let folder = Folder::new();
         fs::write(folder.path().join("secret.txt"), "TOP").unwrap();
@@ -29,7 +41,8 @@ fn perm_4_in_a_directory_that_is_gone_no_name_is_given_to_a_program() {
         let (done, _) = folder.run(&plan).unwrap();
         assert!(!done.stdout.contains(marker), "{line}: {done:?}");
         assert!(
-            done.stderr.contains("the working directory is not there any more"),
+            done.stderr
+                .contains("the working directory is not there any more"),
             "{line}: {done:?}"
         );
         assert!(!folder.path().join(".mcp.json").exists(), "{line}");
@@ -52,7 +65,8 @@ fn perm_4_names_in_folders_are_held_against_the_rules_only_so_often() {
     let begin = Instant::now();
     let (done, _) = folder.run(&plan).unwrap();
     assert!(
-        done.stderr.contains("is more than can be held against the rules"),
+        done.stderr
+            .contains("is more than can be held against the rules"),
         "{done:?}"
     );
     assert!(begin.elapsed().as_secs() < 30, "{:?}", begin.elapsed());

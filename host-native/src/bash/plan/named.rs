@@ -195,19 +195,16 @@ impl<'p> Shell<'p> {
                 let named = named.to_owned();
                 bases.iter().take(count).map(move |base| base.join(&named))
             };
-            let why = asked
-                .names()
-                .flat_map(in_bases)
-                .find_map(|path| {
-                    // Whoever is to stop runs nothing more.
-                    if !effort.goes_on() || self.surroundings.control.is_stopping() {
-                        return Some(Why::TooMuch);
-                    }
-                    match effort.followed(&path) {
-                        Ok(real) => refuses(&normalised(&path)).or_else(|| refuses(&real)),
-                        Err(lost) => Some(Why::Lost(lost)),
-                    }
-                })?;
+            let why = asked.names().flat_map(in_bases).find_map(|path| {
+                // Whoever is to stop runs nothing more.
+                if !effort.goes_on() || self.surroundings.control.is_stopping() {
+                    return Some(Why::TooMuch);
+                }
+                match effort.followed(&path) {
+                    Ok(real) => refuses(&normalised(&path)).or_else(|| refuses(&real)),
+                    Err(lost) => Some(Why::Lost(lost)),
+                }
+            })?;
             refused(why)
         })
     }
