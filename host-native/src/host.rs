@@ -254,12 +254,16 @@ pub(crate) fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<Resolv
     paths
         .iter()
         .map(|asked| match crate::files::resolve(cwd, &asked.path) {
-            Ok(path) => Ok(ResolvedPath {
-                brings: (asked.carried)
-                    .then(|| crate::files::brings_along(path.as_ref()))
-                    .flatten(),
-                path,
-            }),
+            Ok(path) => {
+                let looked = || crate::files::below(path.as_ref(), &asked.closed);
+                let crate::files::Below { brings, holds } =
+                    asked.carried.then(looked).unwrap_or_default();
+                Ok(ResolvedPath {
+                    path,
+                    brings,
+                    holds,
+                })
+            }
             Err(error) => Err(error.to_string()),
         })
         .collect()

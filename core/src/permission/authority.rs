@@ -8,7 +8,7 @@ use alloc::{string::String, vec::Vec};
 
 use super::{
     CallFacts, Mode, PathFact, Rule, Source, Specifier, Standing, glob, path_pattern,
-    path_pattern::is_under,
+    path_pattern::{is_under, lexical},
 };
 use crate::{spec::Environment, tool::Access};
 
@@ -165,17 +165,21 @@ pub(super) fn changed_by(standing: &Standing<'_>, call: CallFacts<'_>) -> Option
     }
     let is_approved = is_approved_line(standing, call);
     let mut facts = (call.paths.iter()).filter(|fact| fact.access == Access::Write);
-    let by_path = facts.find(|fact| {
-        let is_named = || {
-            let mut allow = standing.rules.allow.iter();
-            allow.any(|rule| names_path(rule, &fact.path, standing))
+    let by_path = facts.find_map(|fact| {
+        let written = written_name(fact, standing);
+        let names = || [&fact.path].into_iter().chain(&written);
+        let is_place = |path: &&String| is_place(path, standing.environment);
+        let place = match fact.is_brought() {
+            true => &fact.path,
+            false => names().find(is_place)?,
         };
-        (fact.is_brought() || is_place(&fact.path, standing.environment))
-            && !(is_approved && is_written_as_the_place(fact, standing))
-            && !is_named()
+        let mut allow = standing.rules.allow.iter();
+        let is_named = allow.any(|rule| names().any(|path| names_path(rule, path, standing)))
+            || is_approved && is_written_as_the_place(fact, standing);
+        (!is_named).then(|| place.clone())
     });
-    if let Some(fact) = by_path {
-        return Some(fact.path.clone());
+    if by_path.is_some() {
+        return by_path;
     }
     match is_approved {
         true => None,
@@ -200,13 +204,18 @@ pub(super) fn is_approved_line(standing: &Standing<'_>, call: CallFacts<'_>) -> 
     })
 }
 
+/// The absolute name under which a call names a file: what is a place by the name of a link is one wherever the link leads. None of
+/// what only comes along.
+fn written_name(fact: &PathFact, standing: &Standing<'_>) -> Option<String> {
+    (!fact.is_brought()).then(|| lexical(&standing.environment.cwd, &fact.written))
+}
+
 /// Whether a line itself says which place it changes: not where it only leads there, through a link or because something comes along.
 fn is_written_as_the_place(fact: &PathFact, standing: &Standing<'_>) -> bool {
     let name = |path: &str| String::from(path.rsplit('/').next().unwrap_or_default());
-    let written = path_pattern::lexical("/", &fact.written);
-    !fact.is_brought()
-        && is_place(&written, standing.environment)
-        && name(&written) == name(&fact.path)
+    written_name(fact, standing).is_some_and(|written| {
+        is_place(&written, standing.environment) && name(&written) == name(&fact.path)
+    })
 }
 
 /// The file or folder of the program itself that a call reads or changes and that is closed to tools.

@@ -46,14 +46,15 @@ fn has_its_texts(pattern: &str, path: &str) -> bool {
     })
 }
 
-/// Whether an absolute pattern may cover something below a folder: every name on the way there fits.
+/// Whether an absolute pattern is about something below a folder: every name on the way there fits. One that stands for any number
+/// of names on that way is about every folder, and is not meant.
 pub(super) fn may_cover_below(pattern: &str, folder: &str) -> bool {
     let mut wanted = pattern.trim_end_matches('/').split('/');
     for name in folder.trim_end_matches('/').split('/') {
         match wanted.next() {
             // What lies above is closed, and this with it.
             None => return true,
-            Some(segment) if segment.contains("**") => return true,
+            Some(segment) if segment.contains("**") => return covers(pattern, folder),
             Some(segment) if !covers(segment, name) => return false,
             Some(_) => {}
         }

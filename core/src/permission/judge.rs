@@ -147,20 +147,22 @@ pub struct PathFact {
     pub path: String,
     /// What is done to it.
     pub access: Access,
-    /// As it was given to the host to resolve; empty for what comes along with a folder that is copied or moved.
+    /// As it was given to the host to resolve; empty for what lies below a folder and goes with it: that is asked about.
     #[serde(default)]
     pub written: String,
 }
 
 impl PathFact {
-    /// What was asked, and where the host says that it leads: the path itself, behind a place that becomes authority and that comes along.
+    /// What was asked, and where the host says that it leads: the path itself, behind what lies below it and goes with it: a place that
+    /// becomes authority, a file that a rule closes.
     pub(crate) fn found(asked: Self, real: ResolvedPath) -> impl Iterator<Item = Self> {
-        let brought = real.brings.map(|below| Self::brought(&real.path, &below));
+        let below = [real.brings, real.holds].into_iter().flatten();
+        let below: Vec<Self> = (below.map(|below| Self::below(&real.path, &below))).collect();
         let itself = Self {
             path: real.path,
             ..asked
         };
-        brought.into_iter().chain([itself])
+        below.into_iter().chain([itself])
     }
 
     /// A path as it was written, until the host says where it leads.
@@ -172,13 +174,13 @@ impl PathFact {
         }
     }
 
-    /// Whether it is not named by the call, but comes along with a folder that is copied or moved.
+    /// Whether it is not named by the call, but goes with a folder that is copied, moved or removed.
     pub(super) fn is_brought(&self) -> bool {
         self.written.is_empty() && self.access == Access::Write
     }
 
-    /// A place that becomes authority and that comes along with a folder that is copied or moved.
-    fn brought(folder: &str, below: &str) -> Self {
+    /// What goes with a folder that is copied, moved or removed.
+    fn below(folder: &str, below: &str) -> Self {
         Self {
             path: [folder.trim_end_matches('/'), "/", below].concat(),
             access: Access::Write,
@@ -201,6 +203,7 @@ pub(crate) fn named_paths(tool: &ToolDefinition, input: &RawJson, cwd: &str) -> 
                 path,
                 access: param.access,
                 carried: false,
+                closed: Vec::new(),
             })
         })
         .collect()
@@ -524,10 +527,17 @@ pub(super) fn concern(rule: &Rule, standing: &Standing<'_>, call: CallFacts<'_>)
             }
             let patterns = path_pattern::absolute(rule, pattern, standing);
             // A file that must not be read must not be written either.
-            sure(call.paths.iter().any(|fact| {
+            let is_about = |fact: &&PathFact| {
                 (fact.access == Access::Write || !rule.is_edit())
                     && patterns.iter().any(|p| glob::covers(p, &fact.path))
-            }))
+            };
+            let found: Vec<&PathFact> = call.paths.iter().filter(is_about).collect();
+            // What goes with a folder is asked about.
+            match found.iter().any(|fact| !fact.is_brought()) {
+                true => Concern::Yes,
+                false if found.is_empty() => Concern::No,
+                false => Concern::Perhaps,
+            }
         }
         _ if !rule.names_tool(&call.tool.name) => Concern::No,
         Specifier::Any => Concern::Yes,

@@ -55,9 +55,8 @@ pub use update::{
     Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,
 };
 
-pub(crate) use path_pattern::closed_patterns;
-pub use path_pattern::deny_patterns;
-pub(crate) use path_pattern::is_under;
+pub use path_pattern::{closed_to, deny_patterns, look_for_closed};
+pub(crate) use path_pattern::{closed_patterns, is_under, lexical};
 pub use visible::visible;
 
 use serde::{Deserialize, Serialize};

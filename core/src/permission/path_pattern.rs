@@ -4,6 +4,7 @@ use alloc::{format, string::String, vec::Vec};
 
 use super::{Rule, Specifier, Standing, glob};
 use crate::{
+    effect::ResolvePath,
     spec::Environment,
     tool::{Access, DenyPattern},
 };
@@ -79,6 +80,27 @@ pub(crate) fn closed_patterns(environment: &Environment) -> impl Iterator<Item =
     })
 }
 
+/// The patterns of what nobody may do this to: of these deny rules, and of the files of the program itself. What may be read may be
+/// copied.
+#[must_use]
+pub fn closed_to(access: Access, deny: &[DenyPattern], closed_places: &[String]) -> Vec<String> {
+    let closes = |deny: &&DenyPattern| access == Access::Write || deny.access == Access::Read;
+    let rules = deny.iter().filter(closes).map(|deny| deny.pattern.clone());
+    let places = closed_places.iter().map(|place| glob::escape(place));
+    rules.chain(places).collect()
+}
+
+/// Has the host look for what is closed below the folders among these paths that are copied, moved or removed.
+pub fn look_for_closed(paths: &mut [ResolvePath], standing: &Standing<'_>) {
+    if !paths.iter().any(|asked| asked.carried) {
+        return;
+    }
+    let deny = deny_patterns(standing);
+    for asked in paths.iter_mut().filter(|asked| asked.carried) {
+        asked.closed = closed_to(asked.access, &deny, &standing.environment.closed_places);
+    }
+}
+
 pub(crate) fn is_under(root: &str, path: &str) -> bool {
     let root = root.trim_end_matches('/');
     path.strip_prefix(root)
@@ -87,7 +109,7 @@ pub(crate) fn is_under(root: &str, path: &str) -> bool {
 
 /// A path as it is written, made absolute without looking at any file: only for what the host has not
 /// resolved.
-pub(super) fn lexical(base: &str, path: &str) -> String {
+pub(crate) fn lexical(base: &str, path: &str) -> String {
     let from_base = if path.starts_with('/') { "" } else { base };
     let mut out = String::with_capacity(from_base.len() + path.len() + 2);
     for part in from_base.split('/').chain(path.split('/')) {

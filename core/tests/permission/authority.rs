@@ -52,7 +52,9 @@ fn the_host_is_asked_what_comes_along_with_folders() {
         ("cp a b", &[]),
         ("cp -p a b", &[]),
         ("mv a b", &["/w/a"]),
-        ("rm -r a", &[]),
+        ("rm -r a", &["/w/a"]),
+        ("rm --recursive -f a/b", &["/w/a/b"]),
+        ("rm a", &[]),
         ("mkdir -p a", &[]),
     ] {
         assert_eq!(carried(line), expected, "{line}");
@@ -150,8 +152,8 @@ fn bringing(line: &str, brings: &str) -> Call {
         CWD,
         |asked| {
             Ok::<_, ()>(ResolvedPath {
-                path: real(&asked.path),
                 brings: asked.carried.then(|| brings.to_owned()),
+                ..ResolvedPath::at(real(&asked.path))
             })
         },
     );

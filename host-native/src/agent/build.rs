@@ -20,7 +20,7 @@ use windlass_core::{
 };
 
 use super::{
-    Agent, AgentBuilder, BuildError, McpServer, Parts,
+    Agent, AgentBuilder, BuildError, McpServer, Parts, Words,
     builtin::{Offered, Selection},
     places,
 };
@@ -310,10 +310,17 @@ impl AgentBuilder {
         let said = self.own_directories.iter().map(|path| real(path));
         let works_in = |own: &PathBuf| roots.first().is_some_and(|cwd| cwd.starts_with(own));
         let said = said.filter(|own| !works_in(own));
+        let words = Words::new(roots, home.map(Path::new));
+        let named = words.of_commands(self.started.iter().map(String::as_str));
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
         let search = std::env::var_os("PATH");
         self.closed_places()
             .chain(said)
             .chain(places::of(roots, home.map(Path::new), search.as_deref()))
+            .chain(named.places)
+            .chain(words.of_variables(variables))
             .map(|path| path.display().to_string())
             .collect()
     }

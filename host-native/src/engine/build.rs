@@ -22,6 +22,7 @@ use windlass_engine::{
 
 use super::{
     launch::Launch,
+    own_places,
     surroundings::{Surroundings, resolved},
 };
 use crate::{
@@ -139,6 +140,7 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
             .iter()
             .map(|flag| format!("--{flag} has no effect: there is no such thing here")),
     );
+    warnings.extend(own_places::add(launch, &surroundings, &mut spec));
     let sandbox = sandbox(launch, &surroundings, &mut spec, &mut warnings)?;
     if let Some(model) = &flags.model {
         spec.model = resolved(&spec, model);

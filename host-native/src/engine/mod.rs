@@ -29,6 +29,7 @@ mod launch;
 mod life;
 mod listings;
 mod output;
+mod own_places;
 mod permissions;
 mod preparing;
 mod project_files;

@@ -145,7 +145,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    fn new(
+    pub(super) fn new(
         source: FsGrant,
         protected: Vec<String>,
         behind: &BTreeMap<String, BTreeSet<String>>,

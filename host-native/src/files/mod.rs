@@ -24,7 +24,7 @@ mod tree;
 mod walk;
 mod write;
 
-pub(crate) use carried::{brings, brings_along};
+pub(crate) use carried::{Below, below};
 #[cfg(unix)]
 pub(crate) use links::Lost;
 pub(crate) use links::followed;

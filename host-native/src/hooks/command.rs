@@ -75,6 +75,11 @@ impl HookCommand {
         }
     }
 
+    /// The command line.
+    pub(crate) fn command(&self) -> &str {
+        &self.command
+    }
+
     /// The same for a command that nobody waits for and whose answer nobody reads. Its time is that of the registration.
     #[must_use]
     pub fn going_on_by_itself(mut self) -> Self {

@@ -10,6 +10,7 @@ mod demo;
 mod engine_endings;
 mod environment;
 mod journal;
+mod led_to;
 mod output;
 mod permission;
 mod places;

@@ -220,14 +220,16 @@ fn edits_workspace(part: &Part, standing: &Standing<'_>, facts: &[PathFact]) -> 
             let is_root = standing.workspace_roots().any(|root| is_under(real, root));
             standing.in_workspace(real)
                 && !(used.removed && is_root && !used.is_folder_of_it)
-                && !standing
-                    .deny_rules()
-                    .any(|rule| lies_below(rule, real, standing))
+                && !(used.carried
+                    && standing
+                        .deny_rules()
+                        .any(|rule| lies_below(rule, real, standing)))
         })
     })
 }
 
-/// Whether what a deny rule closes may lie somewhere below a folder.
+/// Whether a deny rule is about what lies below a folder, as far as its text shows. What it closes in any folder (`**`) the host
+/// has looked for ([`ResolvedPath::holds`](crate::effect::ResolvedPath::holds)).
 fn lies_below(rule: &Rule, folder: &str, standing: &Standing<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;

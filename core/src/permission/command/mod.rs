@@ -182,6 +182,7 @@ impl CommandLine {
                 path: path.clone(),
                 access: used.access,
                 carried: used.carried,
+                closed: Vec::new(),
             };
             if paths.len() < MOST_FILES && !paths.contains(&asked) {
                 paths.push(asked);

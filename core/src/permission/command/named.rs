@@ -193,7 +193,7 @@ fn may_be_opened(name: &str) -> bool {
 /// cannot hold against the rules.
 #[must_use]
 pub fn may_be_refused(plan: &CommandPlan, program: &str, argument: &Argument<'_>) -> bool {
-    !plan.deny.is_empty() || may_change(program, argument)
+    !plan.deny.is_empty() || !plan.closed_places.is_empty() || may_change(program, argument)
 }
 
 /// A text, and what of it stands before the first mark.

@@ -91,15 +91,12 @@ impl Thread {
         let observed = if tool.paths.is_empty() {
             Vec::new()
         } else {
-            let named = call.paths.iter().map(|fact| &fact.path);
-            named
-                .filter_map(|p| shared.observed.get(p))
-                .cloned()
-                .collect()
+            self.observed(shared, call)
         };
         let input = match tool.core {
             Some(CoreTool::EnterWorktree) => worktree_input(call, None),
-            _ => input.clone(),
+            _ if tool.paths.is_empty() => input.clone(),
+            _ => self.reachable(tool, call, &grant, input),
         };
         ToolCall {
             tool_use_id: call.id.clone(),

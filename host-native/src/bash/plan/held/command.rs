@@ -78,11 +78,12 @@ impl<'a> FileCommand<'a> {
         options.any(|option| !option.starts_with(b"--") && option.contains(&letter))
     }
 
-    /// Folders that go elsewhere with all that is in them.
+    /// Folders that go elsewhere, or away, with all that is in them.
     pub(super) fn carried(&self) -> &[&'a OsStr] {
         let carries = match self.kind {
             Kind::Move => true,
-            Kind::Copy => self.copies_folders(),
+            Kind::Copy => self.takes_folders(),
+            Kind::Remove if self.takes_folders() => return &self.operands,
             _ => false,
         };
         match self.operands.split_last() {
@@ -93,7 +94,7 @@ impl<'a> FileCommand<'a> {
         }
     }
 
-    fn copies_folders(&self) -> bool {
+    fn takes_folders(&self) -> bool {
         let has_letter = || {
             let mut letters = [b'r', b'R', b'a'].into_iter();
             letters.any(|letter| self.has_letter(letter))

@@ -13,8 +13,8 @@ use std::{
 };
 
 use windlass_core::{
-    permission::{Argument, RefusedFile, refused_file},
-    tool::PlannedFile,
+    permission::closed_to,
+    tool::{Access, PlannedFile},
 };
 use windlass_shell::Runs;
 
@@ -23,7 +23,7 @@ use self::{
     handles::{Changes, Operand},
 };
 use super::{change::Change, restriction::Restriction, shell::Shell, simple::Call};
-use crate::files::{brings, brings_along, normalised, resolve};
+use crate::files::{below, normalised, resolve};
 
 /// Why a program is not started.
 pub(super) enum NotHeld {
@@ -33,8 +33,8 @@ pub(super) enum NotHeld {
     NotJudged,
     /// A folder brings along a file that becomes authority.
     Brings(OsString, String),
-    /// A folder brings along a file that a rule closes.
-    BringsClosed(OsString, String),
+    /// A folder holds a file that a rule closes.
+    Holds(OsString, String),
     /// The system refuses.
     Failed(std::io::Error),
 }
@@ -63,13 +63,23 @@ impl<'p> Shell<'p> {
             return Err(NotHeld::Moved(moved.clone()));
         }
         let command = FileCommand::new(kind, arguments);
+        // Those that were judged may hold more by now, and others were named by no word of the line.
+        let plan = self.surroundings.plan;
+        let access = match kind {
+            Kind::Copy => Access::Read,
+            _ => Access::Write,
+        };
+        let closed = closed_to(access, &plan.deny, &plan.closed_places);
         for source in command.carried() {
-            let folder = self.directory.join(source);
-            if let Some(brought) = brings_along(Path::new(&folder)) {
+            // A rule is about the file itself, not about a link to its folder.
+            let folder = PathBuf::from(self.directory.join(source));
+            let folder = std::fs::canonicalize(&folder).unwrap_or(folder);
+            let found = below(&folder, &closed);
+            if let Some(brought) = found.brings {
                 return Err(NotHeld::Brings((*source).to_owned(), brought));
             }
-            if let Some(closed) = self.brings_closed(Path::new(&folder), command.kind) {
-                return Err(NotHeld::BringsClosed((*source).to_owned(), closed));
+            if let Some(held) = found.holds {
+                return Err(NotHeld::Holds((*source).to_owned(), held));
             }
         }
         let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
@@ -85,24 +95,6 @@ impl<'p> Shell<'p> {
             return Ok(None);
         }
         Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
-    }
-
-    /// A file below a folder that a rule closes where it is: under another name it would be open. What is copied is read, what is
-    /// moved is changed.
-    fn brings_closed(&self, folder: &Path, kind: Kind) -> Option<String> {
-        let plan = self.surroundings.plan;
-        if plan.deny.is_empty() && plan.closed_places.is_empty() {
-            return None;
-        }
-        let folder = std::fs::canonicalize(folder).ok()?;
-        let program = if kind == Kind::Copy { "cat" } else { "mv" };
-        let is_closed = |path: &Path| {
-            // What is no text in a name fits what stands for anything.
-            let path = path.to_string_lossy();
-            let refused = refused_file(plan, program, &Argument::default(), &path);
-            refused == Some(RefusedFile::Closed)
-        };
-        brings(&folder, |below| is_closed(&folder.join(below)))
     }
 
     /// An argument that names a file of the plan and leads elsewhere now.
