@@ -55,8 +55,8 @@ pub use update::{
     Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,
 };
 
-pub use path_pattern::deny_patterns;
 pub(crate) use path_pattern::is_under;
+pub use path_pattern::{deny_patterns, literal_pattern, normal_patterns};
 pub use visible::visible;
 
 use serde::{Deserialize, Serialize};
