@@ -353,9 +353,13 @@ fn address(text: &str) -> Result<Url, EndpointError> {
     };
     // `localhost:11434` is read as an address whose scheme is `localhost`.
     if !text.contains("://") {
-        let reason =
-            "it does not say how the server is spoken to: write http:// or https:// before it";
-        return Err(unusable("…", reason));
+        let meant = machine_without_scheme(text.trim());
+        let meant = meant.map_or_else(
+            || "write http:// or https:// before it".to_owned(),
+            |machine| format!("write http://{machine} or https://{machine}"),
+        );
+        let reason = format!("it does not say how the server is spoken to: {meant}");
+        return Err(unusable("…", &reason));
     }
     let url = Url::parse(text.trim()).map_err(|error| unusable("…", &error.to_string()))?;
     let shown = match url.host_str() {
@@ -374,6 +378,22 @@ fn address(text: &str) -> Result<Url, EndpointError> {
         return Err(unusable(&shown, reason));
     }
     Ok(url)
+}
+
+/// This machine or a numeric address, where no more than the scheme is missing. Anything else may be a key.
+fn machine_without_scheme(text: &str) -> Option<String> {
+    let url = Url::parse(&format!("http://{text}")).ok()?;
+    let is_plain = url.username().is_empty() && url.password().is_none();
+    let host = url.host_str().filter(|_| is_plain)?;
+    let is_number = host
+        .trim_matches(['[', ']'])
+        .parse::<std::net::IpAddr>()
+        .is_ok();
+    match (host == "localhost" || is_number, url.port()) {
+        (false, _) => None,
+        (true, Some(port)) => Some(format!("{host}:{port}")),
+        (true, None) => Some(host.to_owned()),
+    }
 }
 
 fn user_agent(client: Option<&str>) -> String {
