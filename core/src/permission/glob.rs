@@ -309,7 +309,7 @@ fn class(rest: &mut Vec<u8>) -> Option<Token> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{alternatives, covers, escape};
+    use super::{alternatives, covers, escape, normal};
 
     #[test]
     fn alternatives_are_written_out() {
