@@ -104,6 +104,8 @@ pub mod plugins;
 mod redact;
 pub mod sandbox;
 pub mod store;
+#[doc(hidden)]
+pub mod warning;
 mod worktree;
 
 pub use agent::{

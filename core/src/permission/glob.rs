@@ -64,6 +64,9 @@ pub(super) fn may_cover_below(pattern: &str, folder: &str) -> bool {
 
 /// What is wrong with a pattern that readers do not agree about: one that is a rule must mean the same to all of them.
 pub(super) fn fault(pattern: &str) -> Option<&'static str> {
+    if pattern == ".." || normal(pattern).is_none() {
+        return Some("a `..` stands behind a name with wildcards: write the path that is meant");
+    }
     let bytes = pattern.as_bytes();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -105,6 +108,45 @@ fn class_end(bytes: &[u8], begin: usize) -> Result<usize, &'static str> {
             }
         }
     }
+}
+
+/// A pattern in which every path is written as files are found: without `.`, `..` and repeated slashes. None where `..` stands
+/// behind a name that is a pattern: nobody can say what lies above all that it fits.
+pub(super) fn normal(pattern: &str) -> Option<String> {
+    let is_wild = |name: &str| {
+        let mut chars = name.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '*' | '?' | '[' => return true,
+                '\\' => drop(chars.next()),
+                _ => {}
+            }
+        }
+        false
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for name in pattern.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => match names.pop() {
+                Some(above) if is_wild(above) => return None,
+                _ => {}
+            },
+            name => names.push(name),
+        }
+    }
+    let mut out = String::with_capacity(pattern.len());
+    for name in &names {
+        if !out.is_empty() || pattern.starts_with('/') {
+            out.push('/');
+        }
+        out.push_str(name);
+    }
+    // What is meant by the slash at the end stays: directories only.
+    if pattern.ends_with('/') || names.is_empty() {
+        out.push('/');
+    }
+    Some(out)
 }
 
 /// Text as a pattern that means just this text.
@@ -294,7 +336,7 @@ fn class(rest: &mut Vec<u8>) -> Option<Token> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{alternatives, covers, escape};
+    use super::{alternatives, covers, escape, normal};
 
     #[test]
     fn alternatives_are_written_out() {
@@ -372,6 +414,24 @@ mod tests {
         let odd = "/w/[id]/{a,b}/*?\\";
         assert!(covers(&escape(odd), odd));
         assert!(!covers(&escape("/w/[id]"), "/w/i"));
+    }
+
+    #[test]
+    fn conf_12_a_pattern_is_made_normal_before_it_is_compared() {
+        let table = [
+            ("/w/./x.pem", Some("/w/x.pem")),
+            ("/w//x/*.pem", Some("/w/x/*.pem")),
+            ("/w/x/../y/.", Some("/w/y")),
+            ("/w/\\*/../y", Some("/w/y")),
+            ("/w/**/x/../y", Some("/w/**/y")),
+            ("/w/x/", Some("/w/x/")),
+            ("/../..", Some("/")),
+            ("/w/*/../y", None),
+            ("/w/[ab]/../y", None),
+        ];
+        for (pattern, expected) in table {
+            assert_eq!(normal(pattern).as_deref(), expected, "{pattern}");
+        }
     }
 
     #[test]

@@ -55,7 +55,9 @@ pub use update::{
     Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,
 };
 
-pub use path_pattern::{closed_to, deny_patterns, look_for_closed};
+pub use path_pattern::{
+    closed_to, deny_patterns, literal_pattern, look_for_closed, normal_patterns,
+};
 pub(crate) use path_pattern::{closed_patterns, is_under, lexical};
 pub use visible::visible;
 

@@ -43,9 +43,29 @@ pub(super) fn absolute(rule: &Rule, pattern: &str, standing: &Standing<'_>) -> V
     };
     anchored
         .iter()
-        .filter_map(|pattern| glob::alternatives(pattern))
-        .flatten()
+        .flat_map(|pattern| normal_patterns(pattern).unwrap_or_default())
         .collect()
+}
+
+/// The patterns that a pattern of a person stands for, as they are compared with the real paths of files: one for each of its
+/// alternatives in braces, without `.`, `..` and repeated slashes. All that close files are made here, whoever compares them.
+///
+/// # Errors
+/// What cannot be understood, in words: a pattern that would close nothing must not pass for one that does.
+pub fn normal_patterns(pattern: &str) -> Result<Vec<String>, &'static str> {
+    let alternatives = glob::alternatives(pattern)
+        .ok_or("it holds more alternatives in braces than are compared")?;
+    if let Some(fault) = alternatives.iter().find_map(|one| glob::fault(one)) {
+        return Err(fault);
+    }
+    let normal = alternatives.iter().filter_map(|one| glob::normal(one));
+    Ok(normal.collect())
+}
+
+/// Text as a pattern that means just this text: the names of files may look like patterns.
+#[must_use]
+pub fn literal_pattern(text: &str) -> String {
+    glob::escape(text)
 }
 
 /// The file deny rules as patterns for the host's resolver: what they cover is unreachable, not

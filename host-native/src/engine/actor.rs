@@ -327,7 +327,7 @@ impl Engine {
 
     /// Something a person should know who looks for it.
     pub(super) fn warn(&self, warning: &str) {
-        anstream::eprintln!("windlass: {warning}");
+        crate::warning::warn(&warning.to_string());
         self.log.note(Topic::Engine, || warning.to_owned());
     }
 

@@ -185,7 +185,7 @@ fn drawn(agent: Agent, launch: &Launch, initialize: &Initialize) -> Result<Bluep
         let schema = RawJson::parse(schema.as_str()).map_err(|error| wrong(error.to_string()))?;
         spec.output = Some(output_format(&schema).map_err(|error| wrong(error.reason))?);
     }
-    agents_of_flag(flags.agents.as_deref(), &mut spec, &mut warnings);
+    agents_of_flag(flags.agents.as_deref(), &mut spec)?;
     spec.persist = !flags.no_session_persistence;
     if spec.persist {
         spec.environment.transcript = launch.store().place_of_any();
@@ -419,24 +419,25 @@ fn system_prompt(launch: &Launch) -> Result<SystemPrompt, StartError> {
     Ok(prompt)
 }
 
-fn agents_of_flag(json: Option<&str>, spec: &mut Spec, warnings: &mut Vec<String>) {
-    let Some(json) = json else { return };
-    let definitions: BTreeMap<String, RawJson> = match serde_json::from_str(json) {
-        Ok(definitions) => definitions,
-        Err(error) => {
-            warnings.push(format!("--agents is left out: {error}"));
-            return;
-        }
+/// None is left out: another agent of its name, which may do more, would take its place.
+fn agents_of_flag(json: Option<&str>, spec: &mut Spec) -> Result<(), StartError> {
+    let Some(json) = json else { return Ok(()) };
+    let wrong = |reason: String| StartError::Flag {
+        flag: "agents",
+        reason,
     };
+    let definitions: BTreeMap<String, RawJson> =
+        serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
     for (name, definition) in definitions {
-        let read = definition
+        let of_agent = |reason: String| wrong(format!("the agent {name}: {reason}"));
+        let definition = definition
             .decode::<AgentDefinition>()
-            .map_err(|error| error.to_string());
-        match read.and_then(|read| AgentSpec::new(&name, read).map_err(|error| error.to_string())) {
-            Ok(agent) => spec.agents.add(agent),
-            Err(reason) => warnings.push(format!("the agent {name} is left out: {reason}")),
-        }
+            .map_err(|error| of_agent(error.to_string()))?;
+        let agent = AgentSpec::new(&name, definition);
+        spec.agents
+            .add(agent.map_err(|error| of_agent(error.to_string()))?);
     }
+    Ok(())
 }
 
 /// The core's own tools, as far as they are wanted and there is somebody for whom they make sense.

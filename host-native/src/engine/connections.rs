@@ -122,7 +122,7 @@ impl Engine {
                 "windlass: the agent {agent} goes without its MCP server {name}: {reason}"
             ),
             (None, Err(reason)) => {
-                anstream::eprintln!("windlass: the MCP server {name} is not connected: {reason}");
+                crate::warning::warn(&format!("the MCP server {name} is not connected: {reason}"));
             }
             (_, Ok(())) => {}
         }

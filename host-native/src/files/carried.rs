@@ -10,7 +10,7 @@ use windlass_core::{
     tool::{Access, DenyPattern, FsGrant},
 };
 
-use super::grant::{Grant, slashed};
+use super::grant::{Grant, slashed, with_followed};
 
 /// More entries than anybody wants to wait for.
 const MOST_ENTRIES: usize = 200_000;
@@ -78,14 +78,14 @@ fn below_of(folder: &Path, closed: &[String], most: usize) -> Below {
     found
 }
 
-/// What these patterns close; none if they cannot be read.
+/// What these patterns close, where their beginnings lead at this moment too; none if they cannot be read.
 fn closing(patterns: &[String]) -> Option<Grant> {
     let deny = patterns.iter().map(|pattern| DenyPattern {
         pattern: pattern.clone(),
         access: Access::Read,
     });
     let source = FsGrant {
-        deny: deny.collect(),
+        deny: with_followed(&deny.collect::<Vec<_>>()),
         ..FsGrant::default()
     };
     Grant::new(source, Vec::new(), &BTreeMap::new()).ok()

@@ -26,6 +26,8 @@ mod write;
 
 pub(crate) use carried::{Below, below};
 #[cfg(unix)]
+pub(crate) use grant::with_followed;
+#[cfg(unix)]
 pub(crate) use links::Lost;
 pub(crate) use links::followed;
 pub(crate) use resolve::normalised;

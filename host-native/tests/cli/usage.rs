@@ -226,7 +226,7 @@ fn what_cannot_be_read_is_named() {
         ),
         (
             ["--base-url", "192.0.2.7:8080/v1"],
-            "write http://192.0.2.7:8080/v1",
+            "write http://192.0.2.7:8080 or",
         ),
     ] {
         let done = windlass.run(&["-p", "hi", args[0], args[1]]);
