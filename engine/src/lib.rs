@@ -3,25 +3,25 @@
 //! - [`protocol`]: the lines that an SDK and its engine exchange, as a pure codec: no process, no pipe.
 //! - [`transcript`]: conversations as lines, in the form that the SDKs' session functions read.
 //! - [`store`]: where what lasts is kept: the seam, and memory.
-//! - [`settings`]: settings files, where they are, how they are merged, how permissions are written to them.
+//! - [`settings`]: what settings files say, how they are merged, how permissions are written into them.
 //! - [`project`]: what a project brings along: agents, commands, skills, standing instructions.
+//! - [`checkpoint`]: which file a session has changed after which message.
 //!
 //! [`block_uuid()`] is what the first two agree on: the ids of a message's content blocks.
 //!
-//! Nothing here starts a process or opens a socket; `checkpoint`, `settings` and `project` read and write files.
+//! It does no IO and knows no system: it reads texts and makes texts, paths are texts ([`path`]), and hosts open files, start
+//! programs and know what time it is. `cargo xtask test` builds it for wasm32 and looks for anything else.
 #![forbid(unsafe_code)]
 
-mod atomic;
 mod block_uuid;
 pub mod checkpoint;
-pub mod config_dir;
-mod line_file;
+pub mod path;
 pub mod project;
+pub mod project_key;
 pub mod protocol;
 pub mod settings;
 pub mod store;
 pub mod transcript;
 
-pub use atomic::{Readers, replace};
 pub use block_uuid::block_uuid;
-pub use line_file::{LineFile, read_text};
+pub use path::TextPath;

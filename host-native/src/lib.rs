@@ -38,6 +38,8 @@
 //! | messages as they come, and how a run ends | [`Run`] |
 //! | conversations | [`Session`] |
 //! | sessions that outlive the program | [`AgentBuilder::store`], [`store`] |
+//! | settings files, and whether a folder is trusted | [`settings`] |
+//! | what files were before a session changed them | [`checkpoints`] |
 //! | tools of your own | [`Tool`] for closures, [`McpServer`] for several under one name, [`AgentBuilder::plugin`] for component files |
 //! | commands that the operating system confines | [`AgentBuilder::sandbox`] |
 //! | who decides what may run | [`AgentBuilder::allowed_tools`], [`AgentBuilder::on_permission`] |
@@ -83,7 +85,9 @@ struct Embedding;
 pub mod agent;
 #[cfg(unix)]
 pub mod bash;
+pub mod checkpoints;
 pub mod child;
+mod config_dir;
 pub mod credentials;
 #[cfg(feature = "engine")]
 pub mod engine;
@@ -101,9 +105,12 @@ mod os;
 mod pages;
 #[cfg(feature = "plugins")]
 pub mod plugins;
+mod project;
 mod redact;
 pub mod sandbox;
+pub mod settings;
 pub mod store;
+mod text_path;
 #[doc(hidden)]
 pub mod warning;
 mod worktree;

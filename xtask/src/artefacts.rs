@@ -62,6 +62,12 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
             features,
         ]))?;
     }
+    // Nothing is made of it yet; it shows that it needs no system.
+    process::run(
+        workspace
+            .wasm_cargo("check")?
+            .args(["--lib", "--package", "windlass-engine"]),
+    )?;
     let modules = workspace.wasm_target().join(wasm::TARGET).join("wasm");
     let module = modules.join("windlass_browser.wasm");
     heavy(

@@ -15,6 +15,7 @@ mod package;
 mod parity;
 mod process;
 mod progress;
+mod purity;
 mod setup;
 mod sources;
 mod workspace;

@@ -1,77 +1,82 @@
 //! Which file was changed after which message.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    fs::{self, DirBuilder},
-    io,
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use windlass_core::Uuid;
 
-use crate::LineFile;
+use crate::path::TextPath;
 
 /// A line of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "type")]
-pub(super) enum Record {
+pub enum Record {
     /// A user message; the files behind it were changed while it was answered.
-    Message { message: Uuid },
+    Message {
+        /// Its id.
+        message: Uuid,
+    },
     /// A file, before its first change after that message.
-    File { path: PathBuf, before: Before },
+    File {
+        /// Its real path.
+        path: TextPath,
+        /// What it was.
+        before: Before,
+    },
 }
 
 /// What a file was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "was")]
-pub(super) enum Before {
+pub enum Before {
     /// Not there.
     Absent,
     /// A file with this content and these permission bits.
-    Content { digest: String, mode: Option<u32> },
+    Content {
+        /// The digest under which the content is kept.
+        digest: String,
+        /// The permission bits, where the system has any.
+        mode: Option<u32>,
+    },
     /// Something that is not kept.
     NotKept,
 }
 
-/// The index, in memory and in its file.
+/// All records of a session.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub struct Index {
     records: Vec<Record>,
     /// Files that were noted since the last message.
-    current: HashSet<PathBuf>,
+    current: HashSet<TextPath>,
+}
+
+impl Record {
+    /// The line of the index, with its end.
+    ///
+    /// # Errors
+    /// As the encoder says.
+    pub fn line(&self) -> serde_json::Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        Ok(line)
+    }
 }
 
 impl Index {
-    pub(super) fn read(path: &Path) -> io::Result<Self> {
-        let text = match fs::read(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(error),
-        };
+    /// Reads an index. A line that was torn off noted a change that was not made.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Self {
         let mut index = Self::default();
         for line in text.split(|byte| *byte == b'\n') {
-            // A line that was torn off noted a change that was not made.
             if let Ok(record) = serde_json::from_slice(line) {
                 index.take(record);
             }
         }
-        Ok(index)
+        index
     }
 
-    /// Adds a record to the file, then to what is known.
-    pub(super) fn add(&mut self, path: &Path, record: Record) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&record)?;
-        line.push(b'\n');
-        if let Some(folder) = path.parent() {
-            create_folder(folder)?;
-        }
-        LineFile::open(path)?.append(&line)?;
-        self.take(record);
-        Ok(())
-    }
-
-    fn take(&mut self, record: Record) {
+    /// Takes a record in that has been added to the file.
+    pub fn take(&mut self, record: Record) {
         match &record {
             Record::Message { .. } => self.current.clear(),
             Record::File { path, .. } => {
@@ -81,17 +86,21 @@ impl Index {
         self.records.push(record);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether nothing was noted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
     /// Whether a file was noted since the last message.
-    pub(super) fn has(&self, path: &Path) -> bool {
+    #[must_use]
+    pub fn has(&self, path: &TextPath) -> bool {
         self.current.contains(path)
     }
 
     /// The message that is being answered.
-    pub(super) fn last_message(&self) -> Option<Uuid> {
+    #[must_use]
+    pub fn last_message(&self) -> Option<Uuid> {
         self.records.iter().rev().find_map(|record| match record {
             Record::Message { message } => Some(*message),
             Record::File { .. } => None,
@@ -99,45 +108,29 @@ impl Index {
     }
 
     /// All files that were ever noted, each with how often it was.
-    pub(super) fn files(&self) -> BTreeMap<&Path, u32> {
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<&TextPath, u32> {
         let mut files = BTreeMap::new();
         for record in &self.records {
             if let Record::File { path, .. } = record {
-                *files.entry(path.as_path()).or_default() += 1;
+                *files.entry(path).or_default() += 1;
             }
         }
         files
     }
 
     /// What each file was when a message came, in the order of the changes; none if the message is not known.
-    pub(super) fn at(&self, message: Uuid) -> Option<Vec<(&Path, &Before)>> {
+    #[must_use]
+    pub fn at(&self, message: Uuid) -> Option<Vec<(&TextPath, &Before)>> {
         let wanted = Record::Message { message };
         let from = self.records.iter().position(|record| *record == wanted)?;
         let mut seen = HashSet::new();
         let files = self.records[from..]
             .iter()
             .filter_map(|record| match record {
-                Record::File { path, before } => Some((path.as_path(), before)),
+                Record::File { path, before } => Some((path, before)),
                 Record::Message { .. } => None,
             });
         Some(files.filter(|(path, _)| seen.insert(*path)).collect())
     }
-}
-
-pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-#[cfg(unix)]
-pub(super) fn mode_of(meta: &fs::Metadata) -> Option<u32> {
-    Some(std::os::unix::fs::MetadataExt::mode(meta) & 0o7777)
-}
-
-#[cfg(not(unix))]
-pub(super) fn mode_of(_: &fs::Metadata) -> Option<u32> {
-    None
 }

@@ -6,7 +6,8 @@ use similar::{Algorithm, ChangeTag, capture_diff_slices};
 const MOST_LINES: usize = 4_000;
 
 /// Lines that are new in the second text, and lines of the first that are gone.
-pub(super) fn changed(from: &[u8], to: &[u8]) -> (u64, u64) {
+#[must_use]
+pub fn changed_lines(from: &[u8], to: &[u8]) -> (u64, u64) {
     let from: Vec<&[u8]> = from.split_inclusive(|byte| *byte == b'\n').collect();
     let to: Vec<&[u8]> = to.split_inclusive(|byte| *byte == b'\n').collect();
     let same = |(a, b): &(&&[u8], &&[u8])| a == b;

@@ -1,7 +1,5 @@
 //! Commands: prompts that are kept as files.
 
-use std::path::Path;
-
 use windlass_core::{
     frontmatter::{Document, FrontmatterError},
     initialization::SlashCommand,
@@ -9,7 +7,7 @@ use windlass_core::{
     tools::skill::{LONGEST_TEXT, TextTooLong, within_limit},
 };
 
-use crate::settings::SettingSource;
+use crate::{path::TextPath, settings::SettingSource};
 
 /// Characters of a description that is taken from the text.
 const SHORT_DESCRIPTION: usize = 100;
@@ -69,10 +67,8 @@ impl Command {
     ///
     /// # Errors
     /// [`CommandError`].
-    pub fn parse(path: &Path, text: &str, source: SettingSource) -> Result<Self, CommandError> {
-        let parts = path.with_extension("");
-        let parts: Vec<_> = parts.iter().map(|part| part.to_string_lossy()).collect();
-        let name = parts.join(":");
+    pub fn parse(path: &TextPath, text: &str, source: SettingSource) -> Result<Self, CommandError> {
+        let name = name_of(path);
         if name.is_empty() || name.contains(char::is_whitespace) {
             return Err(CommandError::Name);
         }
@@ -149,6 +145,15 @@ impl Invocation {
             model: None,
         }
     }
+}
+
+/// Its names without what the last one ends in.
+fn name_of(path: &TextPath) -> String {
+    let mut names: Vec<&str> = path.names().collect();
+    if let (Some(last), Some(stem)) = (names.last_mut(), path.file_stem()) {
+        *last = stem;
+    }
+    names.join(":")
 }
 
 /// The command that a prompt begins with, and what follows it.

@@ -1,17 +1,14 @@
 //! Standing instructions: `CLAUDE.md` and what it imports.
 
-use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-};
+use std::collections::HashSet;
 
 use windlass_core::context::{MemoryFile, MemoryScope};
 
 use super::{
     FileProblem, ProjectPlaces,
-    read::{self, ReadFile, ReadProject},
+    read::{ReadFile, ReadProject},
 };
-use crate::settings::SettingSources;
+use crate::{path::TextPath, settings::SettingSources};
 
 /// Imports within imports that are followed.
 pub const MAX_IMPORT_DEPTH: usize = 5;
@@ -42,11 +39,11 @@ pub(super) fn load(
         bytes_left: MAX_INSTRUCTION_BYTES,
         files: Vec::new(),
     };
-    if sources.user {
-        reading.read(&places.config.root().join("CLAUDE.md"), MemoryScope::User);
+    if let Some(config) = places.config.as_ref().filter(|_| sources.user) {
+        reading.read(&config.join("CLAUDE.md"), MemoryScope::User);
     }
-    let root = repository(&places.cwd);
-    let folders: Vec<&Path> = places
+    let root = repository(&places.cwd, reader);
+    let folders: Vec<TextPath> = places
         .cwd
         .ancestors()
         .take_while(|folder| folder.starts_with(&root))
@@ -64,10 +61,10 @@ pub(super) fn load(
 }
 
 /// The folder of the repository around a folder; the folder itself outside of one.
-fn repository(cwd: &Path) -> PathBuf {
+fn repository(cwd: &TextPath, reader: &dyn ReadProject) -> TextPath {
     let mut above = cwd.ancestors();
-    let found = above.find(|folder| folder.join(".git").exists());
-    found.unwrap_or(cwd).to_path_buf()
+    let found = above.find(|folder| reader.exists(&folder.join(".git")));
+    found.unwrap_or_else(|| cwd.clone())
 }
 
 struct Reading<'a> {
@@ -75,7 +72,7 @@ struct Reading<'a> {
     reader: &'a dyn ReadProject,
     problems: &'a mut Vec<FileProblem>,
     /// Real paths: what was read once is not read again, whatever leads to it.
-    seen: HashSet<PathBuf>,
+    seen: HashSet<TextPath>,
     imports_left: usize,
     bytes_left: usize,
     files: Vec<MemoryFile>,
@@ -83,18 +80,18 @@ struct Reading<'a> {
 
 /// A file that may be instructions, and where it and its imports may lie.
 struct Named<'a> {
-    path: &'a Path,
+    path: &'a TextPath,
     scope: MemoryScope,
-    folders: &'a [PathBuf],
+    folders: &'a [TextPath],
     depth: usize,
 }
 
 impl Reading<'_> {
     /// A file that need not be there, and what it imports.
-    fn read(&mut self, path: &Path, scope: MemoryScope) {
-        let folders: Vec<PathBuf> = match (scope, path.parent()) {
+    fn read(&mut self, path: &TextPath, scope: MemoryScope) {
+        let folders: Vec<TextPath> = match (scope, path.parent()) {
             (MemoryScope::Project | MemoryScope::Local, Some(own)) => {
-                vec![self.places.cwd.clone(), own.to_path_buf()]
+                vec![self.places.cwd.clone(), own]
             }
             _ => Vec::new(),
         };
@@ -128,7 +125,7 @@ impl Reading<'_> {
         self.seen.insert(file.real);
         let imports = imports(&file.text);
         self.files.push(MemoryFile {
-            path: named.path.to_string_lossy().into_owned(),
+            path: named.path.to_string(),
             scope: named.scope,
             text: file.text,
         });
@@ -150,17 +147,17 @@ impl Reading<'_> {
 
     fn open(&self, named: &Named<'_>) -> Result<Option<ReadFile>, String> {
         match named.scope == MemoryScope::User && named.depth == 0 {
-            true => read::own(named.path),
+            true => self.reader.read_own(named.path),
             false => self.reader.read(named.path, named.folders),
         }
     }
 
-    fn leave_out(&mut self, path: &Path, problem: String) {
-        let path = path.to_path_buf();
+    fn leave_out(&mut self, path: &TextPath, problem: String) {
+        let path = path.clone();
         self.problems.push(FileProblem { path, problem });
     }
 
-    fn target(&self, from: &Path, import: &str) -> Option<PathBuf> {
+    fn target(&self, from: &TextPath, import: &str) -> Option<TextPath> {
         match import.strip_prefix("~/") {
             Some(below) => Some(self.places.home.as_ref()?.join(below)),
             None => Some(from.parent()?.join(import)),

@@ -12,7 +12,8 @@
 //! used is left out and named in [`ProjectFiles::problems`]: the others are there all the same.
 //!
 //! What is the project's is read as the model's tools read ([`ReadProject`]): no link leads out of the project, and no file comes
-//! in that a deny rule closes. The user's own files are the user's matter.
+//! in that a deny rule closes. The user's own files are the user's matter. Which files there are and what is in them is told by the
+//! host; here is decided which of them count, and for what.
 //!
 //! Files over [`MAX_FILE_BYTES`] are left out, and folders are searched [`MAX_DEPTH`] deep.
 
@@ -25,8 +26,6 @@ mod style;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
-
 use windlass_core::{
     agent::{Agent, AgentSource, parse_agent_file},
     context::{MemoryFile, OutputStyle},
@@ -38,28 +37,35 @@ use windlass_core::{
 
 pub use self::{
     command::{Command, CommandError, Invocation},
-    find::{MAX_DEPTH, MAX_FILE_BYTES},
+    find::MAX_DEPTH,
     memory::{MAX_IMPORT_DEPTH, MAX_INSTRUCTION_BYTES},
-    read::{ReadFile, ReadProject},
+    read::{Entry, EntryKind, MAX_FILE_BYTES, ReadFile, ReadProject},
 };
 use crate::{
-    config_dir::ConfigDir,
+    path::TextPath,
     settings::{SettingSource, SettingSources},
 };
 
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPlaces {
-    /// The user's configuration directory.
-    pub config: ConfigDir,
+    /// The user's configuration directory; none where it cannot be named.
+    pub config: Option<TextPath>,
     /// The working directory.
-    pub cwd: PathBuf,
+    pub cwd: TextPath,
     /// The user's home, for imports that begin with `~/`.
-    pub home: Option<PathBuf>,
+    pub home: Option<TextPath>,
 }
 
-/// How the files of a source are read.
-type Read<'a> = &'a dyn Fn(&Path) -> Result<Option<ReadFile>, String>;
+/// A source of files.
+struct Files<'a> {
+    reader: &'a dyn ReadProject,
+    source: SettingSource,
+    /// In which they are.
+    folder: TextPath,
+    /// In which the project's own may be, links followed.
+    project: &'a TextPath,
+}
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -81,23 +87,18 @@ pub struct ProjectFiles {
 }
 
 /// The name that an agent's file claims, however the rest of it reads: the one it says, or that of the file.
-fn agent_name(path: &Path, text: &str) -> String {
+fn agent_name(path: &TextPath, text: &str) -> String {
     let fields = Document::parse(text).ok().and_then(|it| it.front);
     let said = fields.and_then(|fields| Some(fields.text("name").ok()??.to_owned()));
-    said.unwrap_or_else(|| {
-        path.file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned()
-    })
+    said.unwrap_or_else(|| path.file_stem().unwrap_or_default().to_owned())
 }
 
 /// A file that is left out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {problem}", path.display())]
+#[error("{path}: {problem}")]
 pub struct FileProblem {
     /// The file.
-    pub path: PathBuf,
+    pub path: TextPath,
     /// Why, and what would help.
     pub problem: String,
 }
@@ -107,19 +108,19 @@ impl ProjectPlaces {
     #[must_use]
     pub fn load(&self, sources: SettingSources, reader: &dyn ReadProject) -> ProjectFiles {
         let mut found = ProjectFiles::default();
-        let project = std::slice::from_ref(&self.cwd);
         // The stronger source last: what it has takes the place of what was there.
         for source in [SettingSource::User, SettingSource::Project] {
-            if sources.has(source) {
-                let folder = self.folder(source);
-                let read = |path: &Path| match source {
-                    SettingSource::User => read::own(path),
-                    SettingSource::Project | SettingSource::Local => reader.read(path, project),
+            if let Some(folder) = self.folder(source).filter(|_| sources.has(source)) {
+                let files = Files {
+                    reader,
+                    source,
+                    folder,
+                    project: &self.cwd,
                 };
-                found.read_agents(&folder, source, &read);
-                found.read_commands(&folder, source, &read);
-                found.read_skills(&folder, &read);
-                found.read_styles(&folder, &read);
+                found.read_agents(&files);
+                found.read_commands(&files);
+                found.read_skills(&files);
+                found.read_styles(&files);
             }
         }
         found.commands.sort_by(|a, b| a.name.cmp(&b.name));
@@ -129,17 +130,28 @@ impl ProjectPlaces {
         found
     }
 
-    fn folder(&self, source: SettingSource) -> PathBuf {
+    fn folder(&self, source: SettingSource) -> Option<TextPath> {
         match source {
-            SettingSource::User => self.config.root().to_path_buf(),
-            SettingSource::Project | SettingSource::Local => self.cwd.join(".claude"),
+            SettingSource::User => self.config.clone(),
+            SettingSource::Project | SettingSource::Local => Some(self.cwd.join(".claude")),
+        }
+    }
+}
+
+impl Files<'_> {
+    fn read(&self, path: &TextPath) -> Result<Option<ReadFile>, String> {
+        match self.source {
+            SettingSource::User => self.reader.read_own(path),
+            SettingSource::Project | SettingSource::Local => {
+                (self.reader).read(path, std::slice::from_ref(self.project))
+            }
         }
     }
 }
 
 impl ProjectFiles {
     /// Takes away what commands and skills of a folder allow, because nobody has trusted the folder, and names these.
-    pub fn without_grants_of(&mut self, folder: &Path) -> Vec<String> {
+    pub fn without_grants_of(&mut self, folder: &TextPath) -> Vec<String> {
         let mut names = Vec::new();
         for command in &mut self.commands {
             if command.source != SettingSource::User && !command.allowed_tools.is_empty() {
@@ -149,7 +161,7 @@ impl ProjectFiles {
         }
         for skill in &mut self.skills {
             let is_of_folder = (skill.directory.as_ref())
-                .is_none_or(|directory| Path::new(directory).starts_with(folder));
+                .is_none_or(|directory| TextPath::from(directory.as_str()).starts_with(folder));
             if is_of_folder && !skill.allowed_tools.is_empty() {
                 skill.allowed_tools.clear();
                 names.push(skill.name.clone());
@@ -224,27 +236,28 @@ impl ProjectFiles {
     }
 
     /// A file's text; none, with a problem, if it may not or cannot be read.
-    fn text(&mut self, path: &Path, read: Read<'_>) -> Option<String> {
-        match read(path) {
+    fn text(&mut self, path: &TextPath, files: &Files<'_>) -> Option<String> {
+        match files.read(path) {
             Ok(file) => Some(file?.text),
             Err(problem) => {
-                let path = path.to_path_buf();
+                let path = path.clone();
                 self.problems.push(FileProblem { path, problem });
                 None
             }
         }
     }
 
-    fn read_agents(&mut self, folder: &Path, source: SettingSource, read: Read<'_>) {
-        let source = match source {
+    fn read_agents(&mut self, files: &Files<'_>) {
+        let source = match files.source {
             SettingSource::User => AgentSource::User,
             SettingSource::Project | SettingSource::Local => AgentSource::Project,
         };
-        for path in find::markdown(&folder.join("agents"), &mut self.problems) {
-            let Some(text) = self.text(&path, read) else {
+        let folder = files.folder.join("agents");
+        for path in find::markdown(files.reader, &folder, &mut self.problems) {
+            let Some(text) = self.text(&path, files) else {
                 continue;
             };
-            match parse_agent_file(&path.to_string_lossy(), &text, source) {
+            match parse_agent_file(path.as_str(), &text, source) {
                 Ok(agent) => self.agents.push(agent),
                 Err(error) => {
                     let problem = format!("line {}: {}", error.line, error.problem);
@@ -256,14 +269,14 @@ impl ProjectFiles {
         }
     }
 
-    fn read_commands(&mut self, folder: &Path, source: SettingSource, read: Read<'_>) {
-        let folder = folder.join("commands");
-        for path in find::markdown(&folder, &mut self.problems) {
-            let Some(text) = self.text(&path, read) else {
+    fn read_commands(&mut self, files: &Files<'_>) {
+        let folder = files.folder.join("commands");
+        for path in find::markdown(files.reader, &folder, &mut self.problems) {
+            let Some(text) = self.text(&path, files) else {
                 continue;
             };
-            let below = path.strip_prefix(&folder).unwrap_or(&path);
-            match Command::parse(below, &text, source) {
+            let below = path.strip_prefix(&folder);
+            match Command::parse(below.as_ref().unwrap_or(&path), &text, files.source) {
                 Ok(command) => {
                     self.commands.retain(|known| known.name != command.name);
                     self.commands.push(command);
@@ -276,18 +289,18 @@ impl ProjectFiles {
         }
     }
 
-    fn read_skills(&mut self, folder: &Path, read: Read<'_>) {
-        for folder in find::folders(&folder.join("skills"), &mut self.problems) {
+    fn read_skills(&mut self, files: &Files<'_>) {
+        let folder = files.folder.join("skills");
+        for folder in find::folders(files.reader, &folder, &mut self.problems) {
             let path = folder.join("SKILL.md");
-            let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            let Some(text) = self.text(&path, read) else {
+            let name = folder.file_name().unwrap_or_default();
+            let Some(text) = self.text(&path, files) else {
                 continue;
             };
-            match Skill::parse(&text, &name) {
+            match Skill::parse(&text, name) {
                 Ok(skill) => {
                     self.skills.retain(|known| known.name != skill.name);
-                    self.skills
-                        .push(skill.in_directory(folder.to_string_lossy()));
+                    self.skills.push(skill.in_directory(folder.as_str()));
                 }
                 Err(error) => {
                     let problem = error.to_string();
@@ -297,13 +310,13 @@ impl ProjectFiles {
         }
     }
 
-    fn read_styles(&mut self, folder: &Path, read: Read<'_>) {
-        for path in find::markdown(&folder.join("output-styles"), &mut self.problems) {
-            let Some(text) = self.text(&path, read) else {
+    fn read_styles(&mut self, files: &Files<'_>) {
+        let folder = files.folder.join("output-styles");
+        for path in find::markdown(files.reader, &folder, &mut self.problems) {
+            let Some(text) = self.text(&path, files) else {
                 continue;
             };
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            match style::parse(&text, &name) {
+            match style::parse(&text, path.file_stem().unwrap_or_default()) {
                 Ok(style) => {
                     self.output_styles.retain(|known| known.name != style.name);
                     self.output_styles.push(style);

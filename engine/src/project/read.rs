@@ -1,11 +1,9 @@
-//! Reading what a project brings along, within the rules that reads of the model are held against.
+//! Reading what a person and a project bring along: what a host does for it.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use crate::path::TextPath;
 
-use super::find::MAX_FILE_BYTES;
+/// No file of more bytes is read.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// Reads files that a project, or an instruction of the user, names. A host implements it with what also holds the reads of
 /// tools against rules.
@@ -16,37 +14,53 @@ pub trait ReadProject {
     ///
     /// # Errors
     /// Why the file is left out.
-    fn read(&self, path: &Path, folders: &[PathBuf]) -> Result<Option<ReadFile>, String>;
+    fn read(&self, path: &TextPath, folders: &[TextPath]) -> Result<Option<ReadFile>, String>;
+
+    /// A file of the user's own configuration, which no rule of a session closes. Links are followed. None if there is none.
+    ///
+    /// # Errors
+    /// Why the file is left out; one of more than [`MAX_FILE_BYTES`] is.
+    fn read_own(&self, path: &TextPath) -> Result<Option<ReadFile>, String>;
+
+    /// What is in a folder, in any order. Nothing is in one that is not there.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    fn list(&self, folder: &TextPath) -> Result<Vec<Entry>, String>;
+
+    /// Whether anything is at a path.
+    fn exists(&self, path: &TextPath) -> bool;
 }
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadFile {
-    /// Its real path.
-    pub real: PathBuf,
+    /// Its real path: by it a file is known that was read before.
+    pub real: TextPath,
     /// Its text.
     pub text: String,
 }
 
-/// Reads a file of the user's own configuration, which no rule of a session closes. None if there is none.
-pub(super) fn own(path: &Path) -> Result<Option<ReadFile>, String> {
-    let read = || {
-        let meta = fs::metadata(path)?;
-        if !meta.is_file() {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        if meta.len() > MAX_FILE_BYTES {
-            let limit = format!("it is larger than {MAX_FILE_BYTES} bytes");
-            return Err(io::Error::other(limit));
-        }
-        Ok(ReadFile {
-            real: fs::canonicalize(path)?,
-            text: fs::read_to_string(path)?,
-        })
-    };
-    match read() {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if super::find::is_absent(&error) => Ok(None),
-        Err(error) => Err(error.to_string()),
-    }
+/// Something in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// The name is all of it. One that is no text cannot be opened by what is shown of it.
+    pub is_text: bool,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What is in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file, or a link to one.
+    File,
+    /// A folder.
+    Folder,
+    /// A link to a folder.
+    LinkedFolder,
+    /// Something else, or a link to nothing.
+    Other,
 }

@@ -1,53 +1,109 @@
-use std::fs;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use windlass_core::{agent::Agents, context::MemoryScope};
 
 use super::*;
 
-/// Files as they lie on the disk, without rules.
-struct Disk;
+/// Files in memory, without rules.
+#[derive(Default)]
+struct World {
+    /// By their real paths.
+    files: RefCell<BTreeMap<TextPath, String>>,
+    /// Links to files, and where they lead.
+    links: BTreeMap<TextPath, TextPath>,
+}
 
-impl ReadProject for Disk {
-    fn read(&self, path: &Path, folders: &[PathBuf]) -> Result<Option<ReadFile>, String> {
-        let Some(file) = read::own(path)? else {
+impl ReadProject for World {
+    fn read(&self, path: &TextPath, folders: &[TextPath]) -> Result<Option<ReadFile>, String> {
+        let Some(file) = self.read_own(path)? else {
             return Ok(None);
         };
-        let is_inside = |folder: &PathBuf| file.real.starts_with(folder.canonicalize().unwrap());
+        let is_inside = |folder: &TextPath| file.real.starts_with(folder);
         match folders.is_empty() || folders.iter().any(is_inside) {
             true => Ok(Some(file)),
             false => Err("outside".into()),
         }
     }
+
+    fn read_own(&self, path: &TextPath) -> Result<Option<ReadFile>, String> {
+        let path = without_steps_up(path);
+        let real = self.links.get(&path).unwrap_or(&path).clone();
+        let Some(text) = self.files.borrow().get(&real).cloned() else {
+            return Ok(None);
+        };
+        match text.len() as u64 > MAX_FILE_BYTES {
+            true => Err("it is larger than is read".into()),
+            false => Ok(Some(ReadFile { real, text })),
+        }
+    }
+
+    fn list(&self, folder: &TextPath) -> Result<Vec<Entry>, String> {
+        let files = self.files.borrow();
+        let mut found = BTreeSet::new();
+        for path in files.keys() {
+            if let Some(below) = path.strip_prefix(folder) {
+                let mut names = below.names();
+                found.extend(
+                    names
+                        .next()
+                        .map(|name| (name.to_owned(), names.next().is_some())),
+                );
+            }
+        }
+        let entries = found.into_iter().rev().map(|(name, is_folder)| Entry {
+            // What stands for a name that is no text.
+            is_text: !name.contains('\u{fffd}'),
+            name,
+            kind: if is_folder {
+                EntryKind::Folder
+            } else {
+                EntryKind::File
+            },
+        });
+        Ok(entries.collect())
+    }
+
+    fn exists(&self, path: &TextPath) -> bool {
+        self.files
+            .borrow()
+            .keys()
+            .any(|file| file.starts_with(path))
+    }
 }
 
-struct World {
-    root: tempfile::TempDir,
+/// A path with each `..` followed, where there are no links.
+fn without_steps_up(path: &TextPath) -> TextPath {
+    path.names()
+        .fold(TextPath::new("/"), |folder, name| match name {
+            ".." => folder.parent().unwrap_or(folder),
+            name => folder.join(name),
+        })
 }
 
 impl World {
     fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir_all(root.path().join("project")).unwrap();
-        Self { root }
+        Self::default()
     }
 
     fn put(&self, path: &str, text: &str) {
-        let path = self.root.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        let path = TextPath::new("/").join(path);
+        self.files.borrow_mut().insert(path, text.to_owned());
     }
 
     fn places(&self) -> ProjectPlaces {
         ProjectPlaces {
-            config: ConfigDir::at(self.root.path().join("user")),
-            cwd: self.root.path().join("project"),
-            home: Some(self.root.path().join("home")),
+            config: Some("/user".into()),
+            cwd: "/project".into(),
+            home: Some("/home".into()),
         }
     }
 
     fn load(&self, sources: &str) -> ProjectFiles {
         self.places()
-            .load(SettingSources::parse(sources).unwrap(), &Disk)
+            .load(SettingSources::parse(sources).unwrap(), self)
     }
 
     fn memory(&self, sources: &str) -> Vec<String> {
@@ -271,8 +327,8 @@ fn ctx_6_within_a_repository_the_folders_above_count_too() {
     world.put("repo/CLAUDE.md", "outer");
     world.put("repo/a/b/CLAUDE.md", "inner");
     let mut places = world.places();
-    places.cwd = world.root.path().join("repo/a/b");
-    let memory = places.load(SettingSources::ALL, &Disk).memory;
+    places.cwd = "/repo/a/b".into();
+    let memory = places.load(SettingSources::ALL, &world).memory;
     let texts: Vec<&str> = memory.iter().map(|m| m.text.as_str()).collect();
     assert_eq!(texts, ["outer", "inner"]);
 }
@@ -302,17 +358,14 @@ fn ctx_6_imports_are_followed_once_and_not_out_of_the_project() {
     assert_eq!(world.memory("user"), ["mine @~/home.md", "not this"]);
 }
 
-#[cfg(unix)]
 #[test]
 fn ctx_6_a_link_leads_no_import_out_of_the_project() {
-    let world = World::new();
+    let mut world = World::new();
     world.put("secret.md", "secret");
     world.put("project/CLAUDE.md", "@link.md");
-    std::os::unix::fs::symlink(
-        world.root.path().join("secret.md"),
-        world.root.path().join("project/link.md"),
-    )
-    .unwrap();
+    world
+        .links
+        .insert("/project/link.md".into(), "/secret.md".into());
     assert_eq!(world.memory("project"), ["@link.md"]);
 }
 
@@ -343,8 +396,8 @@ fn ctx_6_instructions_of_a_folder_bring_in_what_lies_in_it_or_in_the_project() {
     world.put("repo/a/CLAUDE.md", "inner @../private.md");
     world.put("repo/a/own.md", "own");
     let mut places = world.places();
-    places.cwd = world.root.path().join("repo/a");
-    let found = places.load(SettingSources::ALL, &Disk);
+    places.cwd = "/repo/a".into();
+    let found = places.load(SettingSources::ALL, &world);
     let texts = found.memory.iter().map(|m| m.text.split(' ').next());
     let texts: Vec<&str> = texts.flatten().collect();
     assert_eq!(texts, ["outer", "notes", "own", "inner"]);
@@ -372,4 +425,37 @@ fn ctx_6_instructions_have_a_limit_all_together() {
         "{:?}",
         found.problems
     );
+}
+
+#[test]
+fn a_name_that_is_no_text_is_named_and_left_out() {
+    let world = World::new();
+    world.put("user/agents/\u{fffd}.md", &agent("a", "a"));
+    world.put("user/agents/\u{fffd}.txt", "no agent");
+    world.put(
+        "user/skills/\u{fffd}/SKILL.md",
+        "---\ndescription: d\n---\nRead.",
+    );
+    let found = world.load("user");
+    assert!(found.agents.is_empty() && found.skills.is_empty());
+    let problems: Vec<String> = found.problems.iter().map(ToString::to_string).collect();
+    let wanted = [
+        "/user/agents/\u{fffd}.md: its name is not UTF-8",
+        "/user/skills/\u{fffd}: its name is not UTF-8",
+    ];
+    assert_eq!(problems, wanted);
+}
+
+#[test]
+fn folders_are_searched_eight_deep_and_sorted_by_their_names() {
+    let world = World::new();
+    let deep = |levels: usize| format!("user/agents/{}a{levels}.md", "x/".repeat(levels));
+    for levels in [0, MAX_DEPTH, MAX_DEPTH + 1] {
+        world.put(&deep(levels), &agent(&format!("a{levels}"), "a"));
+    }
+    world.put("user/agents/x-y/b.md", &agent("b", "b"));
+    let names: Vec<String> = (world.load("user").agents.into_iter())
+        .map(|agent| agent.name)
+        .collect();
+    assert_eq!(names, ["a0", "a8", "b"]);
 }

@@ -1,4 +1,4 @@
-//! Settings files: where they are, what is read of them, how they are merged, how permissions are written to them.
+//! Settings: what is read of their files, how they are merged, how their texts are changed.
 //!
 //! | source | file | strength |
 //! |---|---|---|
@@ -12,21 +12,18 @@
 //! all sources count. Policy and flag are read whatever sources are selected (Agent SDK reference, `SettingSource`).
 //! Keys that nobody here knows are tolerated; a key of the wrong kind is an error, and then no file is used.
 
+mod change;
 mod hooks;
-mod load;
 mod pretty;
+mod read;
 mod sandbox;
 mod trust;
 mod variables;
-mod write;
 
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, de};
 use windlass_core::{
@@ -35,16 +32,16 @@ use windlass_core::{
 };
 
 pub use self::{
+    change::{change_permissions, changed, check_rules},
     hooks::{CommandHook, HookSettings, SettingsHooks},
-    load::{SettingsError, SettingsPlaces},
     sandbox::{
         Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource,
         unknown_sandbox_keys,
     },
     trust::{is_trusted, trust},
     variables::{changes_programs, is_plain},
-    write::{WriteError, write_permission_updates, write_settings},
 };
+use crate::path::TextPath;
 
 /// A source of settings that can be left out (Agent SDK reference, `SettingSource`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -200,7 +197,7 @@ pub struct SourcedSettings {
     /// Whose they are.
     pub source: Source,
     /// The file; none for what came on the command line.
-    pub path: Option<PathBuf>,
+    pub path: Option<TextPath>,
     /// What is read of them.
     pub settings: Settings,
     /// All of them, also what is not read.
@@ -213,12 +210,23 @@ pub struct LoadedSettings {
     /// Each source that says something.
     pub sources: Vec<SourcedSettings>,
     /// The project's folder.
-    project: PathBuf,
+    project: TextPath,
     /// The user's configuration directory.
-    user: PathBuf,
+    user: TextPath,
 }
 
 impl LoadedSettings {
+    /// Settings of these sources, the strongest first. Rules with a single `/` begin in the project's folder, those of the user in
+    /// the configuration directory.
+    #[must_use]
+    pub fn new(sources: Vec<SourcedSettings>, project: TextPath, user: TextPath) -> Self {
+        Self {
+            sources,
+            project,
+            user,
+        }
+    }
+
     /// The model of the strongest source that names one.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
@@ -328,11 +336,11 @@ impl LoadedSettings {
 
     /// Where rules with a single `/` begin.
     fn root_of(&self, source: Source) -> Option<String> {
-        let folder: &Path = match source {
+        let folder = match source {
             Source::ProjectSettings | Source::LocalSettings => &self.project,
             Source::UserSettings => &self.user,
             _ => return None,
         };
-        Some(folder.to_string_lossy().into_owned())
+        Some(folder.to_string())
     }
 }

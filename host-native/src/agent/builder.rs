@@ -399,7 +399,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Permissions of settings files, the strongest first ([`SettingsPlaces`](windlass_engine::settings::SettingsPlaces) reads them). Rules
+    /// Permissions of settings files, the strongest first ([`SettingsPlaces`](crate::settings::SettingsPlaces) reads them). Rules
     /// of all of them count beside those that are said here, the mode only where
     /// [`permission_mode`](Self::permission_mode) says none. What a folder's own files widen counts once a person has trusted the folder
     /// ([`Layer::trusted`]).

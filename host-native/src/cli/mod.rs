@@ -34,9 +34,9 @@ use std::{future::Future, io, process::ExitCode, time::Duration};
 use clap::{CommandFactory as _, Parser as _};
 use windlass::{
     engine::{Launch, ProjectTrust, left_out_untrusted},
+    settings::trust,
     warning::warn,
 };
-use windlass_engine::settings::trust;
 
 use self::{
     args::{Command, CommandLine, ModelCommand, RunArgs, SessionsCommand, VERSION},

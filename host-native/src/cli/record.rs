@@ -5,8 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use windlass::engine::Recording;
-use windlass_engine::LineFile;
+use windlass::{engine::Recording, store::LineFile};
 
 use super::start::StartError;
 

@@ -11,13 +11,10 @@ use windlass_core::{
     spec::{AgentToolName, Thinking},
     tools::CoreTool,
 };
-use windlass_engine::{
-    protocol::{
-        PROTOCOL_VERSION,
-        flags::Provider,
-        initialize::{Initialize, Unusable, output_format},
-    },
-    settings::SettingsError,
+use windlass_engine::protocol::{
+    PROTOCOL_VERSION,
+    flags::Provider,
+    initialize::{Initialize, Unusable, output_format},
 };
 
 use super::{
@@ -29,6 +26,7 @@ use crate::{
     Agent, BuildError,
     http::Auth,
     sandbox::{Sandbox, SandboxError, in_words},
+    settings::SettingsError,
 };
 
 /// The tools that every session has unless it is told which, beside the built-in ones.

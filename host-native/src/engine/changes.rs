@@ -17,18 +17,15 @@ use windlass_core::{
         RuleChange, RuleError, RuleValue,
     },
 };
-use windlass_engine::{
-    protocol::{
-        flags::effort,
-        initialize::Initialize,
-        reply::{Reply, ReplyError},
-        request::SettingsFile,
-    },
-    settings::write_settings,
+use windlass_engine::protocol::{
+    flags::effort,
+    initialize::Initialize,
+    reply::{Reply, ReplyError},
+    request::SettingsFile,
 };
 
 use super::{actor::Engine, host::config_changed, preparing::Prepared, surroundings::resolved};
-use crate::files::digest_of;
+use crate::{files::digest_of, settings::write_settings};
 
 /// The settings that have an effect on a session that runs.
 const EFFECTIVE: [&str; 8] = [

@@ -11,16 +11,16 @@ use windlass_core::{
     RawJson, SessionId, UnixMillis, Uuid,
     tool::{Access, ToolCall, ToolDefinition},
 };
-use windlass_engine::{
-    checkpoint::{CheckpointError, FileCheckpoints, Rewind},
-    protocol::reply::{Reply, ReplyError},
-};
+use windlass_engine::protocol::reply::{Reply, ReplyError};
 
 use super::{
     keeping::{Keeper, TakenUp},
     launch::Launch,
 };
-use crate::files::resolve;
+use crate::{
+    checkpoints::{CheckpointError, FileCheckpoints, Rewind},
+    files::resolve,
+};
 
 /// The checkpoints of the session, for whoever changes files and whoever wants them back. Cloning is cheap.
 #[derive(Clone)]

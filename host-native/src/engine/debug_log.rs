@@ -16,10 +16,9 @@ use windlass_core::{
     effect::Answer,
     tool::{ApprovedCommand, ToolCall},
 };
-use windlass_engine::LineFile;
 
 use super::{build::StartError, launch::Launch};
-use crate::redact::Redactor;
+use crate::{redact::Redactor, store::LineFile};
 
 /// What a line is about; `--debug=api,!tools` chooses among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -29,12 +29,9 @@ use windlass_core::{
     permission::Destination,
     tool::{ToolCall, ToolResult},
 };
-use windlass_engine::{
-    protocol::{
-        frames::Facts,
-        host_request::{HostRequest, permission_response},
-    },
-    settings::{SettingsPlaces, write_permission_updates},
+use windlass_engine::protocol::{
+    frames::Facts,
+    host_request::{HostRequest, permission_response},
 };
 
 use super::{
@@ -49,6 +46,7 @@ use super::{
 };
 use crate::{
     host::{NativeHost, RunHook, RunTool},
+    settings::{SettingsPlaces, write_permission_updates},
     store::TaskOutputs,
 };
 

@@ -4,7 +4,6 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use windlass_core::SessionId;
 use windlass_engine::{
-    config_dir::ConfigDir,
     protocol::{
         fit::LONGEST_FRAME,
         flags::{FlagError, Flags, Provider},
@@ -18,7 +17,7 @@ use crate::{
     credentials::Credentials,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
     redact::Redactor,
-    store::{FileStore, SharedStore},
+    store::{ConfigDir, FileStore, SharedStore},
 };
 
 /// OpenAI's own server.

@@ -1,15 +1,21 @@
 //! Reading what a project brings along, with the resolver and the rules that hold the reads of tools.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use windlass_core::{
     Spec,
     permission::{Standing, deny_patterns},
     tool::{Access, DenyPattern, FsGrant, GrantRoot},
 };
-use windlass_engine::project::{MAX_FILE_BYTES, ReadFile, ReadProject};
+use windlass_engine::{
+    TextPath,
+    project::{Entry, MAX_FILE_BYTES, ReadFile, ReadProject},
+};
 
-use crate::files::{EntryKind, Files, FsError, Reach, Root, resolve};
+use crate::{
+    files::{EntryKind, Files, FsError, Reach, Root, resolve},
+    project,
+};
 
 /// Opens files within folders, but for those that the rules of a session close.
 pub(super) struct ProjectFilesReader {
@@ -29,8 +35,8 @@ impl ProjectFilesReader {
     }
 
     /// What may be reached: the folders, as their paths are by now.
-    fn reach(&self, folders: &[PathBuf]) -> Result<Reach, String> {
-        let real = |folder: &PathBuf| resolve("/", folder.to_str()?).ok();
+    fn reach(&self, folders: &[TextPath]) -> Result<Reach, String> {
+        let real = |folder: &TextPath| resolve("/", folder.as_str()).ok();
         let paths: Vec<String> = match folders {
             [] => vec!["/".to_owned()],
             folders => folders.iter().filter_map(real).collect(),
@@ -49,11 +55,12 @@ impl ProjectFilesReader {
 }
 
 impl ReadProject for ProjectFilesReader {
-    fn read(&self, path: &Path, folders: &[PathBuf]) -> Result<Option<ReadFile>, String> {
+    fn read(&self, path: &TextPath, folders: &[TextPath]) -> Result<Option<ReadFile>, String> {
         // What is no path names no file.
-        let Some(Ok(real)) = path.to_str().map(|path| resolve("/", path)) else {
+        let Ok(real) = resolve("/", path.as_str()) else {
             return Ok(None);
         };
+        let path = Path::new(path.as_str());
         let mut reach = self.reach(folders)?;
         let roots: Vec<Root> = reach.roots().collect();
         let Some((tree, below)) = (0..)
@@ -77,6 +84,18 @@ impl ReadProject for ProjectFilesReader {
                 None => Err(problem),
             },
         }
+    }
+
+    fn read_own(&self, path: &TextPath) -> Result<Option<ReadFile>, String> {
+        project::read_own(path)
+    }
+
+    fn list(&self, folder: &TextPath) -> Result<Vec<Entry>, String> {
+        project::list(folder)
+    }
+
+    fn exists(&self, path: &TextPath) -> bool {
+        Path::new(path.as_str()).exists()
     }
 }
 
@@ -125,6 +144,7 @@ mod tests {
     use windlass_core::permission::Rule;
 
     use super::*;
+    use crate::text_path::lossy;
 
     /// Files that are read in the test command; `WINDLASS_ATTACK_ROUNDS` says how many else.
     const ROUNDS: usize = 3_000;
@@ -174,9 +194,9 @@ mod tests {
                     }
                 }
             });
-            let folders = std::slice::from_ref(&project);
+            let folders = [lossy(&project)];
             let mut texts = (0..rounds / 2).flat_map(|_| {
-                let read = |path: &str| reader.read(&project.join(path), folders);
+                let read = |path: &str| reader.read(&lossy(&project.join(path)), &folders);
                 [read("CLAUDE.md"), read("docs/CLAUDE.md")]
             });
             let leaked = texts.find(|read| matches!(read, Ok(Some(file)) if file.text != "fine"));

@@ -16,8 +16,8 @@ use windlass_engine::{
     project::{ProjectFiles, ProjectPlaces},
     protocol::flags::effort,
     settings::{
-        LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, SettingsPlaces,
-        SourcedSettings, is_plain, is_trusted, unknown_sandbox_keys,
+        LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, SourcedSettings, is_plain,
+        unknown_sandbox_keys,
     },
 };
 
@@ -27,6 +27,10 @@ use super::{
     launch::{Launch, ProjectTrust},
     project_files::ProjectFilesReader,
     servers::read_project_config,
+};
+use crate::{
+    settings::{SettingsPlaces, is_trusted},
+    text_path::{lossy, text_path},
 };
 
 /// Settings and project files, as far as the flags let them be read.
@@ -81,9 +85,10 @@ impl Surroundings {
         let is_trusted = launch.trust == ProjectTrust::Everything
             || is_trusted(&launch.config, launch.home.as_deref(), &project);
         let project_places = ProjectPlaces {
-            config: launch.config.clone(),
-            cwd: project,
-            home: launch.home.clone(),
+            config: text_path(launch.config.root()).ok(),
+            // Of no other name is an agent built.
+            cwd: lossy(&project),
+            home: launch.home.as_deref().and_then(|home| text_path(home).ok()),
         };
         Ok(Self {
             places,
@@ -129,12 +134,16 @@ impl Surroundings {
             }
         }
         // Settings, transcripts, agents: what is there decides about later sessions.
-        let own = self.project_places.config.root();
+        let own = self.places.config.root();
         if let Ok(own) = std::fs::canonicalize(own)
             && !std::path::Path::new(&spec.environment.cwd).starts_with(&own)
         {
             let own = own.display().to_string();
             spec.environment.own_directories.push(own);
+        }
+        if self.project_places.config.is_none() {
+            let folder = self.places.config.root().display();
+            warnings.push(format!("left out: {folder}: its name is not UTF-8"));
         }
         let reader = ProjectFilesReader::new(spec);
         self.project = self.project_places.load(self.sources, &reader);

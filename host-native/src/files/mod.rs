@@ -25,6 +25,7 @@ mod walk;
 mod write;
 
 pub(crate) use carried::{Below, below};
+pub(crate) use grant::slashed;
 #[cfg(unix)]
 pub(crate) use grant::with_followed;
 #[cfg(unix)]

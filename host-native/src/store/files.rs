@@ -11,9 +11,8 @@ use std::{
 };
 
 use windlass_core::{SessionId, UnixMillis};
-use windlass_engine::{
-    config_dir::ConfigDir,
-    store::{Batch, Lease, SendStore, StoreError, Stored, StoredSession, is_document_name},
+use windlass_engine::store::{
+    Batch, Lease, SendStore, StoreError, Stored, StoredSession, is_document_name,
 };
 
 use super::{
@@ -21,6 +20,7 @@ use super::{
     place::{SessionFiles, content, document, is_filled, path_of},
     snapshot,
 };
+use crate::config_dir::ConfigDir;
 
 /// How long a session that somebody writes to is waited for: an engine that was told to end may still be about it.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -3,8 +3,10 @@
 //! [`AgentBuilder::store`](crate::AgentBuilder::store) gives an agent one; the engine of the SDKs and the command line keep
 //! theirs in files.
 
+mod atomic;
 mod files;
 mod git_branch;
+mod line_file;
 mod open_session;
 mod place;
 mod shared;
@@ -15,14 +17,17 @@ mod tests;
 mod transcript;
 
 pub use windlass_engine::{
-    config_dir::ConfigDir,
     store::{
         Batch, Lease, MemoryStore, SendStore, Snapshot, Store, StoreError, Stored, StoredSession,
     },
     transcript::{ResumeError, Said, SavedSession, Summary, said},
 };
 
-pub use self::files::FileStore;
+pub use self::{
+    atomic::{Readers, replace},
+    files::FileStore,
+    line_file::{LineFile, read_text},
+};
 pub(crate) use self::{
     git_branch::git_branch,
     place::SessionFiles,
@@ -30,3 +35,4 @@ pub(crate) use self::{
     task_outputs::TaskOutputs,
     transcript::{Beginning, SessionTranscript},
 };
+pub use crate::config_dir::ConfigDir;

@@ -2,20 +2,19 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
-    fs,
     path::{Path, PathBuf},
 };
 
 use windlass_core::{RawJson, SessionId};
-use windlass_engine::{
-    LineFile, Readers, replace,
-    store::{Batch, StoreError},
-};
+use windlass_engine::store::{Batch, StoreError};
 
 use super::{
+    atomic::{Readers, replace},
+    line_file::LineFile,
     place::{document, failed, path_of},
     snapshot,
 };
+use crate::config_dir::private_folder;
 
 /// Writes the transcripts of one session. Files and folders are made with the first line; they are for their owner's eyes
 /// only. While the session's transcript is open it is locked: with the process goes the lock.
@@ -115,10 +114,5 @@ pub(super) fn create_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent() else {
         return Ok(());
     };
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let created = builder.create(folder);
-    created.map_err(|error| failed("creating", folder, error))
+    private_folder(folder).map_err(|error| failed("creating", folder, error))
 }

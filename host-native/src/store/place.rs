@@ -7,10 +7,9 @@ use std::{
 };
 
 use windlass_core::{SessionId, Uuid};
-use windlass_engine::{
-    config_dir::{ConfigDir, project_key},
-    store::{StoreError, file_name},
-};
+use windlass_engine::store::{StoreError, file_name};
+
+use crate::config_dir::{ConfigDir, project_key};
 
 /// The folder of the sessions of one working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,12 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass_engine::{
-    Readers, replace,
-    store::{Snapshot, StoreError},
-};
+use windlass_engine::store::{Snapshot, StoreError};
 
 use super::{
+    atomic::{Readers, replace},
     open_session::create_folder,
     place::{content, failed},
 };

@@ -1,11 +1,6 @@
 //! The functions: each feeds one reader and checks what holds for every input.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,7 +17,7 @@ use windlass_core::{
     pattern::Pattern,
     permission::{
         Behavior, CallSubject, CommandLine, Destination, Layered, Mode, PathFact, PermissionUpdate,
-        Rule, RuleChange, Rules, Standing, Verdict, judge,
+        Rule, RuleChange, Rules, Source, Standing, Verdict, judge,
     },
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     schema::Schema,
@@ -34,13 +29,15 @@ use windlass_core::{
     transcript::Transcript,
 };
 use windlass_engine::{
-    config_dir::ConfigDir,
-    project::{Command, ProjectPlaces, ReadFile, ReadProject},
+    TextPath,
+    project::{Command, Entry, EntryKind, ProjectPlaces, ReadFile, ReadProject},
     protocol::{
         inbound::Inbound,
         line::{Line, LineReader},
     },
-    settings::{SettingSource, SettingSources, SettingsPlaces, write_permission_updates},
+    settings::{
+        LoadedSettings, SettingSource, SettingSources, SourcedSettings, change_permissions, changed,
+    },
 };
 
 /// Server-sent events, and the decoder above them: where the bytes are cut makes no difference.
@@ -408,7 +405,7 @@ pub(super) fn frontmatter(bytes: &[u8]) {
             }
         }
     }
-    let command = Command::parse(Path::new("a.md"), &text, SettingSource::Project);
+    let command = Command::parse(&"a.md".into(), &text, SettingSource::Project);
     if let Ok(command) = command {
         let _ = command.invoke("one two");
     }
@@ -416,33 +413,27 @@ pub(super) fn frontmatter(bytes: &[u8]) {
 
 /// Settings files: read, or refused; and what can be read can be changed and read again.
 pub(super) fn settings(bytes: &[u8]) {
-    let root = tempfile::tempdir().expect("a folder for files");
-    let places = SettingsPlaces {
-        config: ConfigDir::find(None, Some(root.path())),
-        project: root.path().to_path_buf(),
-        policy: None,
-    };
-    let file = root.path().join(".claude/settings.json");
-    fs::create_dir(root.path().join(".claude")).expect("a folder in a folder");
-    fs::write(&file, bytes).expect("a file in it");
-    let sources = SettingSources::ALL;
-    let Ok(loaded) = places.load(sources, None, None) else {
+    let Ok(text) = str::from_utf8(bytes) else {
         return;
     };
-    let _ = Layered::of(&loaded.layers(true), &Environment::default());
+    let layers = |text: &str| {
+        let settings = SourcedSettings::parse(Source::ProjectSettings, None, text)?;
+        let loaded = LoadedSettings::new(vec![settings], "/project".into(), "/user".into());
+        Ok::<_, String>(loaded.layers(true))
+    };
+    let Ok(read) = layers(text) else {
+        return;
+    };
+    let _ = Layered::of(&read, &Environment::default());
     let rule = Rule::parse("Read").expect("a rule").value();
     let update = PermissionUpdate::AddRules(RuleChange {
         rules: vec![rule],
         behavior: Behavior::Deny,
         destination: Destination::ProjectSettings,
     });
-    if write_permission_updates(&places, &[update]).is_ok() {
-        let again = places.load(sources, None, None);
-        let again = again.expect("what was just written is read");
-        let denied = again
-            .layers(true)
-            .iter()
-            .any(|layer| !layer.settings.deny.is_empty());
+    if let Ok(after) = changed(text, |settings| change_permissions(settings, [&update])) {
+        let again = layers(&after).expect("what was just written is read");
+        let denied = again.iter().any(|layer| !layer.settings.deny.is_empty());
         assert!(denied, "the rule that was added is there");
     }
 }
@@ -483,36 +474,50 @@ pub(super) fn transcripts(bytes: &[u8]) {
 
 /// A project's instructions, and what they import.
 pub(super) fn memory(bytes: &[u8]) {
-    let root = tempfile::tempdir().expect("a folder for files");
-    fs::write(root.path().join("CLAUDE.md"), bytes).expect("a file in it");
-    fs::write(root.path().join("more.md"), bytes).expect("another");
-    let places = ProjectPlaces {
-        config: ConfigDir::find(None, Some(&root.path().join("home"))),
-        cwd: root.path().to_path_buf(),
-        home: Some(root.path().join("home")),
+    let Ok(text) = str::from_utf8(bytes) else {
+        return;
     };
-    let files = places.load(SettingSources::ALL, &AnyFile);
+    let places = ProjectPlaces {
+        config: Some("/home/.claude".into()),
+        cwd: "/project".into(),
+        home: Some("/home".into()),
+    };
+    let files = places.load(SettingSources::ALL, &TwoFiles(text));
     assert!(files.memory.len() <= 2);
 }
 
-/// Reads what lies in the project.
-struct AnyFile;
+/// A project with instructions and another file, which say the same.
+struct TwoFiles<'a>(&'a str);
 
-impl ReadProject for AnyFile {
-    fn read(&self, path: &Path, folders: &[PathBuf]) -> Result<Option<ReadFile>, String> {
-        let read = || -> io::Result<ReadFile> {
-            Ok(ReadFile {
-                real: fs::canonicalize(path)?,
-                text: fs::read_to_string(path)?,
-            })
-        };
-        let inside = |file: &ReadFile| {
-            let mut folders = folders
-                .iter()
-                .filter_map(|folder| folder.canonicalize().ok());
-            folders.any(|folder| file.real.starts_with(folder))
-        };
-        Ok(read().ok().filter(inside))
+impl ReadProject for TwoFiles<'_> {
+    fn read(&self, path: &TextPath, folders: &[TextPath]) -> Result<Option<ReadFile>, String> {
+        let is_inside = |real: &TextPath| folders.iter().any(|folder| real.starts_with(folder));
+        Ok(self.read_own(path)?.filter(|file| is_inside(&file.real)))
+    }
+
+    fn read_own(&self, path: &TextPath) -> Result<Option<ReadFile>, String> {
+        let files = ["/project/CLAUDE.md", "/project/more.md"].map(TextPath::from);
+        let real = files.into_iter().find(|file| file == path);
+        Ok(real.map(|real| ReadFile {
+            real,
+            text: self.0.to_owned(),
+        }))
+    }
+
+    fn list(&self, folder: &TextPath) -> Result<Vec<Entry>, String> {
+        let files = ["CLAUDE.md", "more.md"].map(|name| Entry {
+            name: name.to_owned(),
+            is_text: true,
+            kind: EntryKind::File,
+        });
+        Ok(match folder.as_str() {
+            "/project" => files.into(),
+            _ => Vec::new(),
+        })
+    }
+
+    fn exists(&self, path: &TextPath) -> bool {
+        path.as_str() == "/project/.git"
     }
 }
 

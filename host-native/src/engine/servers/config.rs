@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::Deserialize;
 use windlass_core::RawJson;
-use windlass_engine::read_text;
+
+use crate::store::read_text;
 
 /// The longest file of servers, in bytes.
 const MAX_BYTES: u64 = 4 << 20;

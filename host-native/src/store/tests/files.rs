@@ -7,10 +7,9 @@ use std::{
 
 use serde_json::json;
 use windlass_core::{RawJson, Uuid};
-use windlass_engine::{
-    config_dir::project_key,
-    store::{Batch, SendStore as _, StoreError},
-};
+use windlass_engine::store::{Batch, SendStore as _, StoreError};
+
+use crate::config_dir::project_key;
 
 use super::{append, begun, config, id, line, lines_of, session, store};
 

@@ -10,12 +10,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use windlass_core::{RawJson, SessionId, Uuid};
-use windlass_engine::{
-    config_dir::ConfigDir,
-    store::{Batch, Lease, SendStore as _, StoreError},
-};
+use windlass_engine::store::{Batch, Lease, SendStore as _, StoreError};
 
-use super::{FileStore, SessionFiles, TaskOutputs};
+use super::{ConfigDir, FileStore, SessionFiles, TaskOutputs};
 
 fn id(n: u128) -> Uuid {
     Uuid::from_random((n << 64 | n).to_be_bytes())

@@ -1,12 +1,14 @@
 //! Where the engine keeps what belongs to a user, and how a working directory is named there.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::DirBuilder,
+    io,
+    path::{Path, PathBuf},
+};
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use windlass_core::SessionId;
-
-/// Characters of a directory's name that stay; a hash tells longer ones apart.
-const LONGEST_KEY: usize = 200;
+use windlass_engine::project_key::key_of;
 
 /// The user's configuration directory: settings, agents, commands, transcripts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,12 +57,8 @@ impl ConfigDir {
     }
 }
 
-/// The name under which a working directory's sessions are kept: its real path in NFC, everything but ASCII letters and
-/// digits as `-`. Names over 200 characters are cut and end in a hash of the whole path.
-///
-/// Characters are counted as UTF-16 code units, as the official engine does.
-#[must_use]
-pub fn project_key(cwd: &Path) -> String {
+/// The name under which a working directory's sessions are kept: that of its real path in NFC ([`key_of`]).
+pub(crate) fn project_key(cwd: &Path) -> String {
     let real = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_path_buf());
     key_of(&composed(&real.to_string_lossy()))
 }
@@ -72,56 +70,18 @@ fn composed(text: &str) -> String {
         .into_owned()
 }
 
-fn key_of(path: &str) -> String {
-    let key: String = path
-        .encode_utf16()
-        .map(|unit| match char::from_u32(u32::from(unit)) {
-            Some(c) if c.is_ascii_alphanumeric() => c,
-            _ => '-',
-        })
-        .collect();
-    if key.len() <= LONGEST_KEY {
-        return key;
-    }
-    let hash = path.encode_utf16().fold(0_i32, |hash, unit| {
-        hash.wrapping_mul(31).wrapping_add(i32::from(unit))
-    });
-    format!("{}-{}", &key[..LONGEST_KEY], base_36(hash.unsigned_abs()))
-}
-
-fn base_36(mut number: u32) -> String {
-    let mut digits = Vec::new();
-    loop {
-        digits.extend(char::from_digit(number % 36, 36));
-        number /= 36;
-        if number == 0 {
-            return digits.into_iter().rev().collect();
-        }
-    }
+/// A folder with all above it, for its owner's eyes only.
+pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sess_1_a_working_directory_is_named_as_the_sdks_name_it() {
-        assert_eq!(key_of("/workspace"), "-workspace");
-        assert_eq!(key_of("/a b/c.d_e"), "-a-b-c-d-e");
-        // A character outside the basic plane is two code units.
-        assert_eq!(key_of("/é/😀"), "-----");
-    }
-
-    #[test]
-    fn sess_1_long_names_end_in_a_hash() {
-        let path = format!("/{}", "x".repeat(250));
-        let key = key_of(&path);
-        assert_eq!(key.len(), 200 + 1 + 6);
-        assert_eq!(&key[..3], "-xx");
-        assert_eq!(&key[200..], "-v734pd");
-        assert_ne!(key, key_of(&format!("{path}y")));
-        assert_eq!(key_of(&format!("/{}", "x".repeat(199))).len(), 200);
-    }
 
     #[test]
     fn conf_1_the_variable_names_the_directory_and_empty_is_none() {

@@ -5,19 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass_core::{
-    RawJson,
-    permission::{Destination, Source},
-};
+use windlass_core::permission::{Destination, Source};
+use windlass_engine::settings::{LoadedSettings, SettingSources, SourcedSettings};
 
-use super::{LoadedSettings, SettingSources, Settings, SourcedSettings};
-use crate::{config_dir::ConfigDir, read_text};
+use crate::{config_dir::ConfigDir, store::read_text, text_path::lossy};
 
 /// The longest file of settings, in bytes.
 pub(super) const MAX_BYTES: u64 = 4 << 20;
-
-/// How deep settings may nest.
-pub(super) const MAX_DEPTH: usize = 100;
 
 /// Where the files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,11 +98,8 @@ impl SettingsPlaces {
                 found.extend(self.read(destination.source(), &path)?);
             }
         }
-        Ok(LoadedSettings {
-            sources: found,
-            project: self.project.clone(),
-            user: self.config.root().to_path_buf(),
-        })
+        let user = lossy(self.config.root());
+        Ok(LoadedSettings::new(found, lossy(&self.project), user))
     }
 
     fn flag(&self, flag: &str) -> Result<SourcedSettings, SettingsError> {
@@ -143,38 +134,19 @@ impl SettingsPlaces {
             }
         };
         let place = path.display().to_string();
-        parsed(source, Some(path.to_path_buf()), &place, &text).map(Some)
+        parsed(source, Some(path), &place, &text).map(Some)
     }
 }
 
-/// An empty file says nothing; a byte order mark is none of it.
 fn parsed(
     source: Source,
-    path: Option<PathBuf>,
+    path: Option<&Path>,
     place: &str,
     text: &str,
 ) -> Result<SourcedSettings, SettingsError> {
-    let malformed = |problem: String| SettingsError::Malformed {
+    let read = SourcedSettings::parse(source, path.map(lossy), text);
+    read.map_err(|problem| SettingsError::Malformed {
         place: place.to_owned(),
         problem,
-    };
-    let text = text.trim_start_matches('\u{feff}');
-    let text = if text.trim().is_empty() { "{}" } else { text };
-    let settings: Settings =
-        serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
-    let raw = RawJson::parse(text).map_err(|error| malformed(error.reason))?;
-    if raw.depth() > MAX_DEPTH {
-        return Err(malformed(format!(
-            "it is nested deeper than {MAX_DEPTH} levels"
-        )));
-    }
-    if !raw.is_object() {
-        return Err(malformed("settings are a JSON object".into()));
-    }
-    Ok(SourcedSettings {
-        source,
-        path,
-        settings,
-        raw,
     })
 }

@@ -6,9 +6,13 @@ use std::{
 };
 
 use windlass_core::Uuid;
+use windlass_engine::{
+    TextPath,
+    checkpoint::{Before, changed_lines, digest},
+};
 
-use super::{FileCheckpoints, digest, index::Before, lines, real_place};
-use crate::atomic::{self, Readers};
+use super::{FileCheckpoints, is_real};
+use crate::store::{Readers, replace};
 
 /// What a rewind changes, or would change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -97,7 +101,8 @@ impl FileCheckpoints {
         let files = files.ok_or(RewindError::UnknownMessage(message))?;
         let mut rewind = Rewind::default();
         let mut steps = Vec::new();
-        for (path, before) in files {
+        for (noted, before) in files {
+            let path = Path::new(noted.as_str());
             let wanted = match before {
                 Before::Absent => None,
                 Before::Content { digest, mode } => Some((self.kept(path, digest)?, *mode)),
@@ -106,7 +111,7 @@ impl FileCheckpoints {
                     continue;
                 }
             };
-            let now = match standing(path) {
+            let now = match standing(noted) {
                 Standing::Nothing => None,
                 Standing::File(content) => Some(content),
                 Standing::Link => {
@@ -123,7 +128,7 @@ impl FileCheckpoints {
                 continue;
             }
             let text = |content: Option<&Vec<u8>>| content.cloned().unwrap_or_default();
-            let (insertions, deletions) = lines::changed(&text(now.as_ref()), &text(content));
+            let (insertions, deletions) = changed_lines(&text(now.as_ref()), &text(content));
             rewind.insertions += insertions;
             rewind.deletions += deletions;
             rewind.files_changed.push(path.to_path_buf());
@@ -157,7 +162,7 @@ impl Step {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
         }
-        atomic::replace(&self.path, content, Readers::Usual)?;
+        replace(&self.path, content, Readers::Usual)?;
         #[cfg(unix)]
         if let Some(mode) = mode {
             use std::os::unix::fs::PermissionsExt as _;
@@ -177,11 +182,11 @@ enum Standing {
     Other,
 }
 
-fn standing(path: &Path) -> Standing {
-    // The path was real when the file was kept. If it is not any more, a folder of it has become a link.
-    if !matches!(real_place(path), Ok(real) if real == path) {
+fn standing(path: &TextPath) -> Standing {
+    if !is_real(path) {
         return Standing::Link;
     }
+    let path = Path::new(path.as_str());
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Standing::Nothing,
         Ok(meta) if meta.is_symlink() => Standing::Link,

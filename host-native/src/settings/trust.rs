@@ -1,0 +1,56 @@
+//! Whether a person has trusted a folder, from the file that says so.
+
+use std::path::{Path, PathBuf};
+
+use windlass_engine::settings;
+
+use super::write::{WriteError, edit};
+use crate::{config_dir::ConfigDir, text_path::lossy};
+
+/// Whether a person has trusted a folder, or one in which it lies. Nothing that can be read is no trust.
+#[must_use]
+pub fn is_trusted(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> bool {
+    let text = std::fs::read_to_string(person_file(config, home));
+    text.is_ok_and(|text| settings::is_trusted(&text, &lossy(folder)))
+}
+
+/// Notes that a person has trusted a folder. What else is in the file stays as it is.
+///
+/// # Errors
+/// [`WriteError`]: the file is as it was.
+pub fn trust(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> Result<(), WriteError> {
+    edit(&person_file(config, home), |person| {
+        settings::trust(person, &lossy(folder))
+    })
+}
+
+/// It lies in the configuration directory, but beside the usual one.
+fn person_file(config: &ConfigDir, home: Option<&Path>) -> PathBuf {
+    let beside = home.filter(|home| home.join(".claude") == config.root());
+    beside.unwrap_or(config.root()).join(".claude.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_trusted_once_somebody_said_so() {
+        let home = tempfile::tempdir().unwrap();
+        let config = ConfigDir::find(None, Some(home.path()));
+        let (trusted, other) = (home.path().join("a/b"), home.path().join("c"));
+        let is_trusted = |folder: &Path| is_trusted(&config, Some(home.path()), folder);
+        assert!(!is_trusted(&trusted));
+        let file = home.path().join(".claude.json");
+        std::fs::write(&file, r#"{"x": 1.0, "projects": {"/y": {"z": []}}}"#).unwrap();
+        trust(&config, Some(home.path()), &trusted).unwrap();
+        assert!(is_trusted(&trusted) && is_trusted(&trusted.join("below")));
+        assert!(!is_trusted(&other) && !is_trusted(home.path()));
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("1.0") && text.contains("\"z\": []"), "{text}");
+        // A file that is no JSON is left alone.
+        std::fs::write(&file, "{").unwrap();
+        assert!(trust(&config, Some(home.path()), &other).is_err());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "{");
+    }
+}
