@@ -275,10 +275,14 @@ pub struct ResolvePath {
     pub path: String,
     /// What the call wants to do there.
     pub access: Access,
-    /// It is copied or moved with all that lies below it: the host says what of that becomes authority
+    /// It is copied, moved or removed with all that lies below it: the host says what of that becomes authority
     /// ([`ResolvedPath::brings`]).
     #[serde(default, skip_serializing_if = "is_false")]
     pub carried: bool,
+    /// Of what is carried: patterns of files that deny rules close. The host says what they cover below it
+    /// ([`ResolvedPath::holds`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<String>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -296,6 +300,10 @@ pub struct ResolvedPath {
     /// ([`becomes_authority`](crate::permission::becomes_authority)), as its path below the folder. None where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brings: Option<String>,
+    /// Of a folder that is carried elsewhere or removed: a file in it that one of [`ResolvePath::closed`] covers, as its path below
+    /// the folder. None where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<String>,
 }
 
 impl ResolvedPath {
@@ -304,6 +312,7 @@ impl ResolvedPath {
         Self {
             path: path.into(),
             brings: None,
+            holds: None,
         }
     }
 }

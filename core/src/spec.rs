@@ -566,6 +566,10 @@ pub struct Environment {
     /// without a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_directories: Vec<String>,
+    /// Files and folders of the program itself that no tool reads or changes without a person, in any mode: absolute, links
+    /// resolved. What is executed as the program's own, and the key that says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed_places: Vec<String>,
     /// The operating system, in words the model understands; empty when not told.
     pub platform: String,
     /// Whether the working directory lies in a git repository; none when not told.

@@ -276,6 +276,9 @@ pub struct CommandPlan {
     /// The program's own directories, which become authority like other places.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_directories: Vec<String>,
+    /// Files and folders of the program itself that no program of it may name, not even to read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed_places: Vec<String>,
 }
 
 /// A file that a command names, as it was judged.

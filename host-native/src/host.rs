@@ -300,12 +300,16 @@ pub(crate) fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<Resolv
     paths
         .iter()
         .map(|asked| match crate::files::resolve(cwd, &asked.path) {
-            Ok(path) => Ok(ResolvedPath {
-                brings: (asked.carried)
-                    .then(|| crate::files::brings_along(path.as_ref()))
-                    .flatten(),
-                path,
-            }),
+            Ok(path) => {
+                let looked = || crate::files::below(path.as_ref(), &asked.closed);
+                let crate::files::Below { brings, holds } =
+                    asked.carried.then(looked).unwrap_or_default();
+                Ok(ResolvedPath {
+                    path,
+                    brings,
+                    holds,
+                })
+            }
             Err(error) => Err(error.to_string()),
         })
         .collect()
@@ -326,8 +330,12 @@ fn unknown_hook(name: &str) -> BoxStream<'static, Answer> {
 fn nobody_to_ask(request: &PermissionRequest) -> PermissionResponse {
     let rule = request.suggested_rule();
     let rule = rule.as_deref().unwrap_or(&request.tool_name);
+    let way = match request.suggestions.is_empty() {
+        true => "No rule allows it: give the agent a permission callback.".to_owned(),
+        false => format!("Allow it with the rule {rule}, or give the agent a permission callback."),
+    };
     PermissionResponse::deny(format!(
-        "{} needs permission ({}), and there is nobody to ask. Allow it with the rule {rule}, or give the agent a permission callback.",
+        "{} needs permission ({}), and there is nobody to ask. {way}",
         request.tool_name, request.decision_reason
     ))
 }

@@ -109,6 +109,8 @@ pub mod sandbox;
 pub mod settings;
 pub mod store;
 mod text_path;
+#[doc(hidden)]
+pub mod warning;
 mod worktree;
 
 pub use agent::{

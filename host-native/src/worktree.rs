@@ -5,6 +5,7 @@
 //! made are theirs: when the session ends, hooks are told of the agents' and do with them what they think right.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     process::Stdio,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -209,7 +210,11 @@ impl GitWorktrees {
                 None => made.path.exists(),
                 Some(branch) => {
                     let head = git(&made.path, &["rev-parse", "HEAD"]).await;
-                    let changes = git(&made.path, &["status", "--porcelain"]).await;
+                    let changes = git(
+                        &made.path,
+                        &["status", "--porcelain", "--ignore-submodules=dirty"],
+                    )
+                    .await;
                     head.is_ok_and(|head| head == branch.begin)
                         && changes.is_ok_and(|changes| changes.is_empty())
                 }
@@ -290,14 +295,66 @@ fn real(path: &Path) -> Result<PathBuf, WorktreeError> {
     }
 }
 
-/// Runs git in a directory; what it wrote. The repository's own hooks do not run: nobody has judged them.
+/// Settings under which git starts nothing that the repository names: nobody has judged it.
+const NOTHING_STARTED: [&str; 6] = [
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "submodule.recurse=false",
+];
+
+/// The filters that the repository's own settings define, each as settings that make it do nothing. Those of the person and the
+/// machine stay.
+async fn filters_off(directory: &Path) -> Result<Vec<String>, WorktreeError> {
+    let list = ["config", "--includes", "--show-scope", "--name-only", "-z"];
+    let arguments = [&list[..], &["--get-regexp", "^filter\\."]].concat();
+    let said = match started(directory, &arguments, &[]).await {
+        Ok(said) => said,
+        // There are none.
+        Err(WorktreeError::Refused(said)) if said.is_empty() => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut fields = said.split('\0');
+    let mut names = BTreeSet::new();
+    while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
+        let is_persons = matches!(scope.trim(), "system" | "global");
+        let name = key
+            .strip_prefix("filter.")
+            .and_then(|it| it.rsplit_once('.'));
+        if let (false, Some((name, _))) = (is_persons, name) {
+            names.insert(name.to_owned());
+        }
+    }
+    let off = names.iter().flat_map(|name| {
+        ["smudge=", "clean=", "process=", "required=false"]
+            .map(|setting| format!("filter.{name}.{setting}"))
+    });
+    Ok(off.collect())
+}
+
+/// Runs git in a directory; what it wrote. Nothing runs that the repository's own settings name.
 async fn git(directory: &Path, arguments: &[&str]) -> Result<String, WorktreeError> {
+    let off = filters_off(directory).await?;
+    started(directory, arguments, &off).await
+}
+
+async fn started(
+    directory: &Path,
+    arguments: &[&str],
+    settings: &[String],
+) -> Result<String, WorktreeError> {
     let mut command = Command::from(child::command("git"));
     command
-        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(NOTHING_STARTED)
+        .args(settings.iter().flat_map(|setting| ["-c", setting]))
         .args(arguments)
         .current_dir(directory)
         .env("GIT_TERMINAL_PROMPT", "0")
+        // What a partial repository lacks is not fetched: the way there is a program that the repository names.
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_ALLOW_PROTOCOL", "none")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

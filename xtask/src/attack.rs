@@ -28,10 +28,11 @@ const ROUNDS: &str = "1000000";
 const SEEDS: u64 = 100_000;
 
 /// The packages with tests that attack. They are built together, so that dependencies are compiled once for all classes.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 6] = [
     "windlass",
     "windlass-core",
     "windlass-shell",
+    "windlass-shell-judge",
     "windlass-engine",
     "windlass-fuzz",
 ];
@@ -42,7 +43,8 @@ const CLASSES: [(&str, &[&str]); 8] = [
         "lines",
         &[
             "package(=windlass) & (test(attacks::) | test(places::)) & not binary(=bash_plan)",
-            "package(=windlass-core) & test(arguments::)",
+            "package(=windlass-core) & (test(arguments::) | test(authority::))",
+            "package(=windlass-shell-judge)",
         ],
     ),
     (

@@ -68,21 +68,27 @@ pub(crate) fn is_unfollowed(program: &str) -> Option<&'static str> {
             "another shell"
         }
         "at" | "batch" | "busybox" | "bwrap" | "capsh" | "catchsegv" | "choom" | "chpst"
-        | "chroot" | "chrt" | "cpulimit" | "daemonize" | "dbus-run-session"
-        | "dpkg-architecture" | "entr" | "expect" | "fakeroot" | "faketime" | "firejail"
-        | "flock" | "gdb" | "gpg-agent" | "i386" | "i486" | "i586" | "i686" | "ionice"
-        | "ld.so" | "linux32" | "linux64" | "logsave" | "ltrace" | "nsenter" | "numactl"
-        | "parallel" | "perf" | "pkexec" | "prlimit" | "proot" | "rlwrap" | "run-parts"
-        | "runcon" | "rust-parallel" | "schedtool" | "screen" | "script" | "setarch"
-        | "setpriv" | "softlimit" | "ssh" | "ssh-agent" | "start-stop-daemon" | "strace"
-        | "systemd-inhibit" | "systemd-run" | "taskset" | "tmux" | "toybox" | "tsocks"
-        | "torsocks" | "uname26" | "unbuffer" | "unshare" | "valgrind" | "watch" | "x86_64"
-        | "xvfb-run" => "a program that runs others",
-        name if name.starts_with("ld-linux") || name.starts_with("ld-musl") => {
-            "a program that runs others"
-        }
+        | "chronic" | "chroot" | "chrt" | "coresched" | "cpulimit" | "daemonize"
+        | "dbus-run-session" | "dpkg-architecture" | "enosys" | "entr" | "expect" | "fakeroot"
+        | "faketime" | "firejail" | "flock" | "gdb" | "gpg-agent" | "i386" | "i486" | "i586"
+        | "i686" | "ifne" | "ionice" | "linux32" | "linux64" | "logsave" | "ltrace" | "nsenter"
+        | "numactl" | "parallel" | "perf" | "pkexec" | "prlimit" | "proot" | "rlwrap"
+        | "run-parts" | "runcon" | "rust-parallel" | "schedtool" | "screen" | "script"
+        | "setarch" | "setpriv" | "softlimit" | "ssh" | "ssh-agent" | "start-stop-daemon"
+        | "strace" | "systemd-inhibit" | "systemd-run" | "taskset" | "tmux" | "toybox"
+        | "tsocks" | "torsocks" | "uclampset" | "uname26" | "unbuffer" | "unshare" | "valgrind"
+        | "watch" | "x86_64" | "xvfb-run" => "a program that runs others",
+        name if is_dynamic_linker(name) => "a program that runs others",
         _ => return None,
     })
+}
+
+/// The program that starts other programs for the system, by the names that it has on different machines: `ld.so`, `ld64.so.2`,
+/// `ld-linux-x86-64.so.2`, `ld-2.31.so`.
+fn is_dynamic_linker(name: &str) -> bool {
+    name.starts_with("ld-linux")
+        || name.starts_with("ld-musl")
+        || name.starts_with("ld") && (name.ends_with(".so") || name.contains(".so."))
 }
 
 struct Search<'a> {

@@ -100,7 +100,10 @@ fn prompt(parent: &Spec, agent: &Agent) -> String {
     let mut prompt = definition.prompt.clone();
     for name in definition.skills.iter().flatten() {
         if let Some(skill) = parent.skills.iter().find(|skill| skill.name == *name) {
-            prompt.push_str(&format!("\n\n# Skill: {name}\n\n{}", skill.text("")));
+            let text = skill
+                .text("")
+                .unwrap_or_else(|error| format!("It cannot be used: {error}."));
+            prompt.push_str(&format!("\n\n# Skill: {name}\n\n{text}"));
         }
     }
     if let Some(reminder) = &definition.critical_system_reminder {

@@ -128,6 +128,18 @@ impl Agents {
         }
     }
 
+    /// Takes a name from agents that are no stronger than `source`: what was to have it there cannot be used, and another one, which
+    /// may do more, is not meant.
+    pub fn close(&mut self, name: &str, source: AgentSource) {
+        while let Some(known) = self.get(name) {
+            if known.source > source {
+                return;
+            }
+            let name = known.name.clone();
+            self.0.remove(&name);
+        }
+    }
+
     /// An agent by name. Where no name is quite the same, one that differs only in capitals counts.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Agent> {

@@ -7,13 +7,15 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    CallFacts, Mode, Rule, Source, Specifier, Standing, glob, path_pattern, path_pattern::is_under,
+    CallFacts, Mode, PathFact, Rule, Source, Specifier, Standing, glob, path_pattern,
+    path_pattern::{is_under, lexical},
 };
 use crate::{spec::Environment, tool::Access};
 
 /// Names of files that shells read when they start. They become authority wherever they lie.
-pub const SHELL_PROFILES: [&str; 22] = [
+pub const SHELL_PROFILES: [&str; 28] = [
     ".bash_aliases",
+    ".bash_completion",
     ".bash_functions",
     ".bash_login",
     ".bash_logout",
@@ -23,13 +25,18 @@ pub const SHELL_PROFILES: [&str; 22] = [
     ".envrc",
     ".kshrc",
     ".login",
+    ".mkshrc",
     ".pam_environment",
     ".profile",
+    ".shinit",
+    ".shrc",
     ".tcshrc",
     ".xinitrc",
+    ".xonshrc",
     ".xprofile",
     ".xsession",
     ".xsessionrc",
+    ".yashrc",
     ".zlogin",
     ".zlogout",
     ".zprofile",
@@ -41,8 +48,17 @@ pub const SHELL_PROFILES: [&str; 22] = [
 pub const PROGRAM_SETTINGS: [&str; 3] = [".claude.json", ".gitconfig", ".inputrc"];
 
 /// Folders below `.config` of a home directory from which sessions, shells and git take orders.
-pub const CONFIGURATION_FOLDERS: [&str; 5] =
-    ["autostart", "environment.d", "fish", "git", "systemd"];
+pub const CONFIGURATION_FOLDERS: [&str; 9] = [
+    "autostart",
+    "elvish",
+    "environment.d",
+    "fish",
+    "git",
+    "nushell",
+    "powershell",
+    "systemd",
+    "xonsh",
+];
 
 /// Whether what stands at an absolute path becomes authority.
 pub(super) fn is_place(path: &str, environment: &Environment) -> bool {
@@ -51,8 +67,12 @@ pub(super) fn is_place(path: &str, environment: &Environment) -> bool {
 
 /// The same for a program whose own directories these are.
 pub(super) fn is_place_beside(path: &str, own_directories: &[String]) -> bool {
-    let mut own = own_directories.iter();
-    own.any(|directory| is_under(directory, path)) || is_place_by_name(path)
+    lies_in(path, own_directories) || is_place_by_name(path)
+}
+
+/// Whether what stands at a path is one of these files and folders, or lies in one.
+pub(super) fn lies_in(path: &str, places: &[String]) -> bool {
+    places.iter().any(|place| is_under(place, path))
 }
 
 /// Whether what stands at a path becomes authority wherever that is, by the names in it: hosts ask it about what lies below a folder
@@ -140,33 +160,74 @@ fn as_the_loosest_system_reads(path: &str) -> String {
 
 /// The place that a call may change although nobody who may say so has said so.
 pub(super) fn changed_by(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<String> {
-    if standing.mode_for(&call.tool.name) == Mode::BypassPermissions {
+    if !is_guarded(standing, call) {
         return None;
     }
-    let mut facts = call
-        .paths
-        .iter()
-        .filter(|fact| fact.access == Access::Write);
-    let by_path = facts.find(|fact| {
-        is_place(&fact.path, standing.environment)
-            && !standing
-                .rules
-                .allow
-                .iter()
-                .any(|rule| names_path(rule, &fact.path, standing))
+    let is_approved = is_approved_line(standing, call);
+    let mut facts = (call.paths.iter()).filter(|fact| fact.access == Access::Write);
+    let by_path = facts.find_map(|fact| {
+        let written = written_name(fact, standing);
+        let names = || [&fact.path].into_iter().chain(&written);
+        let is_place = |path: &&String| is_place(path, standing.environment);
+        let place = match fact.is_brought() {
+            true => &fact.path,
+            false => names().find(is_place)?,
+        };
+        let mut allow = standing.rules.allow.iter();
+        let is_named = allow.any(|rule| names().any(|path| names_path(rule, path, standing)))
+            || is_approved && is_written_as_the_place(fact, standing);
+        (!is_named).then(|| place.clone())
     });
-    if let Some(fact) = by_path {
-        return Some(fact.path.clone());
+    if by_path.is_some() {
+        return by_path;
     }
-    let line = call.command?;
-    let is_approved = standing.rules.allow.iter().any(|rule| {
+    match is_approved {
+        true => None,
+        false => call.command?.names_authority(standing),
+    }
+}
+
+/// Whether places are asked about in a call: in every mode but an explicit bypass.
+pub(super) fn is_guarded(standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
+    standing.mode_for(&call.tool.name) != Mode::BypassPermissions
+}
+
+/// Whether a person's rule is exactly the line of a call: whoever wrote it has seen the places that stand in it.
+pub(super) fn is_approved_line(standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
+    let Some(line) = call.command else {
+        return false;
+    };
+    standing.rules.allow.iter().any(|rule| {
         is_a_persons(rule)
             && rule.names_tool(&call.tool.name)
             && line.is_allowed_line(rule, standing)
-    });
-    match is_approved {
-        true => None,
-        false => line.names_authority(standing),
+    })
+}
+
+/// The absolute name under which a call names a file: what is a place by the name of a link is one wherever the link leads. None of
+/// what only comes along.
+fn written_name(fact: &PathFact, standing: &Standing<'_>) -> Option<String> {
+    (!fact.is_brought()).then(|| lexical(&standing.environment.cwd, &fact.written))
+}
+
+/// Whether a line itself says which place it changes: not where it only leads there, through a link or because something comes along.
+fn is_written_as_the_place(fact: &PathFact, standing: &Standing<'_>) -> bool {
+    let name = |path: &str| String::from(path.rsplit('/').next().unwrap_or_default());
+    written_name(fact, standing).is_some_and(|written| {
+        is_place(&written, standing.environment) && name(&written) == name(&fact.path)
+    })
+}
+
+/// The file or folder of the program itself that a call reads or changes and that is closed to tools.
+pub(super) fn closed_place(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<String> {
+    let closed = &standing.environment.closed_places;
+    if closed.is_empty() {
+        return None;
+    }
+    let fact = call.paths.iter().find(|fact| lies_in(&fact.path, closed));
+    match fact {
+        Some(fact) => Some(fact.path.clone()),
+        None => call.command?.names_any_of(closed, standing),
     }
 }
 
@@ -267,6 +328,11 @@ mod tests {
             ("/w/GIT~1/config", true),
             ("/w/.MCP.json", true),
             ("/home/u/.xprofile", true),
+            ("/home/u/.bash_completion", true),
+            ("/home/u/.mkshrc", true),
+            ("/home/u/.xonshrc", true),
+            ("/home/u/.config/nushell/config.nu", true),
+            ("/home/u/.config/powershell/profile.ps1", true),
             ("/home/u/.config/environment.d/x.conf", true),
             ("/home/u/.bashrc.d/x", true),
             ("/w/...", false),

@@ -93,7 +93,7 @@ impl Rule {
                 } else {
                     Access::Read
                 },
-                written: String::new(),
+                written: example.into(),
             }),
             Specifier::Any => {}
         }

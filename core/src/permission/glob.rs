@@ -10,6 +10,9 @@ use alloc::{string::String, vec, vec::Vec};
 
 /// Whether an absolute pattern covers a path: the path itself, or a directory above it.
 pub(super) fn covers(pattern: &str, path: &str) -> bool {
+    if !has_its_texts(pattern, path) {
+        return false;
+    }
     let path = path.as_bytes();
     // `reached[i]`: the pattern so far matches the first `i` bytes.
     let mut reached = vec![false; path.len() + 1];
@@ -20,14 +23,38 @@ pub(super) fn covers(pattern: &str, path: &str) -> bool {
     (0..=path.len()).any(|end| reached[end] && path.get(end).is_none_or(|next| *next == b'/'))
 }
 
-/// Whether an absolute pattern may cover something below a folder: every name on the way there fits.
+/// Whether the texts between the wildcards of a pattern stand in a path, one behind the other: what most paths fail by, at the cost
+/// of one look. What stands behind a class or an escape is not looked at.
+fn has_its_texts(pattern: &str, path: &str) -> bool {
+    let plain = pattern.find(['[', '\\']).unwrap_or(pattern.len());
+    let mut texts = pattern[..plain].trim_end_matches('/').split(['*', '?']);
+    let begin = texts.next().unwrap_or_default();
+    if !path.starts_with(begin) {
+        return false;
+    }
+    let mut rest = &path[begin.len()..];
+    // The slash behind `**` stands for no name at all as well.
+    texts.all(|text| {
+        let text = text.strip_prefix('/').unwrap_or(text);
+        match rest.find(text) {
+            Some(at) => {
+                rest = &rest[at + text.len()..];
+                true
+            }
+            None => false,
+        }
+    })
+}
+
+/// Whether an absolute pattern is about something below a folder: every name on the way there fits. One that stands for any number
+/// of names on that way is about every folder, and is not meant.
 pub(super) fn may_cover_below(pattern: &str, folder: &str) -> bool {
     let mut wanted = pattern.trim_end_matches('/').split('/');
     for name in folder.trim_end_matches('/').split('/') {
         match wanted.next() {
             // What lies above is closed, and this with it.
             None => return true,
-            Some(segment) if segment.contains("**") => return true,
+            Some(segment) if segment.contains("**") => return covers(pattern, folder),
             Some(segment) if !covers(segment, name) => return false,
             Some(_) => {}
         }
@@ -37,6 +64,9 @@ pub(super) fn may_cover_below(pattern: &str, folder: &str) -> bool {
 
 /// What is wrong with a pattern that readers do not agree about: one that is a rule must mean the same to all of them.
 pub(super) fn fault(pattern: &str) -> Option<&'static str> {
+    if pattern == ".." || normal(pattern).is_none() {
+        return Some("a `..` stands behind a name with wildcards: write the path that is meant");
+    }
     let bytes = pattern.as_bytes();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -78,6 +108,45 @@ fn class_end(bytes: &[u8], begin: usize) -> Result<usize, &'static str> {
             }
         }
     }
+}
+
+/// A pattern in which every path is written as files are found: without `.`, `..` and repeated slashes. None where `..` stands
+/// behind a name that is a pattern: nobody can say what lies above all that it fits.
+pub(super) fn normal(pattern: &str) -> Option<String> {
+    let is_wild = |name: &str| {
+        let mut chars = name.chars();
+        while let Some(c) = chars.next() {
+            match c {
+                '*' | '?' | '[' => return true,
+                '\\' => drop(chars.next()),
+                _ => {}
+            }
+        }
+        false
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for name in pattern.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => match names.pop() {
+                Some(above) if is_wild(above) => return None,
+                _ => {}
+            },
+            name => names.push(name),
+        }
+    }
+    let mut out = String::with_capacity(pattern.len());
+    for name in &names {
+        if !out.is_empty() || pattern.starts_with('/') {
+            out.push('/');
+        }
+        out.push_str(name);
+    }
+    // What is meant by the slash at the end stays: directories only.
+    if pattern.ends_with('/') || names.is_empty() {
+        out.push('/');
+    }
+    Some(out)
 }
 
 /// Text as a pattern that means just this text.
@@ -267,7 +336,7 @@ fn class(rest: &mut Vec<u8>) -> Option<Token> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{alternatives, covers, escape};
+    use super::{alternatives, covers, escape, normal};
 
     #[test]
     fn alternatives_are_written_out() {
@@ -320,10 +389,49 @@ mod tests {
     }
 
     #[test]
+    fn texts_between_wildcards_are_looked_for_in_their_order() {
+        for (pattern, path, expected) in [
+            ("/w/**/.env", "/w/a/.env", true),
+            ("/w/**/.env", "/w/.env", true),
+            ("/w/**/.env/", "/w/.env", true),
+            ("/w/**/secrets/**", "/w/secrets/a", true),
+            ("/w/**/secrets/**", "/w/secrets", false),
+            ("/w/*.pem", "/w/.pem", true),
+            ("/w/a?c", "/w/abc", true),
+            ("/w/**/a/[bc]", "/w/a/c", true),
+            ("/w/**/a\\*b", "/w/a*b", true),
+            ("/w/**", "/w", false),
+            ("/**", "/w", true),
+            ("/w/***/a", "/w/a", true),
+            ("/w/*/é*", "/w/x/éa", true),
+        ] {
+            assert_eq!(covers(pattern, path), expected, "{pattern} on {path}");
+        }
+    }
+
+    #[test]
     fn an_escaped_text_means_itself() {
         let odd = "/w/[id]/{a,b}/*?\\";
         assert!(covers(&escape(odd), odd));
         assert!(!covers(&escape("/w/[id]"), "/w/i"));
+    }
+
+    #[test]
+    fn conf_12_a_pattern_is_made_normal_before_it_is_compared() {
+        let table = [
+            ("/w/./x.pem", Some("/w/x.pem")),
+            ("/w//x/*.pem", Some("/w/x/*.pem")),
+            ("/w/x/../y/.", Some("/w/y")),
+            ("/w/\\*/../y", Some("/w/y")),
+            ("/w/**/x/../y", Some("/w/**/y")),
+            ("/w/x/", Some("/w/x/")),
+            ("/../..", Some("/")),
+            ("/w/*/../y", None),
+            ("/w/[ab]/../y", None),
+        ];
+        for (pattern, expected) in table {
+            assert_eq!(normal(pattern).as_deref(), expected, "{pattern}");
+        }
     }
 
     #[test]

@@ -147,20 +147,22 @@ pub struct PathFact {
     pub path: String,
     /// What is done to it.
     pub access: Access,
-    /// As it was given to the host to resolve.
+    /// As it was given to the host to resolve; empty for what lies below a folder and goes with it: that is asked about.
     #[serde(default)]
     pub written: String,
 }
 
 impl PathFact {
-    /// What was asked, and where the host says that it leads: the path itself, behind a place that becomes authority and that comes along.
+    /// What was asked, and where the host says that it leads: the path itself, behind what lies below it and goes with it: a place that
+    /// becomes authority, a file that a rule closes.
     pub(crate) fn found(asked: Self, real: ResolvedPath) -> impl Iterator<Item = Self> {
-        let brought = real.brings.map(|below| Self::brought(&real.path, &below));
+        let below = [real.brings, real.holds].into_iter().flatten();
+        let below: Vec<Self> = (below.map(|below| Self::below(&real.path, &below))).collect();
         let itself = Self {
             path: real.path,
             ..asked
         };
-        brought.into_iter().chain([itself])
+        below.into_iter().chain([itself])
     }
 
     /// A path as it was written, until the host says where it leads.
@@ -172,8 +174,13 @@ impl PathFact {
         }
     }
 
-    /// A place that becomes authority and that comes along with a folder that is copied or moved.
-    fn brought(folder: &str, below: &str) -> Self {
+    /// Whether it is not named by the call, but goes with a folder that is copied, moved or removed.
+    pub(super) fn is_brought(&self) -> bool {
+        self.written.is_empty() && self.access == Access::Write
+    }
+
+    /// What goes with a folder that is copied, moved or removed.
+    fn below(folder: &str, below: &str) -> Self {
         Self {
             path: [folder.trim_end_matches('/'), "/", below].concat(),
             access: Access::Write,
@@ -196,6 +203,7 @@ pub(crate) fn named_paths(tool: &ToolDefinition, input: &RawJson, cwd: &str) -> 
                 path,
                 access: param.access,
                 carried: false,
+                closed: Vec::new(),
             })
         })
         .collect()
@@ -260,6 +268,8 @@ pub enum Cause {
     Authority(String),
     /// The command names a file that a rule closes.
     ClosedFile(RuleName),
+    /// The call reads or changes a file of the program itself that is closed to tools.
+    OwnFile(String),
     /// The mode.
     Mode(Mode),
     /// Reading inside the workspace is free here.
@@ -339,6 +349,9 @@ impl Cause {
                 "{path} is a place from which programs and later sessions take orders, so only a person can let it be changed"
             ),
             Self::ClosedFile(rule) => format!("the command names a file that {rule} closes"),
+            Self::OwnFile(path) => format!(
+                "{path} belongs to the program itself, and no rule and no mode opens it to tools"
+            ),
             Self::Mode(mode) => format!("permission mode is {}", mode.name()),
             Self::WorkspaceRead => "reading inside the workspace is free".to_string(),
             Self::OutsideWorkspace(path) => format!("{path} is outside the workspace"),
@@ -433,10 +446,22 @@ pub fn judge(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVer
 
 /// What makes a call be asked about although a rule or the mode would let it run.
 fn guard(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<Cause> {
+    const MANY_NAMES: &str = "it names more files than are looked at";
     let mut guards = standing.rules.ask.iter().chain(standing.deny_rules());
     let concerned = |rule: &&Rule| concern(rule, standing, call) != Concern::No;
     if let Some(rule) = guards.clone().find(concerned) {
         return Some(Cause::rule(rule));
+    }
+    let closes_files = |rule: &Rule| matches!(rule.specifier, Specifier::Path(_));
+    let is_looked_at = || {
+        standing.deny_rules().any(closes_files)
+            || authority::is_guarded(standing, call) && !authority::is_approved_line(standing, call)
+    };
+    if call.command.is_some_and(CommandLine::has_too_many_names) && is_looked_at() {
+        return Some(Cause::UnreadCommand(MANY_NAMES.to_string()));
+    }
+    if let Some(path) = authority::closed_place(standing, call) {
+        return Some(Cause::OwnFile(path));
     }
     if let Some(path) = authority::changed_by(standing, call) {
         return Some(Cause::Authority(path));
@@ -447,15 +472,10 @@ fn guard(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<Cause> {
     {
         return Some(Cause::UnreadCommand(why.to_string()));
     }
-    let closes_files = |rule: &Rule| matches!(rule.specifier, Specifier::Path(_));
     if line.names_many_files() && standing.deny_rules().any(closes_files) {
-        return Some(Cause::UnreadCommand(
-            "it names more files than are looked at".to_string(),
-        ));
+        return Some(Cause::UnreadCommand(MANY_NAMES.to_string()));
     }
-    standing
-        .deny_rules()
-        .find(|rule| line.names_closed_file(rule, standing))
+    line.names_closed_file(standing)
         .map(|rule| Cause::ClosedFile(RuleName::from(rule)))
 }
 
@@ -478,7 +498,8 @@ fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
     if inside && standing.free_workspace_reads && call.tool.annotations.read_only {
         return decide(Verdict::Allow, Cause::WorkspaceRead);
     }
-    if standing.free_workspace_reads && call.command.is_some_and(CommandLine::only_speaks) {
+    let only_speaks = |line: &CommandLine| line.only_speaks(standing, call.paths);
+    if standing.free_workspace_reads && call.command.is_some_and(only_speaks) {
         return Decision {
             scope: Scope::Parts,
             ..decide(Verdict::Allow, Cause::OwnState)
@@ -506,10 +527,17 @@ pub(super) fn concern(rule: &Rule, standing: &Standing<'_>, call: CallFacts<'_>)
             }
             let patterns = path_pattern::absolute(rule, pattern, standing);
             // A file that must not be read must not be written either.
-            sure(call.paths.iter().any(|fact| {
+            let is_about = |fact: &&PathFact| {
                 (fact.access == Access::Write || !rule.is_edit())
                     && patterns.iter().any(|p| glob::covers(p, &fact.path))
-            }))
+            };
+            let found: Vec<&PathFact> = call.paths.iter().filter(is_about).collect();
+            // What goes with a folder is asked about.
+            match found.iter().any(|fact| !fact.is_brought()) {
+                true => Concern::Yes,
+                false if found.is_empty() => Concern::No,
+                false => Concern::Perhaps,
+            }
         }
         _ if !rule.names_tool(&call.tool.name) => Concern::No,
         Specifier::Any => Concern::Yes,

@@ -10,8 +10,8 @@ use alloc::{
 use serde::Serialize;
 
 use super::{
-    Behavior, Layer, Rule, RuleEntry, RuleName, Source, Specifier, command::CommandPattern, glob,
-    tool_name,
+    Behavior, Layer, Rule, RuleEntry, RuleName, Rules, Source, Specifier, command::CommandPattern,
+    glob, tool_name,
 };
 use windlass_shell::{self as shell, Unparsed};
 
@@ -113,6 +113,41 @@ pub fn lint(layers: &[Layer], tools: &[&str]) -> Vec<Finding> {
         findings.extend(overlap(rule, *behavior, at, &readable));
     }
     findings
+}
+
+/// A rule that denies or asks, about a tool that nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misnamed {
+    /// What [`lint()`] says of it.
+    pub finding: Finding,
+    /// The tool that was meant, if the name is nearly that of one: what the rule forbids would run then.
+    pub meant: Option<String>,
+}
+
+/// The rules among these that deny or ask and name a tool that is neither one of `tools` nor known otherwise: by an old name, as
+/// one of a server, or to the official engine, whose settings hosts read. A session should not begin with one whose name is nearly
+/// that of a tool.
+#[must_use]
+pub fn misnamed(rules: &Rules, tools: &[&str]) -> Vec<Misnamed> {
+    let known: Vec<&str> = tools.iter().copied().chain(tool_name::KNOWN).collect();
+    let deny = rules.deny.iter().map(|rule| (rule, Behavior::Deny));
+    let ask = rules.ask.iter().map(|rule| (rule, Behavior::Ask));
+    let misnamed = deny.chain(ask).filter_map(|(rule, behavior)| {
+        let message = unknown_tool(rule, &known)?;
+        let meant = nearest(rule.tool(), &known).map(ToOwned::to_owned);
+        let message = match meant {
+            Some(_) => message,
+            None => format!("no tool is named {}", rule.tool()),
+        };
+        let finding = Finding {
+            name: RuleName::from(rule),
+            behavior,
+            fault: Fault::UnknownTool,
+            message,
+        };
+        Some(Misnamed { finding, meant })
+    });
+    misnamed.collect()
 }
 
 fn invalid(problem: &str, placed: Placed<'_>, tools: &[&str]) -> String {

@@ -43,7 +43,7 @@ pub use judge::{
     CallFacts, CallSubject, Cause, Decision, HookVerdict, PathFact, RuleName, Scope, Verdict, judge,
 };
 pub use layer::{Layer, LayerError, Layered, PermissionSettings, RuleEntry, all_faults};
-pub use lint::{Fault, Finding, lint};
+pub use lint::{Fault, Finding, Misnamed, lint, misnamed};
 pub use narrowing::Narrowing;
 pub use rule::{NamePattern, Rule, RuleError, RuleValue, Rules, Specifier};
 pub use source::{Behavior, Source};
@@ -55,8 +55,10 @@ pub use update::{
     Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,
 };
 
-pub use path_pattern::deny_patterns;
-pub(crate) use path_pattern::is_under;
+pub(crate) use path_pattern::{closed_patterns, is_under, lexical};
+pub use path_pattern::{
+    closed_to, deny_patterns, literal_pattern, look_for_closed, normal_patterns,
+};
 pub use visible::visible;
 
 use serde::{Deserialize, Serialize};

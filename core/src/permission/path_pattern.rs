@@ -3,7 +3,11 @@
 use alloc::{format, string::String, vec::Vec};
 
 use super::{Rule, Specifier, Standing, glob};
-use crate::tool::{Access, DenyPattern};
+use crate::{
+    effect::ResolvePath,
+    spec::Environment,
+    tool::{Access, DenyPattern},
+};
 
 /// A rule's pattern over absolute paths, with its anchor resolved: `//absolute`, `~/home`, `/from the rule's
 /// own folder`, `./from the working directory`, and a name at any depth of the workspace. Alternatives
@@ -39,9 +43,29 @@ pub(super) fn absolute(rule: &Rule, pattern: &str, standing: &Standing<'_>) -> V
     };
     anchored
         .iter()
-        .filter_map(|pattern| glob::alternatives(pattern))
-        .flatten()
+        .flat_map(|pattern| normal_patterns(pattern).unwrap_or_default())
         .collect()
+}
+
+/// The patterns that a pattern of a person stands for, as they are compared with the real paths of files: one for each of its
+/// alternatives in braces, without `.`, `..` and repeated slashes. All that close files are made here, whoever compares them.
+///
+/// # Errors
+/// What cannot be understood, in words: a pattern that would close nothing must not pass for one that does.
+pub fn normal_patterns(pattern: &str) -> Result<Vec<String>, &'static str> {
+    let alternatives = glob::alternatives(pattern)
+        .ok_or("it holds more alternatives in braces than are compared")?;
+    if let Some(fault) = alternatives.iter().find_map(|one| glob::fault(one)) {
+        return Err(fault);
+    }
+    let normal = alternatives.iter().filter_map(|one| glob::normal(one));
+    Ok(normal.collect())
+}
+
+/// Text as a pattern that means just this text: the names of files may look like patterns.
+#[must_use]
+pub fn literal_pattern(text: &str) -> String {
+    glob::escape(text)
 }
 
 /// The file deny rules as patterns for the host's resolver: what they cover is unreachable, not
@@ -67,6 +91,36 @@ pub fn deny_patterns(standing: &Standing<'_>) -> Vec<DenyPattern> {
     patterns
 }
 
+/// The files of the program itself that are closed to tools, as patterns for the host's resolver.
+pub(crate) fn closed_patterns(environment: &Environment) -> impl Iterator<Item = DenyPattern> {
+    let places = environment.closed_places.iter();
+    places.map(|place| DenyPattern {
+        pattern: glob::escape(place),
+        access: Access::Read,
+    })
+}
+
+/// The patterns of what nobody may do this to: of these deny rules, and of the files of the program itself. What may be read may be
+/// copied.
+#[must_use]
+pub fn closed_to(access: Access, deny: &[DenyPattern], closed_places: &[String]) -> Vec<String> {
+    let closes = |deny: &&DenyPattern| access == Access::Write || deny.access == Access::Read;
+    let rules = deny.iter().filter(closes).map(|deny| deny.pattern.clone());
+    let places = closed_places.iter().map(|place| glob::escape(place));
+    rules.chain(places).collect()
+}
+
+/// Has the host look for what is closed below the folders among these paths that are copied, moved or removed.
+pub fn look_for_closed(paths: &mut [ResolvePath], standing: &Standing<'_>) {
+    if !paths.iter().any(|asked| asked.carried) {
+        return;
+    }
+    let deny = deny_patterns(standing);
+    for asked in paths.iter_mut().filter(|asked| asked.carried) {
+        asked.closed = closed_to(asked.access, &deny, &standing.environment.closed_places);
+    }
+}
+
 pub(crate) fn is_under(root: &str, path: &str) -> bool {
     let root = root.trim_end_matches('/');
     path.strip_prefix(root)
@@ -75,7 +129,7 @@ pub(crate) fn is_under(root: &str, path: &str) -> bool {
 
 /// A path as it is written, made absolute without looking at any file: only for what the host has not
 /// resolved.
-pub(super) fn lexical(base: &str, path: &str) -> String {
+pub(crate) fn lexical(base: &str, path: &str) -> String {
     let from_base = if path.starts_with('/') { "" } else { base };
     let mut out = String::with_capacity(from_base.len() + path.len() + 2);
     for part in from_base.split('/').chain(path.split('/')) {

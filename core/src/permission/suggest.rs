@@ -41,46 +41,71 @@ const WITH_SUBCOMMANDS: [&str; 20] = [
 ];
 
 /// Changes of the permissions of which each lets a call run that is asked about (Agent SDK reference,
-/// `CanUseTool`, `suggestions`): the narrowest first. None where a change would not help: a rule or a hook
-/// wants the question.
+/// `CanUseTool`, `suggestions`): the narrowest first. Each was tried: where a rule or a hook wants the question, none helps.
 #[must_use]
 pub fn suggestions(
     standing: &Standing<'_>,
     call: CallFacts<'_>,
     decision: &Decision,
 ) -> Vec<PermissionUpdate> {
-    let open = match decision.cause {
-        Cause::NoRule | Cause::OutsideWorkspace(_) | Cause::Mode(Mode::DontAsk) => true,
-        // A rule for the very line helps, unless rules that forbid want the question.
-        Cause::UnreadCommand(_) => {
-            let mut guards = standing.rules.ask.iter().chain(standing.deny_rules());
-            !guards.any(|rule| judge::is_about_commands(rule, call.tool))
-        }
-        _ => false,
-    };
-    if decision.verdict == Verdict::Allow || !open {
+    let asks_for_itself = matches!(decision.cause, Cause::Hook(_) | Cause::AsksThePerson);
+    if decision.verdict == Verdict::Allow || asks_for_itself {
         return Vec::new();
     }
-    let mut updates = if call.command.is_some() {
-        of_command(standing, call)
-    } else if !call.paths.is_empty() {
-        of_paths(standing, call)
-    } else {
-        vec![PermissionUpdate::allow(
+    let mut updates = match &decision.cause {
+        // Only what a person says here counts, and only for this very place.
+        Cause::Authority(_) if call.command.is_none() => vec![exactly(call)],
+        Cause::Authority(_) => (of_command(standing, call).into_iter())
+            .map(PermissionUpdate::for_session)
+            .collect(),
+        _ if call.command.is_some() => of_command(standing, call),
+        _ if !call.paths.is_empty() => of_paths(standing, call),
+        _ => vec![PermissionUpdate::allow(
             vec![of_call(call)],
             Destination::LocalSettings,
-        )]
+        )],
     };
-    let accepting = Standing {
-        mode: Mode::AcceptEdits,
-        ..*standing
-    };
-    let would_do = standing.mode == Mode::Default
-        && judge::judge(&accepting, call, None).verdict == Verdict::Allow;
-    if would_do {
+    if standing.mode == Mode::Default && !updates.contains(&accept_edits()) {
         updates.push(accept_edits());
     }
+    let helps = |update: &PermissionUpdate| lets_run(core::slice::from_ref(update), standing, call);
+    match updates.iter().any(helps) {
+        true => updates.retain(helps),
+        // What lies outside may need a directory and a mode.
+        false if lets_run(&updates, standing, call) => {}
+        false => updates.clear(),
+    }
     updates
+}
+
+/// Whether a call runs unasked after these changes.
+fn lets_run(updates: &[PermissionUpdate], standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
+    let mut rules = standing.rules.clone();
+    let mut directories = standing.directories.to_vec();
+    let mut mode = standing.mode;
+    for update in updates {
+        match update {
+            PermissionUpdate::AddRules(change) => {
+                let source = change.destination.source();
+                let added = change.rules.iter().filter_map(|rule| rule.to_rule().ok());
+                rules
+                    .allow
+                    .extend(added.map(|rule| rule.from_source(source)));
+            }
+            PermissionUpdate::AddDirectories(change) => {
+                directories.extend_from_slice(&change.directories);
+            }
+            PermissionUpdate::SetMode { mode: set, .. } => mode = *set,
+            _ => {}
+        }
+    }
+    let after = Standing {
+        rules: &rules,
+        directories: &directories,
+        mode,
+        ..*standing
+    };
+    judge::judge(&after, call, None).verdict == Verdict::Allow
 }
 
 fn accept_edits() -> PermissionUpdate {

@@ -34,6 +34,57 @@ pub(super) fn covered(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// Tools that this engine or the official one has: rules about them stand in settings that both read, whether or not a session
+/// offers them.
+pub(super) const KNOWN: [&str; 46] = [
+    "Agent",
+    "AgentOutput",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "Brief",
+    "Config",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "Glob",
+    "Grep",
+    "KillBash",
+    "KillShell",
+    "LS",
+    "LSP",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
+    "Read",
+    "ReadMcpResourceTool",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "StructuredOutput",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TodoRead",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
 /// Tools that start or watch work which is judged call by call itself, in the same mode: plan mode has room
 /// for them.
 pub(super) fn only_delegates(name: &str) -> bool {

@@ -118,37 +118,71 @@ impl Skill {
 
     /// Its text with the arguments in their places: `$ARGUMENTS` for all of them, `$ARGUMENTS[0]` for the first word.
     /// Where the text has no such place they stand at its end. `${CLAUDE_SKILL_DIR}` is its folder.
-    #[must_use]
-    pub fn text(&self, args: &str) -> String {
+    ///
+    /// # Errors
+    /// [`TextTooLong`]: the places multiply what stands in them.
+    pub fn text(&self, args: &str) -> Result<String, TextTooLong> {
         let args = args.trim();
         let mut text = String::new();
         if let Some(directory) = &self.directory {
             text.push_str(&format!("The files of this skill are in {directory}.\n\n"));
         }
         let directory = self.directory.as_deref().unwrap_or("");
-        let content = self.content.replace("${CLAUDE_SKILL_DIR}", directory);
-        let has_place = fill(&mut text, &content, args);
+        let places = self.content.matches(DIRECTORY).count();
+        if places.saturating_mul(directory.len()) > LONGEST_TEXT {
+            return Err(TextTooLong);
+        }
+        let content = self.content.replace(DIRECTORY, directory);
+        let has_place = fill(&mut text, &content, args)?;
         if !has_place && !args.is_empty() {
             text.push_str(&format!("\n\nARGUMENTS: {args}"));
         }
-        text
+        within_limit(text)
+    }
+}
+
+/// Stands for a skill's folder.
+const DIRECTORY: &str = "${CLAUDE_SKILL_DIR}";
+
+/// The longest text that the places of a skill or command are filled to, in bytes.
+pub const LONGEST_TEXT: usize = 1 << 20;
+
+/// The text of a skill or command with its arguments is longer than [`LONGEST_TEXT`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "its text with these arguments is longer than {LONGEST_TEXT} bytes: give it fewer, or take places for them out of it"
+)]
+pub struct TextTooLong;
+
+/// A text, if it is not too long.
+///
+/// # Errors
+/// [`TextTooLong`].
+pub fn within_limit(text: String) -> Result<String, TextTooLong> {
+    match text.len() > LONGEST_TEXT {
+        true => Err(TextTooLong),
+        false => Ok(text),
     }
 }
 
 /// Appends a text with its `$ARGUMENTS` replaced; whether there were any.
-fn fill(out: &mut String, mut content: &str, args: &str) -> bool {
+fn fill(out: &mut String, mut content: &str, args: &str) -> Result<bool, TextTooLong> {
     const PLACE: &str = "$ARGUMENTS";
+    let words: Vec<&str> = args.split_whitespace().collect();
     let mut has_place = false;
     while let Some((before, after)) = content.split_once(PLACE) {
         has_place = true;
         out.push_str(before);
+        if out.len() > LONGEST_TEXT {
+            return Err(TextTooLong);
+        }
         let numbered = after
             .strip_prefix('[')
             .and_then(|rest| rest.split_once(']'))
             .and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest)));
         match numbered {
             Some((number, rest)) => {
-                out.push_str(args.split_whitespace().nth(number).unwrap_or(""));
+                out.push_str(words.get(number).unwrap_or(&""));
                 content = rest;
             }
             None => {
@@ -158,7 +192,7 @@ fn fill(out: &mut String, mut content: &str, args: &str) -> bool {
         }
     }
     out.push_str(content);
-    has_place
+    Ok(has_place)
 }
 
 /// A skill's file that cannot be used.
@@ -332,6 +366,10 @@ pub(super) fn run(input: &SkillInput, spec: &Spec, notes: &mut Notes) -> Done {
     let Some(skill) = find(spec, &input.skill) else {
         return Done::failed(format!("There is no skill named {}.", input.skill));
     };
+    let text = match skill.text(input.args.as_deref().unwrap_or("")) {
+        Ok(text) => text,
+        Err(error) => return Done::failed(format!("The skill {}: {error}.", skill.name)),
+    };
     if !notes.skills.contains(&skill.name) {
         notes.skills.push(skill.name.clone());
     }
@@ -340,7 +378,6 @@ pub(super) fn run(input: &SkillInput, spec: &Spec, notes: &mut Notes) -> Done {
         command_name: skill.name.clone(),
         allowed_tools: skill.allowed_tools.iter().map(Rule::to_string).collect(),
     };
-    let text = skill.text(input.args.as_deref().unwrap_or(""));
     let mut changes = Vec::new();
     if !skill.allowed_tools.is_empty() {
         changes.push(Change::Allow(skill.allowed_tools.clone()));
@@ -364,7 +401,7 @@ mod tests {
         assert_eq!(skill.argument_hint.as_deref(), Some("[version]"));
         assert_eq!(skill.allowed_tools.len(), 2);
         assert!(skill.for_model && skill.for_person);
-        assert_eq!(skill.text("1.2 draft"), "Notes for 1.2.");
+        assert_eq!(skill.text("1.2 draft").unwrap(), "Notes for 1.2.");
     }
 
     #[test]
@@ -394,12 +431,16 @@ mod tests {
     fn arguments_without_a_place_stand_at_the_end() {
         let skill = Skill::new("s", "d", "Do it.").in_directory("/skills/s");
         assert_eq!(
-            skill.text(" now "),
+            skill.text(" now ").unwrap(),
             "The files of this skill are in /skills/s.\n\nDo it.\n\nARGUMENTS: now"
         );
-        assert!(skill.text("").ends_with("Do it."));
+        assert!(skill.text("").unwrap().ends_with("Do it."));
         let twice = Skill::new("s", "d", "$ARGUMENTS, $ARGUMENTS[x] and $ARGUMENTS[7]!");
-        assert_eq!(twice.text("a b"), "a b, a b[x] and !");
+        assert_eq!(twice.text("a b").unwrap(), "a b, a b[x] and !");
+        let many = Skill::new("s", "d", "$ARGUMENTS".repeat(9_000));
+        assert_eq!(many.text(&"x".repeat(90_000)), Err(TextTooLong));
+        let folders = Skill::new("s", "d", DIRECTORY.repeat(9_000)).in_directory("/x".repeat(900));
+        assert_eq!(folders.text(""), Err(TextTooLong));
     }
 
     #[test]

@@ -325,6 +325,32 @@ fn perm_4_the_host_says_what_comes_along_with_a_folder() {
 }
 
 #[test]
+fn perm_4_the_host_says_what_a_rule_closes_below_a_folder() {
+    let mut spec = asking_spec(vec![bash()]);
+    spec.permissions.mode = Mode::AcceptEdits;
+    spec.permissions.rules.deny = rules(&["Read(.env)", "Edit(*.lock)"]);
+    let removes = |holds: Option<&str>| {
+        let mut bench = prompted(spec.clone());
+        bench.reply(&Reply::call("a", "Bash", json!({"command": "rm -rf a"})));
+        let (id, effect) = bench.of(Stage::Resolve);
+        let Effect::Resolve(asked) = effect else {
+            panic!("{effect:?}");
+        };
+        assert_eq!(asked[0].closed.len(), 2, "{asked:?}");
+        let folder = ResolvedPath {
+            holds: holds.map(Into::into),
+            ..ResolvedPath::at("/work/a")
+        };
+        bench.answer(id, Answer::Resolved(vec![Ok(folder)]));
+        bench
+    };
+    removes(None).call("a");
+    let asked = removes(Some("b/.env"));
+    let reason = &asked.question().1.decision_reason;
+    assert!(reason.contains("Read(.env)"), "{reason}");
+}
+
+#[test]
 fn what_is_denied_unasked_is_told_where_that_is_wanted() {
     for told in [false, true] {
         let mut spec = asking_spec(vec![tool("Note"), tool("Other")]);

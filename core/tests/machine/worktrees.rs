@@ -268,6 +268,17 @@ fn isolated() -> (Bench, ToolCall) {
     (bench, call)
 }
 
+#[test]
+fn perm_4_a_rule_that_denies_worktrees_holds_for_agents_that_need_one() {
+    let mut spec = spec();
+    spec.permissions
+        .rules
+        .deny
+        .extend(rules(&["EnterWorktree"]));
+    let bench = isolating(spec);
+    assert!(!bench.pending_stages().contains(&Stage::Run));
+}
+
 /// Sessions in which a hook hears of worktrees that are needed.
 fn hooked() -> Spec {
     let mut spec = spec();

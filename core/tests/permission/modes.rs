@@ -32,13 +32,18 @@ fn perm_2_accept_edits_runs_plain_file_commands_in_the_workspace() {
         ("rm -rf ../x", Verdict::Ask),
         ("cp /etc/passwd a", Verdict::Ask),
         ("cp a /etc/passwd", Verdict::Ask),
-        ("rm *.o", Verdict::Ask),
+        ("rm *.o", Verdict::Allow),
         ("rm $X", Verdict::Ask),
         ("rm --no-preserve-root a", Verdict::Ask),
+        ("cp -L a b", Verdict::Ask),
+        ("cp -rL a b", Verdict::Ask),
+        ("cp -H a b", Verdict::Ask),
         ("mkdir a && make", Verdict::Ask),
         ("X=1 mkdir a", Verdict::Ask),
         ("./mkdir a", Verdict::Ask),
         ("mv locked open", Verdict::Ask),
+        ("cp -r locked open", Verdict::Ask),
+        ("rm -rf locked", Verdict::Ask),
         ("rm locked/key", Verdict::Deny),
         ("ls", Verdict::Ask),
         ("true", Verdict::Ask),
@@ -52,6 +57,17 @@ fn perm_2_accept_edits_runs_plain_file_commands_in_the_workspace() {
         let plain = verdict(&rules, Mode::Default, &call);
         assert_ne!(plain, Verdict::Allow, "{line}");
     }
+}
+
+#[test]
+fn perm_4_more_files_than_are_looked_at_are_asked_about_while_rules_close_files() {
+    let line = |count: usize| format!("cat {}", vec!["a"; count].join(" "));
+    let mut rules = allow(&["Bash(cat:*)"]);
+    let of = |rules: &_, count| verdict(rules, Mode::Default, &Call::new("Bash", &line(count)));
+    assert_eq!(of(&rules, 65), Verdict::Allow);
+    rules.deny = parsed(&["Read(.env)"]);
+    assert_eq!(of(&rules, 64), Verdict::Allow);
+    assert_eq!(of(&rules, 65), Verdict::Ask);
 }
 
 #[test]
@@ -225,6 +241,31 @@ fn perm_11_a_file_outside_the_workspace_is_asked_about_with_its_path() {
             "{tool}"
         );
         assert_eq!(decision.verdict, Verdict::Ask);
+    }
+}
+
+#[test]
+fn perm_4_a_line_that_asks_for_nothing_says_so_and_one_that_only_enters_folders_runs() {
+    let environment = environment();
+    let rules = allow(&[]);
+    let judged = |line: &str| {
+        let standing = Standing {
+            free_workspace_reads: true,
+            ..Standing::new(&rules, Mode::Default, &environment)
+        };
+        judge(&standing, Call::new("Bash", line).facts(), None)
+    };
+    for line in ["# comment", "", "  "] {
+        let decision = judged(line);
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}");
+        let words = decision.cause.explain();
+        assert!(words.contains("it holds no command"), "{line}: {words}");
+    }
+    for line in ["cd d; pwd", "cd d && echo here"] {
+        assert_eq!(judged(line).verdict, Verdict::Allow, "{line}");
+    }
+    for line in ["cd ..; pwd", "cd $d; pwd", "cd d; ls"] {
+        assert_eq!(judged(line).verdict, Verdict::Ask, "{line}");
     }
 }
 

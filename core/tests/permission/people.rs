@@ -2,10 +2,11 @@
 
 use serde_json::json;
 use windlass_core::permission::{
-    Fault, Fit, Layer, Layered, Mode, Source, Standing, Verdict, explain, judge, lint,
+    Fault, Fit, Layer, Layered, Mode, PermissionUpdate, Source, Standing, Verdict, explain, judge,
+    lint, misnamed,
 };
 
-use super::{Call, allow, environment, layers::layer, parsed};
+use super::{Call, allow, deny, environment, layers::layer, parsed};
 
 #[test]
 fn an_explanation_names_every_rule_and_the_one_that_decides() {
@@ -358,4 +359,76 @@ fn rules_that_another_rule_decides_before_are_found() {
     }
     let twice = json!({ "deny": ["Bash(rm:*)", "Bash(rm *)"] });
     assert_eq!(lint(&[layer(Source::CliArg, true, &twice)], &[]).len(), 1);
+}
+
+#[test]
+fn perm_4_a_rule_that_forbids_and_is_misspelt_is_found_with_what_was_meant() {
+    let tools = ["Bash", "Read", "Edit", "Write", "mcp__db__query", "Deploy"];
+    let meant = |rule: &str| -> Option<Option<String>> {
+        let found = misnamed(&deny(&[rule]), &tools);
+        let mut ask = deny(&[]);
+        ask.ask = parsed(&[rule]);
+        assert_eq!(misnamed(&ask, &tools).len(), found.len(), "{rule}");
+        // Who allows too little is asked.
+        assert!(misnamed(&allow(&[rule]), &tools).is_empty(), "{rule}");
+        found.into_iter().next().map(|it| it.meant)
+    };
+    for (rule, expected) in [
+        ("bash", "Bash"),
+        ("Bashh", "Bash"),
+        ("Wrte", "Write"),
+        ("Reed", "Read"),
+        ("Webfetch", "WebFetch"),
+        ("Deplo", "Deploy"),
+    ] {
+        assert_eq!(meant(rule), Some(Some(expected.to_owned())), "{rule}");
+    }
+    for known in [
+        "Bash(rm:*)",
+        "Agent",
+        "KillBash",
+        "WebFetch(domain:a.test)",
+        "WebSearch",
+        "NotebookEdit",
+        "mcp__github",
+        "mcp__db__drop",
+        "Skill(docs)",
+        "Deploy",
+    ] {
+        assert_eq!(meant(known), None, "{known}");
+    }
+    assert_eq!(meant("Teleport"), Some(None));
+}
+
+#[test]
+fn perm_13_what_is_suggested_was_tried() {
+    let environment = environment();
+    let suggested = |deny: &[&str], line: &str| {
+        let mut rules = allow(&[]);
+        rules.deny = parsed(deny);
+        let standing = Standing::new(&rules, Mode::Default, &environment);
+        let call = Call::new("Bash", line);
+        explain(&standing, call.facts(), None).would_allow
+    };
+    let first = |deny: &[&str], line: &str| match suggested(deny, line).into_iter().next() {
+        Some(PermissionUpdate::AddRules(change)) => change.rules.first().map(ToString::to_string),
+        _ => None,
+    };
+    let line = |line: &str| Some(format!("Bash({line})"));
+    assert_eq!(first(&[], "make"), line("make"));
+    // A place is let be changed by its name.
+    assert_eq!(first(&[], "touch .bashrc"), line("touch .bashrc"));
+    for (deny, line) in [
+        (&["Read(.env)"][..], "cat .env"),
+        (&["Bash(git push:*)"], "git $x"),
+        (&["Bash(rm:*)"], "f() { make; }; f"),
+        (&[], "x=.bash; cd; touch .ssh/x"),
+    ] {
+        let none = suggested(deny, line);
+        let is_for_line = |it: &PermissionUpdate| matches!(it, PermissionUpdate::AddRules(_));
+        assert!(
+            none.is_empty() || deny.is_empty() && none.iter().all(is_for_line),
+            "{line}: {none:?}"
+        );
+    }
 }

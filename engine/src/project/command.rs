@@ -4,6 +4,7 @@ use windlass_core::{
     frontmatter::{Document, FrontmatterError},
     initialization::SlashCommand,
     permission::{Rule, RuleError},
+    tools::skill::{LONGEST_TEXT, TextTooLong, within_limit},
 };
 
 use crate::{path::TextPath, settings::SettingSource};
@@ -115,16 +116,33 @@ impl Command {
     #[must_use]
     pub fn invoke(&self, args: &str) -> Invocation {
         let args = args.trim();
-        let (mut text, has_place) = filled(&self.body, args);
-        if !has_place && !args.is_empty() {
-            text.push_str("\n\nARGUMENTS: ");
-            text.push_str(args);
+        let filled = filled(&self.body, args).and_then(|(mut text, has_place)| {
+            if !has_place && !args.is_empty() {
+                text.push_str("\n\nARGUMENTS: ");
+                text.push_str(args);
+            }
+            within_limit(text)
+        });
+        match filled {
+            Ok(text) => Invocation {
+                name: self.name.clone(),
+                text,
+                allowed_tools: self.allowed_tools.clone(),
+                model: self.model.clone(),
+            },
+            Err(error) => Invocation::failed(&self.name, error),
         }
-        Invocation {
-            name: self.name.clone(),
-            text,
-            allowed_tools: self.allowed_tools.clone(),
-            model: self.model.clone(),
+    }
+}
+
+impl Invocation {
+    /// What the model is told where the text cannot be made: it allows nothing.
+    pub(super) fn failed(name: &str, error: TextTooLong) -> Self {
+        Self {
+            name: name.to_owned(),
+            text: format!("/{name} was called and cannot be used: {error}. Tell this the person."),
+            allowed_tools: Vec::new(),
+            model: None,
         }
     }
 }
@@ -147,7 +165,7 @@ pub(super) fn invoked(prompt: &str) -> Option<(&str, &str)> {
 }
 
 /// One pass: what arguments bring along is not looked at again.
-fn filled(body: &str, args: &str) -> (String, bool) {
+fn filled(body: &str, args: &str) -> Result<(String, bool), TextTooLong> {
     const ALL: &str = "$ARGUMENTS";
     let words = words(args);
     let word = |index: usize| words.get(index).map_or("", String::as_str);
@@ -155,6 +173,9 @@ fn filled(body: &str, args: &str) -> (String, bool) {
     let (mut rest, mut has_place) = (body, false);
     while let Some(at) = rest.find('$') {
         out.push_str(&rest[..at]);
+        if out.len() > LONGEST_TEXT {
+            return Err(TextTooLong);
+        }
         let place = &rest[at..];
         if let Some(after) = place.strip_prefix(ALL) {
             has_place = true;
@@ -188,7 +209,7 @@ fn filled(body: &str, args: &str) -> (String, bool) {
         }
     }
     out.push_str(rest);
-    (out, has_place)
+    Ok((out, has_place))
 }
 
 /// Words as a shell would part them: quotes hold them together.

@@ -29,6 +29,7 @@ mod tests;
 use windlass_core::{
     agent::{Agent, AgentSource, parse_agent_file},
     context::{MemoryFile, OutputStyle},
+    frontmatter::Document,
     hook::input::{ExpansionType, UserPromptExpansion},
     initialization::SlashCommand,
     tools::skill::Skill,
@@ -71,6 +72,8 @@ struct Files<'a> {
 pub struct ProjectFiles {
     /// Agents. [`Agents::add`](windlass_core::agent::Agents::add) knows which of two with one name counts.
     pub agents: Vec<Agent>,
+    /// Names of agents whose files cannot be used: no weaker agent may take such a name.
+    pub unusable_agents: Vec<(String, AgentSource)>,
     /// Commands, by name.
     pub commands: Vec<Command>,
     /// Skills, by name.
@@ -81,6 +84,13 @@ pub struct ProjectFiles {
     pub memory: Vec<MemoryFile>,
     /// Files that are left out.
     pub problems: Vec<FileProblem>,
+}
+
+/// The name that an agent's file claims, however the rest of it reads: the one it says, or that of the file.
+fn agent_name(path: &TextPath, text: &str) -> String {
+    let fields = Document::parse(text).ok().and_then(|it| it.front);
+    let said = fields.and_then(|fields| Some(fields.text("name").ok()??.to_owned()));
+    said.unwrap_or_else(|| path.file_stem().unwrap_or_default().to_owned())
 }
 
 /// A file that is left out.
@@ -191,11 +201,14 @@ impl ProjectFiles {
             .skills
             .iter()
             .find(|s| s.for_person && s.name == name)?;
-        Some(Invocation {
-            name: name.to_owned(),
-            text: skill.text(args),
-            allowed_tools: skill.allowed_tools.clone(),
-            model: None,
+        Some(match skill.text(args) {
+            Ok(text) => Invocation {
+                name: name.to_owned(),
+                text,
+                allowed_tools: skill.allowed_tools.clone(),
+                model: None,
+            },
+            Err(error) => Invocation::failed(name, error),
         })
     }
 
@@ -248,6 +261,8 @@ impl ProjectFiles {
                 Ok(agent) => self.agents.push(agent),
                 Err(error) => {
                     let problem = format!("line {}: {}", error.line, error.problem);
+                    self.unusable_agents
+                        .push((agent_name(&path, &text), source));
                     self.problems.push(FileProblem { path, problem });
                 }
             }

@@ -101,17 +101,22 @@ impl Initialize {
         spec.hooks.extend(hooks);
         unusable.extend(faults);
         for (name, definition) in self.agents.iter().flatten() {
-            let read = definition.decode::<AgentDefinition>();
-            let agent = read
-                .map_err(|error| error.to_string())
-                .and_then(|read| Agent::new(name, read).map_err(|error| error.to_string()));
-            match agent {
-                Ok(agent) => spec.agents.add(agent),
-                Err(reason) => unusable.push(Unusable {
-                    what: format!("the agent {name}"),
-                    reason,
-                    judges: false,
+            let what = format!("the agent {name}");
+            match definition.decode::<AgentDefinition>() {
+                // It may have been narrower than the agent that had its name.
+                Err(error) => unusable.push(Unusable {
+                    what,
+                    reason: error.to_string(),
+                    judges: true,
                 }),
+                Ok(read) => match Agent::new(name, read) {
+                    Ok(agent) => spec.agents.add(agent),
+                    Err(error) => unusable.push(Unusable {
+                        what,
+                        reason: error.to_string(),
+                        judges: error.field != "name",
+                    }),
+                },
             }
         }
         if let Some(parts) = &self.system_prompt {

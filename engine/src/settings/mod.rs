@@ -34,9 +34,12 @@ use windlass_core::{
 pub use self::{
     change::{change_permissions, changed, check_rules},
     hooks::{CommandHook, HookSettings, SettingsHooks},
-    sandbox::{Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource},
+    sandbox::{
+        Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource,
+        unknown_sandbox_keys,
+    },
     trust::{is_trusted, trust},
-    variables::changes_programs,
+    variables::{changes_programs, is_plain},
 };
 use crate::path::TextPath;
 
@@ -160,16 +163,33 @@ fn variables<'de, D: Deserializer<'de>>(
             let text = value.get();
             let is_scalar = text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
                 || matches!(text, "true" | "false");
-            match value.decode::<String>() {
-                Ok(text) => Ok((name, text)),
-                Err(_) if is_scalar => Ok((name, text.to_owned())),
-                Err(_) => Err(de::Error::custom(format!(
-                    "the variable {name} in `env` is a text, not {text}"
-                ))),
+            let value = match value.decode::<String>() {
+                Ok(text) => text,
+                Err(_) if is_scalar => text.to_owned(),
+                Err(_) => {
+                    let problem = format!("the variable {name} in `env` is a text, not {text}");
+                    return Err(de::Error::custom(problem));
+                }
+            };
+            // With such a variable no program could be started.
+            if name.contains('\0') || value.contains('\0') {
+                let problem = format!("the variable {name:?} in `env` holds a zero byte");
+                return Err(de::Error::custom(problem));
             }
+            if name.len() + value.len() > MAX_VARIABLE {
+                let problem = format!(
+                    "the variable {} in `env` is longer than {MAX_VARIABLE} bytes",
+                    name.chars().take(100).collect::<String>()
+                );
+                return Err(de::Error::custom(problem));
+            }
+            Ok((name, value))
         })
         .collect()
 }
+
+/// The longest variable, name and value, in bytes: what Linux lets a program have, less `=` and the zero at the end.
+const MAX_VARIABLE: usize = (128 << 10) - 2;
 
 /// Settings with their source.
 #[derive(Debug, Clone, PartialEq)]

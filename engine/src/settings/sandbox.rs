@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use windlass_core::RawJson;
 
 /// How commands are to be confined. What is not said is as each field has it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
@@ -96,6 +97,71 @@ pub enum SandboxSource {
     Trusted,
     /// A folder's that nobody has trusted: it can close, and opens nothing.
     Folder,
+}
+
+/// The keys of [`SandboxSettings`].
+const KEYS: [&str; 10] = [
+    "enabled",
+    "failIfUnavailable",
+    "autoAllowBashIfSandboxed",
+    "excludedCommands",
+    "allowUnsandboxedCommands",
+    "network",
+    "filesystem",
+    "ignoreViolations",
+    "enableWeakerNestedSandbox",
+    "ripgrep",
+];
+
+/// Those of [`SandboxNetwork`].
+const NETWORK_KEYS: [&str; 8] = [
+    "allowedDomains",
+    "deniedDomains",
+    "allowManagedDomainsOnly",
+    "allowLocalBinding",
+    "allowUnixSockets",
+    "allowAllUnixSockets",
+    "httpProxyPort",
+    "socksProxyPort",
+];
+
+/// Those of [`SandboxFilesystem`].
+const FILESYSTEM_KEYS: [&str; 3] = ["allowWrite", "denyWrite", "denyRead"];
+
+/// Keys below `sandbox` in settings that nobody reads. One that is misspelt would close nothing without a word.
+#[must_use]
+pub fn unknown_sandbox_keys(settings: &RawJson) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Whole {
+        #[serde(default)]
+        sandbox: BTreeMap<String, serde::de::IgnoredAny>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Parts {
+        network: BTreeMap<String, serde::de::IgnoredAny>,
+        filesystem: BTreeMap<String, serde::de::IgnoredAny>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Nested {
+        sandbox: Parts,
+    }
+    let whole = settings.decode::<Whole>().ok();
+    let whole = whole.map(|it| it.sandbox).unwrap_or_default();
+    let parts = settings.decode::<Nested>().unwrap_or_default().sandbox;
+    let groups = [
+        ("sandbox", whole, &KEYS[..]),
+        ("sandbox.network", parts.network, &NETWORK_KEYS[..]),
+        ("sandbox.filesystem", parts.filesystem, &FILESYSTEM_KEYS[..]),
+    ];
+    let unknown = groups.into_iter().flat_map(|(place, found, known)| {
+        let unknown = found
+            .into_keys()
+            .filter(|key| !known.contains(&key.as_str()));
+        unknown.map(move |key| format!("{place}.{key}"))
+    });
+    unknown.collect()
 }
 
 impl SandboxSettings {
@@ -281,6 +347,26 @@ mod tests {
                 "filesystem": {"denyRead": ["~/.ssh", "/etc/shadow"]}}"#,
         );
         assert_eq!(merged, expected);
+    }
+
+    #[test]
+    fn conf_11_a_key_that_nobody_reads_is_known() {
+        let settings = RawJson::parse(
+            r#"{"sandbox": {"enabled": true, "denyRead": [], "filesystem": {"denyread": [], "denyRead": []}, "network": {"allowLocalBinding": true, "x": 1}}}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            unknown_sandbox_keys(&settings),
+            [
+                "sandbox.denyRead",
+                "sandbox.network.x",
+                "sandbox.filesystem.denyread"
+            ]
+        );
+        assert!(unknown_sandbox_keys(&RawJson::empty_object()).is_empty());
+        // Every key that is written is one that is known.
+        let all = r#"{"sandbox": {"enabled": true, "failIfUnavailable": true, "autoAllowBashIfSandboxed": true, "excludedCommands": [], "allowUnsandboxedCommands": true, "ignoreViolations": {}, "enableWeakerNestedSandbox": true, "ripgrep": {}, "filesystem": {"allowWrite": [], "denyWrite": [], "denyRead": []}}}"#;
+        assert!(unknown_sandbox_keys(&RawJson::parse(all).unwrap()).is_empty());
     }
 
     #[test]

@@ -232,6 +232,55 @@ pub fn changes_programs(name: &str) -> bool {
         || ENDINGS.iter().any(|end| upper.ends_with(end))
 }
 
+/// Variables that tell a project's own programs how to talk and what to turn on, and that no program known to us takes for the name
+/// of something to start, read or connect to.
+const PLAIN: &[&str] = &[
+    "APP_ENV",
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "DEBUG",
+    "ENVIRONMENT",
+    "FORCE_COLOR",
+    "LANG",
+    "LANGUAGE",
+    "LOGLEVEL",
+    "LOG_FORMAT",
+    "LOG_LEVEL",
+    "MIX_ENV",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PORT",
+    "RACK_ENV",
+    "RAILS_ENV",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "STAGE",
+    "TZ",
+    "VERBOSE",
+];
+
+/// How the names of further ones begin: the parts of a locale, and what turns one thing on or off.
+const PLAIN_BEGINNINGS: &[&str] = &["ENABLE_", "DISABLE_", "FEATURE_", "LC_"];
+
+/// Whether a folder that nobody has trusted may set this variable. The names that change programs are without end, so those that do
+/// not are named.
+#[must_use]
+pub fn is_plain(name: &str) -> bool {
+    let is_known = PLAIN.contains(&name)
+        || PLAIN_BEGINNINGS.iter().any(|begin| {
+            name.strip_prefix(begin)
+                .is_some_and(|rest| !rest.is_empty())
+        });
+    is_known && !changes_family(name)
+}
+
+/// One of the names above may be a member of a family that is not.
+fn changes_family(name: &str) -> bool {
+    ENDINGS.iter().any(|end| name.ends_with(end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,6 +365,32 @@ mod tests {
             "É",
         ] {
             assert!(changes_programs(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn conf_12_a_folder_that_nobody_trusts_sets_only_what_is_known_to_be_plain() {
+        for name in [
+            "DEBUG",
+            "LOG_LEVEL",
+            "NODE_ENV",
+            "LC_ALL",
+            "TZ",
+            "FEATURE_X",
+        ] {
+            assert!(is_plain(name), "{name}");
+        }
+        for name in [
+            "DATABASE_URL",
+            "SOMETHING_NEW",
+            "BABEL_DISABLE_CACHE",
+            "PUPPETEER_EXECUTABLE_PATH",
+            "debug",
+            "LC_",
+            "FEATURE_FLAGS",
+            "ENABLE_PATH",
+        ] {
+            assert!(!is_plain(name), "{name}");
         }
     }
 

@@ -12,15 +12,15 @@ use windlass_core::{
     context::SystemPrompt,
     message::PluginInfo,
     money::Usd,
-    permission::{Layered, Mode, Rule},
+    permission::{Layered, Mode, Rule, misnamed},
     price::Catalogue,
-    spec::{Environment, PermissionPolicy},
+    spec::{Environment, PermissionPolicy, Spec},
     tool::ToolDefinition,
     tools::CoreTool,
 };
 
 use super::{
-    Agent, AgentBuilder, BuildError, McpServer, Parts,
+    Agent, AgentBuilder, BuildError, McpServer, Parts, Words,
     builtin::{Offered, Selection},
     places,
 };
@@ -86,6 +86,7 @@ impl AgentBuilder {
             // What runs in the background is read and stopped.
             spec.offer([CoreTool::TaskOutput, CoreTool::TaskStop]);
         }
+        refuse_misspelt(&spec)?;
         if let Some(name) = &self.run_as {
             spec = spec.run_as(name)?;
         }
@@ -281,12 +282,14 @@ impl AgentBuilder {
             .map(Path::new)
             .collect();
         let own_directories = self.own_directories(&roots, home.as_deref());
+        let closed_places = self.closed_places().map(|path| path.display().to_string());
         Ok(Environment {
             platform: std::env::consts::OS.to_owned(),
             git_repository: Some(in_git),
             home,
             is_root: os::is_root(),
             own_directories,
+            closed_places: closed_places.collect(),
             additional_directories: directories,
             cwd,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -295,22 +298,36 @@ impl AgentBuilder {
         })
     }
 
+    /// Where compiled components and the key of their seals are kept. The ones are executed, because the other says so.
+    fn closed_places(&self) -> impl Iterator<Item = PathBuf> {
+        let places = self.components.places();
+        places.into_iter().map(|path| real(&path))
+    }
+
     /// Where compiled components and the key of their seals are kept, which are executed; what the program says beside; and what
     /// in these directories becomes authority because something leads there.
     fn own_directories(&self, roots: &[&Path], home: Option<&str>) -> Vec<String> {
-        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let places = self.components.places();
         let said = self.own_directories.iter().map(|path| real(path));
         let works_in = |own: &PathBuf| roots.first().is_some_and(|cwd| cwd.starts_with(own));
         let said = said.filter(|own| !works_in(own));
+        let words = Words::new(roots, home.map(Path::new));
+        let named = words.of_commands(self.started.iter().map(String::as_str));
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
         let search = std::env::var_os("PATH");
-        let places = places.iter().map(|path| real(path));
-        places
+        self.closed_places()
             .chain(said)
             .chain(places::of(roots, home.map(Path::new), search.as_deref()))
+            .chain(named.places)
+            .chain(words.of_variables(variables))
             .map(|path| path.display().to_string())
             .collect()
     }
+}
+
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// With further directories in which tools may work. One that is not there is left out.
@@ -328,6 +345,16 @@ fn rules(place: &str, texts: &[String]) -> Result<Vec<Rule>, BuildError> {
         .iter()
         .map(|text| Rule::parse(text).map_err(|error| BuildError::Rule(error.at(place))))
         .collect()
+}
+
+/// What a rule forbids would run if its name is nearly that of a tool.
+fn refuse_misspelt(spec: &Spec) -> Result<(), BuildError> {
+    let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let misnamed = misnamed(&spec.permissions.rules, &tools);
+    match misnamed.into_iter().find(|rule| rule.meant.is_some()) {
+        Some(rule) => Err(BuildError::MisspeltRule(rule.finding.to_string())),
+        None => Ok(()),
+    }
 }
 
 fn dollars(given: f64) -> Result<Usd, BuildError> {

@@ -147,6 +147,9 @@ pub enum BuildError {
     /// Settings files that cannot be used as they are.
     #[error("the permissions in the settings cannot be used: {0}")]
     PermissionSettings(String),
+    /// A rule that denies or asks about a tool whose name is nearly that of another: what it forbids would run.
+    #[error("{0}")]
+    MisspeltRule(String),
     /// The settings forbid the mode that bypasses permissions.
     #[error(
         "permission mode bypassPermissions is switched off in the settings (`disableBypassPermissionsMode`): allow what is needed by rules"

@@ -71,6 +71,8 @@ pub struct AgentBuilder {
     pub(super) cwd: Option<PathBuf>,
     pub(super) directories: Vec<PathBuf>,
     pub(super) own_directories: Vec<PathBuf>,
+    /// The commands of hooks and servers.
+    pub(super) started: Vec<String>,
     pub(super) session_id: Option<SessionId>,
     pub(super) store: Option<SharedStore>,
     pub(super) resumes: Resumes,
@@ -111,6 +113,7 @@ impl AgentBuilder {
             cwd: None,
             directories: Vec::new(),
             own_directories: Vec::new(),
+            started: Vec::new(),
             session_id: None,
             store: None,
             resumes: Resumes::default(),
@@ -284,6 +287,7 @@ impl AgentBuilder {
     /// ([`RunError::McpServer`](super::RunError::McpServer)).
     #[cfg(all(unix, feature = "mcp"))]
     pub fn mcp_server_process(mut self, server: crate::mcp::StdioServer) -> Self {
+        self.started.push(server.line());
         self.processes.push(server);
         self
     }
@@ -449,10 +453,11 @@ impl AgentBuilder {
     /// answers by its exit code and what it writes ([`HookCommand`](crate::hooks::HookCommand)).
     #[cfg(unix)]
     pub fn hook_command(
-        self,
+        mut self,
         matcher: impl Into<HookMatcher>,
         command: crate::hooks::HookCommand,
     ) -> Self {
+        self.started.push(command.command().to_owned());
         self.registered(matcher.into(), Arc::new(command))
     }
 

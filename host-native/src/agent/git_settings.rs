@@ -5,9 +5,12 @@ use std::{
     collections::{BTreeSet, VecDeque},
     ffi::OsStr,
     fs,
+    io::Read as _,
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Command, Stdio},
+    sync::mpsc,
+    time::Duration,
 };
 
 use crate::child;
@@ -93,12 +96,11 @@ impl<'a> Git<'a> {
         if let Some(file) = file {
             command.arg("--file").arg(file);
         }
-        let asked = command
+        command
             .args(["--includes", "--list", "--show-origin", "-z"])
             .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        let said = asked.map(|output| output.stdout).unwrap_or_default();
+            .stderr(Stdio::null());
+        let said = said(command).unwrap_or_default();
         settings_of(&said, self.root)
     }
 
@@ -110,6 +112,33 @@ impl<'a> Git<'a> {
         };
         fs::canonicalize(&named).unwrap_or(named)
     }
+}
+
+/// So long git may take to say what its settings are.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// So many bytes it may say.
+const MOST_SAID: u64 = 1 << 20;
+
+/// What a program says on standard output; none where it says too much or takes too long: its files may be pipes, which it waits for,
+/// or devices that never end.
+fn said(mut command: Command) -> Option<Vec<u8>> {
+    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
+    let stdout = child.stdout.take()?;
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let read = stdout.take(MOST_SAID + 1).read_to_end(&mut said);
+        // Nobody may be waiting any more.
+        let _ = tell.send(read.map(|_| said));
+    });
+    let said = told.recv_timeout(PATIENCE).ok().and_then(Result::ok);
+    let said = said.filter(|said| said.len() as u64 <= MOST_SAID);
+    if said.is_none() {
+        let _ = child.kill();
+    }
+    let _ = child.wait();
+    said
 }
 
 /// What git says of its settings, each with the file that has it.

@@ -32,6 +32,7 @@ mod git_settings;
 mod hook;
 mod input;
 mod mcp_server;
+mod nested;
 mod output;
 mod places;
 #[cfg(all(unix, feature = "mcp"))]
@@ -40,6 +41,7 @@ mod prompt_queue;
 mod run;
 mod schema;
 mod session;
+mod started;
 mod tool;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -53,6 +55,7 @@ use windlass_core::{
 };
 
 use self::begin::Resumes;
+pub(crate) use self::started::Words;
 pub use self::{
     build_error::BuildError,
     builder::AgentBuilder,

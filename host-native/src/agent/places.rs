@@ -11,22 +11,25 @@ use windlass_core::permission::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_P
 
 #[cfg(unix)]
 use super::git_settings::Git;
+use super::nested::Nested;
 use crate::{files::followed, sandbox::TELLING_IN_GIT};
 
-/// Names below a workspace from which a link may lead to where orders are kept.
-const NAMED: [&str; 8] = [
+/// Names below a workspace from which a link may lead to where orders are kept, beside profiles and the settings of programs.
+const NAMED: [&str; 9] = [
+    ".bashrc.d",
     ".claude",
-    ".claude.json",
+    ".config",
     ".git",
-    ".gitconfig",
     ".git/config",
     ".git/hooks",
     ".git/info",
     ".mcp.json",
+    ".ssh",
 ];
 
 /// Folders whose entries may be such links.
-const LISTED: [&str; 7] = [
+const LISTED: [&str; 9] = [
+    ".bashrc.d",
     ".claude",
     ".claude/agents",
     ".claude/commands",
@@ -34,6 +37,7 @@ const LISTED: [&str; 7] = [
     ".claude/rules",
     ".claude/skills",
     ".git/hooks",
+    ".ssh",
 ];
 
 /// Entries of one folder that are looked at.
@@ -42,32 +46,36 @@ const MOST_ENTRIES: usize = 1000;
 /// Bytes of a file of git that are read.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// Repositories whose settings git is asked about.
+#[cfg(unix)]
+const MOST_ASKED: usize = 16;
+
 /// The places of these workspaces, as real paths.
 pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = Vec::new();
-    for root in roots {
-        places.extend(NAMED.iter().filter_map(|name| linked(&root.join(name))));
-        places.extend(LISTED.iter().flat_map(|name| linked_in(&root.join(name))));
-        places.extend(of_git(root, home));
-    }
+    // To look through a workspace and to ask git take about the same time.
+    let mut places = std::thread::scope(|scope| {
+        let nested = scope.spawn(|| {
+            roots
+                .iter()
+                .map(|root| Nested::below(root))
+                .collect::<Vec<_>>()
+        });
+        let mut places: Vec<PathBuf> = roots.iter().flat_map(|root| of_links(root)).collect();
+        places.extend(of_repositories(roots.iter().copied(), roots, home, search));
+        // A thread that panicked has found nothing.
+        let nested = nested.join().unwrap_or_default();
+        let work_trees = nested.iter().flat_map(|nested| &nested.work_trees);
+        let work_trees = work_trees.map(PathBuf::as_path);
+        places.extend(of_repositories(work_trees, roots, home, search));
+        // What git keeps beside orders it goes on writing itself.
+        let kept = nested.iter().flat_map(|nested| &nested.kept);
+        places.extend(kept.flat_map(|folder| TELLING_IN_GIT.map(|name| folder.join(name))));
+        places
+    });
     let folders = search.map(std::env::split_paths).into_iter().flatten();
-    let within = |folder: &PathBuf| {
-        roots
-            .iter()
-            .any(|root| folder != root && folder.starts_with(root))
-    };
+    let within = |folder: &PathBuf| is_within(folder, roots);
     let at_home = home.map(of_home).unwrap_or_default();
     places.extend(at_home.into_iter().filter(within));
-    #[cfg(unix)]
-    for root in roots {
-        let named = search
-            .filter(|_| reads_settings(root, home))
-            .and_then(|search| Git::find(search, roots, root, home))
-            .map(|git| git.places())
-            .unwrap_or_default();
-        let named = named.iter().filter_map(|place| followed(place).ok());
-        places.extend(named.filter(within));
-    }
     places.extend(
         folders
             .filter(|folder| folder.is_absolute())
@@ -76,6 +84,51 @@ pub(super) fn of(roots: &[&Path], home: Option<&Path>, search: Option<&OsStr>) -
     );
     places.sort();
     places.dedup();
+    places
+}
+
+fn is_within(path: &Path, roots: &[&Path]) -> bool {
+    roots
+        .iter()
+        .any(|root| path != *root && path.starts_with(root))
+}
+
+/// Where the pointers and settings of the repositories of these folders lead.
+fn of_repositories<'a>(
+    folders: impl Iterator<Item = &'a Path>,
+    roots: &[&Path],
+    home: Option<&Path>,
+    search: Option<&OsStr>,
+) -> Vec<PathBuf> {
+    let folders: Vec<&Path> = folders.collect();
+    let mut places: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| of_git(folder, home))
+        .collect();
+    #[cfg(unix)]
+    for folder in folders.into_iter().take(MOST_ASKED) {
+        let named = search
+            .filter(|_| reads_settings(folder, home))
+            .and_then(|search| Git::find(search, roots, folder, home))
+            .map(|git| git.places())
+            .unwrap_or_default();
+        let named = named.iter().filter_map(|place| followed(place).ok());
+        places.extend(named.filter(|place| is_within(place, roots)));
+    }
+    places
+}
+
+/// Where the links of a workspace lead that stand for places by their names.
+fn of_links(root: &Path) -> Vec<PathBuf> {
+    let files = NAMED.iter().chain(&SHELL_PROFILES).chain(&PROGRAM_SETTINGS);
+    let mut places: Vec<PathBuf> = files.filter_map(|name| linked(&root.join(name))).collect();
+    places.extend(LISTED.iter().flat_map(|name| linked_in(&root.join(name))));
+    let configuration = root.join(".config");
+    if configuration.is_dir() {
+        let folders = CONFIGURATION_FOLDERS.map(|name| configuration.join(name));
+        places.extend(folders.iter().filter_map(|folder| linked(folder)));
+        places.extend(folders.iter().flat_map(|folder| linked_in(folder)));
+    }
     places
 }
 
@@ -226,6 +279,31 @@ mod tests {
         let search = std::env::var_os("PATH").unwrap();
         let found = of(&[&root], Some(&home), Some(&search));
         for name in expected {
+            assert!(found.contains(&root.join(name)), "{name}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn perm_4_what_repositories_below_lead_to_is_a_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for made in [
+            "sub/.git/objects",
+            "sub/.git/refs",
+            "tree",
+            "kept/objects",
+            "kept/refs",
+        ] {
+            fs::create_dir_all(root.join(made)).unwrap();
+        }
+        for head in ["sub/.git/HEAD", "kept/HEAD"] {
+            fs::write(root.join(head), "ref: refs/heads/main\n").unwrap();
+        }
+        fs::write(root.join("sub/.git/config"), "[core]hooksPath=hk\n").unwrap();
+        fs::write(root.join("tree/.git"), "gitdir: ../kept\n").unwrap();
+        let search = std::env::var_os("PATH");
+        let found = of(&[&root], Some(Path::new("/none")), search.as_deref());
+        for name in ["sub/hk", "kept/hooks", "kept/config", "kept/info"] {
             assert!(found.contains(&root.join(name)), "{name}: {found:?}");
         }
     }

@@ -33,7 +33,10 @@ use super::{
     plan::{self, Control, Ended, Ending, Refused, Session, Streams},
     process::{Finished, GRACE, Listeners, drain, read},
 };
-use crate::os::{self, Kill};
+use crate::{
+    files::with_followed,
+    os::{self, Kill},
+};
 
 /// A plan to execute.
 pub(crate) struct JudgedJob<'a> {
@@ -135,7 +138,8 @@ impl JudgedJob<'_> {
             stdout,
             stderr,
         };
-        let plan = self.plan.clone();
+        let mut plan = self.plan.clone();
+        plan.deny = with_followed(&plan.deny);
         let session = self.session.clone();
         let (tell, ended) = oneshot::channel();
         let execute = move || {

@@ -210,11 +210,18 @@ impl Bash {
 /// Says what the next command will not have.
 fn with_note(mut result: ToolResult, lost: &[&str]) -> ToolResult {
     if !lost.is_empty() {
-        let text = format!(
+        let note = format!(
             "Too large to be kept for the next command: {}.",
             lost.join(", ")
         );
-        result.content.push(ResultBlock::Text { text });
+        // In a line of its own: readers join blocks as they are.
+        match result.content.last_mut() {
+            Some(ResultBlock::Text { text }) => {
+                text.push('\n');
+                text.push_str(&note);
+            }
+            _ => result.content.push(ResultBlock::Text { text: note }),
+        }
     }
     result
 }

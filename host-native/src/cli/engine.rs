@@ -4,7 +4,10 @@ use std::{env, path::PathBuf, process::ExitCode};
 
 use tokio::io::{stdin, stdout};
 use tokio_util::sync::CancellationToken;
-use windlass::engine::{Ending, Launch, serve};
+use windlass::{
+    engine::{Ending, Launch, serve},
+    warning::warn,
+};
 use windlass_engine::protocol::{PROTOCOL_VERSION, flags::asks_for_engine};
 
 use super::{
@@ -45,7 +48,7 @@ fn serve_words(words: &[String]) -> ExitCode {
         }
     };
     for flag in &launch.flags.unknown {
-        anstream::eprintln!("windlass: the option {flag} is not known and has no effect");
+        warn(&format!("the option {flag} is not known and has no effect"));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -136,6 +136,9 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
     }
     Ok(Flags {
         include_partial_messages: wants_partial,
+        // The messages have the model's text of a command; what runs stands in the engine's log.
+        debug: args.debug,
+        debug_topics: vec!["commands".to_owned()],
         model: filled(&args.model),
         fallback_model: filled(&args.fallback_model),
         betas: list(&args.betas),

@@ -35,6 +35,7 @@ use clap::{CommandFactory as _, Parser as _};
 use windlass::{
     engine::{Launch, ProjectTrust, left_out_untrusted},
     settings::trust,
+    warning::warn,
 };
 
 use self::{
@@ -178,7 +179,7 @@ async fn ask_for_trust(launch: &mut Launch, person: &mut Person) -> Result<(), S
     }
     launch.trust = ProjectTrust::Everything;
     if let Err(error) = trust(&launch.config, launch.home.as_deref(), &folder) {
-        anstream::eprintln!("windlass: it will be asked again: {error}");
+        warn(&format!("it will be asked again: {error}"));
     }
     Ok(())
 }
@@ -192,6 +193,6 @@ fn complain(error: &StartError) -> Exit {
         let _ = explained.print(); // standard error is all there is to say it on
         return Exit::Usage;
     }
-    anstream::eprintln!("windlass: {error}");
+    warn(&error.to_string());
     Exit::NotStarted
 }

@@ -11,6 +11,7 @@ use windlass_core::{
     effect::{PermissionRequest, PermissionResponse},
     permission::{Mode, PermissionUpdate, visible},
 };
+use windlass_engine::protocol::flags::rules_of;
 
 use super::plain::{clean, one_line};
 
@@ -56,14 +57,28 @@ impl Question {
 
 /// The refusal where nobody can be asked. The model reads it, and so does the person afterwards.
 pub(super) fn refusal(request: &PermissionRequest) -> String {
-    let rule = request.suggested_rule();
-    let rule = rule.as_deref().unwrap_or(&request.tool_name);
     format!(
-        "{} needs permission ({}), and there is no terminal to ask at. It would run with --allowedTools {}.",
+        "{} needs permission ({}), and there is no terminal to ask at. {}",
         request.tool_name,
         request.decision_reason,
-        shell_word(rule),
+        way(request),
     )
+}
+
+/// How a call could have run without a question.
+fn way(request: &PermissionRequest) -> String {
+    let rule = match request.suggested_rule() {
+        _ if request.suggestions.is_empty() => {
+            return "No flag lets it run: a person must be asked.".to_owned();
+        }
+        Some(rule) => rule,
+        None => request.tool_name.clone(),
+    };
+    // The flag takes several rules, and a line may look like the end of one.
+    match rules_of(&rule).as_slice() {
+        [one] if *one == rule => format!("It would run with --allowedTools {}.", shell_word(&rule)),
+        _ => "No flag can say this rule; permissions.allow in the settings can.".to_owned(),
+    }
 }
 
 /// What "always" would change: the narrowest of what was suggested, for this session.
@@ -238,6 +253,19 @@ mod tests {
             message.contains(r"--allowedTools 'Bash(echo '\''a b'\'')'"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn perm_7_a_refusal_names_no_flag_that_would_not_help() {
+        let nothing = refusal(&request("Bash", r#"{"command": "cat .env"}"#, None));
+        assert!(
+            nothing.ends_with("No flag lets it run: a person must be asked."),
+            "{nothing}"
+        );
+        let odd = r#"Bash(touch 'a,b)' "(")"#;
+        let odd = refusal(&request("Bash", r#"{"command": "touch"}"#, Some(odd)));
+        assert!(!odd.contains("--allowedTools"), "{odd}");
+        assert!(odd.contains("permissions.allow in the settings"), "{odd}");
     }
 
     #[test]

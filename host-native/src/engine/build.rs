@@ -9,7 +9,7 @@ use windlass_core::{
     RawJson, Spec,
     agent::{Agent as AgentSpec, AgentDefinition},
     context::{InterruptedAnswer, PlanReminder, SystemPrompt},
-    permission::{Mode, Rule, RuleValue, Source},
+    permission::{Mode, Rule, RuleValue, Source, misnamed},
     provider::openai::ChatCompletions,
     spec::{AgentToolName, Thinking},
     tools::CoreTool,
@@ -22,7 +22,7 @@ use windlass_engine::{
     protocol::{PROTOCOL_VERSION, flags::Provider, initialize::output_format},
 };
 
-use super::{launch::Launch, server_config::read_config, surroundings::Surroundings};
+use super::{launch::Launch, own_places, server_config::read_config, surroundings::Surroundings};
 use crate::{
     Agent, BuildError,
     http::Auth,
@@ -112,12 +112,14 @@ pub(super) fn blueprint(
         request.managed_settings.as_ref().map(RawJson::get),
     )?;
     warnings.extend(surroundings.apply(&mut spec)?);
+    warnings.extend(rules_of_unknown_tools(&spec)?);
     warnings.extend(
         flags
             .ignored
             .iter()
             .map(|flag| format!("--{flag} has no effect: there is no such thing here")),
     );
+    warnings.extend(own_places::add(launch, &surroundings, &mut spec));
     let sandbox = sandbox(launch, &surroundings, &mut spec, &mut warnings)?;
     if let Some(model) = &flags.model {
         spec.model = resolved_model(&spec, model);
@@ -162,7 +164,7 @@ pub(super) fn blueprint(
         let schema = RawJson::parse(schema.as_str()).map_err(|error| wrong(error.to_string()))?;
         spec.output = Some(output_format(&schema).map_err(|error| wrong(error.reason))?);
     }
-    agents_of_flag(flags.agents.as_deref(), &mut spec, &mut warnings);
+    agents_of_flag(flags.agents.as_deref(), &mut spec)?;
     spec.persist = !flags.no_session_persistence;
     if spec.persist {
         spec.environment.transcript = launch.store().place_of_any();
@@ -315,6 +317,18 @@ fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartErr
     }
 }
 
+/// Rules that deny or ask about a tool that nobody knows: without one whose name is nearly that of a tool more would run than was
+/// meant to, and the others are told. Servers and agents bring none but `mcp__` names.
+fn rules_of_unknown_tools(spec: &Spec) -> Result<Vec<String>, StartError> {
+    let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let misnamed = misnamed(&spec.permissions.rules, &tools);
+    if let Some(rule) = misnamed.iter().find(|rule| rule.meant.is_some()) {
+        return Err(StartError::Permissions(rule.finding.to_string()));
+    }
+    let words = misnamed.iter().map(|rule| rule.finding.to_string());
+    Ok(words.collect())
+}
+
 fn permissions(launch: &Launch, bypass_disabled: bool, spec: &mut Spec) -> Result<(), StartError> {
     let flags = &launch.flags;
     if launch.is_sandbox {
@@ -378,22 +392,23 @@ fn system_prompt(launch: &Launch) -> Result<SystemPrompt, StartError> {
     Ok(prompt)
 }
 
-fn agents_of_flag(json: Option<&str>, spec: &mut Spec, warnings: &mut Vec<String>) {
-    let Some(json) = json else { return };
-    let definitions: BTreeMap<String, RawJson> = match serde_json::from_str(json) {
-        Ok(definitions) => definitions,
-        Err(error) => {
-            warnings.push(format!("--agents is left out: {error}"));
-            return;
-        }
+/// None is left out: another agent of its name, which may do more, would take its place.
+fn agents_of_flag(json: Option<&str>, spec: &mut Spec) -> Result<(), StartError> {
+    let Some(json) = json else { return Ok(()) };
+    let wrong = |reason: String| StartError::Flag {
+        flag: "agents",
+        reason,
     };
+    let definitions: BTreeMap<String, RawJson> =
+        serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
     for (name, definition) in definitions {
-        let read = definition
+        let of_agent = |reason: String| wrong(format!("the agent {name}: {reason}"));
+        let definition = definition
             .decode::<AgentDefinition>()
-            .map_err(|error| error.to_string());
-        match read.and_then(|read| AgentSpec::new(&name, read).map_err(|error| error.to_string())) {
-            Ok(agent) => spec.agents.add(agent),
-            Err(reason) => warnings.push(format!("the agent {name} is left out: {reason}")),
-        }
+            .map_err(|error| of_agent(error.to_string()))?;
+        let agent = AgentSpec::new(&name, definition);
+        spec.agents
+            .add(agent.map_err(|error| of_agent(error.to_string()))?);
     }
+    Ok(())
 }

@@ -262,7 +262,7 @@ impl EngineHost for Host {
     }
 
     fn warning(&self, text: &str) {
-        anstream::eprintln!("windlass: {text}");
+        crate::warning::warn(text);
     }
 
     fn refusal(&self, text: &str) {

@@ -17,6 +17,7 @@ mod host;
 mod launch;
 mod look;
 mod output_files;
+mod own_places;
 mod permissions;
 mod project_files;
 mod serve;

@@ -3,7 +3,9 @@
 use serde_json::json;
 use windlass_core::{
     RawJson, Spec,
-    permission::{CallSubject, Explanation, Finding, RuleValue, Standing, explain, lint},
+    permission::{
+        CallSubject, Explanation, Finding, RuleValue, Standing, explain, lint, look_for_closed,
+    },
     tool::ToolDefinition,
 };
 use windlass_engine::{
@@ -53,17 +55,21 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
     let input = input(tool, call.rule_content.as_deref());
     let cwd = &spec.environment.cwd;
     let subject = CallSubject::of(tool, &input, cwd);
-    let paths = subject.resolved_paths(tool, &input, cwd, |asked| {
-        let mut resolved = resolve_all(cwd, std::slice::from_ref(asked)).into_iter();
-        resolved.next().unwrap_or_else(|| Err(asked.path.clone()))
-    });
-    let paths = paths.map_err(ExplainError::Path)?;
     let policy = &spec.permissions;
     let standing = Standing {
         free_workspace_reads: policy.free_workspace_reads,
         confinement: policy.confinement.as_ref(),
         ..Standing::new(&policy.rules, policy.mode, &spec.environment)
     };
+    let paths = subject.resolved_paths(tool, &input, cwd, |asked| {
+        let mut asked = [asked.clone()];
+        look_for_closed(&mut asked, &standing);
+        let mut resolved = resolve_all(cwd, &asked).into_iter();
+        resolved
+            .next()
+            .unwrap_or_else(|| Err(asked[0].path.clone()))
+    });
+    let paths = paths.map_err(ExplainError::Path)?;
     Ok(explain(&standing, subject.facts(tool, &paths), None))
 }
 

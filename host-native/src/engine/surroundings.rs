@@ -12,10 +12,11 @@ use windlass_core::{
     permission::{Layer, Layered, Rule, RuleName},
 };
 use windlass_engine::{
+    LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, is_plain,
     machine::{inline_servers, resolved_model},
     project::{ProjectFiles, ProjectPlaces},
     protocol::flags::effort,
-    settings::{LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, changes_programs},
+    unknown_sandbox_keys,
 };
 
 use super::{
@@ -182,10 +183,20 @@ impl Surroundings {
         };
         for (source, names) in unset {
             warnings.push(format!(
-                "left out of `env` in the {}, because nobody has trusted this folder and they can change which programs run or where these send what they know: {}",
+                "left out of `env` in the {}, because nobody has trusted this folder and they are not among the few that change nothing but how a program talks: {}",
                 source.words(),
                 names.join(", ")
             ));
+        }
+        for sourced in &self.settings.sources {
+            let unknown = unknown_sandbox_keys(&sourced.raw);
+            if !unknown.is_empty() {
+                warnings.push(format!(
+                    "without effect in the {}, because nobody knows such keys: {}",
+                    sourced.source.words(),
+                    unknown.join(", ")
+                ));
+            }
         }
         let hooks = self.hooks();
         // Whoever relies on them must hear of it.
@@ -200,6 +211,9 @@ impl Surroundings {
         self.style(spec);
         for agent in &self.project.agents {
             spec.agents.add(agent.clone());
+        }
+        for (name, source) in &self.project.unusable_agents {
+            spec.agents.close(name, *source);
         }
         spec.skills.clone_from(&self.project.skills);
         spec.memory.clone_from(&self.project.memory);
@@ -220,8 +234,8 @@ impl Surroundings {
     /// Whether the folder's files may set a variable. Before a person has trusted the folder they may add to the environment what
     /// is their own, and change nothing that is there; nor that, where they start nothing either.
     fn may_set(&self, name: &str) -> bool {
-        let changes = || changes_programs(name) || std::env::var_os(name).is_some();
-        self.is_trusted || self.runs_programs && !changes()
+        let adds = || is_plain(name) && std::env::var_os(name).is_none();
+        self.is_trusted || self.runs_programs && adds()
     }
 
     /// What the folder's files would do once a person has trusted it, as phrases.

@@ -1,16 +1,47 @@
-//! What comes along with a folder that is copied or moved.
+//! What goes with a folder that is copied, moved or removed.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use windlass_core::permission::becomes_authority;
+use windlass_core::{
+    permission::becomes_authority,
+    tool::{Access, DenyPattern, FsGrant},
+};
+
+use super::grant::{Grant, slashed, with_followed};
 
 /// More entries than anybody wants to wait for.
 const MOST_ENTRIES: usize = 200_000;
 
-/// A file below a folder from which programs or later sessions take orders, as its path from there; with the folder comes what
-/// it says. Links are not followed: what they lead to does not come along. A folder with too much in it to be looked through
-/// may bring anything, and is named itself.
-pub(crate) fn brings_along(folder: &Path) -> Option<String> {
+/// What lies below a folder and matters when it goes elsewhere, as paths from there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Below {
+    /// A file from which programs or later sessions take orders: with the folder comes, or goes, what it says.
+    pub(crate) brings: Option<String>,
+    /// A file that a rule closes.
+    pub(crate) holds: Option<String>,
+}
+
+/// Looks through a folder for these, and for what the patterns cover. Links are not followed: what they lead to does not come along.
+/// A folder with too much in it to be looked through may bring anything, and is named itself.
+pub(crate) fn below(folder: &Path, closed: &[String]) -> Below {
+    below_of(folder, closed, MOST_ENTRIES)
+}
+
+fn below_of(folder: &Path, closed: &[String], most: usize) -> Below {
+    let closed = (!closed.is_empty()).then(|| closing(closed));
+    let anything = || Some(".".to_owned());
+    let mut found = Below::default();
+    if let Some(None) = closed {
+        found.holds = anything(); // a pattern that cannot be read
+    }
+    let closed = closed.flatten();
+    let is_closed = |path: &Path| {
+        let grant = closed.as_ref()?;
+        grant.denied(&slashed(&folder.join(path)))
+    };
     let mut folders = vec![PathBuf::new()];
     let mut count = 0;
     while let Some(below) = folders.pop() {
@@ -22,18 +53,42 @@ pub(crate) fn brings_along(folder: &Path) -> Option<String> {
             count += 1;
             let path = below.join(entry.file_name());
             let text = path.to_string_lossy();
-            if becomes_authority(&text) {
-                return Some(text.into_owned());
+            if found.brings.is_none() && becomes_authority(&text) {
+                found.brings = Some(text.clone().into_owned());
             }
-            if count > MOST_ENTRIES {
-                return Some(".".to_owned());
+            if found.holds.is_none() && is_closed(&path).is_some() {
+                found.holds = Some(text.into_owned());
+            }
+            let has_all = found.brings.is_some() && (found.holds.is_some() || closed.is_none());
+            if has_all {
+                return found;
+            }
+            if count > most {
+                found.brings = found.brings.or_else(anything);
+                found.holds = found
+                    .holds
+                    .or_else(|| closed.as_ref().and_then(|_| anything()));
+                return found;
             }
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(path);
             }
         }
     }
-    None
+    found
+}
+
+/// What these patterns close, where their beginnings lead at this moment too; none if they cannot be read.
+fn closing(patterns: &[String]) -> Option<Grant> {
+    let deny = patterns.iter().map(|pattern| DenyPattern {
+        pattern: pattern.clone(),
+        access: Access::Read,
+    });
+    let source = FsGrant {
+        deny: with_followed(&deny.collect::<Vec<_>>()),
+        ..FsGrant::default()
+    };
+    Grant::new(source, Vec::new(), &BTreeMap::new()).ok()
 }
 
 #[cfg(test)]
@@ -56,7 +111,46 @@ mod tests {
             let path = folder.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
-            assert_eq!(brings_along(folder.path()).as_deref(), expected, "{file}");
+            let found = below(folder.path(), &[]);
+            assert_eq!(found.brings.as_deref(), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn what_a_rule_closes_is_found_wherever_it_lies() {
+        let folder = tempfile::tempdir().unwrap();
+        for made in ["a/b", "c"] {
+            fs::create_dir_all(folder.path().join(made)).unwrap();
+        }
+        fs::write(folder.path().join("a/b/.env"), "").unwrap();
+        let pattern = |text: &str| format!("{}/{text}", slashed(folder.path()));
+        for (patterns, expected) in [
+            (vec![pattern("**/.env")], Some("a/b/.env")),
+            (
+                vec![pattern("c/.env"), pattern("**/.env")],
+                Some("a/b/.env"),
+            ),
+            (vec![pattern("a/*/.env")], Some("a/b/.env")),
+            (vec![pattern("**/*.pem")], None),
+            (vec![], None),
+        ] {
+            let found = below(folder.path(), &patterns);
+            assert_eq!(found.holds.as_deref(), expected, "{patterns:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_with_more_than_is_looked_through_may_bring_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let closed = [format!("{}/d", slashed(folder.path()))];
+        for closed in [&[][..], &closed] {
+            assert_eq!(below_of(folder.path(), closed, 3), Below::default());
+            let found = below_of(folder.path(), closed, 2);
+            assert_eq!(found.brings.as_deref(), Some("."));
+            assert_eq!(found.holds.is_some(), !closed.is_empty());
         }
     }
 
@@ -66,6 +160,6 @@ mod tests {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::write(other.path().join(".mcp.json"), "").unwrap();
         std::os::unix::fs::symlink(other.path(), folder.path().join("l")).unwrap();
-        assert_eq!(brings_along(folder.path()), None);
+        assert_eq!(below(folder.path(), &[]), Below::default());
     }
 }

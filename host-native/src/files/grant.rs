@@ -8,7 +8,10 @@ use std::{
 };
 
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
-use windlass_core::tool::{Access, FsGrant};
+use windlass_core::{
+    permission::literal_pattern,
+    tool::{Access, DenyPattern, FsGrant},
+};
 
 use super::reach::Reach;
 
@@ -145,7 +148,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    fn new(
+    pub(super) fn new(
         source: FsGrant,
         protected: Vec<String>,
         behind: &BTreeMap<String, BTreeSet<String>>,
@@ -255,6 +258,28 @@ fn literal_beginning(pattern: &str) -> &str {
     }
 }
 
+/// Deny patterns, with those that close the same files where their literal beginnings lead at this moment. For comparisons with real
+/// paths that no [`Files`] makes.
+pub(crate) fn with_followed(deny: &[DenyPattern]) -> Vec<DenyPattern> {
+    let mut all = deny.to_vec();
+    for deny in deny {
+        let body = deny.pattern.trim_end_matches('/');
+        let beginning = literal_beginning(body);
+        if beginning.is_empty() {
+            continue;
+        }
+        let real = super::resolve::real_path(Path::new(beginning));
+        if let Some(real) = real.ok().filter(|real| real != beginning) {
+            let rest = &body[beginning.len()..];
+            all.push(DenyPattern {
+                pattern: format!("{}{rest}", literal_pattern(&real)),
+                access: deny.access,
+            });
+        }
+    }
+    all
+}
+
 /// Where the patterns that close reading begin, by every name.
 fn beginnings(grant: &FsGrant, behind: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let mut all = BTreeSet::new();
@@ -322,8 +347,6 @@ pub(crate) fn slashed(path: &Path) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use windlass_core::tool::DenyPattern;
-
     use super::*;
 
     fn grant(denied: &[(&str, Access)]) -> Grant {

@@ -24,8 +24,10 @@ mod tree;
 mod walk;
 mod write;
 
-pub(crate) use carried::brings_along;
+pub(crate) use carried::{Below, below};
 pub(crate) use grant::slashed;
+#[cfg(unix)]
+pub(crate) use grant::with_followed;
 #[cfg(unix)]
 pub(crate) use links::Lost;
 pub(crate) use links::followed;

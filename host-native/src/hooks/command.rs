@@ -32,6 +32,9 @@ use crate::{
 /// Bytes of an answer that are read.
 const MAX_ANSWER: usize = 1024 * 1024;
 
+/// The exit code by which a hook refuses.
+const REFUSED: i32 = 2;
+
 /// What the core's time is over for is stopped by its signal; this is the edge beyond which something is wrong.
 const BEYOND_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -75,6 +78,11 @@ impl HookCommand {
         }
     }
 
+    /// The command line.
+    pub(crate) fn command(&self) -> &str {
+        &self.command
+    }
+
     /// The same for a command that nobody waits for and whose answer nobody reads. Its time is that of the registration.
     #[must_use]
     pub fn going_on_by_itself(mut self) -> Self {
@@ -96,6 +104,7 @@ impl HookCommand {
     async fn answer(self, call: HookCall, cancel: CancelSignal) -> Answer {
         let going_on = Arc::clone(&self.going_on);
         let time = Duration::from_millis(call.timeout_ms);
+        let judges = call.event.judges_calls();
         if self.is_async {
             let running = self.finish(call, CancelSignal::new(), Listeners::default());
             go_on(&going_on, running, time);
@@ -125,6 +134,12 @@ impl HookCommand {
         };
         match finished {
             Ok(finished) => answer_of(&finished),
+            // One that failed has run, and what that means its settings say. One that never ran was to guard something.
+            Err(error) if judges => Answer::Hook(HookAnswer::Exited {
+                code: Some(REFUSED),
+                stdout: String::new(),
+                stderr: format!("the hook could not be run: {error}"),
+            }),
             Err(error) => Answer::Hook(HookAnswer::Failed(error.to_string())),
         }
     }
@@ -250,17 +265,21 @@ mod tests {
     use super::*;
 
     async fn run(command: HookCommand, cancel: CancelSignal) -> Answer {
+        run_at(HookEvent::Stop, command, cancel).await
+    }
+
+    async fn run_at(event: HookEvent, command: HookCommand, cancel: CancelSignal) -> Answer {
         let id = EffectId {
             session: SessionId::from_random([1; 16]),
             agent: 0,
             turn: 1,
             call: 0,
-            stage: Stage::Hook(HookEvent::Stop, 1),
+            stage: Stage::Hook(event, 1),
             attempt: 1,
         };
         let call = HookCall {
             hook: "h".into(),
-            event: HookEvent::Stop,
+            event,
             input: RawJson::parse(format!(r#"{{"text":"{}"}}"#, "x".repeat(200_000))).unwrap(),
             tool_use_id: None,
             timeout_ms: 60_000,
@@ -302,6 +321,23 @@ mod tests {
         assert_eq!(killed.0, None);
         // Who does not read the input is none the worse for it.
         assert_eq!(answered("exec <&-; exit 3", &project).await.0, Some(3));
+    }
+
+    #[tokio::test]
+    async fn conf_10_a_hook_that_judges_and_cannot_be_run_refuses() {
+        let gone = tempfile::tempdir().unwrap().path().join("gone");
+        let hook = || HookCommand::new("exit 0", &gone);
+        let judging = run_at(HookEvent::PreToolUse, hook(), CancelSignal::new()).await;
+        let refuses = matches!(
+            &judging,
+            Answer::Hook(HookAnswer::Exited { code: Some(2), .. })
+        );
+        assert!(refuses, "{judging:?}");
+        let other = run_at(HookEvent::Stop, hook(), CancelSignal::new()).await;
+        assert!(
+            matches!(&other, Answer::Hook(HookAnswer::Failed(_))),
+            "{other:?}"
+        );
     }
 
     #[tokio::test]

@@ -344,6 +344,8 @@ fn head(response: &Response, redactor: &Redactor) -> Answer {
     }
 }
 
+/// An address that was read. What is wrong with one is told without its text: keys are written into user names, paths and
+/// queries.
 fn address(text: &str) -> Result<Url, EndpointError> {
     let unusable = |shown: &str, reason: &str| EndpointError::Address {
         url: shown.to_owned(),
@@ -351,31 +353,47 @@ fn address(text: &str) -> Result<Url, EndpointError> {
     };
     // `localhost:11434` is read as an address whose scheme is `localhost`.
     if !text.contains("://") {
-        let reason = format!(
-            "it does not say how the server is spoken to: write http://{text} or https://{text}"
+        let meant = machine_without_scheme(text.trim());
+        let meant = meant.map_or_else(
+            || "write http:// or https:// before it".to_owned(),
+            |machine| format!("write http://{machine} or https://{machine}"),
         );
-        return Err(unusable(text, &reason));
+        let reason = format!("it does not say how the server is spoken to: {meant}");
+        return Err(unusable("…", &reason));
     }
-    let mut url = Url::parse(text.trim()).map_err(|error| unusable(text, &error.to_string()))?;
+    let url = Url::parse(text.trim()).map_err(|error| unusable("…", &error.to_string()))?;
+    let shown = match url.host_str() {
+        Some(host) => format!("{}://{host}/…", url.scheme()),
+        None => format!("{}:…", url.scheme()),
+    };
     if !url.username().is_empty() || url.password().is_some() {
-        // Both setters fail only for addresses without a host, which have no user either.
-        let _ = url.set_password(None);
-        let _ = url.set_username("");
-        return Err(unusable(
-            url.as_str(),
-            "it contains a user name or password",
-        ));
+        return Err(unusable(&shown, "it contains a user name or password"));
     }
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(unusable(text, "only http and https are spoken"));
+        // What was meant for another protocol may be anything at all.
+        return Err(unusable("…", "only http and https are spoken"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(unusable(
-            text,
-            "it has a query or a fragment, and paths are appended to it",
-        ));
+        let reason = "it has a query or a fragment, and paths are appended to it";
+        return Err(unusable(&shown, reason));
     }
     Ok(url)
+}
+
+/// This machine or a numeric address, where no more than the scheme is missing. Anything else may be a key.
+fn machine_without_scheme(text: &str) -> Option<String> {
+    let url = Url::parse(&format!("http://{text}")).ok()?;
+    let is_plain = url.username().is_empty() && url.password().is_none();
+    let host = url.host_str().filter(|_| is_plain)?;
+    let is_number = host
+        .trim_matches(['[', ']'])
+        .parse::<std::net::IpAddr>()
+        .is_ok();
+    match (host == "localhost" || is_number, url.port()) {
+        (false, _) => None,
+        (true, Some(port)) => Some(format!("{host}:{port}")),
+        (true, None) => Some(host.to_owned()),
+    }
 }
 
 fn user_agent(client: Option<&str>) -> String {

@@ -103,6 +103,13 @@ struct Config {
 }
 
 impl StdioServer {
+    /// What starts it, as a line for a shell.
+    pub(crate) fn line(&self) -> String {
+        let quoted = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
+        let words = std::iter::once(&self.command).chain(&self.args);
+        words.map(quoted).collect::<Vec<_>>().join(" ")
+    }
+
     /// Reads the configuration of a server: `{command, args?, env?, type?}`, where `type` may be left out. `${NAME}`
     /// and `${NAME:-default}` are expanded in the command, its arguments and its environment; unknown fields are
     /// left alone.

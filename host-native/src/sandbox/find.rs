@@ -7,6 +7,8 @@ use std::{
 
 use windlass_core::tool::{Access, DenyPattern, FsGrant, GrantRoot};
 
+use crate::files::with_followed;
+
 /// So many names are compared with patterns before one command.
 const LIMIT: usize = 500_000;
 
@@ -28,6 +30,7 @@ pub(crate) struct TooMany;
 /// Looks for what patterns close. A pattern without wildcards is looked up; for others their folders are walked through, each
 /// once and without following links.
 pub(super) fn closed_files(deny: &[DenyPattern]) -> Result<Found, TooMany> {
+    let deny = &with_followed(deny);
     let grant = FsGrant {
         cwd: "/".to_owned(),
         roots: vec![GrantRoot {

@@ -62,7 +62,22 @@ impl Kernel {
 pub(super) struct Started;
 
 impl Started {
-    pub(super) fn failure(self) -> Option<&'static str> {
+    /// There is no namespace of processes here.
+    pub(super) fn first_process(&self) -> io::Result<Option<FirstProcess>> {
+        Ok(None)
+    }
+
+    pub(super) fn failure(&self) -> Option<&'static str> {
         None
+    }
+}
+
+/// The first process of a namespace of processes: there is none.
+#[derive(Debug)]
+pub(super) enum FirstProcess {}
+
+impl FirstProcess {
+    pub(super) fn end(&self) -> bool {
+        match *self {}
     }
 }

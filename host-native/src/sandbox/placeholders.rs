@@ -6,7 +6,10 @@ use std::{
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// The placeholders of a sandbox, each with how many commands need it.
@@ -18,6 +21,8 @@ pub(super) struct Placeholders(Arc<Mutex<BTreeMap<PathBuf, usize>>>);
 pub(super) struct Reserved {
     all: Placeholders,
     paths: Vec<PathBuf>,
+    /// Somebody may be left who would take them.
+    kept: AtomicBool,
 }
 
 impl Placeholders {
@@ -36,12 +41,23 @@ impl Placeholders {
         Reserved {
             all: self.clone(),
             paths: reserved,
+            kept: AtomicBool::new(false),
         }
+    }
+}
+
+impl Reserved {
+    /// Leaves them in their places for good.
+    pub(super) fn keep(&self) {
+        self.kept.store(true, Ordering::Relaxed);
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
+        if *self.kept.get_mut() {
+            return;
+        }
         let mut counts = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
         for path in &self.paths {
             let left = counts

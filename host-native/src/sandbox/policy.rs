@@ -6,7 +6,9 @@ use std::{
 };
 
 use windlass_core::{
-    permission::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES},
+    permission::{
+        CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, literal_pattern, normal_patterns,
+    },
     spec::Environment,
     tool::{Access, DenyPattern, FsGrant},
 };
@@ -37,7 +39,7 @@ pub(super) struct Policy {
     deny: Vec<DenyPattern>,
     /// Sockets that may be reached.
     pub(super) sockets: Vec<PathBuf>,
-    home: Option<PathBuf>,
+    pub(super) home: Option<PathBuf>,
     /// Windlass's own folders.
     own: Vec<PathBuf>,
     /// What no command may even read, whatever is open: real paths.
@@ -93,10 +95,13 @@ impl Policy {
             }
         });
         let deny = |texts: &[String], access| {
-            let patterns = texts.iter().map(&absolute);
-            patterns
-                .map(move |pattern| pattern.map(|pattern| DenyPattern { pattern, access }))
-                .collect::<Result<Vec<_>, String>>()
+            let mut patterns = Vec::new();
+            for text in texts {
+                patterns.extend(closing(text, cwd, home)?);
+            }
+            let denied = patterns.into_iter();
+            let denied = denied.map(|pattern| DenyPattern { pattern, access });
+            Ok::<_, String>(denied.collect::<Vec<_>>())
         };
         let mut denied = deny(&files.deny_write, Access::Write)?;
         denied.extend(deny(&files.deny_read, Access::Read)?);
@@ -272,6 +277,27 @@ fn guard_modules(folder: &Path, depth: usize, files: &mut Files) {
             guard_modules(&entry.path(), depth, files);
         }
     }
+}
+
+/// The patterns by which a text of the settings closes files: alternatives in braces as patterns of their own, and the text as the
+/// name that it may be.
+fn closing(text: &str, cwd: &str, home: Option<&str>) -> Result<Vec<String>, String> {
+    // The names of real folders may look like patterns; they are none.
+    let home_pattern = home.map(literal_pattern);
+    let pattern = absolute(text, &literal_pattern(cwd), home_pattern.as_deref())?;
+    let wrong = |reason: &str| format!("`{text}` closes nothing: {reason}");
+    let looks_like_a_class = text.contains('[');
+    let named = looks_like_a_class
+        .then(|| absolute(text, cwd, home))
+        .transpose()?
+        .map(|path| literal_pattern(&path));
+    let mut all = match normal_patterns(&pattern) {
+        Ok(all) => all,
+        Err(_) if named.is_some() => Vec::new(),
+        Err(reason) => return Err(wrong(reason)),
+    };
+    all.extend(named);
+    Ok(all)
 }
 
 /// A path of the settings as an absolute one.

@@ -5,7 +5,7 @@ use std::{
     fs, io,
     os::fd::OwnedFd,
     path::Path,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use command_fds::CommandFdExt as _;
@@ -15,8 +15,13 @@ use windlass_core::tool::FsGrant;
 use crate::child;
 
 use super::{
-    ConfineError, Sandbox, network::UnixSockets, placeholders::Reserved, policy::Files,
-    system::Allowed, unix_sockets::others, violations::Violations,
+    ConfineError, Sandbox,
+    network::UnixSockets,
+    placeholders::Reserved,
+    policy::Files,
+    system::{Allowed, FirstProcess},
+    unix_sockets::others,
+    violations::Violations,
 };
 
 /// Starts the processes of one command. One value for all of them: what they may touch was found out once.
@@ -30,7 +35,9 @@ struct Confined {
     variables: Vec<(OsString, OsString)>,
     /// How much had been refused before.
     refused_before: u64,
-    _reserved: Reserved,
+    /// The first process of each that was started.
+    started: Mutex<Vec<FirstProcess>>,
+    reserved: Reserved,
 }
 
 impl Spawner {
@@ -53,7 +60,10 @@ impl Spawner {
         files.guarded.sort();
         files.guarded.dedup();
         if sandbox.unix_sockets() == UnixSockets::Some {
-            files.closed.extend(others(&sandbox.0.policy.sockets));
+            let policy = &sandbox.0.policy;
+            files
+                .closed
+                .extend(others(&policy.sockets, policy.home.as_deref()));
             files.closed.sort();
         }
         Ok(Self(Some(Arc::new(Confined {
@@ -61,7 +71,8 @@ impl Spawner {
             refused_before: sandbox.0.refusals.count(),
             sandbox: sandbox.clone(),
             files,
-            _reserved: reserved,
+            started: Mutex::default(),
+            reserved,
         }))))
     }
 
@@ -110,13 +121,23 @@ impl Spawner {
         let outcome = child::spawn(&mut command);
         // The other end of what says why goes with it.
         drop(command);
-        outcome.map_err(|error| match started.failure() {
+        let child = outcome.map_err(|error| match started.failure() {
             None => error,
             Some(step) => io::Error::new(
                 error.kind(),
                 format!("it cannot be confined: {step} fails ({error})"),
             ),
-        })
+        })?;
+        let first = started.first_process().inspect_err(|_| {
+            // It ends with its child. How soon is not known.
+            confined.reserved.keep();
+        })?;
+        let mut all = confined
+            .started
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.extend(first);
+        Ok(child)
     }
 
     /// What a command was refused, as far as that can be known from what it wrote.
@@ -127,6 +148,22 @@ impl Spawner {
         Violations::of(stderr, refused, &confined.files)
             .without(ignored)
             .told()
+    }
+}
+
+/// No process of a command is left when what holds its places goes: one that was would take them.
+impl Drop for Confined {
+    fn drop(&mut self) {
+        let started = self
+            .started
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        let ended = started
+            .drain(..)
+            .fold(true, |all, first| first.end() && all);
+        if !ended {
+            self.reserved.keep();
+        }
     }
 }
 

@@ -1,19 +1,70 @@
 //! Sockets in the file system that programs of this machine listen on.
 
-use std::{fs, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::FileTypeExt as _,
+    path::{Path, PathBuf},
+};
 
-/// Those that are there, but for the ones that are named. What was bound to a relative path is not found: nobody knows where
-/// it is.
-pub(super) fn others(named: &[PathBuf]) -> Vec<PathBuf> {
+/// Folders in which services put their sockets, whatever network namespace they are in.
+const FOLDERS: [&str; 3] = ["/run", "/var/run", "/tmp"];
+
+/// So deep they are looked for there.
+const DEPTH: usize = 8;
+
+/// So deep they are looked for in the home directory, which may hold more than anybody wants to wait for.
+const DEPTH_AT_HOME: usize = 3;
+
+/// So many names are looked at in one folder and below it.
+const MOST: usize = 100_000;
+
+/// Those that are there, but for the ones that are named: what the kernel knows of this network namespace, what lies in the usual
+/// folders, and what is mounted by itself. What was bound to a relative path elsewhere is not found: nobody knows where it is.
+pub(super) fn others(named: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let mut others: Vec<PathBuf> = paths(&table)
-        .filter(|path| !named.contains(path))
-        .filter_map(|path| fs::canonicalize(path).ok())
-        .filter(|path| !named.contains(path))
-        .collect();
-    others.sort();
-    others.dedup();
-    others
+    let mut found: BTreeSet<PathBuf> = paths(&table).collect();
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    found.extend(mount_points(&mounts).filter(|path| is_socket(path)));
+    for folder in FOLDERS {
+        look(Path::new(folder), DEPTH, &mut found);
+    }
+    if let Some(home) = home {
+        look(home, DEPTH_AT_HOME, &mut found);
+    }
+    let real = found.into_iter().filter(|path| !named.contains(path));
+    let real = real.filter_map(|path| fs::canonicalize(path).ok());
+    let real: BTreeSet<PathBuf> = real.filter(|path| !named.contains(path)).collect();
+    real.into_iter().collect()
+}
+
+/// Adds the sockets of a folder, without following links.
+fn look(folder: &Path, depth: usize, found: &mut BTreeSet<PathBuf>) {
+    let mut folders = vec![(folder.to_path_buf(), depth)];
+    let mut left = MOST;
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            left -= 1;
+            if left == 0 {
+                return;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_socket() => drop(found.insert(entry.path())),
+                Ok(kind) if kind.is_dir() && depth > 1 => folders.push((entry.path(), depth - 1)),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn is_socket(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket())
+}
+
+/// `id parent device root path …`, see proc_pid_mountinfo(5). Sockets with blanks in their names are none that anybody mounts.
+fn mount_points(table: &str) -> impl Iterator<Item = PathBuf> {
+    let points = table.lines().filter_map(|line| line.split(' ').nth(4));
+    points.map(PathBuf::from)
 }
 
 /// `Num RefCount Protocol Flags Type St Inode Path`, see proc_net(5); sockets without a name end before it.
@@ -26,7 +77,27 @@ fn paths(table: &str) -> impl Iterator<Item = PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixListener;
+
     use super::*;
+
+    #[test]
+    fn conf_12_sockets_are_found_where_they_lie_whoever_listens() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        let _first = UnixListener::bind(root.join("a/one.sock")).unwrap();
+        let _second = UnixListener::bind(root.join("a/b/two.sock")).unwrap();
+        fs::write(root.join("a/file"), "").unwrap();
+        let mut found = BTreeSet::new();
+        look(&root, 2, &mut found);
+        assert_eq!(found, BTreeSet::from([root.join("a/one.sock")]));
+        look(&root, 3, &mut found);
+        assert_eq!(found.len(), 2);
+        let all = others(&[root.join("a/one.sock")], None);
+        assert!(all.contains(&root.join("a/b/two.sock")));
+        assert!(!all.contains(&root.join("a/one.sock")));
+    }
 
     #[test]
     fn sockets_with_a_path_are_found_in_the_table() {

@@ -2,14 +2,15 @@
 //! than a whole turn.
 
 use std::{
-    fs,
+    fs::File,
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
 /// The branch; `HEAD` where none is checked out; none outside of a repository.
 pub(crate) fn git_branch(cwd: &Path) -> Option<String> {
     let folder = cwd.ancestors().find_map(git_folder)?;
-    let head = fs::read_to_string(folder.join("HEAD")).ok()?;
+    let head = read(&folder.join("HEAD"))?;
     let branch = head.trim().strip_prefix("ref: refs/heads/");
     Some(branch.unwrap_or("HEAD").to_owned())
 }
@@ -20,14 +21,62 @@ fn git_folder(folder: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
-    let text = fs::read_to_string(&git).ok()?;
+    let text = read(&git)?;
     let target = text.trim().strip_prefix("gitdir:")?;
     Some(folder.join(target.trim()))
 }
 
+/// Such files hold one line.
+const LONGEST: u64 = 4096;
+
+/// A small file of git. What is no file (a pipe would be waited for, a device never ends), or is longer, is none of git's.
+fn read(path: &Path) -> Option<String> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        // A pipe that nobody writes to is opened at once, and then is seen for what it is.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let read = file.take(LONGEST + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= LONGEST).then_some(text)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn conf_12_what_is_no_file_of_git_is_not_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        let git = root.path().join(".git");
+        let pipe = |path: &Path| {
+            use rustix::fs::{CWD, FileType, Mode, mknodat};
+            mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        };
+        pipe(&git);
+        assert_eq!(git_branch(root.path()), None);
+        fs::remove_file(&git).unwrap();
+        fs::create_dir(&git).unwrap();
+        pipe(&git.join("HEAD"));
+        assert_eq!(git_branch(root.path()), None);
+        fs::remove_file(git.join("HEAD")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", git.join("HEAD")).unwrap();
+        assert_eq!(git_branch(root.path()), None);
+        fs::remove_file(git.join("HEAD")).unwrap();
+        fs::write(git.join("HEAD"), "x".repeat(5000)).unwrap();
+        assert_eq!(git_branch(root.path()), None);
+    }
 
     #[test]
     fn sess_2_the_branch_is_read_from_repositories_and_worktrees() {

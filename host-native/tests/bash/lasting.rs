@@ -38,10 +38,18 @@ impl Commands {
     }
 
     async fn call(&mut self, text: &str, command: ApprovedCommand) -> ToolResult {
+        self.call_with(&json!({ "command": text }), command).await
+    }
+
+    async fn call_with(
+        &mut self,
+        input: &serde_json::Value,
+        command: ApprovedCommand,
+    ) -> ToolResult {
         let call = ToolCall {
             tool_use_id: "toolu_1".into(),
             name: "Bash".into(),
-            input: RawJson::encode(&json!({ "command": text })).unwrap(),
+            input: RawJson::encode(input).unwrap(),
             grant: FsGrant {
                 cwd: self.root().to_str().unwrap().to_owned(),
                 ..FsGrant::default()
@@ -256,6 +264,21 @@ async fn tool_6_a_directory_that_is_gone_or_became_a_link_is_told_and_left() {
         commands.written("pwd").await,
         commands.root().to_str().unwrap()
     );
+}
+
+#[tokio::test]
+async fn tool_6_no_key_and_nothing_of_a_command_in_the_background_lasts() {
+    let mut commands = Commands::new();
+    commands
+        .written("export ANTHROPIC_API_KEY=k ANTHROPIC_AUTH_TOKEN=t OPENAI_API_KEY=o OTHER=y")
+        .await;
+    let shown = "echo \"$ANTHROPIC_API_KEY,$ANTHROPIC_AUTH_TOKEN,$OPENAI_API_KEY,$OTHER\"";
+    assert_eq!(commands.written(shown).await, ",,,y");
+    let left = commands.shell().clone();
+    let line = "cd sub; export OTHER=z MORE=1; later() { :; }";
+    let input = json!({ "command": line, "run_in_background": true });
+    commands.call_with(&input, ApprovedCommand::AsWritten).await;
+    assert_eq!(*commands.shell(), left);
 }
 
 #[tokio::test]

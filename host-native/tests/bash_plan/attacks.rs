@@ -520,6 +520,31 @@ fn a_file_that_a_rule_closes_is_not_named_by_what_words_become() {
 }
 
 #[test]
+fn perm_4_a_closed_place_of_the_program_is_not_named_by_what_words_become() {
+    for line in [
+        "x=own/key; cat $x",
+        "cat own/k*",
+        "cd own; cat key",
+        "cat $(echo own/key)",
+        "cat link1",
+        "timeout 5 cat $(echo own/key)",
+        "cp -r own new; cat new/key",
+    ] {
+        let folder = Folder::new();
+        fs::create_dir(folder.path().join("own")).unwrap();
+        fs::write(folder.path().join("own/key"), "TOP").unwrap();
+        symlink("own/key", folder.path().join("link1")).unwrap();
+        let mut plan = folder.plan(line);
+        plan.closed_places = vec![format!("{}/own/key", folder.text())];
+        let done = done(&folder, &plan);
+        assert!(!done.stdout.contains("TOP"), "{line}: {done:?}");
+        plan.closed_places.clear();
+        let done = self::done(&folder, &plan);
+        assert!(done.stdout.contains("TOP"), "{line} says nothing");
+    }
+}
+
+#[test]
 fn a_place_that_becomes_authority_is_not_named_by_what_words_become() {
     for line in [
         "touch \"$HOME/.bashrc\"",
@@ -738,5 +763,15 @@ fn what_is_told_to_work_elsewhere_still_does_what_it_may() {
         in_git(&folder);
         let done = done(&folder, &folder.plan(line));
         assert_eq!(done.ending, Ending::Code(0), "{line}: {done:?}");
+    }
+}
+
+#[test]
+fn names_that_a_pattern_gives_come_in_the_order_of_their_bytes_in_every_locale() {
+    for locale in ["C", "C.UTF-8", "en_US.UTF-8", "de_DE.UTF-8"] {
+        let folder = Folder::new();
+        let plan = folder.plan(&format!("LC_ALL={locale}; echo [AaZ_]*"));
+        let (done, _) = folder.run(&plan).unwrap();
+        assert!(done.stdout.starts_with("A Zz _u a"), "{locale}: {done:?}");
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use windlass::{
     bash::plan::{self, Control, Ending, Streams},
-    core::tool::CommandPlan,
+    core::tool::{Access, CommandPlan, DenyPattern},
 };
 
 use super::support::Folder;
@@ -187,12 +187,15 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_folder_that_brings_authority_along_is_not_moved_or_copied() {
+fn perm_4_a_folder_that_brings_authority_along_is_not_moved_copied_or_removed() {
     for (line, lies) in [
         ("cp -r d/. .", "d/.claude/settings.json"),
         ("cp -rT d new", "d/.claude/settings.json"),
         ("cp -a d new", "d/.mcp.json"),
         ("mv d new", "d/e/.git/hooks/pre-commit"),
+        ("rm -rf d", "d/.claude/settings.json"),
+        ("rm --recursive d", "d/e/.git/config"),
+        ("rm -r d/*", "d/e/.git/config"),
         // Made by the line itself, after it was judged.
         ("cp a.txt d/.mcp.json && cp -r d/. .", "none"),
         ("cp a.txt d/.mcp.json && mv d new", "none"),
@@ -200,12 +203,97 @@ fn a_folder_that_brings_authority_along_is_not_moved_or_copied() {
         let folder = Folder::new();
         let path = folder.path().join(lies);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "{}").unwrap();
+        fs::write(&path, "{}").unwrap();
         let (done, _) = folder.run(&folder.accepted(line).unwrap()).unwrap();
         assert!(done.stderr.contains("take orders"), "{line}: {done:?}");
+        assert!(path.exists(), "{line}");
         for name in ["new", ".claude", ".mcp.json"] {
             assert!(!folder.path().join(name).exists(), "{line}: {name}");
         }
+    }
+}
+
+#[test]
+fn perm_4_a_folder_that_brings_a_closed_file_along_is_not_moved_or_copied_under_a_rule_either() {
+    for line in [
+        "cp -r d new",
+        "cp -R d new",
+        "cp --recursive d new",
+        "cp --rec d new",
+        "cp -a d new",
+        "mkdir new && cp -r -t new d",
+        "mkdir new && cp -rtnew d",
+        "mkdir new && cp -r --target-directory=new d",
+        "mv d new",
+        "mkdir new && mv -t new d",
+        "timeout 5 cp -r d new",
+        "x=d; cp -r $x new",
+        "cp -r . new",
+    ] {
+        let folder = Folder::new();
+        fs::create_dir_all(folder.path().join("d/a")).unwrap();
+        fs::write(folder.path().join("d/a/secret.txt"), "TOP").unwrap();
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/d/*/secret.txt", folder.text()),
+            access: Access::Read,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        assert!(
+            done.stderr.contains("which is closed by a rule"),
+            "{line}: {done:?}"
+        );
+        for copied in ["new/a/secret.txt", "new/d/a/secret.txt"] {
+            assert!(!folder.path().join(copied).exists(), "{line}: {copied}");
+        }
+        plan.deny[0].pattern.push_str(".none");
+        let (done, _) = folder.run(&plan).unwrap();
+        assert!(
+            !done.stderr.contains("closed"),
+            "{line} says nothing: {done:?}"
+        );
+    }
+    // Into a folder with such a file everything may be put.
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path().join("d/a")).unwrap();
+    fs::write(folder.path().join("d/a/secret.txt"), "TOP").unwrap();
+    let mut plan = folder.plan("cp -r e d && cp a.txt d");
+    fs::create_dir(folder.path().join("e")).unwrap_or_default();
+    plan.deny.push(DenyPattern {
+        pattern: format!("{}/d/*/secret.txt", folder.text()),
+        access: Access::Read,
+    });
+    let (done, _) = folder.run(&plan).unwrap();
+    assert!(folder.path().join("d/a.txt").exists(), "{done:?}");
+}
+
+#[test]
+fn perm_4_a_folder_that_holds_a_closed_file_is_not_moved_copied_or_removed() {
+    for (line, access, holds) in [
+        ("cp -r d new", Access::Read, true),
+        ("cp -r d new", Access::Write, false),
+        ("mv d new", Access::Write, true),
+        ("rm -rf d", Access::Read, true),
+        ("rm -r d/e", Access::Write, true),
+        ("rm -rf srch", Access::Read, false),
+        // Made by the line itself, after it was judged.
+        (
+            "mkdir d/f && mv d/e d/f && cp -r d/f new",
+            Access::Read,
+            true,
+        ),
+    ] {
+        let folder = Folder::new();
+        let mut plan = folder.accepted(line).unwrap();
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/**/z.txt", folder.text()),
+            access,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        let is_refused = done.stderr.contains("z.txt, which is closed by a rule");
+        assert_eq!(is_refused, holds, "{line}: {done:?}");
+        let is_there = folder.path().join("d/e/z.txt").exists() || line.contains("mkdir");
+        assert!(is_there || !holds, "{line}");
     }
 }
 

@@ -34,6 +34,9 @@ pub(crate) const LISTS: &[&str] = &[
 ];
 
 pub(crate) const PIPELINES: &[&str] = &[
+    "perl -e 'kill 15, $$' | cat; echo y",
+    "perl -e 'kill 9, $$' | cat",
+    "true | perl -e 'kill 15, $$'; echo x",
     "cat a.txt | wc -l",
     "cat a.txt | sort | head -1",
     "yes | head -1",
@@ -332,6 +335,11 @@ pub(crate) const WRAPPERS: &[&str] = &[
 ];
 
 pub(crate) const SHELLS: &[&str] = &[
+    "sh -c '[ a == a ] && echo u; echo $?'",
+    "sh -c '[ a = b c ]; [ a foo b ]; test a == a; [ a b ]; echo $?'",
+    "sh -c 'printenv PWD; cd d && printenv PWD OLDPWD'",
+    "sh -c 'echo \"\\101 \\e[0m|\\x41|\\u00e9|\\E|\\0101|\\9|\\7\"'",
+    "sh -c 'printf \"\\101|\\x41|\\u00e9|\\E|\\e|\\0101|\\?|\\c|\"; printf %b \"\\101|\\0101|\\x41|\\e\"'",
     "bash -c 'echo a; echo b'",
     "bash -c 'nosuch'; echo $?",
     "bash -c 'exit 4'; echo $?",
@@ -415,6 +423,7 @@ pub(crate) const DIRECTORIES: &[&str] = &[
 ];
 
 pub(crate) const ECHO: &[&str] = &[
+    "echo -e '\\uD800|\\U7fffffff|\\U110000|\\Uffffffff|\\u41'",
     "echo",
     "echo a b  c",
     "echo -n a",

@@ -5,6 +5,7 @@
 mod attacks;
 mod held;
 mod lines;
+mod named;
 mod same;
 mod stopping;
 mod support;

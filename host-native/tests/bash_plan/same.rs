@@ -88,3 +88,19 @@ groups! {
     variables: VARIABLES,
     environments: ENVIRONMENTS,
 }
+
+/// A locale that is not that of UTF-8, or that the system does not have, is that of the C language.
+#[test]
+fn perm_3_characters_are_those_of_the_locale_that_the_system_has() {
+    for (language, expected) in [
+        ("C", "\\u00E9 \\U0001F600 A 195\n"),
+        ("xx_XX.UTF-8", "\\u00E9 \\U0001F600 A 195\n"),
+        ("C.UTF-8", "\u{e9} \u{1f600} A 233\n"),
+    ] {
+        let folder = Folder::new();
+        let line = "echo -en '\\u00e9 \\U1F600 \\u41 '; printf '%d\\n' \"'\u{e9}\"";
+        let session = folder.session_with([("LANG", language)]);
+        let (done, _) = folder.run_in(&folder.plan(line), &session).unwrap();
+        assert_eq!(done.stdout, expected, "{language}");
+    }
+}

@@ -183,6 +183,18 @@ fn debug_writes_every_message_to_standard_error() {
 }
 
 #[test]
+fn perm_3_debug_shows_a_command_as_it_runs() {
+    let server = calling("Bash", &json!({"command": "echo  'a'b  # said"}), "Done.");
+    let done = Windlass::asking(&server).run(&["-p", "Say it", "--debug"]);
+    assert_eq!(done.stdout, "Done.\n");
+    let ran = done
+        .stderr
+        .lines()
+        .find(|line| line.contains("[DEBUG] commands: "));
+    assert!(ran.is_some_and(|line| line.contains("'ab'")), "{done:?}");
+}
+
+#[test]
 fn the_prompt_comes_from_the_pipe_or_from_both() {
     for (given, piped, expected) in [
         (None, "What is in the pipe?\n", "What is in the pipe?\n"),

@@ -48,6 +48,47 @@ fn perm_7_without_a_terminal_a_call_is_denied_and_the_flag_is_named() {
 }
 
 #[test]
+fn perm_7_the_flag_that_is_named_lets_the_call_run_or_none_is_named() {
+    for (line, flags, file) in [
+        ("touch .bashrc", &[][..], Some(".bashrc")),
+        ("touch made", &[], Some("made")),
+        ("cat < /dev/null > made", &[], Some("made")),
+        ("sort .env", &["--disallowedTools", "Read(.env)"], None),
+        ("git $x", &["--disallowedTools", "Bash(git push:*)"], None),
+        (
+            "f() { make; }; f",
+            &["--disallowedTools", "Bash(rm:*)"],
+            None,
+        ),
+        ("touch 'a,b)' \"(\"", &[], None),
+    ] {
+        let ask = |more: &[&str]| {
+            let server = calling("Bash", &json!({"command": line}), "Done.");
+            let windlass = Windlass::asking(&server);
+            let done = windlass.run(&[&["-p", "Make it"], flags, more].concat());
+            (windlass, done)
+        };
+        let (_, done) = ask(&[]);
+        assert!(
+            done.stderr.contains("there is no terminal to ask at"),
+            "{line}: {done:?}"
+        );
+        let Some(file) = file else {
+            assert!(!done.stderr.contains("--allowedTools"), "{line}: {done:?}");
+            assert!(done.stderr.contains("No flag"), "{line}: {done:?}");
+            continue;
+        };
+        let (_, named) = done.stderr.split_once("with --allowedTools ").unwrap();
+        let rule = named.trim_end().trim_end_matches('.').trim_matches('\'');
+        let (windlass, done) = ask(&["--allowedTools", rule]);
+        assert!(
+            windlass.workspace.path().join(file).exists(),
+            "{line}: {rule}: {done:?}"
+        );
+    }
+}
+
+#[test]
 fn perm_7_denied_calls_are_listed_in_the_result() {
     let server = calling(
         "Write",

@@ -1,13 +1,27 @@
 //! Places that become authority, by the ways that lead to them: links, pointers, names that each process sees in its own way.
 
-use std::{fs, os::unix::fs::symlink, path::Path};
+use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
 use crate::support::{Done, Windlass, model};
 
 /// What a session does in which a model calls tools one after the other, and nobody is asked.
-fn tried(arrange: impl FnOnce(&Path), flags: &[&str], calls: &[Value]) -> (Windlass, Done) {
+pub(crate) fn tried(
+    arrange: impl FnOnce(&Path),
+    flags: &[&str],
+    calls: &[Value],
+) -> (Windlass, Done) {
+    tried_with(arrange, |_, _| {}, flags, calls)
+}
+
+/// The same with a changed environment.
+pub(crate) fn tried_with(
+    arrange: impl FnOnce(&Path),
+    environment: impl FnOnce(&Path, &mut Command),
+    flags: &[&str],
+    calls: &[Value],
+) -> (Windlass, Done) {
     let called = |call: &Value| json!({"respond": {"content": [call]}});
     let mut exchanges: Vec<Value> = calls.iter().map(called).collect();
     exchanges.push(json!({"respond": "Done."}));
@@ -18,21 +32,22 @@ fn tried(arrange: impl FnOnce(&Path), flags: &[&str], calls: &[Value]) -> (Windl
     let bin = windlass.workspace.path().join("venv/bin");
     let path = std::env::var("PATH").unwrap();
     command.env("PATH", format!("{}:{path}", bin.display()));
+    environment(windlass.workspace.path(), &mut command);
     let done = Done::of(&command.output().unwrap());
     assert_eq!(done.stdout, "Done.\n", "{done:?}");
     (windlass, done)
 }
 
-fn bash(line: &str) -> Value {
+pub(crate) fn bash(line: &str) -> Value {
     json!({"type": "tool_use", "name": "Bash", "input": {"command": line}})
 }
 
-fn write(path: &str) -> Value {
+pub(crate) fn write(path: &str) -> Value {
     let input = json!({"file_path": path, "content": "evil"});
     json!({"type": "tool_use", "name": "Write", "input": input})
 }
 
-const EDITS: [&str; 2] = ["--permission-mode", "acceptEdits"];
+pub(crate) const EDITS: [&str; 2] = ["--permission-mode", "acceptEdits"];
 
 #[test]
 fn perm_4_no_link_of_a_process_leads_to_a_place_or_a_closed_file() {
@@ -251,4 +266,47 @@ fn perm_4_no_program_of_the_workspace_runs_because_of_its_name() {
             "{flags:?}: {done:?}"
         );
     }
+}
+
+#[test]
+fn perm_4_no_command_and_no_tool_reads_the_key_of_the_seals() {
+    let key = ".local/share/windlass/components.key";
+    let at_home = |line: &str| line.replace("KEY", &format!("$HOME/{key}"));
+    let lines = [
+        "cat KEY",
+        "k=KEY; cat $k",
+        "cat $(echo KEY)",
+        "cd ~/.local/share/windlass; cat components.key",
+        "cat < KEY",
+        "cp KEY made",
+        "timeout 5 cat KEY",
+        "cat link",
+    ];
+    let mut calls: Vec<Value> = lines.iter().map(|line| bash(&at_home(line))).collect();
+    calls.push(json!({"type": "tool_use", "name": "Read", "input": {"file_path": "link"}}));
+    calls.push(json!({"type": "tool_use", "name": "Grep", "input": {"pattern": ".", "path": "link", "output_mode": "content"}}));
+    let called = |call: &Value| json!({"respond": {"content": [call]}});
+    let mut exchanges: Vec<Value> = calls.iter().map(called).collect();
+    exchanges.push(json!({"respond": "Done."}));
+    let server = model(&json!({ "exchanges": exchanges }).to_string());
+    let windlass = Windlass::asking(&server);
+    let path = windlass.home().join(key);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "TOP-SECRET-SEAL").unwrap();
+    symlink(&path, windlass.workspace.path().join("link")).unwrap();
+    let allowed = "Bash(cat:*),Bash(cp:*),Bash(cd:*),Bash(echo:*),Read,Grep";
+    let done = windlass.run(&[
+        "-p",
+        "go",
+        "--permission-mode",
+        "acceptEdits",
+        "--allowedTools",
+        allowed,
+    ]);
+    assert_eq!(done.stdout, "Done.\n", "{done:?}");
+    for request in server.requests() {
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        assert!(!body.contains("TOP-SECRET"), "{body}");
+    }
+    assert_eq!(windlass.file("made"), "");
 }

@@ -10,7 +10,7 @@ use windlass::{
 
 use crate::support::{Done, Windlass, calling, model};
 
-fn is_confined() -> bool {
+pub(crate) fn is_confined() -> bool {
     let sandbox = Sandbox::new(&SandboxSettings::on(), &Environment::default()).unwrap();
     if !sandbox.is_available() {
         eprintln!(

@@ -480,7 +480,7 @@ fn environments(project: &Value, config: &Value, person: &Value) -> (String, Str
     );
     windlass.write(
         ".claude/settings.local.json",
-        &json!({"env": {"PAGER": "evil-pager", "OWN": "local"}}).to_string(),
+        &json!({"env": {"PAGER": "evil-pager", "LOG_LEVEL": "local"}}).to_string(),
     );
     let hook = json!([{"hooks": [{"type": "command", "command": "env > hook.txt"}]}]);
     let user = json!({"env": config, "hooks": {"Stop": hook}});
@@ -504,12 +504,13 @@ fn a_folder_that_nobody_has_trusted_does_not_change_which_programs_run() {
     let project = json!({
         "PATH": "/evil/bin", "BASH_ENV": "/evil/env", "LD_PRELOAD": "/evil/lib.so", "NODE_OPTIONS": "--require=/evil",
         "GIT_SSH_COMMAND": "/evil/ssh", "https_proxy": "http://evil.example", "ANTHROPIC_BASE_URL": "http://evil.example",
-        "BASH_FUNC_ls%%": "() { evil; }", "A=B": "evil", "ALREADY": "evil", "OWN": "project", "HARMLESS": "yes",
+        "BASH_FUNC_ls%%": "() { evil; }", "A=B": "evil", "ALREADY": "evil", "LOG_LEVEL": "project", "FEATURE_X": "yes",
+        "PUPPETEER_EXECUTABLE_PATH": "/evil/browser", "SOMETHING_NEW": "evil",
     });
     let (stderr, bash, hook) = environments(&project, &json!({}), &json!({}));
     for given in [&bash, &hook] {
         assert!(
-            given.contains("OWN=local\n") && given.contains("HARMLESS=yes\n"),
+            given.contains("LOG_LEVEL=local\n") && given.contains("FEATURE_X=yes\n"),
             "{given}"
         );
         assert!(given.contains("ALREADY=there\n"), "{given}");
@@ -530,11 +531,13 @@ fn a_folder_that_nobody_has_trusted_does_not_change_which_programs_run() {
         "GIT_SSH_COMMAND",
         "https_proxy",
         "ALREADY",
+        "PUPPETEER_EXECUTABLE_PATH",
+        "SOMETHING_NEW",
     ] {
         assert!(told("project settings").contains(name), "{name}: {stderr}");
     }
     assert!(told("local settings").contains("PAGER"), "{stderr}");
-    assert!(!stderr.contains("HARMLESS"), "{stderr}");
+    assert!(!stderr.contains("FEATURE_X"), "{stderr}");
 }
 
 #[test]

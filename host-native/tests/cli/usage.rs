@@ -93,6 +93,53 @@ fn rules_and_tools_that_do_not_exist_are_refused_by_the_flag_that_names_them() {
     }
 }
 
+#[test]
+fn perm_4_no_session_begins_with_a_rule_that_forbids_a_tool_by_a_misspelt_name() {
+    let server = saying([]);
+    let windlass = Windlass::asking(&server);
+    let settings = |list: &str, rule: &str| format!(r#"{{"permissions":{{"{list}":["{rule}"]}}}}"#);
+    let prompt = b"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"go\"}}\n";
+    for (rule, meant) in [
+        ("bash", "Bash"),
+        ("Bashh", "Bash"),
+        ("Wrte", "Write"),
+        ("Reed", "Read"),
+    ] {
+        let words = format!("no tool is named {rule}: did you mean {meant}?");
+        let [deny, ask] = ["deny", "ask"].map(|list| settings(list, rule));
+        for flags in [
+            ["--disallowedTools", rule],
+            ["--settings", deny.as_str()],
+            ["--settings", ask.as_str()],
+        ] {
+            let done = windlass.run(&[&["-p", "hi"][..], &flags].concat());
+            assert_ne!(done.code, Some(0), "{flags:?}: {done:?}");
+            assert!(done.stderr.contains(&words), "{flags:?}: {done:?}");
+            let args = [&ENGINE[..], &flags].concat();
+            let done = windlass.run_with_input(&args, prompt);
+            assert_eq!(done.code, Some(1), "{flags:?}: {done:?}");
+            assert!(done.stderr.contains(&words), "{flags:?}: {done:?}");
+        }
+    }
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
+fn perm_4_rules_about_tools_that_other_engines_have_are_no_mistake() {
+    let server = saying(["Hello.", "Hello."]);
+    let windlass = Windlass::asking(&server);
+    let shared = r#"{"permissions":{"deny":["WebFetch","WebSearch","NotebookEdit","Skill(docs)","mcp__github","KillBash"]}}"#;
+    let done = windlass.run(&["-p", "hi", "--tools", "Read", "--settings", shared]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    // A name of which nobody knows what is meant is told.
+    let done = windlass.run(&["-p", "hi", "--disallowedTools", "Teleport"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(
+        done.stderr.contains("no tool is named Teleport"),
+        "{done:?}"
+    );
+}
+
 /// What the SDKs start an engine with.
 const ENGINE: [&str; 5] = [
     "--output-format",
@@ -179,7 +226,7 @@ fn what_cannot_be_read_is_named() {
         ),
         (
             ["--base-url", "192.0.2.7:8080/v1"],
-            "write http://192.0.2.7:8080/v1",
+            "write http://192.0.2.7:8080 or",
         ),
     ] {
         let done = windlass.run(&["-p", "hi", args[0], args[1]]);

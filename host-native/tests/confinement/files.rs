@@ -109,6 +109,38 @@ async fn a_program_out_of_memory_is_confined_as_well() {
     assert!(!place.outside.join("new").exists(), "{ran:?}");
 }
 
+/// Braces, `.`, `//`, links at the beginning, and names that look like patterns.
+#[tokio::test]
+async fn conf_12_a_pattern_closes_what_it_means_however_it_is_spelled() {
+    let Some(mut place) = Place::with(|inside, _| {
+        json!({"filesystem": {"denyRead": [
+            "**/*.{one,two}", "x/./*.three", "x//*.four", format!("{inside}/link/*.five"), "weird[1].key",
+        ], "denyWrite": ["link/kept"]}})
+    }) else {
+        return;
+    };
+    for name in [
+        "a.one",
+        "x/b.two",
+        "x/c.three",
+        "x/d.four",
+        "real/e.five",
+        "weird[1].key",
+    ] {
+        place.file(name, SECRET);
+    }
+    place.file("real/f.six", SECRET);
+    place.file("real/kept", "as it was");
+    std::os::unix::fs::symlink("real", place.inside.join("link")).unwrap();
+    place.deny("link/*.six", Access::Read);
+    let ran = place
+        .run("cat a.one x/* real/*.five real/*.six link/*.five link/*.six weird*; echo changed > real/kept; echo changed > link/kept")
+        .await;
+    assert!(!ran.text.contains(SECRET), "{ran:?}");
+    let kept = fs::read_to_string(place.inside.join("real/kept")).unwrap();
+    assert_eq!(kept, "as it was");
+}
+
 #[tokio::test]
 async fn a_closed_file_is_read_by_no_way() {
     let Some(mut place) = Place::with(

@@ -53,6 +53,12 @@ async fn a_process_of_the_same_user_is_neither_seen_into_nor_stopped() {
              $fd = syscall(434, {pid}, 0); print syscall(438, $fd, 0, 0) == -1 ? \"refused\\n\" : \"REACHED\\n\"; \
              print syscall(424, $fd, 9, 0, 0) == -1 ? \"refused\\n\" : \"REACHED\\n\"'"
         ),
+        // A limit of processor time of which none is left: prlimit64, and the program of that name.
+        format!(
+            "perl -e '$none = pack(\"QQ\", 0, 0); print syscall(302, {pid}, 0, $none, 0) == -1 ? \"refused\\n\" : \"REACHED\\n\"'; \
+             prlimit --pid {pid} --nofile=0:0 && echo REACHED"
+        ),
+        "kill -9 $PPID".to_owned(),
     ];
     for attack in attacks {
         let ran = place.run(&attack).await;
@@ -65,6 +71,57 @@ async fn a_process_of_the_same_user_is_neither_seen_into_nor_stopped() {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         assert!(!status.contains("(stopped)"), "{attack}");
     }
+}
+
+/// What leaves the session and the group of its command ends with the command, so it never sees what holds the places go.
+#[tokio::test]
+async fn conf_10_nothing_of_a_command_outlives_it() {
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
+    let wait = "while ! mkdir .mcp.json; do touch ticks; done 2>/dev/null; touch TAKEN";
+    let started = place
+        .run(&format!(
+            "setsid -f sh -c '{wait}' </dev/null >/dev/null 2>&1; sleep 0.2; echo started"
+        ))
+        .await;
+    assert!(started.stdout.contains("started"), "{started:?}");
+    assert!(place.inside.join("ticks").exists(), "it ran: {started:?}");
+    fs::remove_file(place.inside.join("ticks")).unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    for name in ["ticks", "TAKEN", ".mcp.json"] {
+        assert!(!place.inside.join(name).exists(), "{name}");
+    }
+}
+
+/// How a program ends is told as it is, through the two processes between.
+#[tokio::test]
+async fn conf_10_a_confined_program_ends_as_it_ended() {
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
+    let ends = [
+        ("exit 0", Some(0)),
+        ("exit 7", Some(7)),
+        ("(sleep 0.01; exit 3) & wait $!", Some(3)),
+        ("sh -c 'kill -9 $$'", Some(137)),
+        ("ulimit -n 64 && ulimit -n", Some(0)),
+    ];
+    for (command, code) in ends {
+        let ran = place
+            .run(&format!(
+                "sh -c '{}'; echo \"code $?\"",
+                command.replace('\'', "'\\''")
+            ))
+            .await;
+        let expected = format!("code {}", code.unwrap());
+        assert!(ran.stdout.contains(&expected), "{command}: {ran:?}");
+    }
+    let ran = place.run("kill -9 $$").await;
+    assert!(
+        ran.text.contains("137") || ran.text.contains("signal"),
+        "{ran:?}"
+    );
 }
 
 #[tokio::test]

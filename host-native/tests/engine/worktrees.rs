@@ -76,6 +76,36 @@ async fn tool_16_a_session_goes_to_work_in_a_worktree_which_stays() {
     assert_eq!(back["tool_use_result"]["worktreeBranch"], "worktree-try");
 }
 
+/// Filters and watchers that the repository's own settings name are programs, and nobody has judged them.
+#[tokio::test]
+async fn conf_10_no_program_of_a_repository_runs_when_a_worktree_is_made() {
+    let folder = repository();
+    let outside = tempfile::tempdir().unwrap();
+    let ran = outside.path().join("ran");
+    let program = format!("sh -c 'echo $0 >> {}; cat'", ran.display());
+    fs::write(folder.path().join(".gitattributes"), "*.txt filter=x\n").unwrap();
+    git(folder.path(), &["add", ".gitattributes"]);
+    git(folder.path(), &["commit", "--quiet", "-m", "attributes"]);
+    for key in ["filter.x.smudge", "filter.x.clean", "core.fsmonitor"] {
+        git(folder.path(), &["config", key, &program]);
+    }
+    git(folder.path(), &["config", "filter.x.required", "true"]);
+    let _ = fs::remove_file(&ran);
+    let task = calls(
+        "Task",
+        json!({"description": "try", "prompt": "try it", "subagent_type": "general-purpose",
+            "isolation": "worktree"}),
+    );
+    let exchanges = json!([task, writes("new.txt"), says("tried"), says("done")]);
+    let mut sdk = Sdk::start_in(folder.clone(), &FLAGS, exchanges);
+    sdk.prompt("go").await;
+    let result = sdk.first("result").await;
+    assert_eq!(result["result"], "done");
+    sdk.close().await;
+    assert!(folder.path().join(".claude/worktrees").exists());
+    assert!(!ran.exists(), "{:?}", fs::read_to_string(&ran));
+}
+
 #[tokio::test]
 async fn tool_25_an_agent_has_a_worktree_of_its_own_that_goes_unless_it_was_used() {
     for uses_it in [false, true] {

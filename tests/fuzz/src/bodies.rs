@@ -15,14 +15,17 @@ use windlass_core::{
     },
     json::RawObject,
     pattern::Pattern,
-    permission::{Behavior, Destination, Layered, PermissionUpdate, Rule, RuleChange, Source},
+    permission::{
+        Behavior, CallSubject, CommandLine, Destination, Layered, Mode, PathFact, PermissionUpdate,
+        Rule, RuleChange, Rules, Source, Standing, Verdict, judge,
+    },
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     schema::Schema,
     shell,
     spec::Environment,
     sse::SseParser,
     testkit::{Journal, validate_chat_request, validate_request},
-    tool::ToolResult,
+    tool::{ToolDefinition, ToolResult},
     transcript::Transcript,
 };
 use windlass_engine::{
@@ -172,6 +175,7 @@ pub(super) fn shell(bytes: &[u8]) {
         // Whatever was read can be printed, and is read by itself.
         assert!(!shell::print(&line.script, &|_| None).contains('\0'));
     }
+    judged(&text);
     let commands = shell::scan(&text);
     if text.len() + 16 > LONGEST_LINE {
         return; // what is put around it below may be too much
@@ -190,6 +194,54 @@ pub(super) fn shell(bytes: &[u8]) {
     for command in &commands {
         // A name without its folder.
         assert!(!command.program().is_some_and(|name| name.contains('/')));
+    }
+}
+
+/// A line as it is judged by the rules that people have: what runs while files are closed runs without that, too.
+fn judged(line: &str) {
+    let parsed = |rules: &[&str]| -> Vec<Rule> {
+        let rules = rules.iter().map(|rule| Rule::parse(rule));
+        rules.collect::<Result<_, _>>().expect("plain rules")
+    };
+    let environment = Environment {
+        cwd: "/work".to_owned(),
+        home: Some("/home/me".to_owned()),
+        ..Environment::default()
+    };
+    let mut tool = ToolDefinition::new("Bash", "", RawJson::empty_object());
+    tool.command_param = Some("command".to_owned());
+    let subject = CallSubject {
+        command: Some(CommandLine::read(line, "/work")),
+        ..CallSubject::default()
+    };
+    let files = subject.command.iter().flat_map(CommandLine::paths);
+    let files: Vec<PathFact> = files
+        .map(|asked| PathFact {
+            path: asked.path.clone(),
+            access: asked.access,
+            written: asked.path,
+        })
+        .collect();
+    let allow = parsed(&["Bash(a:*)", "Bash(cat:*)", "Bash(sort:*)"]);
+    let deny = parsed(&[
+        "Read(.env)",
+        "Read(secrets/**)",
+        "Read(*.{pem,key})",
+        "Read(src/*/[a-c]*.txt)",
+        "Edit(package-lock.json)",
+        "Bash(git push:*)",
+    ]);
+    let verdict = |deny: Vec<Rule>| {
+        let rules = Rules {
+            allow: allow.clone(),
+            deny,
+            ..Rules::default()
+        };
+        let standing = Standing::new(&rules, Mode::AcceptEdits, &environment);
+        judge(&standing, subject.facts(&tool, &files), None).verdict
+    };
+    if verdict(deny) == Verdict::Allow {
+        assert_eq!(verdict(Vec::new()), Verdict::Allow, "{line}");
     }
 }
 

@@ -185,6 +185,17 @@ growths! {
         "find, commands and redirections" 14 |n| format!("find {} {}", many("-exec a \\; ", n), many("<b ", n)),
         "xargs" 9 |n| many("xargs -n1 ", n) + "a",
         "functions" 12 |n| many("f() { a; }; ", n),
+        "a long option" 2 |n| format!("sort -{}", many("ab", n)),
+        "options of 200 letters" 202 |n| format!("sort {}", many(&format!("-{} ", many("ab", 100)), n)),
+        "options of 2000 letters" 2002 |n| format!("sort {}", many(&format!("-{} ", many("ab", 1000)), n)),
+        "an option and a folder" 2 |n| format!("sort -{}/{}", many("a", n.min(900)), many("/b", n)),
+        "marks" 2 |n| format!("sort {}", many("a=", n)),
+        "marks and folders" 4 |n| format!("sort {}", many("a/=,", n)),
+        "marks before a long name" 2 |n| format!("sort {}{}", many("=", n), many("x", n)),
+        "magic words of git" 4 |n| format!("git add :{}", many("/a)", n)),
+        "folders that are entered" 6 |n| many("cd a; ", n) + "cat b",
+        "folders that are entered, and names" 15 |n| many("cd a; cat b/c; ", n) + "cat b",
+        "names" 5 |n| format!("sort {}", many("a/b ", n)),
         "tests" 10 |n| format!("[[ {} ]]", many("a == b || ", n) + "a"),
     }
     "hook_outputs" {

@@ -26,13 +26,19 @@ enum Leave<'a> {
 }
 
 impl CommandLine {
-    /// Whether the line does nothing but say what is written in it: its words are literal, and nothing is opened,
-    /// computed or set.
-    pub(in crate::permission) fn only_speaks(&self) -> bool {
+    /// Whether the line does nothing but say what is written in it, or where it is after entering folders of the workspace: its words
+    /// are literal, and nothing is opened, computed or set.
+    pub(in crate::permission) fn only_speaks(
+        &self,
+        standing: &Standing<'_>,
+        facts: &[PathFact],
+    ) -> bool {
         let speaks = |part: &Part| {
             let command = &part.command;
             let is_literal = command.words.iter().all(CommandWord::is_literal);
-            (says_what_is_written(command) || does_nothing(command) && is_literal)
+            let enters = matches!(&part.files.command, FileCommand::Enters(folder)
+                if fact(folder, facts).is_some_and(|real| standing.in_workspace(real)));
+            (says_what_is_written(command) || (does_nothing(command) || enters) && is_literal)
                 && command.assignments.is_empty()
                 && command.redirections.is_empty()
         };
@@ -214,14 +220,16 @@ fn edits_workspace(part: &Part, standing: &Standing<'_>, facts: &[PathFact]) -> 
             let is_root = standing.workspace_roots().any(|root| is_under(real, root));
             standing.in_workspace(real)
                 && !(used.removed && is_root && !used.is_folder_of_it)
-                && !standing
-                    .deny_rules()
-                    .any(|rule| lies_below(rule, real, standing))
+                && !(used.carried
+                    && standing
+                        .deny_rules()
+                        .any(|rule| lies_below(rule, real, standing)))
         })
     })
 }
 
-/// Whether what a deny rule closes may lie somewhere below a folder.
+/// Whether a deny rule is about what lies below a folder, as far as its text shows. What it closes in any folder (`**`) the host
+/// has looked for ([`ResolvedPath::holds`](crate::effect::ResolvedPath::holds)).
 fn lies_below(rule: &Rule, folder: &str, standing: &Standing<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;

@@ -20,7 +20,7 @@ pub(super) struct FileUse {
     pub(super) removed: bool,
     /// It is the folder of what is meant, not that itself.
     pub(super) is_folder_of_it: bool,
-    /// It is copied or moved with all that lies below it.
+    /// It is copied, moved or removed with all that lies below it.
     pub(super) carried: bool,
 }
 
@@ -139,7 +139,10 @@ fn file_command(command: &SimpleCommand, base: Option<&str>) -> FileCommand {
         "mkdir" => FileCommand::Changes(changed(arguments, &OPTIONS[0], base)),
         "touch" => FileCommand::Changes(changed(arguments, &OPTIONS[1], base)),
         "rm" => FileCommand::Changes(changed(arguments, &OPTIONS[2], base).map(|mut uses| {
-            uses.iter_mut().for_each(|used| used.removed = true);
+            let carried = arguments.iter().any(|word| takes_folders(word.text()));
+            for used in &mut uses {
+                (used.removed, used.carried) = (true, carried);
+            }
             uses
         })),
         "mv" => FileCommand::Changes(moved(arguments, &OPTIONS[3], base, true)),
@@ -323,7 +326,7 @@ fn moved(
         .split_last()
         .filter(|(_, sources)| !sources.is_empty())?;
     let from = if removes { Access::Write } else { Access::Read };
-    let carried = removes || arguments.iter().any(|word| copies_folders(word.text()));
+    let carried = removes || arguments.iter().any(|word| takes_folders(word.text()));
     let mut uses: Vec<FileUse> = sources
         .iter()
         .map(|word| FileUse {
@@ -336,8 +339,8 @@ fn moved(
     Some(uses)
 }
 
-/// Whether a word is an option of `cp` by which folders are copied.
-fn copies_folders(word: &str) -> bool {
+/// Whether a word is an option of `cp` or `rm` by which folders are copied or removed with what is in them.
+fn takes_folders(word: &str) -> bool {
     let is_letters = word.starts_with('-') && !word.starts_with("--");
     is_letters && word.contains(['r', 'R', 'a']) || matches!(word, "--recursive" | "--archive")
 }

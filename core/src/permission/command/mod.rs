@@ -14,7 +14,7 @@ use alloc::{
 
 use windlass_shell::{self as shell, CommandWord, Folder, Script, SimpleCommand, Unparsed};
 
-use self::named::may_change;
+use self::named::{have_too_many_names, may_change};
 pub(super) use self::pattern::escape;
 use self::{
     files::{Files, base_of, files_of, leaves_files_alone},
@@ -116,7 +116,12 @@ impl CommandLine {
         let text = text.into();
         let (script, commands, obstacle, evaluates) = match shell::read(&text) {
             Ok(line) => {
-                let obstacle = line.obstacle.map(|what| format!("it uses {what}"));
+                let empty = line
+                    .commands
+                    .is_empty()
+                    .then(|| "it holds no command".to_string());
+                let used = line.obstacle.map(|what| format!("it uses {what}"));
+                let obstacle = used.or(empty);
                 (Some(line.script), line.commands, obstacle, line.evaluates)
             }
             Err(why) => {
@@ -177,6 +182,7 @@ impl CommandLine {
                 path: path.clone(),
                 access: used.access,
                 carried: used.carried,
+                closed: Vec::new(),
             };
             if paths.len() < MOST_FILES && !paths.contains(&asked) {
                 paths.push(asked);
@@ -188,15 +194,22 @@ impl CommandLine {
     /// Whether it names more files than the host is asked about.
     pub(super) fn names_many_files(&self) -> bool {
         let files = self.parts.iter().flat_map(|part| part.files.all());
-        let words = self.parts.iter().flat_map(|part| &part.command.words);
         files.filter(|used| used.path.is_some()).count() > MOST_FILES
-            || words.map(CommandWord::text).any(|text| {
-                let argument = Argument {
-                    text,
-                    ..Argument::default()
-                };
-                argument.has_too_many_names()
-            })
+    }
+
+    /// Whether there may be more names of files in its words than are looked at.
+    pub(super) fn has_too_many_names(&self) -> bool {
+        let texts = self.parts.iter().flat_map(|part| {
+            let command = &part.command;
+            let directories = match base_of(&command.folder, &self.directory) {
+                Some(_) => 1,
+                None => self.bases.len(),
+            };
+            let targets = command.redirections.iter().map(|it| &it.target);
+            let words = command.words.iter().chain(targets);
+            words.map(move |word| (word.text(), directories))
+        });
+        have_too_many_names(texts)
     }
 
     /// Why its commands may not be all there are, in words; none if they are.
@@ -250,21 +263,32 @@ impl CommandLine {
         }
     }
 
-    /// Whether a word of the line names a file that a deny rule closes, as far as the words show it. What the
+    /// The deny rule that closes a file which a word of the line names, as far as the words show it. What the
     /// host has resolved is judged as a path; this is for all the other words.
-    pub(super) fn names_closed_file(&self, rule: &Rule, standing: &Standing<'_>) -> bool {
-        let Specifier::Path(pattern) = &rule.specifier else {
-            return false;
+    pub(super) fn names_closed_file<'r>(&self, standing: &'r Standing<'_>) -> Option<&'r Rule> {
+        let closing = |rule: &'r Rule| match &rule.specifier {
+            Specifier::Path(pattern) => {
+                Some((rule, path_pattern::absolute(rule, pattern, standing)))
+            }
+            _ => None,
         };
-        let patterns = path_pattern::absolute(rule, pattern, standing);
-        let closed = |path: &str| patterns.iter().any(|pattern| glob::covers(pattern, path));
-        let mut parts = self.parts.iter();
-        parts.any(|part| {
-            let program = part.command.program().unwrap_or_default();
-            !(rule.is_edit() && leaves_files_alone(program))
-                && self
-                    .named_paths(&part.command, standing, |_| true)
-                    .any(|path| closed(&path))
+        let closing: Vec<(&Rule, Vec<String>)> =
+            standing.deny_rules().filter_map(closing).collect();
+        if closing.is_empty() {
+            return None;
+        }
+        self.parts.iter().find_map(|part| {
+            let leaves_alone = leaves_files_alone(part.command.program().unwrap_or_default());
+            let closes = |path: &str| {
+                let mut closing = closing.iter();
+                let found = closing.find(|(rule, patterns)| {
+                    !(rule.is_edit() && leaves_alone)
+                        && patterns.iter().any(|pattern| glob::covers(pattern, path))
+                });
+                found.map(|(rule, _)| *rule)
+            };
+            self.named_paths(&part.command, standing, |_| true)
+                .find_map(|path| closes(&path))
         })
     }
 
@@ -278,6 +302,18 @@ impl CommandLine {
             self.named_paths(&part.command, standing, may_change)
                 .chain(landing)
                 .find(|path| authority::is_place(path, standing.environment))
+        })
+    }
+
+    /// One of these files and folders, or what lies in them, that a word of the line names, as far as the words show it.
+    pub(super) fn names_any_of(
+        &self,
+        places: &[String],
+        standing: &Standing<'_>,
+    ) -> Option<String> {
+        self.parts.iter().find_map(|part| {
+            self.named_paths(&part.command, standing, |_| true)
+                .find(|path| authority::lies_in(path, places))
         })
     }
 

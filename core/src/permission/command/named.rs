@@ -63,17 +63,26 @@ const RECORDED: [&str; 40] = [
     "tag",
 ];
 
-/// So many pieces of one argument are held against the rules.
-const MOST_NAMES: usize = 4096;
+/// What the names in one command or line may cost, beside what its length gives: each costs its bytes and [`COST`].
+const MOST_NAMES: usize = 256 << 10;
+
+/// What each byte of a text may cost in names.
+const COST_OF_BYTE: usize = 64;
+
+/// What a name costs beside its bytes.
+const COST: usize = 32;
 
 /// Bytes of the longest name that a system opens.
 const LONGEST_NAME: usize = 4096;
+
+/// Bytes of the longest name of one file or folder on any system: 255 characters in three bytes each, or what FUSE allows.
+const LONGEST_COMPONENT: usize = 1024;
 
 /// Why a program of a plan may not name a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RefusedFile {
-    /// A deny rule closes it.
+    /// A deny rule closes it, or the host itself.
     Closed,
     /// It becomes authority, and nobody has said that it may be changed.
     Authority,
@@ -92,7 +101,8 @@ pub fn refused_file(
         !(deny.access == Access::Write && leaves_files_alone(program))
             && glob::covers(&deny.pattern, path)
     };
-    if plan.deny.iter().any(is_closed) {
+    let is_own = authority::lies_in(path, &plan.closed_places);
+    if is_own || plan.deny.iter().any(is_closed) {
         return Some(RefusedFile::Closed);
     }
     let becomes_authority = authority::is_place_beside(path, &plan.own_directories);
@@ -138,22 +148,52 @@ impl<'a> Argument<'a> {
             .chain(attached)
             .chain(from_top)
             .chain(behind_magic.filter(move |_| magic))
-            .filter(|name| !name.is_empty() && name.len() <= LONGEST_NAME)
+            .filter(|name| may_be_opened(name))
     }
 
     /// Whether there are more names in it than can be held against the rules.
     #[must_use]
     pub fn has_too_many_names(&self) -> bool {
-        // Each mark gives two.
-        self.text.len() > MOST_NAMES / 2 && self.names().nth(MOST_NAMES).is_some()
+        have_too_many_names(core::iter::once((self.text, 1)))
     }
+}
+
+/// Whether there are more names in these texts, each in so many directories, than can be held against the rules. What looking at
+/// them takes grows as they do, and no faster.
+pub(super) fn have_too_many_names<'a>(
+    texts: impl Iterator<Item = (&'a str, usize)> + Clone,
+) -> bool {
+    let bytes: usize = texts.clone().map(|(text, _)| text.len()).sum();
+    let mut left = MOST_NAMES + COST_OF_BYTE * bytes;
+    for (text, directories) in texts {
+        let argument = Argument {
+            text,
+            ..Argument::default()
+        };
+        for name in argument.names() {
+            let cost = (name.len() + COST) * directories;
+            let Some(rest) = left.checked_sub(cost) else {
+                return true;
+            };
+            left = rest;
+        }
+    }
+    false
+}
+
+/// Whether a system could open a file of this name.
+fn may_be_opened(name: &str) -> bool {
+    let fits = |component: &str| component.len() <= LONGEST_COMPONENT;
+    !name.is_empty()
+        && name.len() <= LONGEST_NAME
+        && (name.len() <= LONGEST_COMPONENT || name.split('/').all(fits))
 }
 
 /// Whether there is anything that a program of a plan may not name by this argument: hosts do not start it with a name that they
 /// cannot hold against the rules.
 #[must_use]
 pub fn may_be_refused(plan: &CommandPlan, program: &str, argument: &Argument<'_>) -> bool {
-    !plan.deny.is_empty() || may_change(program, argument)
+    !plan.deny.is_empty() || !plan.closed_places.is_empty() || may_change(program, argument)
 }
 
 /// A text, and what of it stands before the first mark.

@@ -33,6 +33,7 @@ impl CommandLine {
             all_held,
             deny: deny_patterns(standing),
             own_directories: standing.environment.own_directories.clone(),
+            closed_places: standing.environment.closed_places.clone(),
         })
     }
 

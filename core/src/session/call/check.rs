@@ -10,7 +10,7 @@ use crate::{
     effect::{Effect, ResolvedPath},
     id::Stage,
     json::RawObject,
-    permission::{PathFact, named_paths},
+    permission::{PathFact, look_for_closed, named_paths},
     provider::StopReason,
     schema,
     tool::ToolResult,
@@ -75,7 +75,9 @@ impl Thread {
             asked.path = self.seen_from_here(core::mem::take(&mut asked.path));
         }
         if let Some(command) = &self.subject(index, tool, &input).command {
-            paths.append(&mut command.paths());
+            let mut shown = command.paths();
+            look_for_closed(&mut shown, &self.standing(shared));
+            paths.append(&mut shown);
         }
         if paths.is_empty() {
             self.run.calls[index].paths.clear();

@@ -7,6 +7,7 @@ use super::super::{
     run::{Call, CallState, ToolCallInput},
 };
 use crate::{
+    agent::TaskInput,
     effect::{Effect, PermissionRequest, PermissionResponse},
     id::Stage,
     json::RawJson,
@@ -17,10 +18,40 @@ use crate::{
     },
     spec::Spec,
     tool::{ApprovedCommand, FsGrant, ToolCall, ToolDefinition, ToolResult},
+    tools::CoreTool,
 };
 
 /// Why a call runs that somebody was asked about.
 const APPROVED: &str = "it was approved when asked";
+
+/// A call that starts an agent in a worktree of its own makes one: what rules deny or ask about EnterWorktree holds for it.
+fn with_worktree(
+    decision: Decision,
+    standing: &Standing<'_>,
+    spec: &Spec,
+    tool: &ToolDefinition,
+    input: &RawJson,
+) -> Decision {
+    let isolates = tool.core == Some(CoreTool::Task)
+        && (input.read::<TaskInput>())
+            .is_ok_and(|input| input.isolation.is_some() && input.resume.is_none());
+    let worktree = spec
+        .offered_tools()
+        .find(|tool| tool.core == Some(CoreTool::EnterWorktree));
+    let (true, Some(worktree)) = (isolates && decision.verdict != Verdict::Deny, worktree) else {
+        return decision;
+    };
+    let of_worktree = judge(standing, CallFacts::of(worktree), None);
+    let is_stricter = match of_worktree.verdict {
+        Verdict::Deny => true,
+        Verdict::Ask => decision.verdict == Verdict::Allow,
+        Verdict::Allow => false,
+    };
+    match (is_stricter, &of_worktree.cause) {
+        (true, Cause::Rules(_)) => of_worktree,
+        _ => decision,
+    }
+}
 
 impl Thread {
     /// What holds for the calls of this thread at this moment.
@@ -55,6 +86,7 @@ impl Thread {
         let facts = subject.facts(tool, &call.paths);
         let standing = self.standing(shared);
         let decision = judge(&standing, facts, call.hooks.verdict().as_ref());
+        let decision = with_worktree(decision, &standing, &spec, tool, &input);
         let command = approved_command(&decision, facts, &standing);
         let mode = standing.mode();
         let is_approved = call.approved;

@@ -11,6 +11,7 @@ mod judge;
 mod perform;
 mod results;
 mod shell;
+mod spelled;
 mod subject;
 mod worktree;
 

@@ -15,7 +15,7 @@ use crate::{
     id::{Millis, Stage},
     json::{RawJson, RawObject},
     message::{Message, ToolProgress},
-    permission::{PathFact, Standing, deny_patterns, runs_outside},
+    permission::{PathFact, Standing, closed_patterns, deny_patterns, runs_outside},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
     tools::CoreTool,
 };
@@ -91,15 +91,12 @@ impl Thread {
         let observed = if tool.paths.is_empty() {
             Vec::new()
         } else {
-            let named = call.paths.iter().map(|fact| &fact.path);
-            named
-                .filter_map(|p| shared.observed.get(p))
-                .cloned()
-                .collect()
+            self.observed(shared, call)
         };
         let input = match tool.core {
             Some(CoreTool::EnterWorktree) => worktree_input(call, None),
-            _ => input.clone(),
+            _ if tool.paths.is_empty() => input.clone(),
+            _ => self.reachable(tool, call, &grant, input),
         };
         ToolCall {
             tool_use_id: call.id.clone(),
@@ -175,6 +172,7 @@ fn grant(standing: &Standing<'_>, tool: &ToolDefinition, paths: &[PathFact]) -> 
     if tool.paths.is_empty() {
         return grant;
     }
+    grant.deny.extend(closed_patterns(standing.environment));
     for fact in paths {
         // Reading may look around in the workspace; writing reaches what was judged and no further.
         let workspace = standing

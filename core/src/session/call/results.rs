@@ -20,9 +20,8 @@ impl Thread {
         index: usize,
         mut result: ToolResult,
     ) {
-        for seen in core::mem::take(&mut result.observed) {
-            shared.observed.insert(seen.path.clone(), seen);
-        }
+        let seen = core::mem::take(&mut result.observed);
+        self.keep_observed(shared, &self.run.calls[index], seen);
         let call = &mut self.run.calls[index];
         let block = tool_result(&call.id, &result.content, result.is_error);
         call.state = CallState::Done;

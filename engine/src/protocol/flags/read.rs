@@ -61,7 +61,11 @@ impl Flags {
                 })
             };
             let value = match (takes, given) {
-                (Takes::Value | Takes::Values, None) => Some(needed(words.next())?),
+                (Takes::Value, None) => Some(needed(words.next())?),
+                // A list: what it holds never begins like a flag, and a rule that is lost would be missed.
+                (Takes::Values, None) => {
+                    Some(needed(words.next_if(|next| !next.starts_with('-')))?)
+                }
                 (Takes::MaybeValue, None) => words.next_if(|next| !next.starts_with('-')).cloned(),
                 (_, given) => {
                     flags.set(name, given)?;

@@ -62,7 +62,7 @@ pub enum Refused {
     },
     /// A variable that only a shell knows, or that is not to be set.
     #[error(
-        "line {line}: the variable `{name}` belongs to the shell, or is one that programs are told of"
+        "line {line}: the variable `{name}` belongs to the shell, or is one that programs are told of (another name can be set)"
     )]
     Variable {
         /// Where.

@@ -12,7 +12,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{AtFlags, CWD, Mode, OFlags, openat, statat},
+    fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, stat, statat},
     io::Errno,
 };
 
@@ -65,9 +65,15 @@ impl Directory {
         Self::open(canonical(joined.as_bytes())?)
     }
 
-    /// The path without links.
+    /// The path without links: an error where none leads here any more. What the system says of a directory that was removed
+    /// (`d (deleted)`) may be the name of another one.
     pub(super) fn physical(&self) -> io::Result<PathBuf> {
-        std::fs::canonicalize(self.for_programs())
+        let path = std::fs::canonicalize(self.for_programs())?;
+        let (found, here) = (stat(&path)?, fstat(&self.handle)?);
+        match (found.st_dev, found.st_ino) == (here.st_dev, here.st_ino) {
+            true => Ok(path),
+            false => Err(Errno::NOENT.into()),
+        }
     }
 
     /// What a program is told to start in.

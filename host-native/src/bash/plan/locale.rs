@@ -14,12 +14,66 @@ pub(super) struct Locale {
 impl Locale {
     pub(super) fn of(variables: &Variables) -> Self {
         let name = category(variables, "LC_CTYPE");
-        let is_utf8 = name.rsplit_once('.').is_some_and(|(_, charset)| {
-            let charset = charset.split('@').next().unwrap_or_default();
-            charset.eq_ignore_ascii_case("utf-8") || charset.eq_ignore_ascii_case("utf8")
+        let is_utf8 = name.rsplit_once('.').is_some_and(|(language, charset)| {
+            let (charset, modifier) = charset.split_once('@').unwrap_or((charset, ""));
+            let is_it =
+                charset.eq_ignore_ascii_case("utf-8") || charset.eq_ignore_ascii_case("utf8");
+            is_it && is_installed(language, modifier, &variables.get("LOCPATH"))
         });
         Self { is_utf8 }
     }
+}
+
+/// Whether the system has the UTF-8 locale of a language: one that it does not have is that of the C language.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn is_installed(language: &str, modifier: &str, places: &Option<&OsStr>) -> bool {
+    let modifier = match modifier {
+        "" => String::new(),
+        modifier => format!("@{modifier}"),
+    };
+    let names = ["utf8", "UTF-8"].map(|charset| format!("{language}.{charset}{modifier}"));
+    let default = OsStr::new("/usr/lib/locale");
+    let mut folders = std::env::split_paths(places.unwrap_or(default));
+    // The C library has this one in itself.
+    matches!(language, "C" | "POSIX") && modifier.is_empty()
+        || folders.any(|folder| names.iter().any(|name| folder.join(name).is_dir()))
+        || places.is_none() && names.iter().any(|name| archived().contains(name))
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn is_installed(_language: &str, _modifier: &str, _places: &Option<&OsStr>) -> bool {
+    true
+}
+
+/// The names in the archive of locales: what stands in its table of texts.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn archived() -> &'static std::collections::HashSet<String> {
+    use std::{collections::HashSet, os::unix::fs::FileExt as _, sync::LazyLock};
+    /// Bytes of names that are read.
+    const MOST: u32 = 1 << 20;
+    static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let read = || {
+            let archive = std::fs::File::open("/usr/lib/locale/locale-archive").ok()?;
+            // Eight numbers stand before: the sixth is where the texts begin, the seventh how many bytes they are.
+            let mut head = [0; 32];
+            archive.read_exact_at(&mut head, 0).ok()?;
+            let number = |at: usize| {
+                Some(u32::from_ne_bytes(
+                    head.get(4 * at..4 * at + 4)?.try_into().ok()?,
+                ))
+            };
+            let mut texts = vec![0; usize::try_from(number(6)?.min(MOST)).ok()?];
+            archive.read_exact_at(&mut texts, number(5)?.into()).ok()?;
+            let names = texts.split(|byte| *byte == 0);
+            Some(
+                names
+                    .filter_map(|name| String::from_utf8(name.to_vec()).ok())
+                    .collect(),
+            )
+        };
+        read().unwrap_or_default()
+    });
+    &NAMES
 }
 
 /// The locale of a category; empty for that of the C language.

@@ -1,6 +1,8 @@
 //! The files that a program is about to be given by name: what its words have become, and where that leads, is known only now.
 
 use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
@@ -22,6 +24,8 @@ enum Why {
     Lost(Lost),
     TooMuch,
     NotText,
+    /// The working directory is gone, so nobody knows where a name would lead.
+    NoDirectory,
     /// Input that readers take apart differently.
     Unread(&'static str),
     /// It would be an option, or tells the program where to work.
@@ -65,6 +69,9 @@ impl RefusedArgument {
             Why::NotText => "' cannot be held against the rules, because it is no text in UTF-8, or the working directory is none; \
                  nothing was done"
                 .to_owned(),
+            Why::NoDirectory => "' cannot be held against the rules, because the working directory is not there any more; nothing was \
+                 done"
+                .to_owned(),
             Why::TooMuch => "' is more than can be held against the rules; nothing was done".to_owned(),
             Why::Unread(what) => format!("' holds {what}; nothing was done"),
             Why::Option => "' would be an option among what is read, or makes one of it; nothing was done (`--` before it says that there \
@@ -91,7 +98,8 @@ impl<'p> Shell<'p> {
         name: &OsStr,
         arguments: &[OsString],
     ) -> Option<RefusedArgument> {
-        let directory = self.directory.physical().ok()?;
+        let directory = self.directory.physical().ok();
+        let effort = Effort::default();
         let name = name.to_string_lossy();
         let written_out: Vec<Vec<OsString>> = in_scripts(call.simple)
             .map(|command| {
@@ -112,7 +120,7 @@ impl<'p> Shell<'p> {
         started(call, &name, arguments)
             .into_iter()
             .chain(inner)
-            .find_map(|started| self.refused_of(&started, &directory))
+            .find_map(|started| self.refused_of(&started, directory.as_deref(), &effort))
     }
 
     /// The same for the program that `xargs` starts, the innermost, with more arguments than stand in the line.
@@ -123,7 +131,7 @@ impl<'p> Shell<'p> {
         arguments: &[OsString],
         with_input: impl FnOnce(&[OsString]) -> Vec<OsString>,
     ) -> Option<RefusedArgument> {
-        let directory = self.directory.physical().ok()?;
+        let directory = self.directory.physical().ok();
         let name = name.to_string_lossy();
         let innermost = started(call, &name, arguments).pop()?;
         let own: Vec<OsString> = innermost.arguments.into_iter().cloned().collect();
@@ -132,10 +140,16 @@ impl<'p> Shell<'p> {
             program: innermost.program,
             arguments: all.iter().collect(),
         };
-        self.refused_of(&started, &directory)
+        self.refused_of(&started, directory.as_deref(), &Effort::default())
     }
 
-    fn refused_of(&self, started: &Started<'_>, directory: &Path) -> Option<RefusedArgument> {
+    /// None of a directory: it is gone, and whatever could be refused is.
+    fn refused_of(
+        &self,
+        started: &Started<'_>,
+        directory: Option<&Path>,
+        effort: &Effort,
+    ) -> Option<RefusedArgument> {
         let plan = self.surroundings.plan;
         let program = base_name(started.program);
         let texts: Vec<_> = started
@@ -143,7 +157,8 @@ impl<'p> Shell<'p> {
             .iter()
             .map(|argument| argument.to_string_lossy())
             .collect();
-        let bases = bases(program, &texts, directory);
+        let here = directory.unwrap_or(Path::new("/"));
+        let bases = bases(program, &texts, here);
         let subcommand = subcommand(texts.iter().map(AsRef::as_ref));
         texts.iter().enumerate().find_map(|(at, text)| {
             let asked = Argument {
@@ -160,7 +175,10 @@ impl<'p> Shell<'p> {
             if may_be_refused && asked.has_too_many_names() {
                 return refused(Why::TooMuch);
             }
-            if may_be_refused && (text.to_str().is_none() || directory.to_str().is_none()) {
+            if may_be_refused && directory.is_none() {
+                return refused(Why::NoDirectory);
+            }
+            if may_be_refused && (text.to_str().is_none() || here.to_str().is_none()) {
                 return refused(Why::NotText);
             }
             let refuses = |path: &Path| match path.to_str() {
@@ -177,15 +195,48 @@ impl<'p> Shell<'p> {
                 let named = named.to_owned();
                 bases.iter().take(count).map(move |base| base.join(&named))
             };
-            let why = asked
-                .names()
-                .flat_map(in_bases)
-                .find_map(|path| match followed(&path) {
+            let why = asked.names().flat_map(in_bases).find_map(|path| {
+                // Whoever is to stop runs nothing more.
+                if !effort.goes_on() || self.surroundings.control.is_stopping() {
+                    return Some(Why::TooMuch);
+                }
+                match effort.followed(&path) {
                     Ok(real) => refuses(&normalised(&path)).or_else(|| refuses(&real)),
                     Err(lost) => Some(Why::Lost(lost)),
-                })?;
+                }
+            })?;
             refused(why)
         })
+    }
+}
+
+/// What it takes to hold one command against the rules.
+#[derive(Default)]
+struct Effort {
+    names: Cell<usize>,
+    /// Where the folders of names lead.
+    folders: RefCell<HashMap<PathBuf, Result<PathBuf, Lost>>>,
+}
+
+impl Effort {
+    /// Whether one more name can be looked at.
+    fn goes_on(&self) -> bool {
+        self.names.set(self.names.get() + 1);
+        self.names.get() <= MOST_NAMES
+    }
+
+    /// Where a path leads. Many names have few folders: each is followed once.
+    fn followed(&self, path: &Path) -> Result<PathBuf, Lost> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return followed(path);
+        };
+        let mut folders = self.folders.borrow_mut();
+        let known = folders.entry(folder.to_path_buf());
+        let whole = (known.or_insert_with(|| followed(folder)).clone()?).join(name);
+        match std::fs::read_link(&whole) {
+            Ok(_) => followed(path),
+            Err(_) => Ok(whole),
+        }
     }
 }
 
@@ -204,6 +255,9 @@ pub(super) fn leads_elsewhere(word: &OsStr) -> bool {
 
 /// Programs that are told to work elsewhere in many ways: by options that stand together, are cut short, or count for what follows.
 const CHANGES_FOLDER: [&str; 7] = ["bsdtar", "gmake", "gtar", "make", "ninja", "star", "tar"];
+
+/// More names, each in each folder, than are held against the rules for one command.
+const MOST_NAMES: usize = 200_000;
 
 /// More folders than one command names.
 const MOST_FOLDERS: usize = 256;

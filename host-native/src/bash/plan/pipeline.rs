@@ -71,12 +71,15 @@ impl<'p> Shell<'p> {
                 stages.push(stage.stage(command, scope));
             }
             let mut outcome = Ok(());
-            for stage in stages {
+            let count = stages.len();
+            for (index, stage) in stages.into_iter().enumerate() {
                 let ended = match stage {
                     Stage::Program(running, line, text) => {
                         let id = running.id;
                         let ending = self.surroundings.control.wait(running);
-                        self.ended(ending, Some((line, id, &text)));
+                        // Of a pipeline bash tells how its last stage died.
+                        let told = (index + 1 == count).then_some((line, id, text.as_str()));
+                        self.ended(ending, told);
                         continue;
                     }
                     // A panic in a stage is a mistake in this module; it goes on where it would have gone without threads.

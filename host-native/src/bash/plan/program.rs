@@ -283,9 +283,14 @@ fn not_held(name: &OsStr, why: &NotHeld) -> Vec<u8> {
             &format!("{name}: `"),
             folder,
             &format!(
-                "' brings {brought} along, from which programs and later sessions take orders, so only a person can let that \
-                 happen; nothing was done"
+                "' has {brought} in it, from which programs and later sessions take orders, so only a person can let that happen; \
+                 nothing was done"
             ),
+        ),
+        NotHeld::Holds(folder, held) => with_name(
+            &format!("{name}: `"),
+            folder,
+            &format!("' holds {held}, which is closed by a rule; nothing was done"),
         ),
         NotHeld::Failed(error) => format!(
             "{name}: it cannot be held to what was judged: {}",

@@ -63,11 +63,7 @@ impl Variables {
         for (name, value) in self.exported() {
             child.export(&name.to_string_lossy(), value);
         }
-        let variable = Variable {
-            value: directory.to_owned(),
-            exported: false,
-        };
-        Arc::make_mut(&mut child.0).insert("PWD".into(), variable);
+        child.export("PWD", directory.to_owned());
         child
     }
 

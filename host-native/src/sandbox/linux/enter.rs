@@ -1,12 +1,18 @@
 //! What the child of a confined command does before it becomes the program: it enters the namespaces, puts up its view of the
 //! files, gives up all rights, and puts rules and filters on itself. Each step only makes system calls.
 
-use std::{io, os::fd::OwnedFd, sync::Arc};
+use std::{
+    io,
+    os::fd::{AsFd as _, OwnedFd},
+    sync::Arc,
+};
 
 use landlock::RulesetCreated;
 use rustix::{
     fs::{CWD, Mode, OFlags, openat},
     io::{Errno, write},
+    mount::{MountFlags, mount},
+    process::{Signal, set_parent_process_death_signal},
     thread::{
         CapabilitySet, CapabilitySets, clear_ambient_capability_set,
         remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
@@ -15,7 +21,8 @@ use rustix::{
 use seccompiler::BpfProgram;
 
 use super::{
-    before_exec::{Namespaces as Kind, close_other_handles, unshare},
+    before_exec::{Namespaces as Kind, close_other_handles, fork, hold_signals, unshare},
+    first_process::{Ends, be_first, stand_for},
     landlock::restrict,
     mounts::View,
     namespaces::Namespaces,
@@ -28,14 +35,16 @@ pub(super) struct Entry {
     /// None on a kernel without Landlock.
     pub(super) rules: Option<RulesetCreated>,
     pub(super) filters: Vec<BpfProgram>,
-    /// Where it says which step failed.
-    pub(super) failed: OwnedFd,
+    /// Where it says which step failed, and hands over its first process.
+    pub(super) told: OwnedFd,
 }
 
 /// The namespaces and what is seen in them.
 pub(super) struct Inside {
     pub(super) namespaces: Arc<Namespaces>,
     pub(super) view: View,
+    /// How the program ended comes through here.
+    pub(super) ends: Ends,
 }
 
 /// A step, by the number that is told when it fails.
@@ -78,7 +87,7 @@ impl Entry {
     pub(super) fn run(&mut self) -> io::Result<()> {
         let outcome = self.steps();
         if let Err((step, _)) = &outcome {
-            let _ = write(&self.failed, &[*step as u8]);
+            let _ = write(&self.told, &[*step as u8]);
         }
         outcome.map_err(|(_, error)| error)
     }
@@ -88,11 +97,22 @@ impl Entry {
         let mut devices = None;
         if let Some(inside) = &mut self.inside {
             inside.namespaces.enter().map_err(at(Step::Namespaces))?;
-            unshare(Kind::Mounts).map_err(at(Step::Namespaces))?;
+            unshare(Kind::OfCommand).map_err(at(Step::Namespaces))?;
+            let signals = hold_signals().map_err(at(Step::Namespaces))?;
+            // This process stays outside of the namespace of processes. What it starts is the first one inside.
+            if let Some(first) = fork().map_err(at(Step::Namespaces))? {
+                stand_for(first, &self.told, &inside.ends);
+            }
+            end_with_parent().map_err(at(Step::Namespaces))?;
             inside.view.put_up().map_err(at(Step::Mounts))?;
+            show_own_processes();
             let flags = OFlags::PATH | OFlags::CLOEXEC;
             let opened = openat(CWD, c"/dev", flags, Mode::empty());
             devices = Some(opened.map_err(|error| (Step::Mounts, error.into()))?);
+            if let Some(program) = fork().map_err(at(Step::Namespaces))? {
+                be_first(program, inside.ends.told.as_fd());
+            }
+            signals.restore().map_err(at(Step::Namespaces))?;
         }
         close_other_handles().map_err(at(Step::Handles))?;
         give_up_rights().map_err(at(Step::Rights))?;
@@ -105,6 +125,18 @@ impl Entry {
         }
         Ok(())
     }
+}
+
+/// If the process outside is killed, the one inside goes with it, and with that one all that are there.
+fn end_with_parent() -> io::Result<()> {
+    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
+/// Has `/proc` show the processes of the namespace alone. Where the system covers parts of it (containers do), it stays as it is, and
+/// shows the names of all.
+fn show_own_processes() {
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let _ = mount(c"proc", c"/proc", c"proc", flags, None);
 }
 
 /// No right of the superuser is left, and none comes back with a program.

@@ -6,6 +6,7 @@
 
 mod before_exec;
 mod enter;
+mod first_process;
 mod landlock;
 mod mount_table;
 mod mounts;
@@ -14,22 +15,23 @@ mod seccomp;
 
 use std::{
     ffi::OsStr,
-    fs::File,
-    io::{self, Read as _},
+    io,
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
 };
 
-use rustix::pipe::{PipeFlags, pipe_with};
-
-pub(super) use self::namespaces::{HTTP_PORT, SOCKS_PORT};
 use self::{
     before_exec::before_exec,
-    enter::{Entry, Inside, Step},
+    enter::{Entry, Inside},
+    first_process::Ends,
     mounts::View,
     namespaces::{Established, Namespaces},
     seccomp::Sockets,
+};
+pub(super) use self::{
+    first_process::{FirstProcess, Started},
+    namespaces::{HTTP_PORT, SOCKS_PORT},
 };
 use crate::child;
 
@@ -148,6 +150,7 @@ impl Kernel {
             Some(namespaces) => Some(Inside {
                 namespaces: Arc::clone(namespaces),
                 view: View::plan(files, directory)?,
+                ends: Ends::new()?,
             }),
         };
         let refused = |error: ::landlock::RulesetError| io::Error::other(error);
@@ -162,17 +165,15 @@ impl Kernel {
             internet: inside.is_some(),
         })
         .map_err(io::Error::other)?;
-        let (said, failed) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (started, told) = Started::new(inside.is_some())?;
         let mut entry = Entry {
             inside,
             rules,
             filters,
-            failed,
+            told,
         };
         before_exec(command, move || entry.run());
-        Ok(Started {
-            said: File::from(said),
-        })
+        Ok(started)
     }
 
     /// What Landlock leaves open: devices have no folder of their own where there are no mounts.
@@ -191,26 +192,4 @@ impl Sockets {
         listen: false,
         internet: false,
     };
-}
-
-/// A command that was told to confine itself.
-#[derive(Debug)]
-pub(super) struct Started {
-    said: File,
-}
-
-impl Started {
-    /// The step that failed, if one did. To be asked when the command has gone, which holds the other end.
-    fn failed_step(mut self) -> Option<Step> {
-        let mut byte = [0];
-        let read = self.said.read(&mut byte).ok()?;
-        Step::ALL
-            .into_iter()
-            .find(|step| read == 1 && *step as u8 == byte[0])
-    }
-
-    /// In words.
-    pub(super) fn failure(self) -> Option<&'static str> {
-        self.failed_step().map(Step::words)
-    }
 }

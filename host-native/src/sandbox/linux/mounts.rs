@@ -171,7 +171,12 @@ impl View {
     }
 
     fn close(&mut self, path: &Path) -> io::Result<()> {
-        let is_folder = fs::metadata(path)?.is_dir();
+        let is_folder = match fs::metadata(path) {
+            Ok(metadata) => metadata.is_dir(),
+            // It has gone since it was found.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
         let path = name(path)?;
         self.layers.push(match is_folder {
             true => Layer::ClosedFolder(path),

@@ -126,6 +126,9 @@ pub(super) fn filters(sockets: Sockets) -> Result<Vec<BpfProgram>, seccompiler::
         });
         refused.insert(call, flags.collect::<Result<_, _>>()?);
     }
+    // A process sets its own limits. Those of another, of the same user, would stop it.
+    let other_process = all(vec![(0, SeccompCmpOp::Ne, 0)])?;
+    refused.insert(libc::SYS_prlimit64, vec![other_process]);
     let terminal = TERMINAL_INPUT.map(|request| all(vec![(1, SeccompCmpOp::Eq, request)]));
     refused.insert(
         libc::SYS_ioctl,

@@ -10,10 +10,10 @@ use hyper::{
     header::{CONNECTION, HeaderName, HeaderValue},
     service::service_fn,
 };
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-use super::{Closed, Gate};
+use super::{BEGINNING, Closed, Gate, Place};
 use crate::net::Target;
 
 type Body = BoxBody<Bytes, hyper::Error>;
@@ -29,22 +29,24 @@ const OF_THE_HOP: [&str; 6] = [
 ];
 
 /// Serves one connection to its end.
-pub(super) async fn serve(connection: TcpStream, gate: Arc<Gate>) {
+pub(super) async fn serve(connection: TcpStream, gate: Arc<Gate>, place: Place) {
     let service = service_fn(move |request| {
-        let gate = Arc::clone(&gate);
-        async move { Ok::<_, Infallible>(answer(request, &gate).await) }
+        let (gate, place) = (Arc::clone(&gate), place.clone());
+        async move { Ok::<_, Infallible>(answer(request, &gate, place).await) }
     });
     // A program that hangs up is no failure of ours.
     let _ = hyper::server::conn::http1::Builder::new()
         .preserve_header_case(true)
+        .timer(TokioTimer::new())
+        .header_read_timeout(BEGINNING)
         .serve_connection(TokioIo::new(connection), service)
         .with_upgrades()
         .await;
 }
 
-async fn answer(request: Request<Incoming>, gate: &Gate) -> Response<Body> {
+async fn answer(request: Request<Incoming>, gate: &Gate, place: Place) -> Response<Body> {
     let outcome = match request.method() {
-        &Method::CONNECT => tunnel(request, gate).await,
+        &Method::CONNECT => tunnel(request, gate, place).await,
         _ => forward(request, gate).await,
     };
     outcome.unwrap_or_else(|closed| match closed {
@@ -60,10 +62,15 @@ async fn answer(request: Request<Incoming>, gate: &Gate) -> Response<Body> {
 }
 
 /// A tunnel: what goes through it is not seen.
-async fn tunnel(request: Request<Incoming>, gate: &Gate) -> Result<Response<Body>, Closed> {
+async fn tunnel(
+    request: Request<Incoming>,
+    gate: &Gate,
+    place: Place,
+) -> Result<Response<Body>, Closed> {
     let authority = request.uri().authority().map_or("", |it| it.as_str());
     let mut there = gate.connect(Target::of_authority(authority)).await?;
     tokio::spawn(async move {
+        let _place = place;
         if let Ok(upgraded) = hyper::upgrade::on(request).await {
             let _ = tokio::io::copy_bidirectional(&mut TokioIo::new(upgraded), &mut there).await;
         }

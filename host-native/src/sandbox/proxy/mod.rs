@@ -6,14 +6,24 @@ mod http;
 mod refusals;
 mod socks;
 
-use std::{io, net::Ipv4Addr, sync::Arc, thread};
+use std::{io, net::Ipv4Addr, sync::Arc, thread, time::Duration};
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::refusals::{Refusal, Refusals};
 use super::Exits;
 use crate::net::{DomainList, Target, TargetError};
+
+/// Connections that are served at once, of all commands of a sandbox: each takes two handles of this process, which needs some
+/// itself. Further ones wait in the queue of the kernel.
+const MOST: usize = 128;
+
+/// So long a program may take to say what it wants.
+const BEGINNING: Duration = Duration::from_secs(30);
 
 /// What decides about connections.
 #[derive(Debug)]
@@ -44,11 +54,11 @@ impl Proxies {
         exits.socks.set_nonblocking(true)?;
         let serve = move || {
             runtime.block_on(async {
-                let gate = Arc::new(gate);
+                let (gate, places) = (Arc::new(gate), Arc::new(Semaphore::new(MOST)));
                 let serving = async {
                     tokio::join!(
-                        accept(exits.http, Kind::Http, &gate),
-                        accept(exits.socks, Kind::Socks, &gate)
+                        accept(exits.http, Kind::Http, &gate, &places),
+                        accept(exits.socks, Kind::Socks, &gate, &places)
                     )
                 };
                 tokio::select! {
@@ -78,11 +88,17 @@ enum Kind {
     Socks,
 }
 
-async fn accept(listener: std::net::TcpListener, kind: Kind, gate: &Arc<Gate>) {
+async fn accept(
+    listener: std::net::TcpListener,
+    kind: Kind,
+    gate: &Arc<Gate>,
+    places: &Arc<Semaphore>,
+) {
     let Ok(listener) = TcpListener::from_std(listener) else {
         return;
     };
-    loop {
+    // They are closed with nobody: as long as this runs there is one to be had, sooner or later.
+    while let Ok(place) = Arc::clone(places).acquire_owned().await {
         // A connection that is gone by now is no reason to take no other; one that cannot be taken for want of handles is
         // tried again when others have ended.
         let Ok((connection, _)) = listener.accept().await else {
@@ -91,16 +107,21 @@ async fn accept(listener: std::net::TcpListener, kind: Kind, gate: &Arc<Gate>) {
         };
         let gate = Arc::clone(gate);
         tokio::spawn(async move {
+            let place = Place(Arc::new(place));
             match (kind, gate.own_http, gate.own_socks) {
                 (Kind::Http, Some(port), _) | (Kind::Socks, _, Some(port)) => {
                     hand_on(connection, port).await;
                 }
-                (Kind::Http, ..) => http::serve(connection, gate).await,
+                (Kind::Http, ..) => http::serve(connection, gate, place).await,
                 (Kind::Socks, ..) => socks::serve(connection, &gate).await,
             }
         });
     }
 }
+
+/// Is held as long as a connection is served, also by what is passed through it.
+#[derive(Debug, Clone)]
+struct Place(#[allow(dead_code, reason = "held")] Arc<OwnedSemaphorePermit>);
 
 /// Everything goes to a proxy of this machine.
 async fn hand_on(mut connection: TcpStream, port: u16) {

@@ -10,7 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::{Closed, Gate};
+use super::{BEGINNING, Closed, Gate};
 use crate::net::{Target, TargetError};
 
 const VERSION: u8 = 5;
@@ -31,7 +31,8 @@ enum Reply {
 /// Serves one connection to its end.
 pub(super) async fn serve(mut connection: TcpStream, gate: &Gate) {
     // A program that hangs up is no failure of ours.
-    if let Ok(Some(mut there)) = open(&mut connection, gate).await {
+    let opened = tokio::time::timeout(BEGINNING, open(&mut connection, gate)).await;
+    if let Ok(Ok(Some(mut there))) = opened {
         let _ = tokio::io::copy_bidirectional(&mut connection, &mut there).await;
     }
 }

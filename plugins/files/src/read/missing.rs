@@ -21,6 +21,13 @@ pub(super) fn explain<T: Tree>(place: &Place<'_, T>) -> ToolError {
             place.absolute
         ));
     };
+    // It is listed and cannot be opened: that is how a file looks which a rule closes under another of its names.
+    if entries.iter().any(|entry| entry.name == name) {
+        return ToolError::new(format!(
+            "{} may not be read: a rule closes this file, here or under another name.",
+            place.absolute
+        ));
+    }
     let mut near: Vec<(usize, &str)> = entries
         .iter()
         .filter_map(|entry| Some((distance(name, &entry.name)?, entry.name.as_str())))

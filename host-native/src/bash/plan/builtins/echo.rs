@@ -1,7 +1,10 @@
 //! `echo`, of bash and of dash.
 
-use super::escape::{self, Escapes};
-use crate::bash::plan::shell::{Outcome, Shell};
+use super::escape::{self, Escapes, Place};
+use crate::bash::plan::{
+    locale::Locale,
+    shell::{Outcome, Shell},
+};
 
 impl Shell<'_> {
     pub(super) fn echo(&mut self, line: u32, operands: &[Vec<u8>]) -> Outcome {
@@ -29,6 +32,11 @@ impl Shell<'_> {
                 break;
             }
         }
+        let which = Escapes {
+            place: Place::Echo,
+            is_dash,
+            is_utf8: Locale::of(&self.variables).is_utf8,
+        };
         let mut output = Vec::new();
         for (index, word) in words.iter().enumerate() {
             if index > 0 {
@@ -36,7 +44,7 @@ impl Shell<'_> {
             }
             if !escapes {
                 output.extend_from_slice(word);
-            } else if escape::expand(word, Escapes::Echo { is_dash }, &mut output).is_break() {
+            } else if escape::expand(word, which, &mut output).is_break() {
                 line_end = false;
                 break;
             }

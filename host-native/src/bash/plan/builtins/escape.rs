@@ -2,15 +2,25 @@
 
 use std::ops::ControlFlow;
 
-/// Whose escapes.
+/// Where escapes stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Escapes {
-    /// Of `echo`; dash knows fewer.
-    Echo { is_dash: bool },
-    /// Of the format of `printf`.
+pub(super) enum Place {
+    /// In an operand of `echo`.
+    Echo,
+    /// In the format of `printf`.
     Format,
-    /// Of an operand for `%b`.
+    /// In an operand for `%b`.
     Operand,
+}
+
+/// Which escapes are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Escapes {
+    pub(super) place: Place,
+    /// Those of dash, which knows others.
+    pub(super) is_dash: bool,
+    /// Characters beyond ASCII have bytes; else they are written as their number.
+    pub(super) is_utf8: bool,
 }
 
 /// Expands the escapes of a text. It breaks off at `\c`, where that means the end of all output.
@@ -33,19 +43,23 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
         output.push(b'\\');
         return ControlFlow::Continue(0);
     };
-    let is_dash = which == Escapes::Echo { is_dash: true };
-    let is_echo = matches!(which, Escapes::Echo { .. });
+    let is_dash = which.is_dash;
+    let in_format = which.place == Place::Format;
+    // A zero begins an octal number in `echo` of bash, and any digit elsewhere.
+    let needs_zero = which.place == Place::Echo && !is_dash;
     let plain = match byte {
         b'a' => Some(0x07),
         b'b' => Some(0x08),
-        b'e' | b'E' if !is_dash => Some(0x1b),
+        b'e' => Some(0x1b),
+        b'E' if !is_dash => Some(0x1b),
+        b'"' if is_dash => Some(byte),
         b'f' => Some(0x0c),
         b'n' => Some(b'\n'),
         b'r' => Some(b'\r'),
         b't' => Some(b'\t'),
         b'v' => Some(0x0b),
         b'\\' => Some(b'\\'),
-        b'\'' | b'"' | b'?' if which == Escapes::Format => Some(byte),
+        b'\'' | b'"' | b'?' if in_format && !is_dash => Some(byte),
         _ => None,
     };
     if let Some(plain) = plain {
@@ -53,10 +67,10 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
         return ControlFlow::Continue(1);
     }
     match byte {
-        b'c' if which != Escapes::Format => return ControlFlow::Break(()),
-        b'0'..=b'7' if !is_echo || byte == b'0' => {
+        b'c' if !in_format => return ControlFlow::Break(()),
+        b'0'..=b'7' if !needs_zero || byte == b'0' => {
             // Behind a zero stand up to three more, but not in a format.
-            let zero = usize::from(byte == b'0' && which != Escapes::Format);
+            let zero = usize::from(byte == b'0' && !in_format);
             let digits = number(&text[zero..], 8, 3);
             let length = digits.1 + zero;
             output.push(digits.0.to_le_bytes()[0]);
@@ -73,9 +87,10 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
             let most = if byte == b'u' { 4 } else { 8 };
             let (value, length) = number(&text[1..], 16, most);
             if length > 0 {
-                let mut bytes = [0; 4];
-                if let Some(c) = char::from_u32(value) {
-                    output.extend_from_slice(c.encode_utf8(&mut bytes).as_bytes());
+                match (value, which.is_utf8) {
+                    (_, true) | (..0x80, false) => encode(value, output),
+                    (..0x1_0000, false) => output.extend(format!("\\u{value:04X}").bytes()),
+                    (_, false) => output.extend(format!("\\U{value:08X}").bytes()),
                 }
                 return ControlFlow::Continue(1 + length);
             }
@@ -84,6 +99,26 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
     }
     output.push(b'\\');
     ControlFlow::Continue(0)
+}
+
+/// A number in the form of UTF-8, also one that is no character (surrogates, and what lies beyond): bash does not ask. One of 32 bits
+/// is nothing.
+fn encode(value: u32, output: &mut Vec<u8>) {
+    let (begin, further) = match value {
+        ..0x80 => (0, 0),
+        ..0x800 => (0xc0, 1),
+        ..0x1_0000 => (0xe0, 2),
+        ..0x20_0000 => (0xf0, 3),
+        ..0x400_0000 => (0xf8, 4),
+        ..0x8000_0000 => (0xfc, 5),
+        _ => return,
+    };
+    let bits = |shift: u32| (value >> shift).to_le_bytes()[0];
+    output.push(begin | bits(6 * further));
+    let rest = (0..further)
+        .rev()
+        .map(|number| 0x80 | bits(6 * number) & 0x3f);
+    output.extend(rest);
 }
 
 /// What bash complains of in the escape whose backslash stands before a text: it names a character by its number, and there is none.

@@ -5,10 +5,11 @@ use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 use windlass_shell::Word;
 
 use super::{
-    escape::{self, Escapes},
+    escape::{self, Escapes, Place},
     number, quote,
 };
 use crate::bash::plan::{
+    locale::Locale,
     message::with_name,
     shell::{Outcome, Shell},
 };
@@ -137,6 +138,7 @@ struct Printing<'a> {
     faults: Vec<(usize, Vec<u8>)>,
     failed: bool,
     is_dash: bool,
+    is_utf8: bool,
 }
 
 /// How a pass over the format ended.
@@ -169,6 +171,7 @@ impl Shell<'_> {
             faults: Vec::new(),
             failed: false,
             is_dash: self.voice.is_dash(),
+            is_utf8: Locale::of(&self.variables).is_utf8,
         };
         loop {
             let before = printing.operands.len();
@@ -191,6 +194,14 @@ impl Shell<'_> {
 }
 
 impl Printing<'_> {
+    fn escapes(&self, place: Place) -> Escapes {
+        Escapes {
+            place,
+            is_dash: self.is_dash,
+            is_utf8: self.is_utf8,
+        }
+    }
+
     fn pass(&mut self, format: &[u8]) -> Pass {
         let mut rest = format;
         while let Some((&byte, behind)) = rest.split_first() {
@@ -198,7 +209,7 @@ impl Printing<'_> {
             match byte {
                 b'\\' => {
                     self.complain_of(escape::complaint(rest));
-                    let length = escape::one(rest, Escapes::Format, &mut self.output);
+                    let length = escape::one(rest, self.escapes(Place::Format), &mut self.output);
                     let length = length.continue_value().unwrap_or(0);
                     rest = &rest[length..];
                 }
@@ -259,7 +270,8 @@ impl Printing<'_> {
                 let mut text = Vec::new();
                 let operand = self.operand().to_vec();
                 self.complain_of(escape::complaints(&operand));
-                let ended = escape::expand(&operand, Escapes::Operand, &mut text).is_break();
+                let ended =
+                    escape::expand(&operand, self.escapes(Place::Operand), &mut text).is_break();
                 self.pad(cut(text, precision), width, minus);
                 return if ended { Pass::Over } else { Pass::Whole };
             }
@@ -313,9 +325,8 @@ impl Printing<'_> {
     fn number(&mut self, is_signed: bool) -> i128 {
         let text = self.operand().to_vec();
         if let [b'\'' | b'"', character @ ..] = text.as_slice() {
-            let first = std::str::from_utf8(character)
-                .ok()
-                .and_then(|c| c.chars().next());
+            let text = std::str::from_utf8(character).ok();
+            let first = text.filter(|_| self.is_utf8).and_then(|c| c.chars().next());
             let byte = character.first().copied().map(i128::from);
             return first
                 .map(|c| i128::from(u32::from(c)))

@@ -88,10 +88,11 @@ impl<'a> Condition<'a, '_> {
         };
         if self.operands.len() > 1 && self.at < self.operands.len() {
             let text = self.text(self.at);
-            return Err(match text.starts_with(b"-") {
+            let in_bash = match text.starts_with(b"-") {
                 true => said("syntax error: `", text, "' unexpected"),
                 false => b"too many arguments".to_vec(),
-            });
+            };
+            return Err(self.unexpected(self.at.saturating_sub(1), in_bash));
         }
         Ok(holds)
     }
@@ -105,12 +106,13 @@ impl<'a> Condition<'a, '_> {
         if self.is_unary(self.at) {
             return self.unary();
         }
-        Err(said("", self.text(self.at), ": unary operator expected"))
+        let in_bash = said("", self.text(self.at), ": unary operator expected");
+        Err(self.unexpected(self.at, in_bash))
     }
 
     fn of_three(&mut self) -> Answer {
         let (first, middle, last) = (self.at, self.at + 1, self.at + 2);
-        if is_binary(self.text(middle)) {
+        if self.is_binary(middle) {
             return self.binary();
         }
         let holds = match self.text(middle) {
@@ -121,7 +123,10 @@ impl<'a> Condition<'a, '_> {
                 return Ok(!self.of_two()?);
             }
             _ if self.is(first, b"(") && self.is(last, b")") => self.is_text(middle),
-            other => return Err(said("", other, ": binary operator expected")),
+            other => {
+                let in_bash = said("", other, ": binary operator expected");
+                return Err(self.unexpected(first, in_bash));
+            }
         };
         self.at += 3;
         Ok(holds)
@@ -169,7 +174,7 @@ impl<'a> Condition<'a, '_> {
             holds
         } else if self.at >= self.operands.len() {
             return Err(b"argument expected".to_vec());
-        } else if self.at + 3 <= self.operands.len() && is_binary(self.text(self.at + 1)) {
+        } else if self.at + 3 <= self.operands.len() && self.is_binary(self.at + 1) {
             self.binary()?
         } else if self.at + 2 <= self.operands.len() && self.is_unary(self.at) {
             self.unary()?
@@ -297,17 +302,25 @@ impl<'a> Condition<'a, '_> {
         !self.text(at).is_empty()
     }
 
+    fn is_binary(&self, at: usize) -> bool {
+        let operators: [&[u8]; 13] = [
+            b"=", b"!=", b"<", b">", b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge", b"-nt",
+            b"-ot", b"-ef",
+        ];
+        operators.contains(&self.text(at)) || self.is(at, b"==") && !self.shell.voice.is_dash()
+    }
+
+    /// What dash says where bash tells faults apart.
+    fn unexpected(&self, at: usize, in_bash: Vec<u8>) -> Vec<u8> {
+        match self.shell.voice.is_dash() {
+            true => said("", self.text(at), ": unexpected operator"),
+            false => in_bash,
+        }
+    }
+
     fn is_unary(&self, at: usize) -> bool {
         matches!(self.text(at), [b'-', operator] if UNARY.contains(operator))
     }
-}
-
-fn is_binary(text: &[u8]) -> bool {
-    let operators: [&[u8]; 14] = [
-        b"=", b"==", b"!=", b"<", b">", b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge", b"-nt",
-        b"-ot", b"-ef",
-    ];
-    operators.contains(&text)
 }
 
 fn said(before: &str, text: &[u8], after: &str) -> Vec<u8> {

@@ -78,19 +78,41 @@ impl<'a> FileCommand<'a> {
         options.any(|option| !option.starts_with(b"--") && option.contains(&letter))
     }
 
-    /// Folders that go elsewhere with all that is in them.
+    /// Folders that go elsewhere, or away, with all that is in them.
     pub(super) fn carried(&self) -> &[&'a OsStr] {
-        let copies = || {
-            let long = |option: &&OsStr| *option == "--recursive" || *option == "--archive";
-            [b'r', b'R', b'a']
-                .into_iter()
-                .any(|letter| self.has_letter(letter))
-                || self.options.iter().any(long)
+        let carries = match self.kind {
+            Kind::Move => true,
+            Kind::Copy => self.takes_folders(),
+            Kind::Remove if self.takes_folders() => return &self.operands,
+            _ => false,
         };
-        match (self.kind, self.operands.split_last()) {
-            (Kind::Move, Some((_, sources))) => sources,
-            (Kind::Copy, Some((_, sources))) if copies() => sources,
+        match self.operands.split_last() {
+            // The target stands among the options: all others are sources.
+            Some(_) if carries && self.names_target_before() => self.operands.as_slice(),
+            Some((_, sources)) if carries => sources,
             _ => &[],
         }
+    }
+
+    fn takes_folders(&self) -> bool {
+        let has_letter = || {
+            let mut letters = [b'r', b'R', b'a'].into_iter();
+            letters.any(|letter| self.has_letter(letter))
+        };
+        has_letter() || self.has_long("--recursive") || self.has_long("--archive")
+    }
+
+    /// `-t FOLDER`, in any of its forms.
+    fn names_target_before(&self) -> bool {
+        self.has_letter(b't') || self.has_long("--target-directory")
+    }
+
+    /// Whether it has a long option, which may be cut short and have a value.
+    fn has_long(&self, option: &str) -> bool {
+        let mut options = self.options.iter().filter_map(|it| it.to_str());
+        options.any(|it| {
+            let name = it.split('=').next().unwrap_or_default();
+            name.len() > 2 && name.starts_with("--") && option.starts_with(name)
+        })
     }
 }

@@ -12,7 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass_core::tool::PlannedFile;
+use windlass_core::{
+    permission::closed_to,
+    tool::{Access, PlannedFile},
+};
 use windlass_shell::Runs;
 
 use self::{
@@ -20,7 +23,7 @@ use self::{
     handles::{Changes, Operand},
 };
 use super::{change::Change, restriction::Restriction, shell::Shell, simple::Call};
-use crate::files::{brings_along, normalised, resolve};
+use crate::files::{below, normalised, resolve};
 
 /// Why a program is not started.
 pub(super) enum NotHeld {
@@ -30,6 +33,8 @@ pub(super) enum NotHeld {
     NotJudged,
     /// A folder brings along a file that becomes authority.
     Brings(OsString, String),
+    /// A folder holds a file that a rule closes.
+    Holds(OsString, String),
     /// The system refuses.
     Failed(std::io::Error),
 }
@@ -58,9 +63,23 @@ impl<'p> Shell<'p> {
             return Err(NotHeld::Moved(moved.clone()));
         }
         let command = FileCommand::new(kind, arguments);
+        // Those that were judged may hold more by now, and others were named by no word of the line.
+        let plan = self.surroundings.plan;
+        let access = match kind {
+            Kind::Copy => Access::Read,
+            _ => Access::Write,
+        };
+        let closed = closed_to(access, &plan.deny, &plan.closed_places);
         for source in command.carried() {
-            if let Some(brought) = brings_along(Path::new(&self.directory.join(source))) {
+            // A rule is about the file itself, not about a link to its folder.
+            let folder = PathBuf::from(self.directory.join(source));
+            let folder = std::fs::canonicalize(&folder).unwrap_or(folder);
+            let found = below(&folder, &closed);
+            if let Some(brought) = found.brings {
                 return Err(NotHeld::Brings((*source).to_owned(), brought));
+            }
+            if let Some(held) = found.holds {
+                return Err(NotHeld::Holds((*source).to_owned(), held));
             }
         }
         let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
