@@ -55,10 +55,10 @@ pub use update::{
     Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,
 };
 
+pub(crate) use path_pattern::{closed_patterns, is_under, lexical};
 pub use path_pattern::{
     closed_to, deny_patterns, literal_pattern, look_for_closed, normal_patterns,
 };
-pub(crate) use path_pattern::{closed_patterns, is_under, lexical};
 pub use visible::visible;
 
 use serde::{Deserialize, Serialize};
