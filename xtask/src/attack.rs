@@ -27,6 +27,9 @@ const ROUNDS: &str = "1000000";
 /// Runs of the loop in which everything goes wrong.
 const SEEDS: u64 = 100_000;
 
+/// The same of the engine around the loop.
+const ENGINE_SEEDS: u64 = 1_000_000;
+
 /// The packages with tests that attack. They are built together, so that dependencies are compiled once for all classes.
 const PACKAGES: [&str; 6] = [
     "windlass",
@@ -110,7 +113,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
     for (class, filters) in CLASSES {
         rows.push(tests(workspace, &nextest, &binary, class, filters)?);
     }
-    rows.push(simulation(workspace, from)?);
+    rows.push(simulation(workspace, "loop", SEEDS, from, &[])?);
+    rows.push(simulation(
+        workspace,
+        "engine",
+        ENGINE_SEEDS,
+        from,
+        &["--engine"],
+    )?);
     print!("\n{}", row::table(&rows));
     Ok(rows.iter().all(|row| row.state != State::Broken))
 }
@@ -171,14 +181,20 @@ fn judged(
     generated(class, judge, from)
 }
 
-fn simulation(workspace: &Workspace, from: u64) -> Result<Row> {
+fn simulation(
+    workspace: &Workspace,
+    class: &'static str,
+    seeds: u64,
+    from: u64,
+    options: &[&str],
+) -> Result<Row> {
     let mut cargo = workspace.cargo();
     process::run(cargo.args(["build", "--release", "--package", "windlass-simulate"]))?;
     let mut simulate = workspace.command(workspace.target.join("release/simulate"));
-    simulate.args(["--seeds", &SEEDS.to_string(), "--from", &from.to_string()]);
+    simulate.args(["--seeds", &seeds.to_string(), "--from", &from.to_string()]);
     // One that fails does not hide the others.
-    simulate.arg("--all");
-    generated("loop", simulate, from)
+    simulate.arg("--all").args(options);
+    generated(class, simulate, from)
 }
 
 /// Runs a program that makes what it tries from seeds. How much that was it says in its last line. Its command line, with

@@ -39,7 +39,7 @@ Usage: cargo xtask COMMAND
                    FILTER runs only the tests whose name contains it
       --only STEP  run this step alone; can be given several times
       --test NAME  run only the tests of this test target
-  simulate [--seeds N] [--from S] [--threads T] [--all] [--found]
+  simulate [--engine] [--seeds N] [--from S] [--threads T] [--all] [--found]
                    run the loop through N seeds (20000) in which everything goes wrong, from seed S on
   bench [ARG]...   measure windlass against its baselines, release build
   attack           try to break every promise for longer than the tests do, from seeds drawn from the clock

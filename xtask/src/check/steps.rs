@@ -131,21 +131,23 @@ pub(super) fn doctests(run: &Run<'_>) -> Result<Report> {
     from_output(cargo.args(["test", "--workspace", "--doc", "--no-fail-fast"])).map(Report::Tests)
 }
 
-/// The simulation, with as many seeds as it runs when nothing is said, after those that broke a promise before. The build is
-/// the one of the tests.
+/// The simulations of the loop and of the engine around it, with as many seeds as they run when nothing is said, after those
+/// that broke a promise before. The build is the one of the tests.
 pub(super) fn simulate(run: &Run<'_>) -> Result<Report> {
     let mut cargo = run.workspace.native_cargo()?;
     process::run(cargo.args(["build", "--workspace", "--bin", "simulate"]))?;
-    let mut said = String::new();
-    for arguments in [["--found"].as_slice(), &[]] {
+    let mut last = String::new();
+    let mut said = Vec::new();
+    for arguments in [["--found"].as_slice(), &["--engine"], &[]] {
         let mut simulation = run.workspace.command(run.workspace.binary("simulate"));
         simulation.args(arguments);
-        let status = process::tee(&mut simulation, |line| line.clone_into(&mut said))?;
+        let status = process::tee(&mut simulation, |line| line.clone_into(&mut last))?;
         if !status.success() {
-            bail!("a promise of the loop was broken: see above for the seed");
+            bail!("a promise was broken: see above for the seed");
         }
+        said.push(std::mem::take(&mut last));
     }
-    Ok(Report::Said(said))
+    Ok(Report::Said(said.join("; ")))
 }
 
 fn from_output(cargo: &mut std::process::Command) -> Result<Outcome> {

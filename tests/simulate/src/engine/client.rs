@@ -114,9 +114,6 @@ impl Client {
             Some(Say::Stop) => Input::Stop,
             Some(Say::Garbage(text)) => Input::Line(Line::Text(text.to_owned())),
             Some(Say::Prompt(text, is_named)) => {
-                if text == "/clear" {
-                    oracle.cleared();
-                }
                 let mut frame =
                     json!({"type": "user", "message": {"role": "user", "content": text}});
                 if is_named {
@@ -176,7 +173,7 @@ impl Client {
     }
 
     /// Has nothing more to say.
-    pub(super) fn finish(&mut self, _oracle: &mut Oracle) -> Option<Input> {
+    pub(super) fn finish(&mut self) -> Option<Input> {
         match std::mem::replace(&mut self.has_finished, true) {
             true => None,
             false => Some(Input::InputEnded),

@@ -175,7 +175,7 @@ impl World {
             self.now.mono = at.max(self.now.mono);
             return Ok(Input::Tick);
         }
-        if let Some(input) = self.client.finish(&mut self.oracle) {
+        if let Some(input) = self.client.finish() {
             self.oracle.quiet(engine.state())?;
             return Ok(input);
         }

@@ -18,9 +18,9 @@ pub(super) struct Oracle {
     questions: BTreeSet<String>,
     /// What has become of each prompt that its sender has named.
     prompts: BTreeMap<String, &'static str>,
-    /// Texts of prompts that had a result.
+    /// Prompts that had a result, by the ids of their sender.
     answered: BTreeSet<String>,
-    /// The prompts of the turn that runs.
+    /// Results so far.
     results: u64,
     state: Option<String>,
     has_ended: bool,
@@ -58,6 +58,8 @@ impl Oracle {
             }
             "command_lifecycle" => self.lifecycle(&frame)?,
             "result" => self.result(&frame)?,
+            // What was said before is in another transcript.
+            "conversation_reset" => self.answered.clear(),
             "system" if frame["subtype"] == "session_state_changed" => {
                 self.state = frame["state"].as_str().map(ToOwned::to_owned);
             }
@@ -168,10 +170,5 @@ impl Oracle {
             ..Self::default()
         };
         Ok(())
-    }
-
-    /// The conversation begins anew: what was said before is in another transcript.
-    pub(super) fn cleared(&mut self) {
-        self.answered.clear();
     }
 }
