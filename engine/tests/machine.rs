@@ -1,4 +1,5 @@
 //! The engine as data: lines and answers in, lines and effects out. No stream, no clock, no file.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

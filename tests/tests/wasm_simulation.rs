@@ -7,7 +7,7 @@ use std::{
 };
 
 use wasmtime::{Engine, Instance, Module, Store};
-use windlass_simulate::digest;
+use windlass_simulate::{digest, engine_digest};
 use windlass_tests::artefacts;
 
 /// Seeds that are compared.
@@ -24,6 +24,9 @@ fn card_1_the_same_seed_gives_the_same_bytes_natively_and_in_wasm32() {
         let guest = instance
             .get_typed_func::<u64, u64>(&mut store, "digest")
             .unwrap();
+        let around = instance
+            .get_typed_func::<u64, u64>(&mut store, "engine_digest")
+            .unwrap();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= SEEDS {
@@ -32,6 +35,12 @@ fn card_1_the_same_seed_gives_the_same_bytes_natively_and_in_wasm32() {
             let wasm = guest.call(&mut store, seed).unwrap();
             assert_ne!(wasm, 0, "seed {seed} breaks a promise in WebAssembly");
             assert_eq!(wasm, digest(seed), "seed {seed}");
+            let wasm = around.call(&mut store, seed).unwrap();
+            assert_ne!(
+                wasm, 0,
+                "seed {seed} breaks a promise of the engine in WebAssembly"
+            );
+            assert_eq!(wasm, engine_digest(seed), "seed {seed} of the engine");
         }
     };
     thread::scope(|scope| {

@@ -144,7 +144,7 @@ pub async fn drive<H: EngineHost>(
         let mut room = pin!(host.room());
         let next = poll_fn(|cx: &mut Context<'_>| {
             if has_lines && room.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Next::Room);
+                return Poll::Ready(None);
             }
             // In turn: neither a stream that is always ready nor somebody who never stops talking keeps the other from
             // being heard.
@@ -160,25 +160,19 @@ pub async fn drive<H: EngineHost>(
                 };
                 if let Poll::Ready(Some(input)) = input {
                     turn = who.other();
-                    return Poll::Ready(Next::Input(input));
+                    return Poll::Ready(Some(input));
                 }
             }
             let ticks = timer.as_mut().poll(cx);
-            ticks.map(|()| Next::Input(Input::Tick))
+            ticks.map(|()| Some(Input::Tick))
         })
         .await;
         match next {
-            Next::Room => lines.pop_front().into_iter().for_each(|it| host.line(it)),
-            Next::Input(input) => engine.handle(host.now(), input),
+            // There is room for a line.
+            None => lines.pop_front().into_iter().for_each(|it| host.line(it)),
+            Some(input) => engine.handle(host.now(), input),
         }
     }
-}
-
-/// What an engine's driver does next.
-enum Next {
-    /// A line can be written.
-    Room,
-    Input(Input),
 }
 
 /// Whose turn it is to be heard first.

@@ -242,12 +242,9 @@ impl Engine {
     fn settle(&mut self) {
         loop {
             self.turn_session();
-            if !self.is_blocked && !self.state.is_over() {
-                if let Some(line) = self.inbox.pop_front() {
-                    self.take_line(line);
-                    self.go_on();
-                    continue;
-                }
+            let takes_lines = !self.is_blocked && !self.state.is_over();
+            if takes_lines && let Some(line) = self.inbox.pop_front() {
+                self.take_line(line);
             }
             if !self.state.is_over() {
                 self.go_on();

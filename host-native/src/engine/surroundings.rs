@@ -12,11 +12,13 @@ use windlass_core::{
     permission::{Layer, Layered, Rule, RuleName},
 };
 use windlass_engine::{
-    LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, is_plain,
     machine::{inline_servers, resolved_model},
     project::{ProjectFiles, ProjectPlaces},
     protocol::flags::effort,
-    unknown_sandbox_keys,
+    settings::{
+        LoadedSettings, SandboxSettings, SettingSources, SettingsHooks, is_plain,
+        unknown_sandbox_keys,
+    },
 };
 
 use super::{

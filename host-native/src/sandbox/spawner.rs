@@ -158,10 +158,9 @@ impl Drop for Confined {
             .started
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        let ended = started
-            .drain(..)
-            .fold(true, |all, first| first.end() && all);
-        if !ended {
+        // Every one of them, also behind one that does not end.
+        let ended: Vec<bool> = started.drain(..).map(|first| first.end()).collect();
+        if ended.contains(&false) {
             self.reserved.keep();
         }
     }

@@ -240,7 +240,7 @@ impl Engine {
         };
         match message {
             ServerMessage::Initialize(connection, server) => {
-                let introduction = answer.and_then(|answer| introduced(answer));
+                let introduction = answer.and_then(introduced);
                 match introduction {
                     Ok(info) => {
                         // Acknowledged, not answered.

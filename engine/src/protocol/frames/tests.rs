@@ -101,8 +101,11 @@ fn turn(frames: &mut Frames, messages: Vec<Message>) -> Vec<Value> {
                 frames.taken_in(queue.take().unwrap(), user)
             }
             message => {
-                if matches!(message, Message::Result(_)) && frames.lacks_its_prompt() {
-                    queue.take().map(|prompt| frames.answers(prompt));
+                if matches!(message, Message::Result(_))
+                    && frames.lacks_its_prompt()
+                    && let Some(prompt) = queue.take()
+                {
+                    frames.answers(prompt);
                 }
                 let queued = queue.iter().count();
                 frames.message(message, Facts { queued, ..facts })

@@ -43,9 +43,9 @@ pub(super) struct Host {
 
 #[derive(Debug)]
 enum Doing {
-    Engine(u64, Effect),
+    Engine(u64, Box<Effect>),
     /// An effect of the session; whether it was cancelled.
-    Session(EffectId, SessionEffect, bool),
+    Session(EffectId, Box<SessionEffect>, bool),
     /// A call of a server's tool, likewise.
     Server(EffectId, bool),
     /// The body of a response whose head was sent.
@@ -141,24 +141,29 @@ impl Host {
     /// Takes what an engine asks for.
     pub(super) fn take(&mut self, output: Output) -> Result<(), String> {
         match output {
-            Output::Session(_, id, effect) => self.doing.push(Doing::Session(id, effect, false)),
+            Output::Session(_, id, effect) => {
+                self.doing.push(Doing::Session(id, Box::new(effect), false))
+            }
             Output::ServerTool(id, _) => self.doing.push(Doing::Server(id, false)),
             Output::Effect(number, effect) => {
                 if let Effect::Append(lease, _) = &effect {
                     self.begin_append(lease)?;
                 }
-                self.doing.push(Doing::Engine(number, effect));
+                self.doing.push(Doing::Engine(number, Box::new(effect)));
             }
             Output::Cancel(id) => self.cancel(id),
             Output::Abandon(id) => self.doing.retain(|doing| doing.id() != Some(id)),
-            Output::Release(lease) => {
-                if !self.held.remove(&(lease.session, lease.epoch)) {
-                    return Err(format!("a lease of {} is given back twice", lease.session));
-                }
-            }
+            Output::Release(lease) => self.take_back(&lease)?,
             _ => {}
         }
         Ok(())
+    }
+
+    fn take_back(&mut self, lease: &Lease) -> Result<(), String> {
+        match self.held.remove(&(lease.session, lease.epoch)) {
+            true => Ok(()),
+            false => Err(format!("a lease of {} is given back twice", lease.session)),
+        }
     }
 
     fn begin_append(&mut self, lease: &Lease) -> Result<(), String> {
@@ -192,9 +197,9 @@ impl Host {
     /// Does one of the things that it has to do.
     pub(super) fn next(&mut self, chosen: usize, dice: &mut Seeded) -> Input {
         match self.doing.remove(chosen) {
-            Doing::Engine(number, effect) => Input::Done(number, self.engine(effect, dice)),
+            Doing::Engine(number, effect) => Input::Done(number, self.engine(*effect, dice)),
             Doing::Server(id, cancelled) => Input::Session(id, tool(cancelled, dice)),
-            Doing::Session(id, effect, cancelled) => self.session(id, effect, cancelled, dice),
+            Doing::Session(id, effect, cancelled) => self.session(id, *effect, cancelled, dice),
             Doing::Body(id, body) => {
                 self.doing.push(Doing::BodyEnd(id));
                 Input::Session(id, Answer::HttpBody(body.into_bytes().into()))

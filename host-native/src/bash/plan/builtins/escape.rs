@@ -105,13 +105,13 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
 /// is nothing.
 fn encode(value: u32, output: &mut Vec<u8>) {
     let (begin, further) = match value {
-        ..0x80 => (0, 0),
-        ..0x800 => (0xc0, 1),
-        ..0x1_0000 => (0xe0, 2),
-        ..0x20_0000 => (0xf0, 3),
-        ..0x400_0000 => (0xf8, 4),
-        ..0x8000_0000 => (0xfc, 5),
-        _ => return,
+        0..0x80 => (0, 0),
+        0x80..0x800 => (0xc0, 1),
+        0x800..0x1_0000 => (0xe0, 2),
+        0x1_0000..0x20_0000 => (0xf0, 3),
+        0x20_0000..0x400_0000 => (0xf8, 4),
+        0x400_0000..0x8000_0000 => (0xfc, 5),
+        0x8000_0000.. => return,
     };
     let bits = |shift: u32| (value >> shift).to_le_bytes()[0];
     output.push(begin | bits(6 * further));
