@@ -109,6 +109,7 @@ pub mod sandbox;
 pub mod settings;
 pub mod store;
 mod text_path;
+#[cfg(feature = "engine")]
 #[doc(hidden)]
 pub mod warning;
 mod worktree;
