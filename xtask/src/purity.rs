@@ -11,6 +11,7 @@ const ENGINE: &str = "engine";
 
 /// What of the standard library neither asks a system for anything nor differs from one to the other.
 const PURE: &[&str] = &[
+    "any",
     "array",
     "borrow",
     "boxed",
@@ -29,6 +30,8 @@ const PURE: &[&str] = &[
     "num",
     "ops",
     "option",
+    // A panic of the session ends it and not the engine.
+    "panic",
     "pin",
     "rc",
     "result",
@@ -46,6 +49,8 @@ const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
 /// Crates that do no IO as they are asked for there.
 const STANDS_ON: &[&str] = &[
     "windlass-core",
+    "futures-core",
+    "futures-util",
     "serde",
     "serde_json",
     "sha2",

@@ -1,8 +1,6 @@
 //! The hooks of a session, for people who look through them (`get_hooks_listing`; Agent SDK types,
 //! `SDKControlGetHooksListingResponse`).
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use windlass_core::{
     hook::{HookEvent, HookMatcher},
@@ -203,7 +201,9 @@ fn rows_of_session(matcher: &HookMatcher) -> impl Iterator<Item = (HookEvent, Va
 fn seconds(ms: u64) -> Value {
     match ms % 1000 {
         0 => json!(ms / 1000),
-        _ => json!(Duration::from_millis(ms).as_secs_f64()),
+        // Milliseconds of a hook's time are far below what a float holds exactly.
+        #[allow(clippy::cast_precision_loss)]
+        ms_of_second => json!((ms / 1000) as f64 + ms_of_second as f64 / 1000.0),
     }
 }
 
