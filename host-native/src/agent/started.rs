@@ -111,7 +111,7 @@ impl<'a> Words<'a> {
             } else if matches!(name.as_str(), "GIT_DIR" | "GIT_COMMON_DIR") {
                 let telling = TELLING_IN_GIT.map(|name| self.first().join(&value).join(name));
                 places.extend(telling.iter().flat_map(|place| self.inside(place)));
-            } else if changes_programs(&name) && !is_search_path(&name) && !is_written_by_git(&name)
+            } else if changes_programs(&name) && !is_search_path(&name) && !is_only_written(&name)
             {
                 let is_folder = HOLDS_SETTINGS.contains(&name.as_str());
                 for word in words(&value).iter().chain([&value]) {
@@ -262,9 +262,9 @@ impl<'a> Words<'a> {
 /// Variables that name a folder of settings, not of programs or modules.
 const HOLDS_SETTINGS: [&str; 3] = ["GIT_TEMPLATE_DIR", "GIT_EXEC_PATH", "ZDOTDIR"];
 
-/// Variables that name what git writes whenever it works, and reads no orders from.
-fn is_written_by_git(name: &str) -> bool {
-    name == "GIT_INDEX_FILE" || name.starts_with("GIT_TRACE")
+/// Variables that name what git and less write whenever they work, and read no orders from.
+fn is_only_written(name: &str) -> bool {
+    matches!(name, "GIT_INDEX_FILE" | "LESSHISTFILE") || name.starts_with("GIT_TRACE")
 }
 
 /// Folders in which programs and modules are looked for: `PATH` is looked at elsewhere, and who names folders of modules works there.
