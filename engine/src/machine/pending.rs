@@ -5,7 +5,7 @@ use windlass_core::{EffectId, effect::PermissionResponse};
 use super::{
     Engine,
     changes::Reread,
-    io::{ConnectionId, EffectNumber, Outcome},
+    io::{ConnectionId, EffectNumber, Outcome, Output},
     log::{Then, Written},
     variant,
 };
@@ -74,6 +74,10 @@ impl Engine {
         let Some(pending) = self.pending.remove(&number) else {
             return; // nobody waits for it any more
         };
+        // What an end needs is written and told; nothing else follows from anything any more.
+        if self.state.is_over() && !matches!(pending, Pending::Write(..) | Pending::End) {
+            return self.give_back(outcome);
+        }
         match (pending, outcome) {
             (Pending::Load, Outcome::Loaded(loaded)) => self.loaded(loaded),
             (Pending::Lease, Outcome::Leased(lease)) => self.leased(lease),
@@ -120,5 +124,16 @@ impl Engine {
             variant(&pending)
         ));
         self.unblock();
+    }
+
+    /// The right to write to a session that nobody uses any more.
+    fn give_back(&mut self, outcome: Outcome) {
+        let lease = match outcome {
+            Outcome::Leased(Ok(lease)) => Some(lease),
+            Outcome::Loaded(Ok(Some(loaded))) => loaded.lease,
+            _ => None,
+        };
+        let release = lease.map(Output::Release);
+        release.into_iter().for_each(|it| self.outbox.push(it));
     }
 }
