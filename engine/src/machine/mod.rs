@@ -249,12 +249,14 @@ impl Engine {
             if takes_lines && let Some(line) = self.inbox.pop_front() {
                 self.take_line(line);
             }
+            let before = self.state;
             if !self.state.is_over() {
                 self.go_on();
             }
             let is_settled = self.session.as_ref().is_none_or(Running::has_heard_all);
             let waits = self.is_blocked || self.inbox.is_empty();
-            if is_settled && (waits || self.state.is_over()) {
+            // A session that works off what it has may have none, and be at its end.
+            if is_settled && self.state == before && (waits || self.state.is_over()) {
                 return;
             }
         }
