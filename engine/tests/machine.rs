@@ -361,6 +361,24 @@ fn the_end_of_the_input_ends_an_engine_that_owes_nothing() {
     assert_eq!(bench.engine.state(), State::Ended);
 }
 
+/// At once: nothing comes any more that would have it look again.
+#[test]
+fn the_end_of_the_input_ends_an_engine_whose_prompt_is_answered() {
+    let mut bench = Bench::start();
+    bench.prompt("go");
+    bench.append_all();
+    bench.respond(says("done"), "end_turn");
+    bench.append_all();
+    bench.until("result");
+    bench.handle(Input::InputEnded);
+    bench.append_all();
+    let (number, effect) = bench.effect();
+    assert!(matches!(effect, Effect::ListWorktrees), "{effect:?}");
+    bench.done(number, Outcome::Worktrees(Vec::new()));
+    bench.append_all();
+    assert_eq!(bench.ending, Some(Ending::Done { failed: false }));
+}
+
 #[test]
 fn an_engine_that_is_told_to_stop_drops_what_runs_and_notes_where_it_was() {
     let mut bench = Bench::start();

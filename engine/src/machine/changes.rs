@@ -5,23 +5,20 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use windlass_core::{
-    Input, RawJson,
+    Input,
     hook::{
         Occurrence, concerned,
         input::{ConfigChange, ConfigSource},
     },
-    permission::{
-        Behavior, Destination, DirectoryChange, Mode, PermissionSettings, PermissionUpdate, Rule,
-        RuleChange, RuleError, RuleValue,
-    },
-    spec::Effort,
+    permission::{Destination, DirectoryChange, PermissionUpdate},
 };
 
 use super::{
     Engine,
-    config::{Configuration, ConfigureRequest, Prepared, resolved_model},
+    config::{Configuration, ConfigureRequest, Prepared},
+    flag_settings::FlagSettings,
     io::{Effect, Output},
     lifecycle::config_changed,
     pending::Pending,
@@ -33,18 +30,6 @@ use crate::protocol::{
     reply::{Reply, ReplyError},
     request::SettingsFile,
 };
-
-/// The settings that have an effect on a session that runs.
-const EFFECTIVE: [&str; 8] = [
-    "agent",
-    "disableAllHooks",
-    "effortLevel",
-    "env",
-    "hooks",
-    "model",
-    "outputStyle",
-    "permissions",
-];
 
 /// What follows once settings and project files are read again.
 #[derive(Debug)]
@@ -61,16 +46,6 @@ pub(super) enum Reread {
     Plugins(String),
 }
 
-/// What changes at once where settings come as if on the command line.
-#[derive(Debug, Default)]
-pub(super) struct FlagSettings {
-    permissions: Option<(Vec<PermissionUpdate>, Vec<PermissionUpdate>)>,
-    mode: Option<Mode>,
-    /// The name of the model, or none for the session's own.
-    model: Option<Option<String>>,
-    effort: Option<Option<Effort>>,
-}
-
 impl Reread {
     fn request(&self) -> &str {
         match self {
@@ -85,7 +60,7 @@ impl Reread {
 
 impl Engine {
     /// Reads settings and project files again.
-    fn reconfigure(&mut self, initialize: Initialize, reread: Reread) {
+    pub(super) fn reconfigure(&mut self, initialize: Initialize, reread: Reread) {
         if self.prepared.is_none() {
             let id = reread.request().to_owned();
             let refusal = ReplyError::new("`initialize` has not come yet");
@@ -166,133 +141,6 @@ impl Engine {
         if of_session != Some(number) {
             self.outbox.push(Output::Forget(number));
         }
-    }
-
-    /// Settings as if they had been on the command line, each key in the place of what was said of it before; null for none.
-    /// All of them hold, or none: the model, effort and rules at once, the rest from the next turn on.
-    pub(super) fn apply_flag_settings(&mut self, id: String, settings: &RawJson) {
-        match self.flag_settings(settings) {
-            Ok((initialize, settings)) => {
-                let reread = Reread::FlagSettings(id, Box::new(settings));
-                self.reconfigure(initialize, reread);
-            }
-            Err(refusal) => self.reply(&id, &refusal.into()),
-        }
-    }
-
-    fn flag_settings(&self, settings: &RawJson) -> Result<(Initialize, FlagSettings), ReplyError> {
-        let given: Map<String, Value> = settings
-            .decode()
-            .map_err(|error| ReplyError::new(format!("the settings are no object: {error}")))?;
-        let unknown: Vec<&str> = given
-            .keys()
-            .map(String::as_str)
-            .filter(|key| !EFFECTIVE.contains(key))
-            .collect();
-        if !unknown.is_empty() {
-            let text = format!(
-                "nothing was applied: a session that runs does not take in {}; it takes in {}",
-                unknown.join(", "),
-                EFFECTIVE.join(", ")
-            );
-            return Err(ReplyError::coded("unsupported_settings", text));
-        }
-        let chosen_effort = match given.get("effortLevel").and_then(Value::as_str) {
-            None => None,
-            Some(name) => Some(effort(name).ok_or_else(|| {
-                ReplyError::new(format!("nothing was applied: no effort is named {name}"))
-            })?),
-        };
-        let Some(prepared) = &self.prepared else {
-            return Err(ReplyError::new("`initialize` has not come yet"));
-        };
-        let before = prepared.config.given();
-        let mut layer: Map<String, Value> = before
-            .and_then(|given| given.raw.decode().ok())
-            .unwrap_or_default();
-        let old_rules = before.map(|given| given.settings.permissions.clone());
-        for (key, value) in &given {
-            match value {
-                Value::Null => layer.remove(key),
-                value => layer.insert(key.clone(), value.clone()),
-            };
-        }
-        let mut initialize = prepared.initialize.clone();
-        // Texts, numbers and maps with text keys: encoding cannot fail.
-        initialize.settings = RawJson::encode(&layer).ok();
-        let new_rules: PermissionSettings = match layer.get("permissions") {
-            None => PermissionSettings::default(),
-            Some(permissions) => serde_json::from_value(permissions.clone())
-                .map_err(|error| ReplyError::new(format!("permissions: {error}")))?,
-        };
-        let mode = given
-            .get("permissions")
-            .and(new_rules.default_mode)
-            .filter(|mode| *mode != self.mode());
-        if let Some(refusal) = mode.and_then(|mode| self.mode_refusal(mode)) {
-            return Err(refusal);
-        }
-        let wrong = |error: RuleError| ReplyError::new(format!("permissions: {error}"));
-        let old_rules = old_rules.unwrap_or_default();
-        let gone = rule_changes(&old_rules, PermissionUpdate::RemoveRules).map_err(wrong)?;
-        let new = rule_changes(&new_rules, PermissionUpdate::AddRules).map_err(wrong)?;
-        let model = given
-            .get("model")
-            .map(|model| model.as_str().filter(|name| *name != "default"));
-        Ok((
-            initialize,
-            FlagSettings {
-                permissions: given.contains_key("permissions").then_some((gone, new)),
-                mode,
-                model: model.map(|name| name.map(ToOwned::to_owned)),
-                effort: given.contains_key("effortLevel").then_some(chosen_effort),
-            },
-        ))
-    }
-
-    fn apply(&mut self, settings: FlagSettings) {
-        if let Some((gone, new)) = settings.permissions {
-            let mut updates = self.not_said_otherwise(gone);
-            updates.extend(new);
-            self.tell_session(Input::UpdatePermissions(updates));
-        }
-        if let Some(mode) = settings.mode {
-            self.tell_session(Input::SetMode(mode));
-        }
-        if let Some(name) = settings.model {
-            let prepared = self.prepared.as_ref();
-            let model = name.zip(prepared);
-            let model = model.map(|(name, prepared)| resolved_model(prepared.spec(), &name));
-            self.choose_model(model);
-        }
-        if let Some(effort) = settings.effort {
-            self.tell_session(Input::SetEffort(effort));
-        }
-    }
-
-    /// Of rules that are taken away those that no flag says, too.
-    fn not_said_otherwise(&self, mut gone: Vec<PermissionUpdate>) -> Vec<PermissionUpdate> {
-        let Some(prepared) = &self.prepared else {
-            return gone;
-        };
-        let said = &prepared.spec().permissions.rules;
-        for update in &mut gone {
-            let PermissionUpdate::RemoveRules(change) = update else {
-                continue;
-            };
-            let said = match change.behavior {
-                Behavior::Allow => &said.allow,
-                Behavior::Ask => &said.ask,
-                Behavior::Deny => &said.deny,
-            };
-            let source = change.destination.source();
-            let is_said = |value: &RuleValue| {
-                let mut same = said.iter().filter(|rule| rule.source() == source);
-                same.any(|rule| rule.value() == *value)
-            };
-            change.rules.retain(|value| !is_said(value));
-        }
-        gone
     }
 
     /// Writes settings into a file: the output style into the project's local ones, which holds from the next turn on; the effort
@@ -466,30 +314,4 @@ impl Engine {
 fn lies_below(path: &str, root: &str) -> bool {
     let rest = path.strip_prefix(root.trim_end_matches(['/', '\\']));
     rest.is_some_and(|rest| rest.starts_with(['/', '\\']))
-}
-
-/// Rules of settings that came as if on the command line, as changes.
-fn rule_changes(
-    settings: &PermissionSettings,
-    change: impl Fn(RuleChange) -> PermissionUpdate,
-) -> Result<Vec<PermissionUpdate>, RuleError> {
-    let mut updates = Vec::new();
-    for (behavior, entries) in [
-        (Behavior::Allow, &settings.allow),
-        (Behavior::Ask, &settings.ask),
-        (Behavior::Deny, &settings.deny),
-    ] {
-        let rules = entries.iter().map(|entry| Rule::parse(&entry.rule));
-        let rules: Vec<_> = rules
-            .map(|rule| rule.map(|rule| rule.value()))
-            .collect::<Result<_, _>>()?;
-        if !rules.is_empty() {
-            updates.push(change(RuleChange {
-                rules,
-                behavior,
-                destination: Destination::CliArg,
-            }));
-        }
-    }
-    Ok(updates)
 }

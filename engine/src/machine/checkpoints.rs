@@ -14,7 +14,7 @@ use super::{
     io::{Checkpoint, Checkpointed, Effect},
     log::Then,
     pending::Pending,
-    session::Parked,
+    running::Parked,
 };
 use crate::protocol::reply::{Reply, ReplyError};
 

@@ -20,6 +20,7 @@ mod context;
 mod control;
 mod drive;
 mod farewell;
+mod flag_settings;
 mod hooks;
 mod hooks_listing;
 mod io;
@@ -28,12 +29,14 @@ mod lifecycle;
 mod listings;
 mod log;
 mod mcp;
+mod opening;
 mod outbox;
 mod pending;
 mod prompts;
 mod questions;
 mod queue;
 mod routes;
+mod running;
 mod session;
 mod state;
 
@@ -45,8 +48,8 @@ use std::{
 use windlass_core::{Input as SessionInput, Millis, Now, Seeded, SessionId, permission::Mode};
 
 use self::{
-    config::Prepared, farewell::Farewell, hooks::Telling, lifecycle::TakenUp, log::TranscriptLog,
-    mcp::ServerTable, outbox::Outbox, pending::Pending, questions::Questions, session::Running,
+    config::Prepared, farewell::Farewell, hooks::Telling, log::TranscriptLog, mcp::ServerTable,
+    opening::TakenUp, outbox::Outbox, pending::Pending, questions::Questions, running::Running,
     state::Step,
 };
 pub use self::{
@@ -246,12 +249,14 @@ impl Engine {
             if takes_lines && let Some(line) = self.inbox.pop_front() {
                 self.take_line(line);
             }
+            let before = self.state;
             if !self.state.is_over() {
                 self.go_on();
             }
             let is_settled = self.session.as_ref().is_none_or(Running::has_heard_all);
             let waits = self.is_blocked || self.inbox.is_empty();
-            if is_settled && (waits || self.state.is_over()) {
+            // A session that works off what it has may have none, and be at its end.
+            if is_settled && self.state == before && (waits || self.state.is_over()) {
                 return;
             }
         }
@@ -319,58 +324,6 @@ impl Engine {
     /// What took time is done.
     fn unblock(&mut self) {
         self.is_blocked = false;
-    }
-
-    fn done(&mut self, number: EffectNumber, outcome: Outcome) {
-        let Some(pending) = self.pending.remove(&number) else {
-            return; // nobody waits for it any more
-        };
-        match (pending, outcome) {
-            (Pending::Load, Outcome::Loaded(loaded)) => self.loaded(loaded),
-            (Pending::Lease, Outcome::Leased(lease)) => self.leased(lease),
-            (Pending::OpenCheckpoints, Outcome::Checkpointed(opened)) => {
-                self.checkpoints_opened(opened.map(drop));
-            }
-            (Pending::Prepare(initialize, who), Outcome::Configured(config)) => {
-                self.configured(*initialize, who, config.map(|config| *config));
-            }
-            (Pending::Reconfigure(initialize, reread), Outcome::Configured(config)) => {
-                self.reconfigured(*initialize, reread, config.map(|config| *config));
-            }
-            (Pending::Write(written, then), outcome) => self.written(written, then, outcome),
-            (Pending::BeginCheckpoint, Outcome::Checkpointed(kept)) => self.checkpoint_begun(kept),
-            (Pending::OutputFile(call), Outcome::OutputFile(file)) => {
-                self.output_files.extend(file.map(|file| (call, file)));
-                self.say_held();
-            }
-            (Pending::BeforeCall(id), Outcome::Checkpointed(kept)) => self.files_kept(id, kept),
-            (Pending::Rewind(id, dry_run), Outcome::Checkpointed(rewound)) => {
-                self.rewound(&id, dry_run, rewound);
-            }
-            (Pending::Permissions(id, response), Outcome::Written(written)) => {
-                self.permissions_written(id, *response, written);
-            }
-            (Pending::Settings(id, rereads), Outcome::Written(written)) => {
-                self.settings_written(id, rereads, written);
-            }
-            (Pending::Look(id, looking), Outcome::Looked(seen)) => self.looked(&id, looking, seen),
-            (Pending::Connect(connection), Outcome::Connected(offer)) => {
-                self.connected(connection, offer);
-            }
-            (Pending::Ask(id), Outcome::Asked(answer)) => self.asked(&id, answer),
-            (Pending::End, outcome) => self.farewell_goes_on(outcome),
-            // A host that answers with something else has answered nothing.
-            (pending, _) => self.pending_lost(pending),
-        }
-    }
-
-    /// A host has broken its contract: whoever waits must not wait for ever.
-    fn pending_lost(&mut self, pending: Pending) {
-        self.warn(&format!(
-            "the host answered an effect with something else: {}",
-            variant(&pending)
-        ));
-        self.unblock();
     }
 
     /// A deadline may have passed.

@@ -3,9 +3,11 @@
 use windlass_core::{EffectId, effect::PermissionResponse};
 
 use super::{
+    Engine,
     changes::Reread,
-    io::ConnectionId,
+    io::{ConnectionId, EffectNumber, Outcome, Output},
     log::{Then, Written},
+    variant,
 };
 use crate::protocol::initialize::Initialize;
 
@@ -64,4 +66,74 @@ pub(super) enum Looking {
     RepoRoot(String),
     /// The model has seen a file.
     Read,
+}
+
+impl Engine {
+    /// What came of an effect of the engine goes to who waits for it.
+    pub(super) fn done(&mut self, number: EffectNumber, outcome: Outcome) {
+        let Some(pending) = self.pending.remove(&number) else {
+            return; // nobody waits for it any more
+        };
+        // What an end needs is written and told; nothing else follows from anything any more.
+        if self.state.is_over() && !matches!(pending, Pending::Write(..) | Pending::End) {
+            return self.give_back(outcome);
+        }
+        match (pending, outcome) {
+            (Pending::Load, Outcome::Loaded(loaded)) => self.loaded(loaded),
+            (Pending::Lease, Outcome::Leased(lease)) => self.leased(lease),
+            (Pending::OpenCheckpoints, Outcome::Checkpointed(opened)) => {
+                self.checkpoints_opened(opened.map(drop));
+            }
+            (Pending::Prepare(initialize, who), Outcome::Configured(config)) => {
+                self.configured(*initialize, who, config.map(|config| *config));
+            }
+            (Pending::Reconfigure(initialize, reread), Outcome::Configured(config)) => {
+                self.reconfigured(*initialize, reread, config.map(|config| *config));
+            }
+            (Pending::Write(written, then), outcome) => self.written(written, then, outcome),
+            (Pending::BeginCheckpoint, Outcome::Checkpointed(kept)) => self.checkpoint_begun(kept),
+            (Pending::OutputFile(call), Outcome::OutputFile(file)) => {
+                self.output_files.extend(file.map(|file| (call, file)));
+                self.say_held();
+            }
+            (Pending::BeforeCall(id), Outcome::Checkpointed(kept)) => self.files_kept(id, kept),
+            (Pending::Rewind(id, dry_run), Outcome::Checkpointed(rewound)) => {
+                self.rewound(&id, dry_run, rewound);
+            }
+            (Pending::Permissions(id, response), Outcome::Written(written)) => {
+                self.permissions_written(id, *response, written);
+            }
+            (Pending::Settings(id, rereads), Outcome::Written(written)) => {
+                self.settings_written(id, rereads, written);
+            }
+            (Pending::Look(id, looking), Outcome::Looked(seen)) => self.looked(&id, looking, seen),
+            (Pending::Connect(connection), Outcome::Connected(offer)) => {
+                self.connected(connection, offer);
+            }
+            (Pending::Ask(id), Outcome::Asked(answer)) => self.asked(&id, answer),
+            (Pending::End, outcome) => self.farewell_goes_on(outcome),
+            // A host that answers with something else has answered nothing.
+            (pending, _) => self.pending_lost(pending),
+        }
+    }
+
+    /// A host has broken its contract: whoever waits must not wait for ever.
+    fn pending_lost(&mut self, pending: Pending) {
+        self.warn(&format!(
+            "the host answered an effect with something else: {}",
+            variant(&pending)
+        ));
+        self.unblock();
+    }
+
+    /// The right to write to a session that nobody uses any more.
+    fn give_back(&mut self, outcome: Outcome) {
+        let lease = match outcome {
+            Outcome::Leased(Ok(lease)) => Some(lease),
+            Outcome::Loaded(Ok(Some(loaded))) => loaded.lease,
+            _ => None,
+        };
+        let release = lease.map(Output::Release);
+        release.into_iter().for_each(|it| self.outbox.push(it));
+    }
 }

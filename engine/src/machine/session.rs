@@ -1,198 +1,25 @@
-//! The session that runs: what it is told, what it asks for, and where each of these goes.
-
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, mpsc},
-};
+//! What the session is told, what it asks for, and where each of these goes.
 
 use windlass_core::{
-    EffectId, HostError, Input as SessionInput, Message, Millis, Now, Output as SessionOutput,
-    Session, Spec,
+    EffectId, Input as SessionInput, Message, Output as SessionOutput,
     effect::{Answer, Effect as SessionEffect},
     id::Stage,
     message::{SystemMessage, TaskKind, TaskStarted},
-    testkit::Recorder,
     tool::{ToolCall, ToolResult},
 };
 
 use super::{
-    Engine, Topic,
-    config::Prepared,
+    Engine, State, Topic,
     io::{Effect, Output, ServerTool},
     log::Then,
     pending::Pending,
     questions::Purpose,
-    routes::{Route, Routes},
+    routes::Route,
+    running::{Parked, Running},
     state::Step,
     variant,
 };
-use crate::protocol::frames::Facts;
-
-/// A session, which a journal may be kept of.
-pub(super) enum Kept {
-    Plain(Box<Session>),
-    Recorded(Box<Recorder<JournalLines>>, mpsc::Receiver<String>),
-}
-
-type JournalLines = Box<dyn FnMut(&str) + Send>;
-
-/// The session that runs, and what belongs to it alone.
-#[derive(Debug)]
-pub(super) struct Running {
-    kept: Kept,
-    /// What it is made of.
-    pub(super) prepared: Arc<Prepared>,
-    /// Tools of MCP servers, by the names the model calls them by.
-    pub(super) routes: Routes,
-    /// Those that only one agent has, by agent.
-    pub(super) agents_routes: BTreeMap<String, Routes>,
-    /// Which fields of which tools name files that a call changes.
-    pub(super) changed_fields: BTreeMap<String, Vec<String>>,
-    /// Callbacks whose failure stops what they should have judged.
-    pub(super) blocking: BTreeSet<String>,
-    /// What it is to be told.
-    inbox: VecDeque<SessionInput>,
-    /// What it says and cannot be said before something is written.
-    held: Option<Message>,
-    /// Its effects that have no last answer yet.
-    effects: BTreeSet<EffectId>,
-    /// Calls that wait for something before they run.
-    parked: BTreeMap<EffectId, Parked>,
-    told_of_the_end: bool,
-}
-
-/// A call that does not run yet.
-#[derive(Debug)]
-pub(super) enum Parked {
-    /// The servers of the agent that it starts are waited for.
-    Equip(String),
-    /// What it is about to change is kept first; whether it was cancelled meanwhile.
-    Checkpoint(Box<ToolCall>, bool),
-}
-
-impl std::fmt::Debug for Kept {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.session().fmt(f)
-    }
-}
-
-impl Kept {
-    pub(super) fn recorded(spec: Arc<Spec>, id: windlass_core::SessionId, seed: [u8; 32]) -> Self {
-        let (sender, lines) = mpsc::channel();
-        let sink: JournalLines = Box::new(move |line: &str| {
-            // The receiver lives as long as the recorder.
-            let _ = sender.send(line.to_owned());
-        });
-        Self::Recorded(Box::new(Recorder::start(spec, id, seed, sink)), lines)
-    }
-
-    fn session(&self) -> &Session {
-        match self {
-            Self::Plain(session) => session,
-            Self::Recorded(recorder, _) => recorder.session(),
-        }
-    }
-
-    fn handle(&mut self, now: Now, input: SessionInput) -> Result<(), HostError> {
-        match self {
-            Self::Plain(session) => session.handle(now, input),
-            Self::Recorded(recorder, _) => recorder.handle(now, input),
-        }
-    }
-
-    fn poll(&mut self) -> Option<SessionOutput> {
-        match self {
-            Self::Plain(session) => session.poll(),
-            Self::Recorded(recorder, _) => recorder.poll(),
-        }
-    }
-}
-
-impl Running {
-    pub(super) fn new(kept: Kept, prepared: Arc<Prepared>) -> Self {
-        let tools = &prepared.spec().tools;
-        Self {
-            kept,
-            routes: Routes::new(),
-            agents_routes: BTreeMap::new(),
-            changed_fields: super::checkpoints::changed_fields(tools),
-            blocking: prepared.initialize.blocking_callbacks(),
-            prepared,
-            inbox: VecDeque::new(),
-            held: None,
-            effects: BTreeSet::new(),
-            parked: BTreeMap::new(),
-            told_of_the_end: false,
-        }
-    }
-
-    /// The session, to look at.
-    pub(super) fn look(&self) -> &Session {
-        self.kept.session()
-    }
-
-    pub(super) fn deadline(&self) -> Option<Millis> {
-        self.look().deadline()
-    }
-
-    pub(super) fn send(&mut self, input: SessionInput) {
-        self.inbox.push_back(input);
-    }
-
-    /// What it was told and has not heard.
-    pub(super) fn unheard(&self) -> impl DoubleEndedIterator<Item = &SessionInput> {
-        self.inbox.iter()
-    }
-
-    /// Whether nothing is left that it could be told now.
-    pub(super) fn has_heard_all(&self) -> bool {
-        self.held.is_some() || self.inbox.is_empty()
-    }
-
-    /// Whether nothing goes on in it but background tasks.
-    pub(super) fn is_idle(&self) -> bool {
-        self.held.is_none() && self.inbox.is_empty() && self.look().is_idle()
-    }
-
-    /// Whether nothing goes on in it at all.
-    pub(super) fn is_over(&self) -> bool {
-        self.is_idle() && self.effects.is_empty()
-    }
-
-    /// The names of its effects that go on.
-    pub(super) fn effects(&self) -> impl Iterator<Item = EffectId> {
-        self.effects.iter().copied()
-    }
-
-    /// Calls that start agents whose servers are waited for.
-    pub(super) fn equipping(&self) -> Vec<(EffectId, String)> {
-        let parked = self.parked.iter();
-        parked
-            .filter_map(|(id, parked)| match parked {
-                Parked::Equip(agent) => Some((*id, agent.clone())),
-                Parked::Checkpoint(..) => None,
-            })
-            .collect()
-    }
-
-    /// Goes on with another spec, if it can now.
-    pub(super) fn configure(
-        &mut self,
-        spec: Arc<Spec>,
-        prepared: Arc<Prepared>,
-    ) -> Result<(), windlass_core::ConfigureError> {
-        let tools = super::checkpoints::changed_fields(&spec.tools);
-        match &mut self.kept {
-            Kept::Plain(session) => session.configure(spec)?,
-            Kept::Recorded(recorder, _) => recorder.configure(spec)?,
-        }
-        self.changed_fields = tools;
-        self.blocking = prepared.initialize.blocking_callbacks();
-        self.prepared = prepared;
-        Ok(())
-    }
-}
+use crate::protocol::frames::{Facts, Frames};
 
 impl Engine {
     /// Tells the session that runs something.
@@ -204,15 +31,9 @@ impl Engine {
 
     /// An answer to an effect of the session, from wherever it comes.
     pub(super) fn answer_session(&mut self, id: EffectId, answer: Answer) {
-        if let Some(session) = self
-            .session
-            .as_mut()
-            .filter(|session| session.effects.contains(&id))
-        {
-            if answer.is_last() {
-                session.effects.remove(&id);
-            }
-            session.send(SessionInput::Answer(id, answer));
+        if let Some(session) = &mut self.session {
+            // One that comes too late is nothing.
+            session.answered(id, answer);
         }
     }
 
@@ -238,16 +59,14 @@ impl Engine {
     /// Lets the session hear what it was told, and does what it asks for.
     pub(super) fn turn_session(&mut self) {
         loop {
-            let Some(session) = self.session.as_mut().filter(|it| it.held.is_none()) else {
+            let Some(session) = self.session.as_mut().filter(|it| !it.is_held()) else {
                 return;
             };
-            // A panic ends the session and not the engine.
-            let next = catch_unwind(AssertUnwindSafe(|| session.kept.poll()));
-            match next {
+            match session.poll() {
                 Ok(Some(output)) => self.session_output(output),
                 Ok(None) if self.hear_next() => {}
                 Ok(None) => return,
-                Err(panic) => self.session_failed(&panic_text(&*panic)),
+                Err(fault) => self.session_failed(&fault),
             }
             self.take_journal();
         }
@@ -255,44 +74,24 @@ impl Engine {
 
     /// Tells the session the next thing. False when there is nothing.
     fn hear_next(&mut self) -> bool {
-        let is_finishing = self.state == super::State::Draining;
+        let is_finishing = self.state == State::Draining;
         let Some(session) = &mut self.session else {
             return false;
         };
-        let is_idle = session.look().is_idle();
-        // What begins after the end has to be told of it again.
-        session.told_of_the_end &= is_idle;
-        let input = match session.inbox.pop_front() {
-            Some(input) => input,
-            None if is_finishing
-                && is_idle
-                && !session.effects.is_empty()
-                && !session.told_of_the_end =>
-            {
-                session.told_of_the_end = true;
-                SessionInput::End
-            }
-            None => return false,
+        let Some(input) = session.next_input(is_finishing) else {
+            return false;
         };
-        let now = self.now;
-        let handled = catch_unwind(AssertUnwindSafe(|| session.kept.handle(now, input)));
-        match handled {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => self.session_failed(&error.to_string()),
-            Err(panic) => self.session_failed(&panic_text(&*panic)),
+        if let Err(fault) = session.handle(self.now, input) {
+            self.session_failed(&fault);
         }
         true
     }
 
     fn take_journal(&mut self) {
         let id = self.session_id;
-        if let Some(Running {
-            kept: Kept::Recorded(_, lines),
-            ..
-        }) = &self.session
-        {
-            let lines = lines.try_iter().map(|line| Output::Journal(id, line));
-            lines.for_each(|line| self.outbox.push(line));
+        let lines = self.session.iter().flat_map(|session| session.journal());
+        for line in lines {
+            self.outbox.push(Output::Journal(id, line));
         }
     }
 
@@ -303,7 +102,7 @@ impl Engine {
         let problem = format!("the session has ended because of a fault of the engine: {fault}");
         self.outbox.queue.clear_all();
         self.outbox.refuse(&problem);
-        self.outbox.say(crate::protocol::frames::Frames::idle);
+        self.outbox.say(Frames::idle);
         if self.state.after(Step::SessionEnded).is_some() {
             self.step(Step::SessionEnded);
         }
@@ -329,8 +128,7 @@ impl Engine {
             SessionOutput::Abandon(id) => {
                 self.withdraw_question_of(id);
                 if let Some(session) = &mut self.session {
-                    session.effects.remove(&id);
-                    session.parked.remove(&id);
+                    session.forget(id);
                 }
                 self.outbox.push(Output::Abandon(id));
             }
@@ -341,7 +139,7 @@ impl Engine {
 
     fn session_effect(&mut self, id: EffectId, effect: SessionEffect) {
         if let Some(session) = &mut self.session {
-            session.effects.insert(id);
+            session.begin_effect(id);
         }
         match effect {
             SessionEffect::Persist(entries) => self.persist(id, &entries),
@@ -391,12 +189,12 @@ impl Engine {
 
     pub(super) fn park(&mut self, id: EffectId, parked: Parked) {
         if let Some(session) = &mut self.session {
-            session.parked.insert(id, parked);
+            session.park(id, parked);
         }
     }
 
     pub(super) fn unpark(&mut self, id: EffectId) -> Option<Parked> {
-        self.session.as_mut()?.parked.remove(&id)
+        self.session.as_mut()?.unpark(id)
     }
 
     /// Runs a call: a tool of the agent's own before one of the session's, and these before the host's.
@@ -423,7 +221,7 @@ impl Engine {
         if self.cancel_question_of(id) {
             return;
         }
-        let parked = self.session.as_mut().and_then(|it| it.parked.get_mut(&id));
+        let parked = self.session.as_mut().and_then(|it| it.parked(id));
         match parked {
             Some(Parked::Equip(_)) => {
                 self.unpark(id);
@@ -448,7 +246,7 @@ impl Engine {
             task.output_file = file;
         }
         if let Some(session) = &mut self.session {
-            session.held = Some(message.clone());
+            session.hold(message.clone());
         }
         match &message {
             Message::User(prompt) if prompt.is_replay && self.keeps_files => {
@@ -473,10 +271,7 @@ impl Engine {
 
     /// Says what waited to be said.
     pub(super) fn say_held(&mut self) {
-        let held = self
-            .session
-            .as_mut()
-            .and_then(|session| session.held.take());
+        let held = self.session.as_mut().and_then(Running::take_held);
         let Some(message) = held else { return };
         if !matches!(message, Message::StreamEvent(_)) {
             self.note(Topic::Session, || noted(&message));
@@ -508,13 +303,4 @@ fn noted(message: &Message) -> String {
         ),
         message => variant(message),
     }
-}
-
-/// What a panic said.
-fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload
-        .downcast_ref::<&str>()
-        .map(ToString::to_string)
-        .or_else(|| payload.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "without a message".to_owned())
 }

@@ -12,8 +12,14 @@ use std::{
 
 use windlass_simulate::engine::{Run, run};
 
+/// Seeds that have broken a promise before: they are run first.
+const FOUND: [u64; 3] = [15_354, 129_237, 129_526];
+
 /// Runs the seeds on all threads, each twice, and says what came of them.
 pub(crate) fn simulate(from: u64, seeds: u64, threads: usize, all: bool) -> ExitCode {
+    if FOUND.into_iter().any(|seed| holds(seed).is_none()) {
+        return ExitCode::FAILURE;
+    }
     let next = AtomicU64::new(from);
     let end = from.saturating_add(seeds);
     let total: Mutex<(u64, Run, Vec<u64>)> = Mutex::default();

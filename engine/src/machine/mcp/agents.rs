@@ -18,7 +18,7 @@ use super::{ServerTable, server::Kind, spec::may_replace};
 use crate::machine::{
     Engine,
     routes::{Route, Routes},
-    session::Parked,
+    running::Parked,
 };
 
 /// Definitions and the ways to them, by the names the model calls them by.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::Spec;
 
-use crate::machine::{Engine, routes::Routes, session::Running};
+use crate::machine::{Engine, routes::Routes, running::Running};
 
 impl Engine {
     /// Whether a server of the main thread has not answered yet: one of the session, or of the agent that it runs as. Those of

@@ -1,0 +1,178 @@
+//! A session is found that goes on, or one is to begin: its transcript and its checkpoints are opened.
+
+use super::{
+    Engine, State,
+    io::{Checkpoint, Effect, Ending, LoadedSession, Output},
+    log::TranscriptLog,
+    pending::Pending,
+    state::Step,
+};
+use crate::{
+    store::Lease,
+    transcript::{ResumeOptions, SavedSession, Which},
+};
+
+/// How long an engine that cannot do what it was started for waits for the first words of the SDK, in milliseconds.
+const FIRST_WORDS_MS: u64 = 1_000;
+
+/// A session that goes on.
+#[derive(Debug)]
+pub(super) struct TakenUp {
+    pub(super) saved: SavedSession,
+    /// Under another id, in another transcript.
+    is_fork: bool,
+    /// The right to write to it, until its transcript is gone on with.
+    lease: Option<Lease>,
+}
+
+impl Engine {
+    /// Finds the session that is to go on, if one is.
+    pub(super) fn open(&mut self) {
+        let flags = &self.launch.flags;
+        let which = match (&flags.resume, flags.continue_session) {
+            (Some(id), _) => Which::Session(id.clone()),
+            (None, true) => Which::Latest,
+            (None, false) => return self.keep(),
+        };
+        let exclusive = !flags.fork_session && !flags.no_session_persistence;
+        self.effect(Effect::Load { which, exclusive }, Pending::Load);
+    }
+
+    /// The session that is to go on is read, or cannot be.
+    pub(super) fn loaded(&mut self, loaded: Result<Option<LoadedSession>, String>) {
+        let flags = &self.launch.flags;
+        let options = ResumeOptions {
+            at: flags.resume_session_at.clone().filter(|at| !at.is_empty()),
+            drops_turn: flags.resume_drops_turn.clone(),
+        };
+        let is_fork = flags.fork_session;
+        let taken_up = loaded.and_then(|loaded| {
+            let Some(LoadedSession { saved, lease }) = loaded else {
+                return Ok(None);
+            };
+            match saved.truncated(&options) {
+                Ok(saved) => Ok(Some(TakenUp {
+                    saved,
+                    is_fork,
+                    lease,
+                })),
+                Err(error) => {
+                    let release = lease.map(Output::Release);
+                    release.into_iter().for_each(|it| self.outbox.push(it));
+                    Err(error.to_string())
+                }
+            }
+        });
+        match taken_up {
+            Ok(taken_up) => {
+                if let Some(taken_up) = taken_up.as_ref().filter(|it| !it.is_fork) {
+                    self.session_id = taken_up.saved.id;
+                }
+                self.taken_up = taken_up;
+                self.keep();
+            }
+            Err(problem) => self.not_opened(&problem),
+        }
+    }
+
+    /// Writes down what is said from now on, and keeps what files hold, under the id that the session has.
+    pub(super) fn keep(&mut self) {
+        let lease = self.taken_up.as_mut().and_then(|it| it.lease.take());
+        let is_new = self.taken_up.as_ref().is_none_or(|it| it.is_fork);
+        let persists = !self.launch.flags.no_session_persistence;
+        // An id that was given must be free, also where nothing is kept under it.
+        let is_given = is_new && self.launch.session_id == Some(self.session_id);
+        match lease {
+            Some(lease) => self.leased(Ok(lease)),
+            None if persists || is_given => {
+                let create = Effect::Create(self.session_id);
+                self.effect(create, Pending::Lease);
+            }
+            None => self.kept(),
+        }
+    }
+
+    /// The right to write to the session is there, or is not to be had.
+    pub(super) fn leased(&mut self, lease: Result<Lease, String>) {
+        let lease = match lease {
+            Ok(lease) => lease,
+            Err(problem) => return self.not_opened(&problem),
+        };
+        if self.launch.flags.no_session_persistence {
+            self.outbox.push(Output::Release(lease));
+            return self.kept();
+        }
+        let log = TranscriptLog::new(lease, self.scribe());
+        self.log = Some(match &self.taken_up {
+            None => log,
+            Some(TakenUp { saved, is_fork, .. }) => {
+                let log = log.going_on(saved);
+                match is_fork {
+                    true => log.beginning_with(saved.forked(self.session_id)),
+                    false => log,
+                }
+            }
+        });
+        self.kept();
+    }
+
+    /// The transcript is ready; the checkpoints are next.
+    fn kept(&mut self) {
+        if !self.launch.file_checkpoints {
+            return self.checkpoints_opened(Ok(()));
+        }
+        let forked_from = self.taken_up.as_ref().filter(|it| it.is_fork);
+        let open = Checkpoint::Open {
+            session: self.session_id,
+            forked_from: forked_from.map(|it| it.saved.id),
+        };
+        self.effect(Effect::Checkpoint(open), Pending::OpenCheckpoints);
+    }
+
+    pub(super) fn checkpoints_opened(&mut self, opened: Result<(), String>) {
+        self.keeps_files = self.launch.file_checkpoints && opened.is_ok();
+        match (opened, self.state) {
+            (Ok(()), State::Opening) => {
+                self.step(Step::Opened);
+                self.unblock();
+            }
+            (Err(problem), State::Opening) => self.not_opened(&problem),
+            (opened, _) => {
+                if let Err(problem) = opened {
+                    self.warn(&problem); // there are no checkpoints then, and rewinding says so
+                }
+                self.cleared();
+            }
+        }
+    }
+
+    /// There is no session to begin: known to the SDKs as a result that answers nothing, and words for the person.
+    fn not_opened(&mut self, problem: &str) {
+        if self.state != State::Opening {
+            self.warn(problem);
+            return self.kept();
+        }
+        self.step(Step::NotOpened);
+        self.close_log();
+        if self.launch.tells_refusals {
+            self.outbox.push(Output::Refusal(problem.to_owned()));
+        }
+        self.outbox.refuse(problem);
+        // An SDK that finds nobody to write its first request to tells that, and not what the result says.
+        let heard_already = !self.inbox.is_empty();
+        self.refused_at = Some(self.now.mono.after(FIRST_WORDS_MS));
+        if heard_already {
+            self.heard();
+        }
+    }
+
+    /// The first words of the SDK have come, or it says none: an engine that cannot begin ends.
+    pub(super) fn heard(&mut self) {
+        if self.state == State::Refused {
+            self.refused_at = None;
+            self.step(Step::End);
+            self.outbox
+                .push(Output::Exit(Ending::Done { failed: true }));
+        }
+    }
+}

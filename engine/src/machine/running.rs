@@ -1,0 +1,274 @@
+//! The session that runs, and what belongs to it alone.
+
+use std::{
+    any::Any,
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, mpsc},
+};
+
+use windlass_core::{
+    ConfigureError, EffectId, HostError, Input as SessionInput, Message, Millis, Now,
+    Output as SessionOutput, Session, SessionId, Spec, effect::Answer, testkit::Recorder,
+    tool::ToolCall,
+};
+
+use super::{checkpoints::changed_fields, config::Prepared, routes::Routes};
+
+/// A session, which a journal may be kept of.
+pub(super) enum Kept {
+    Plain(Box<Session>),
+    Recorded(Box<Recorder<JournalLines>>, mpsc::Receiver<String>),
+}
+
+type JournalLines = Box<dyn FnMut(&str) + Send>;
+
+/// The session that runs, and what belongs to it alone.
+#[derive(Debug)]
+pub(super) struct Running {
+    kept: Kept,
+    /// What it is made of.
+    pub(super) prepared: Arc<Prepared>,
+    /// Tools of MCP servers, by the names the model calls them by.
+    pub(super) routes: Routes,
+    /// Those that only one agent has, by agent.
+    pub(super) agents_routes: BTreeMap<String, Routes>,
+    /// Which fields of which tools name files that a call changes.
+    pub(super) changed_fields: BTreeMap<String, Vec<String>>,
+    /// Callbacks whose failure stops what they should have judged.
+    pub(super) blocking: BTreeSet<String>,
+    /// What it is to be told.
+    inbox: VecDeque<SessionInput>,
+    /// What it says and cannot be said before something is written.
+    held: Option<Message>,
+    /// Its effects that have no last answer yet.
+    effects: BTreeSet<EffectId>,
+    /// Calls that wait for something before they run.
+    parked: BTreeMap<EffectId, Parked>,
+    told_of_the_end: bool,
+}
+
+/// A call that does not run yet.
+#[derive(Debug)]
+pub(super) enum Parked {
+    /// The servers of the agent that it starts are waited for.
+    Equip(String),
+    /// What it is about to change is kept first; whether it was cancelled meanwhile.
+    Checkpoint(Box<ToolCall>, bool),
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.session().fmt(f)
+    }
+}
+
+impl Kept {
+    pub(super) fn recorded(spec: Arc<Spec>, id: SessionId, seed: [u8; 32]) -> Self {
+        let (sender, lines) = mpsc::channel();
+        let sink: JournalLines = Box::new(move |line: &str| {
+            // The receiver lives as long as the recorder.
+            let _ = sender.send(line.to_owned());
+        });
+        Self::Recorded(Box::new(Recorder::start(spec, id, seed, sink)), lines)
+    }
+
+    fn session(&self) -> &Session {
+        match self {
+            Self::Plain(session) => session,
+            Self::Recorded(recorder, _) => recorder.session(),
+        }
+    }
+
+    fn handle(&mut self, now: Now, input: SessionInput) -> Result<(), HostError> {
+        match self {
+            Self::Plain(session) => session.handle(now, input),
+            Self::Recorded(recorder, _) => recorder.handle(now, input),
+        }
+    }
+
+    fn poll(&mut self) -> Option<SessionOutput> {
+        match self {
+            Self::Plain(session) => session.poll(),
+            Self::Recorded(recorder, _) => recorder.poll(),
+        }
+    }
+}
+
+impl Running {
+    pub(super) fn new(kept: Kept, prepared: Arc<Prepared>) -> Self {
+        let tools = &prepared.spec().tools;
+        Self {
+            kept,
+            routes: Routes::new(),
+            agents_routes: BTreeMap::new(),
+            changed_fields: changed_fields(tools),
+            blocking: prepared.initialize.blocking_callbacks(),
+            prepared,
+            inbox: VecDeque::new(),
+            held: None,
+            effects: BTreeSet::new(),
+            parked: BTreeMap::new(),
+            told_of_the_end: false,
+        }
+    }
+
+    /// The session, to look at.
+    pub(super) fn look(&self) -> &Session {
+        self.kept.session()
+    }
+
+    pub(super) fn deadline(&self) -> Option<Millis> {
+        self.look().deadline()
+    }
+
+    pub(super) fn send(&mut self, input: SessionInput) {
+        self.inbox.push_back(input);
+    }
+
+    /// What it was told and has not heard.
+    pub(super) fn unheard(&self) -> impl DoubleEndedIterator<Item = &SessionInput> {
+        self.inbox.iter()
+    }
+
+    /// Whether nothing is left that it could be told now.
+    pub(super) fn has_heard_all(&self) -> bool {
+        self.held.is_some() || self.inbox.is_empty()
+    }
+
+    /// Whether nothing goes on in it but background tasks.
+    pub(super) fn is_idle(&self) -> bool {
+        self.held.is_none() && self.inbox.is_empty() && self.look().is_idle()
+    }
+
+    /// Whether nothing goes on in it at all.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_idle() && self.effects.is_empty()
+    }
+
+    /// The names of its effects that go on.
+    pub(super) fn effects(&self) -> impl Iterator<Item = EffectId> {
+        self.effects.iter().copied()
+    }
+
+    /// Calls that start agents whose servers are waited for.
+    pub(super) fn equipping(&self) -> Vec<(EffectId, String)> {
+        let parked = self.parked.iter();
+        parked
+            .filter_map(|(id, parked)| match parked {
+                Parked::Equip(agent) => Some((*id, agent.clone())),
+                Parked::Checkpoint(..) => None,
+            })
+            .collect()
+    }
+
+    /// What the session puts out next. A panic ends it, and not the engine.
+    pub(super) fn poll(&mut self) -> Result<Option<SessionOutput>, String> {
+        let kept = &mut self.kept;
+        catch_unwind(AssertUnwindSafe(|| kept.poll())).map_err(|panic| panic_text(&*panic))
+    }
+
+    /// Tells the session something.
+    pub(super) fn handle(&mut self, now: Now, input: SessionInput) -> Result<(), String> {
+        let kept = &mut self.kept;
+        match catch_unwind(AssertUnwindSafe(|| kept.handle(now, input))) {
+            Ok(handled) => handled.map_err(|error| error.to_string()),
+            Err(panic) => Err(panic_text(&*panic)),
+        }
+    }
+
+    /// What the session is to hear next. Once no more is to come, and it goes on only in the background, it hears of the end.
+    pub(super) fn next_input(&mut self, is_finishing: bool) -> Option<SessionInput> {
+        let is_idle = self.look().is_idle();
+        // What begins after the end has to be told of it again.
+        self.told_of_the_end &= is_idle;
+        if let Some(input) = self.inbox.pop_front() {
+            return Some(input);
+        }
+        let goes_on = is_finishing && is_idle && !self.effects.is_empty();
+        let is_new = goes_on && !std::mem::replace(&mut self.told_of_the_end, goes_on);
+        is_new.then_some(SessionInput::End)
+    }
+
+    /// The lines of the journal since the last time.
+    pub(super) fn journal(&self) -> impl Iterator<Item = String> {
+        let lines = match &self.kept {
+            Kept::Plain(_) => None,
+            Kept::Recorded(_, lines) => Some(lines.try_iter()),
+        };
+        lines.into_iter().flatten()
+    }
+
+    pub(super) fn begin_effect(&mut self, id: EffectId) {
+        self.effects.insert(id);
+    }
+
+    /// An effect of it is answered. False where it has no such effect.
+    pub(super) fn answered(&mut self, id: EffectId, answer: Answer) -> bool {
+        if !self.effects.contains(&id) {
+            return false;
+        }
+        if answer.is_last() {
+            self.effects.remove(&id);
+        }
+        self.send(SessionInput::Answer(id, answer));
+        true
+    }
+
+    /// Nothing more is to be heard of an effect.
+    pub(super) fn forget(&mut self, id: EffectId) {
+        self.effects.remove(&id);
+        self.parked.remove(&id);
+    }
+
+    pub(super) fn park(&mut self, id: EffectId, parked: Parked) {
+        self.parked.insert(id, parked);
+    }
+
+    pub(super) fn parked(&mut self, id: EffectId) -> Option<&mut Parked> {
+        self.parked.get_mut(&id)
+    }
+
+    pub(super) fn unpark(&mut self, id: EffectId) -> Option<Parked> {
+        self.parked.remove(&id)
+    }
+
+    /// What it says has to wait, and all that it would say behind it.
+    pub(super) fn hold(&mut self, message: Message) {
+        self.held = Some(message);
+    }
+
+    pub(super) fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    pub(super) fn take_held(&mut self) -> Option<Message> {
+        self.held.take()
+    }
+
+    /// Goes on with another spec, if it can now.
+    pub(super) fn configure(
+        &mut self,
+        spec: Arc<Spec>,
+        prepared: Arc<Prepared>,
+    ) -> Result<(), ConfigureError> {
+        let tools = changed_fields(&spec.tools);
+        match &mut self.kept {
+            Kept::Plain(session) => session.configure(spec)?,
+            Kept::Recorded(recorder, _) => recorder.configure(spec)?,
+        }
+        self.changed_fields = tools;
+        self.blocking = prepared.initialize.blocking_callbacks();
+        self.prepared = prepared;
+        Ok(())
+    }
+}
+
+/// What a panic said.
+fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| payload.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "without a message".to_owned())
+}
