@@ -74,7 +74,7 @@ fn session(work: &Path, plugins: &PluginHost, from: usize, count: usize) -> Vec<
         .agent()
         .builtin_tools()
         .plugin_host(plugins.clone())
-        .allowed_tools(["Read", "Edit(./race/**)", "Glob", "Grep"])
+        .allowed_tools(["Read(./race/**)", "Edit(./race/**)", "Glob", "Grep"])
         .disallowed_tools(["Read(./closed/**)"])
         .cwd(work)
         .build()
