@@ -158,8 +158,9 @@ async fn hook_5_a_command_and_a_callback_judge_together() {
 
 #[tokio::test]
 async fn conf_1_hooks_of_settings_can_be_turned_off_and_have_their_variables() {
-    let mut settings = on("PreToolUse", "", command("echo $WORD >&2; exit 2"));
-    settings["env"] = json!({"WORD": "of the settings"});
+    let mut settings = on("PreToolUse", "", command("echo $APP_ENV >&2; exit 2"));
+    // One that a folder may set which nobody has trusted.
+    settings["env"] = json!({"APP_ENV": "of the settings"});
     let (result, _) = read_under(&settings).await;
     assert!(result_text(&result).contains("of the settings"));
     settings["disableAllHooks"] = true.into();
