@@ -111,8 +111,7 @@ impl<'a> Words<'a> {
             } else if matches!(name.as_str(), "GIT_DIR" | "GIT_COMMON_DIR") {
                 let telling = TELLING_IN_GIT.map(|name| self.first().join(&value).join(name));
                 places.extend(telling.iter().flat_map(|place| self.inside(place)));
-            } else if changes_programs(&name) && !is_search_path(&name) && !is_only_written(&name)
-            {
+            } else if changes_programs(&name) && !is_search_path(&name) && !is_only_written(&name) {
                 let is_folder = HOLDS_SETTINGS.contains(&name.as_str());
                 for word in words(&value).iter().chain([&value]) {
                     for path in std::env::split_paths(word) {

@@ -221,9 +221,10 @@ fn command(command: &str) -> Value {
 #[tokio::test]
 async fn hook_17_commands_make_the_worktree_of_an_agent_and_take_it_away_again() {
     // What stands there was changed: only the hook knows whether it is wanted.
+    // No command names it as a path: what those name is a place from which orders are taken, and closed to tools.
     let hooks = json!({
-        "WorktreeCreate": command("mkdir \"$CLAUDE_PROJECT_DIR/tree\" && echo \"$CLAUDE_PROJECT_DIR/tree\""),
-        "WorktreeRemove": command("cd \"$CLAUDE_PROJECT_DIR\" && cat > removed.json && mv tree/new.txt . && rmdir tree"),
+        "WorktreeCreate": command("cd \"$CLAUDE_PROJECT_DIR\" && mkdir tree && cd tree && pwd"),
+        "WorktreeRemove": command("cd \"$CLAUDE_PROJECT_DIR\" && cat > removed.json && mv tree/* . && rmdir tree"),
     });
     let folder = isolated_under(hooks).await;
     let root = folder.path().canonicalize().unwrap();

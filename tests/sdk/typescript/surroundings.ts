@@ -7,7 +7,7 @@ mkdirSync("project/.claude", { recursive: true });
 mkdirSync("library");
 writeFileSync("library/book.txt", "Chapter one.\n");
 writeFileSync("project/note.txt", "Buy milk.\n");
-writeFileSync("project/.claude/settings.json", JSON.stringify({ env: { FROM_SETTINGS: "yes" } }));
+writeFileSync("project/.claude/settings.json", JSON.stringify({ env: { FEATURE_FLAG: "yes" } }));
 const said: string[] = [];
 const messages = await ask("Look around.", {
   cwd: `${WORK}/project`,
