@@ -3,71 +3,60 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-    thread,
 };
 
 use windlass_simulate::engine::{Run, run};
 
+use crate::seeds::{Seeds, broken};
+
 /// Seeds that have broken a promise before: they are run first.
 const FOUND: [u64; 3] = [15_354, 129_237, 129_526];
 
+/// What a thread has run.
+#[derive(Default)]
+struct Sums {
+    runs: u64,
+    steps: u64,
+    lines: u64,
+    crashes: u64,
+}
+
+impl Sums {
+    /// Both runs of a seed.
+    fn add_twice(&mut self, run: &Run) {
+        self.runs += 2;
+        self.steps += 2 * run.steps;
+        self.lines += 2 * run.lines;
+        self.crashes += 2 * run.crashes;
+    }
+}
+
 /// Runs the seeds on all threads, each twice, and says what came of them.
-pub(crate) fn simulate(from: u64, seeds: u64, threads: usize, all: bool) -> ExitCode {
+pub(crate) fn simulate(seeds: Seeds) -> ExitCode {
     if FOUND.into_iter().any(|seed| holds(seed).is_none()) {
         return ExitCode::FAILURE;
     }
-    let next = AtomicU64::new(from);
-    let end = from.saturating_add(seeds);
-    let total: Mutex<(u64, Run, Vec<u64>)> = Mutex::default();
-    thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end {
-                        return;
-                    }
-                    let ran = holds(seed);
-                    // A panic while it is held leaves sums that are whole.
-                    let mut total = total.lock().unwrap_or_else(|it| it.into_inner());
-                    match ran {
-                        Some(run) => {
-                            total.0 += 2;
-                            total.1.steps += 2 * run.steps;
-                            total.1.lines += 2 * run.lines;
-                            total.1.crashes += 2 * run.crashes;
-                        }
-                        None => {
-                            total.2.push(seed);
-                            if !all {
-                                next.store(end, Ordering::Relaxed);
-                            }
-                        }
-                    }
-                }
-            });
-        }
+    let (sums, failed) = seeds.run(|share| {
+        let mut sums = Sums::default();
+        share.each(|seed| {
+            let ran = holds(seed);
+            ran.iter().for_each(|run| sums.add_twice(run));
+            ran.is_some()
+        });
+        sums
     });
-    let (runs, sums, failed) = total.into_inner().unwrap_or_else(|it| it.into_inner());
-    let Run {
-        steps,
-        lines,
-        crashes,
-        ..
-    } = sums;
-    if failed.is_empty() {
-        println!(
-            "{runs} runs of the engine, {steps} steps, {lines} lines, {crashes} crashes: every promise kept"
-        );
-        return ExitCode::SUCCESS;
+    if !failed.is_empty() {
+        return broken(&failed);
     }
-    let failed: Vec<String> = failed.iter().map(u64::to_string).collect();
-    eprintln!("simulate: promises are broken by {}", failed.join(" "));
-    ExitCode::FAILURE
+    let sum = |of: fn(&Sums) -> u64| sums.iter().map(of).sum::<u64>();
+    println!(
+        "{} runs of the engine, {} steps, {} lines, {} crashes: every promise kept",
+        sum(|it| it.runs),
+        sum(|it| it.steps),
+        sum(|it| it.lines),
+        sum(|it| it.crashes)
+    );
+    ExitCode::SUCCESS
 }
 
 /// Whether a seed keeps every promise, and says the same when it is run again.

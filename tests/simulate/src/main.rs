@@ -3,21 +3,21 @@
 mod around;
 mod count;
 mod found;
+mod seeds;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
     thread,
 };
 
 use lexopt::{Arg, ValueExt as _};
 use windlass_core::testkit::{Faults, Sim, SimFailure};
 
-use self::count::Count;
+use self::{
+    count::Count,
+    seeds::{Seeds, broken},
+};
 
 const HELP: &str = "\
 simulate [--seeds N] [--from S] [--threads T] [--all] [--sparse]
@@ -48,10 +48,7 @@ const MEET_EVERYTHING: u64 = 2_000;
 
 /// What is asked for.
 struct Request {
-    seeds: u64,
-    from: u64,
-    threads: usize,
-    all: bool,
+    seeds: Seeds,
     sparse: bool,
     found: bool,
     engine: bool,
@@ -80,16 +77,14 @@ fn main() -> ExitCode {
         return replay();
     }
     if request.engine {
-        return around::simulate(request.from, request.seeds, request.threads, request.all);
+        return around::simulate(request.seeds);
     }
     let (count, failed) = simulate(&request);
     if !failed.is_empty() {
-        let seeds: Vec<String> = failed.iter().map(u64::to_string).collect();
-        eprintln!("simulate: promises are broken by {}", seeds.join(" "));
-        return ExitCode::FAILURE;
+        return broken(&failed);
     }
     println!("{count}");
-    if let Some(lacking) = lacking(&count, request.seeds) {
+    if let Some(lacking) = lacking(&count, request.seeds.count) {
         eprintln!("simulate: {lacking}");
         return ExitCode::FAILURE;
     }
@@ -98,10 +93,12 @@ fn main() -> ExitCode {
 
 fn arguments() -> Result<Option<Request>, lexopt::Error> {
     let mut request = Request {
-        seeds: SEEDS,
-        from: 0,
-        threads: thread::available_parallelism().map_or(1, usize::from),
-        all: false,
+        seeds: Seeds {
+            from: 0,
+            count: SEEDS,
+            threads: thread::available_parallelism().map_or(1, usize::from),
+            all: false,
+        },
         sparse: false,
         found: false,
         engine: false,
@@ -109,10 +106,10 @@ fn arguments() -> Result<Option<Request>, lexopt::Error> {
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
-            Arg::Long("seeds") => request.seeds = parser.value()?.parse()?,
-            Arg::Long("from") => request.from = parser.value()?.parse()?,
-            Arg::Long("threads") => request.threads = parser.value()?.parse()?,
-            Arg::Long("all") => request.all = true,
+            Arg::Long("seeds") => request.seeds.count = parser.value()?.parse()?,
+            Arg::Long("from") => request.seeds.from = parser.value()?.parse()?,
+            Arg::Long("threads") => request.seeds.threads = parser.value()?.parse()?,
+            Arg::Long("all") => request.seeds.all = true,
             Arg::Long("sparse") => request.sparse = true,
             Arg::Long("found") => request.found = true,
             Arg::Long("engine") => request.engine = true,
@@ -163,50 +160,25 @@ fn replay() -> ExitCode {
 
 /// Runs the seeds, on all threads: what they came to, and which broke a promise.
 fn simulate(request: &Request) -> (Count, Vec<u64>) {
-    let next = AtomicU64::new(request.from);
-    let end = request.from.saturating_add(request.seeds);
-    let failed: Mutex<Vec<u64>> = Mutex::default();
-    let mut total = Count::default();
-    thread::scope(|scope| {
-        let work = || {
-            let faults = Faults {
-                restore_bytes: !request.sparse,
-                ..Faults::everything()
-            };
-            let sim = Sim::generated().faults(faults);
-            let mut count = Count::default();
-            loop {
-                let seed = next.fetch_add(1, Ordering::Relaxed);
-                if seed >= end {
-                    return count;
-                }
-                let ways = Ways {
-                    permuted: seed.is_multiple_of(PERMUTED) || request.seeds == 1,
-                    crashing: seed.is_multiple_of(CRASHING) || request.seeds == 1,
-                };
-                if !holds(&sim, seed, ways, &mut count) {
-                    if let Ok(mut failed) = failed.lock() {
-                        failed.push(seed);
-                    }
-                    if !request.all {
-                        next.store(end, Ordering::Relaxed);
-                        return count;
-                    }
-                }
-            }
+    let is_one = request.seeds.count == 1;
+    let (counts, failed) = request.seeds.run(|share| {
+        let faults = Faults {
+            restore_bytes: !request.sparse,
+            ..Faults::everything()
         };
-        let workers: Vec<_> = (0..request.threads.max(1))
-            .map(|_| scope.spawn(work))
-            .collect();
-        for worker in workers {
-            match worker.join() {
-                Ok(count) => total.add(&count),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
+        let sim = Sim::generated().faults(faults);
+        let mut count = Count::default();
+        share.each(|seed| {
+            let ways = Ways {
+                permuted: seed.is_multiple_of(PERMUTED) || is_one,
+                crashing: seed.is_multiple_of(CRASHING) || is_one,
+            };
+            holds(&sim, seed, ways, &mut count)
+        });
+        count
     });
-    let mut failed = failed.into_inner().unwrap_or_default();
-    failed.sort_unstable();
+    let mut total = Count::default();
+    counts.iter().for_each(|count| total.add(count));
     (total, failed)
 }
 
