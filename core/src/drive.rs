@@ -15,7 +15,7 @@ use crate::{
     host::{CancelSignal, Host},
     id::{EffectId, Millis, Now},
     message::Message,
-    running::{OnCancel, RunningEffects},
+    running::{OnCancel, RunningEffects, Turn},
     session::{HostError, Session},
 };
 
@@ -112,8 +112,6 @@ pub async fn drive_observed<M: Machine, H: Host>(
             }
         });
         let input = poll_fn(|cx| {
-            // In turn: neither a stream that is always ready nor somebody who never stops talking keeps the
-            // other from being heard.
             for who in [turn, turn.other()] {
                 let next = match who {
                     Turn::Inputs => inputs.as_mut().poll_next(cx),
@@ -142,22 +140,6 @@ pub async fn drive_observed<M: Machine, H: Host>(
         };
         told_of_the_end |= input == Input::End;
         session.handle(host.now(), input)?;
-    }
-}
-
-/// Whose turn it is to be heard first.
-#[derive(Debug, Clone, Copy)]
-enum Turn {
-    Inputs,
-    Answers,
-}
-
-impl Turn {
-    fn other(self) -> Self {
-        match self {
-            Self::Inputs => Self::Answers,
-            Self::Answers => Self::Inputs,
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Effects that are under way, for whoever drives a machine: their answers, and how each of them is stopped.
+//! Effects that are under way, for whoever drives a machine: their answers, how each of them is stopped, and who is heard first.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::{
@@ -114,6 +114,27 @@ impl<S: Stream<Item = Answer>> Stream for RunningEffects<S> {
             this.controls.retain(|control| control.id != *id);
         }
         next
+    }
+}
+
+/// Who is heard first, where inputs and answers come to a driver: in turn, so that neither a stream that is always ready nor
+/// somebody who never stops talking keeps the other from being heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Inputs.
+    Inputs,
+    /// Answers to effects.
+    Answers,
+}
+
+impl Turn {
+    /// Who is heard next.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Inputs => Self::Answers,
+            Self::Answers => Self::Inputs,
+        }
     }
 }
 

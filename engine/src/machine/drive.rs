@@ -13,7 +13,7 @@ use windlass_core::{
     EffectId, Millis, Now, SessionId,
     effect::{Answer, Effect as SessionEffect},
     host::CancelSignal,
-    running::{OnCancel, RunningEffects},
+    running::{OnCancel, RunningEffects, Turn},
 };
 
 use super::{
@@ -146,8 +146,6 @@ pub async fn drive<H: EngineHost>(
             if has_lines && room.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(None);
             }
-            // In turn: neither a stream that is always ready nor somebody who never stops talking keeps the other from
-            // being heard.
             for who in [turn, turn.other()] {
                 let input = match who {
                     Turn::Inputs => inputs.as_mut().poll_next(cx),
@@ -171,22 +169,6 @@ pub async fn drive<H: EngineHost>(
             // There is room for a line.
             None => lines.pop_front().into_iter().for_each(|it| host.line(it)),
             Some(input) => engine.handle(host.now(), input),
-        }
-    }
-}
-
-/// Whose turn it is to be heard first.
-#[derive(Clone, Copy)]
-enum Turn {
-    Inputs,
-    Answers,
-}
-
-impl Turn {
-    fn other(self) -> Self {
-        match self {
-            Self::Inputs => Self::Answers,
-            Self::Answers => Self::Inputs,
         }
     }
 }
