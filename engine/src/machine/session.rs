@@ -245,34 +245,50 @@ impl Engine {
         {
             task.output_file = file;
         }
-        if let Some(session) = &mut self.session {
-            session.hold(message.clone());
-        }
         match &message {
             Message::User(prompt) if prompt.is_replay && self.keeps_files => {
-                self.begin_checkpoint(prompt.uuid);
+                let uuid = prompt.uuid;
+                self.hold(message);
+                self.begin_checkpoint(uuid);
             }
             Message::Result(result) => {
                 let before = self.outbox.frames.cost_state();
                 let after = before.after(result);
                 let spent = Some(&after).filter(|after| after.spent != before.spent);
-                self.note_turn_end(spent.cloned().as_ref(), Then::Message);
+                self.hold(message);
+                self.note_turn_end(spent, Then::Message);
             }
-            Message::System(SystemMessage::TaskStarted(task)) => match &task.tool_use_id {
-                Some(call) if self.log.is_some() && is_command(task) => {
-                    let keep = Effect::KeepOutput(self.session_id, call.clone());
-                    self.effect(keep, Pending::OutputFile(call.clone()));
+            Message::System(SystemMessage::TaskStarted(task)) => {
+                let task = task.clone();
+                self.hold(message);
+                match &task.tool_use_id {
+                    Some(call) if self.log.is_some() && is_command(&task) => {
+                        let keep = Effect::KeepOutput(self.session_id, call.clone());
+                        self.effect(keep, Pending::OutputFile(call.clone()));
+                    }
+                    _ => self.note_agent(&task, Then::Message),
                 }
-                _ => self.note_agent(task, Then::Message),
-            },
-            _ => self.say_held(),
+            }
+            _ => self.say(message),
+        }
+    }
+
+    /// A message waits for what belongs to it, and the session with it.
+    fn hold(&mut self, message: Message) {
+        if let Some(session) = &mut self.session {
+            session.hold(message);
         }
     }
 
     /// Says what waited to be said.
     pub(super) fn say_held(&mut self) {
         let held = self.session.as_mut().and_then(Running::take_held);
-        let Some(message) = held else { return };
+        if let Some(message) = held {
+            self.say(message);
+        }
+    }
+
+    fn say(&mut self, message: Message) {
         if !matches!(message, Message::StreamEvent(_)) {
             self.note(Topic::Session, || noted(&message));
         }
