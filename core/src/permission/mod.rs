@@ -31,7 +31,8 @@ mod visible;
 
 pub use authority::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_PROFILES, becomes_authority};
 pub use command::{
-    Argument, CommandLine, CommandPattern, RefusedFile, may_be_refused, refused_file, subcommand,
+    Argument, CommandLine, CommandPattern, Invocation, RefusedFile, made_names, may_be_refused,
+    refused_file,
 };
 pub use confinement::CommandConfinement;
 pub(crate) use confinement::runs_outside;

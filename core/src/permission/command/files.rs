@@ -171,7 +171,7 @@ pub(super) fn leaves_files_alone(program: &str) -> bool {
 }
 
 /// Programs that have no option and no operand by which they write a file.
-const READING: [&str; 37] = [
+const READING: [&str; 38] = [
     "b2sum",
     "basename",
     "cd",
@@ -208,6 +208,7 @@ const READING: [&str; 37] = [
     "sha512sum",
     "size",
     "tac",
+    "tr",
     "unexpand",
 ];
 

@@ -2,6 +2,7 @@
 
 mod allow;
 mod files;
+mod invocation;
 mod named;
 mod pattern;
 mod plan;
@@ -12,16 +13,20 @@ use alloc::{
     vec::Vec,
 };
 
-use windlass_shell::{self as shell, CommandWord, Folder, Script, SimpleCommand, Unparsed};
+use windlass_shell::{
+    self as shell, CommandWord, Direction, Folder, Script, SimpleCommand, Unparsed,
+};
 
-use self::named::{have_too_many_names, may_change};
 pub(super) use self::pattern::escape;
 use self::{
     files::{Files, base_of, files_of, leaves_files_alone},
+    invocation::may_change,
+    named::have_too_many_names,
     pattern::Spelled,
 };
 pub use self::{
-    named::{Argument, RefusedFile, may_be_refused, refused_file, subcommand},
+    invocation::{Invocation, made_names},
+    named::{Argument, RefusedFile, may_be_refused, refused_file},
     pattern::CommandPattern,
 };
 use super::{Rule, Specifier, Standing, authority, glob, path_pattern, path_pattern::lexical};
@@ -287,7 +292,7 @@ impl CommandLine {
                 });
                 found.map(|(rule, _)| *rule)
             };
-            self.named_paths(&part.command, standing, |_| true)
+            self.named_paths(&part.command, standing, true, |_| true)
                 .find_map(|path| closes(&path))
         })
     }
@@ -299,7 +304,7 @@ impl CommandLine {
             let may_change = |argument: &Argument<'_>| may_change(program, argument);
             let lands = may_change(&Argument::default());
             let landing = part.files.landing.iter().filter(|_| lands).cloned();
-            self.named_paths(&part.command, standing, may_change)
+            self.named_paths(&part.command, standing, false, may_change)
                 .chain(landing)
                 .find(|path| authority::is_place(path, standing.environment))
         })
@@ -312,46 +317,66 @@ impl CommandLine {
         standing: &Standing<'_>,
     ) -> Option<String> {
         self.parts.iter().find_map(|part| {
-            self.named_paths(&part.command, standing, |_| true)
+            self.named_paths(&part.command, standing, true, |_| true)
                 .find(|path| authority::lies_in(path, places))
         })
     }
 
-    /// The paths that those words of a command may mean which count.
+    /// The paths that those words of a command may mean which count, and that its program makes beside them. Of what it reads from a
+    /// file only where `reads` counts.
     fn named_paths<'a>(
         &'a self,
         command: &'a SimpleCommand,
         standing: &'a Standing<'_>,
+        reads: bool,
         counts: impl Fn(&Argument<'_>) -> bool + 'a,
     ) -> impl Iterator<Item = String> + 'a {
-        let literal = |word: &&CommandWord| word.is_literal() || word.text().starts_with("~/");
-        let subcommand = subcommand(command.words.iter().skip(1).map(CommandWord::text));
-        let words = command.words.windows(2).map(|pair| {
-            let before = Some(pair[0].text());
-            (&pair[1], before)
-        });
-        let redirections = command.redirections.iter().map(|r| (&r.target, None));
+        let literal = |word: &CommandWord| word.is_literal() || word.text().starts_with("~/");
+        let program = command.program().unwrap_or_default();
+        let arguments: Vec<&str> = command
+            .words
+            .iter()
+            .skip(1)
+            .map(CommandWord::text)
+            .collect();
+        let invocation = Invocation::of(program, &arguments);
+        let made = made_names(program, &arguments);
         let bases = self.bases(&command.folder);
         let home = standing.environment.home.as_ref();
         let home = home.map(|home| alloc::vec![home.clone()]);
-        words
-            .chain(redirections)
-            .filter(move |(word, _)| literal(word))
-            .map(move |(word, before)| Argument {
-                text: word.text(),
-                before,
-                subcommand,
-            })
-            .filter(move |argument| counts(argument))
+        let paths = move |named: &str| {
+            let (bases, path) = match (named.strip_prefix("~/"), &home) {
+                (Some(rest), Some(home)) => (home.as_slice(), rest),
+                _ => (bases.as_slice(), named),
+            };
+            let paths: Vec<String> = bases.iter().map(|base| lexical(base, path)).collect();
+            paths
+        };
+        let of_words = command.words.windows(2).enumerate();
+        let words = of_words.filter(move |(_, pair)| literal(&pair[1]));
+        let words = words.map(move |(at, pair)| Argument {
+            text: pair[1].text(),
+            before: Some(pair[0].text()),
+            at,
+            invocation,
+        });
+        let targets = command
+            .redirections
+            .iter()
+            .filter(move |it| literal(&it.target) && (reads || it.direction == Direction::Out));
+        let targets = targets.map(|redirection| Argument {
+            text: redirection.target.text(),
+            at: usize::MAX,
+            ..Argument::default()
+        });
+        let counting = words
+            .chain(targets)
+            .filter(move |argument| counts(argument));
+        let of_made: Vec<String> = made.iter().flat_map(|it| paths(it)).collect();
+        counting
             .flat_map(|argument| argument.names())
-            .flat_map(move |named| {
-                let (bases, path) = match (named.strip_prefix("~/"), &home) {
-                    (Some(rest), Some(home)) => (home.as_slice(), rest),
-                    _ => (bases.as_slice(), named),
-                };
-                let paths: Vec<String> = bases.iter().map(|base| lexical(base, path)).collect();
-                paths
-            })
+            .flat_map(paths)
+            .chain(of_made)
     }
 
     /// The directories in which a command may run: where it is not known, those that the line may have led to.

@@ -1,67 +1,16 @@
 //! The files that the words of a command name: as far as they are written out before it runs, and whatever they have become when it
 //! does.
 
-use super::files::leaves_files_alone;
+use alloc::vec::Vec;
+
+use super::{
+    files::leaves_files_alone,
+    invocation::{Invocation, may_change},
+};
 use crate::{
     permission::{authority, glob},
     tool::{Access, CommandPlan, DenyPattern},
 };
-
-/// Options of git whose value is a file or folder to be written, in the next word.
-const WRITTEN: [&str; 5] = [
-    "--export-marks",
-    "--output",
-    "--output-directory",
-    "--prefix",
-    "-o",
-];
-
-/// Options of git that say which repository is meant.
-const REPOSITORY: [&str; 3] = ["-C", "--git-dir", "--work-tree"];
-
-/// Commands of git whose operands are files that it records or shows, and references: it changes none of these files.
-const RECORDED: [&str; 40] = [
-    "add",
-    "blame",
-    "branch",
-    "cat-file",
-    "check-attr",
-    "check-ignore",
-    "cherry-pick",
-    "commit",
-    "describe",
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "fetch",
-    "for-each-ref",
-    "grep",
-    "help",
-    "log",
-    "ls-files",
-    "ls-remote",
-    "ls-tree",
-    "merge",
-    "merge-base",
-    "name-rev",
-    "notes",
-    "pull",
-    "push",
-    "rebase",
-    "reflog",
-    "remote",
-    "reset",
-    "rev-list",
-    "rev-parse",
-    "revert",
-    "shortlog",
-    "show",
-    "show-branch",
-    "show-ref",
-    "status",
-    "tag",
-];
 
 /// What the names in one command or line may cost, beside what its length gives: each costs its bytes and [`COST`].
 const MOST_NAMES: usize = 256 << 10;
@@ -121,18 +70,36 @@ pub struct Argument<'a> {
     pub text: &'a str,
     /// The one before it.
     pub before: Option<&'a str>,
-    /// The first of the program that is no option: what git is told to do.
-    pub subcommand: Option<&'a str>,
+    /// Its number among the arguments.
+    pub at: usize,
+    /// What all of them say together.
+    pub invocation: Invocation<'a>,
 }
 
+/// Characters behind which a name begins in the ways that many programs write values.
+const MARKS: [char; 4] = ['=', ':', ',', '@'];
+
+/// Characters that stand around a name in patterns, addresses and programs in other languages, beside these.
+const FENCES: [char; 15] = [
+    '=', ':', ',', '@', '<', '>', ';', '|', '?', '#', '{', '}', '[', ']', '`',
+];
+
 impl<'a> Argument<'a> {
-    /// Everything in it that may be the name of a file: the whole, what stands between and behind `=`, `:`, `,` and `@`, what may be
-    /// attached to an option of one character (`-ofile`, `-#ofile`), and what git means by `:/name` and `:(top)name`.
+    /// Everything in it that may be the name of a file: the whole, what stands between and behind `=`, `:`, `,` and `@`, what stands
+    /// between these and `<>;|?#{}[]`, what may be attached to an option of one character (`-ofile`, `-#ofile`), and what git means
+    /// by `:/name` and `:(top)name`.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let is_odd = has_odd_parts(self.text);
+        (self.candidates()).filter(move |name| may_be_opened(name, is_odd))
+    }
+
+    fn candidates(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
-        let is_mark = |c: char| matches!(c, '=' | ':' | ',' | '@');
+        let is_mark = |c: char| MARKS.contains(&c);
         let marks = text.match_indices(is_mark);
         let behind = marks.flat_map(move |(at, _)| pieces(&text[at + 1..], is_mark));
+        let is_fenced = text.contains(FENCES);
+        let between = text.split(FENCES).filter(move |_| is_fenced);
         let has_letters = text.starts_with('-') && !text.starts_with("--");
         // With these a name has begun.
         let is_option = |c: &u8| c.is_ascii_graphic() && !matches!(c, b'/' | b'.' | b'~');
@@ -145,13 +112,14 @@ impl<'a> Argument<'a> {
         let attached = (2..letters + 2).filter_map(move |at| text.get(at..));
         pieces(text, is_mark)
             .chain(behind)
+            .chain(between)
             .chain(attached)
             .chain(from_top)
             .chain(behind_magic.filter(move |_| magic))
-            .filter(|name| may_be_opened(name))
+            .filter(|name| !name.is_empty())
     }
 
-    /// Whether there are more names in it than can be held against the rules.
+    /// Whether there are more names in it than can be held against the rules, or one that is written in signs for other characters.
     #[must_use]
     pub fn has_too_many_names(&self) -> bool {
         have_too_many_names(core::iter::once((self.text, 1)))
@@ -166,12 +134,21 @@ pub(super) fn have_too_many_names<'a>(
     let bytes: usize = texts.clone().map(|(text, _)| text.len()).sum();
     let mut left = MOST_NAMES + COST_OF_BYTE * bytes;
     for (text, directories) in texts {
+        if hides_a_name(text) {
+            return true;
+        }
         let argument = Argument {
             text,
             ..Argument::default()
         };
-        for name in argument.names() {
-            let cost = (name.len() + COST) * directories;
+        let is_odd = has_odd_parts(text);
+        for name in argument.candidates() {
+            // What is looked at to find out that it is none costs, too.
+            let cost = match may_be_opened(name, is_odd) {
+                true => (name.len() + COST) * directories,
+                false if is_odd => name.len(),
+                false => 0,
+            };
             let Some(rest) = left.checked_sub(cost) else {
                 return true;
             };
@@ -181,12 +158,39 @@ pub(super) fn have_too_many_names<'a>(
     false
 }
 
-/// Whether a system could open a file of this name.
-fn may_be_opened(name: &str) -> bool {
-    let fits = |component: &str| component.len() <= LONGEST_COMPONENT;
-    !name.is_empty()
-        && name.len() <= LONGEST_NAME
-        && (name.len() <= LONGEST_COMPONENT || name.split('/').all(fits))
+/// Whether a text is the address of a file in which characters are written as numbers (`file:///a%2Eb`).
+fn hides_a_name(text: &str) -> bool {
+    let scheme = text.match_indices(":/").any(|(at, _)| {
+        let begin = at.checked_sub(4).and_then(|begin| text.get(begin..at));
+        begin.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"))
+    });
+    scheme && text.contains('%')
+}
+
+/// Whether names in a text may be shorter than they look: git takes `.`, `..` and empty names out before it looks.
+fn has_odd_parts(text: &str) -> bool {
+    text.contains("./") || text.contains("/.") || text.contains("//")
+}
+
+/// Whether a system, or git, could open a file of this name.
+fn may_be_opened(name: &str, is_odd: bool) -> bool {
+    if name.len() <= LONGEST_COMPONENT {
+        return true;
+    }
+    if !is_odd {
+        let fits = |component: &str| component.len() <= LONGEST_COMPONENT;
+        return name.len() <= LONGEST_NAME && name.split('/').all(fits);
+    }
+    let mut kept: Vec<usize> = Vec::new();
+    for component in name.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => drop(kept.pop()),
+            component => kept.push(component.len() + 1),
+        }
+    }
+    kept.iter().sum::<usize>() <= LONGEST_NAME
+        && kept.iter().all(|length| *length <= LONGEST_COMPONENT + 1)
 }
 
 /// Whether there is anything that a program of a plan may not name by this argument: hosts do not start it with a name that they
@@ -200,66 +204,4 @@ pub fn may_be_refused(plan: &CommandPlan, program: &str, argument: &Argument<'_>
 fn pieces(text: &str, is_mark: fn(char) -> bool) -> impl Iterator<Item = &str> {
     let first = text.find(is_mark).map(|at| &text[..at]);
     core::iter::once(text).chain(first)
-}
-
-/// The first of a program's arguments that is no option.
-#[must_use]
-pub fn subcommand<'a>(arguments: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let mut arguments = arguments;
-    while let Some(argument) = arguments.next() {
-        match argument {
-            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" => drop(arguments.next()),
-            option if option.starts_with('-') => {}
-            word => return Some(word),
-        }
-    }
-    None
-}
-
-/// Whether a program may change what this argument names.
-pub(super) fn may_change(program: &str, argument: &Argument<'_>) -> bool {
-    match program {
-        "test" | "[" | "printf" | "true" | "false" | ":" => false,
-        "find" => !is_pattern_of_find(argument),
-        "tar" | "rsync" if argument.text.starts_with("--exclude=") => false,
-        "tar" if argument.before == Some("--exclude") => false,
-        "git" => may_git_change(argument),
-        program => !leaves_files_alone(program),
-    }
-}
-
-/// What `find` compares names with.
-fn is_pattern_of_find(argument: &Argument<'_>) -> bool {
-    matches!(
-        argument.before,
-        Some(
-            "-name"
-                | "-iname"
-                | "-path"
-                | "-ipath"
-                | "-wholename"
-                | "-iwholename"
-                | "-regex"
-                | "-iregex"
-        )
-    )
-}
-
-/// Git keeps its own files as it likes, but not what an argument makes it write.
-fn may_git_change(argument: &Argument<'_>) -> bool {
-    let names_repository = |text: &str| {
-        let named = |option: &&str| {
-            (text.strip_prefix(*option))
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-        };
-        REPOSITORY.iter().any(named)
-    };
-    if names_repository(argument.text) || argument.before.is_some_and(|it| REPOSITORY.contains(&it))
-    {
-        return false;
-    }
-    let is_recorded = argument.subcommand.is_some_and(|it| RECORDED.contains(&it));
-    !is_recorded
-        || argument.text.starts_with('-')
-        || argument.before.is_some_and(|it| WRITTEN.contains(&it))
 }

@@ -16,6 +16,7 @@ mod check;
 mod control;
 mod directory;
 mod expand;
+mod folders;
 mod glob;
 mod held;
 mod locale;

@@ -7,10 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use windlass_core::permission::{Argument, RefusedFile, may_be_refused, refused_file, subcommand};
+use windlass_core::permission::{
+    Argument, Invocation, RefusedFile, made_names, may_be_refused, refused_file,
+};
 use windlass_shell::{Runs, Simple, SimpleCommand, Word, commands_of};
 
-use super::{message::with_name, shell::Shell, simple::Call};
+use super::{folders::bases, message::with_name, shell::Shell, simple::Call};
 use crate::files::{Lost, followed, normalised};
 
 /// An argument of a program that names a file which it may not name.
@@ -23,6 +25,8 @@ enum Why {
     Rule(RefusedFile),
     Lost(Lost),
     TooMuch,
+    /// It may work in more folders than can be looked at.
+    TooManyFolders,
     NotText,
     /// The working directory is gone, so nobody knows where a name would lead.
     NoDirectory,
@@ -73,6 +77,7 @@ impl RefusedArgument {
                  done"
                 .to_owned(),
             Why::TooMuch => "' is more than can be held against the rules; nothing was done".to_owned(),
+            Why::TooManyFolders => "' may work in more folders than can be held against the rules; nothing was done".to_owned(),
             Why::Unread(what) => format!("' holds {what}; nothing was done"),
             Why::Option => "' would be an option among what is read, or makes one of it; nothing was done (`--` before it says that there \
                  are none)"
@@ -88,6 +93,8 @@ impl RefusedArgument {
 struct Started<'a> {
     program: &'a str,
     arguments: Vec<&'a OsString>,
+    /// So many of them are in every call: behind these stands what `xargs` reads, of which each call gets a part.
+    own: usize,
 }
 
 impl<'p> Shell<'p> {
@@ -115,6 +122,7 @@ impl<'p> Shell<'p> {
             Some(Started {
                 program: program.to_str()?,
                 arguments: arguments.iter().collect(),
+                own: arguments.len(),
             })
         });
         started(call, &name, arguments)
@@ -139,6 +147,7 @@ impl<'p> Shell<'p> {
         let started = Started {
             program: innermost.program,
             arguments: all.iter().collect(),
+            own: own.len(),
         };
         self.refused_of(&started, directory.as_deref(), &Effort::default())
     }
@@ -158,13 +167,42 @@ impl<'p> Shell<'p> {
             .map(|argument| argument.to_string_lossy())
             .collect();
         let here = directory.unwrap_or(Path::new("/"));
-        let bases = bases(program, &texts, here);
-        let subcommand = subcommand(texts.iter().map(AsRef::as_ref));
+        let words: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let Some(bases) = bases(program, &words, here) else {
+            return Some(RefusedArgument {
+                text: started.program.into(),
+                why: Why::TooManyFolders,
+            });
+        };
+        // What git is told to do must stand in the line.
+        let invocation = Invocation::of(program, words.get(..started.own).unwrap_or(&words));
+        let invocation = match started.own == words.len() {
+            true => invocation,
+            false => invocation.of_each_part(),
+        };
+        let refuses_made = |made: &String| {
+            let asked = Argument {
+                text: made,
+                ..Argument::default()
+            };
+            let paths = bases.iter().map(|base| base.join(made));
+            let why = paths.into_iter().find_map(|path| {
+                let real = followed(&path).ok()?;
+                let real = real.to_str()?;
+                refused_file(plan, program, &asked, real).map(Why::Rule)
+            })?;
+            let text = made.into();
+            Some(RefusedArgument { text, why })
+        };
+        if let Some(refused) = made_names(program, &words).iter().find_map(refuses_made) {
+            return Some(refused);
+        }
         texts.iter().enumerate().find_map(|(at, text)| {
             let asked = Argument {
                 text,
                 before: at.checked_sub(1).map(|before| texts[before].as_ref()),
-                subcommand,
+                at,
+                invocation,
             };
             let text = started.arguments[at];
             let refused = |why| {
@@ -240,79 +278,8 @@ impl Effort {
     }
 }
 
-/// Options by which programs are told to work elsewhere.
-const ELSEWHERE: [&str; 5] = ["-C", "--directory", "--work-tree", "--prefix", "--cwd"];
-
-/// Whether a word is an option behind which a program is told where to work.
-pub(super) fn leads_elsewhere(word: &OsStr) -> bool {
-    word.to_str().is_some_and(|word| {
-        let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-        ELSEWHERE.contains(&word)
-            || letters.is_some_and(|letters| letters.ends_with('C'))
-            || word.starts_with("--dir")
-    })
-}
-
-/// Programs that are told to work elsewhere in many ways: by options that stand together, are cut short, or count for what follows.
-const CHANGES_FOLDER: [&str; 7] = ["bsdtar", "gmake", "gtar", "make", "ninja", "star", "tar"];
-
 /// More names, each in each folder, than are held against the rules for one command.
 const MOST_NAMES: usize = 200_000;
-
-/// More folders than one command names.
-const MOST_FOLDERS: usize = 256;
-
-/// More folders than a program is told to work in.
-const MOST_BASES: usize = 16;
-
-/// Where the names that a program is given may begin: in the working directory, in folders where its options tell it to work, and of
-/// git at the top of the repository.
-fn bases(program: &str, arguments: &[impl AsRef<str>], directory: &Path) -> Vec<PathBuf> {
-    let mut bases = vec![directory.to_path_buf()];
-    let mut before = "";
-    for argument in arguments.iter().map(AsRef::as_ref) {
-        let attached = ELSEWHERE.iter().find_map(|option| {
-            let rest = argument.strip_prefix(option)?;
-            Some(rest.strip_prefix('=').unwrap_or(rest))
-        });
-        let folder = match ELSEWHERE.contains(&before) {
-            true => Some(argument),
-            false => attached.filter(|folder| !folder.is_empty()),
-        };
-        if let Some(folder) = folder {
-            // One behind the other (`git -C a -C b`), or each by itself.
-            let more: Vec<PathBuf> = bases.iter().map(|base| base.join(folder)).collect();
-            bases.extend(more);
-            bases.truncate(MOST_BASES);
-        }
-        before = argument;
-    }
-    if CHANGES_FOLDER.contains(&program) {
-        // In whatever way it is told so, any folder among its arguments may be the one.
-        let folders: Vec<PathBuf> = (arguments.iter())
-            .flat_map(|argument| {
-                let text = argument.as_ref();
-                [Some(text), text.split_once('=').map(|(_, value)| value)]
-            })
-            .flatten()
-            .map(|text| directory.join(text))
-            .filter(|folder| folder.is_dir())
-            .collect();
-        bases.extend(folders);
-        bases.truncate(MOST_FOLDERS);
-    }
-    if program == "git" {
-        let tops: Vec<PathBuf> = bases.iter().filter_map(|base| top_of(base)).collect();
-        bases.extend(tops);
-    }
-    bases
-}
-
-/// The folder of the repository around a folder.
-fn top_of(folder: &Path) -> Option<PathBuf> {
-    let top = folder.ancestors().find(|it| it.join(".git").exists())?;
-    (top != folder).then(|| top.to_path_buf())
-}
 
 /// What a command starts by its words, each with the arguments that no program inside it has.
 fn started<'a>(call: &'a Call<'_>, name: &'a str, arguments: &'a [OsString]) -> Vec<Started<'a>> {
@@ -350,9 +317,13 @@ fn started<'a>(call: &'a Call<'_>, name: &'a str, arguments: &'a [OsString]) -> 
     };
     all.iter()
         .enumerate()
-        .map(|(number, (program, ..))| Started {
-            program,
-            arguments: own(number),
+        .map(|(number, (program, ..))| {
+            let arguments: Vec<&OsString> = own(number);
+            Started {
+                program,
+                own: arguments.len(),
+                arguments,
+            }
         })
         .collect()
 }

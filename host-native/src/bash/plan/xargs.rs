@@ -12,7 +12,8 @@ use std::{
 use windlass_shell::{Runs, Simple, Word};
 
 use super::{
-    named::{self, RefusedArgument, base_name},
+    folders::leads_elsewhere,
+    named::{RefusedArgument, base_name},
     redirect::holding,
     shell::{Leave, Shell},
     simple::Call,
@@ -149,13 +150,11 @@ impl Options {
     /// The first argument that is an option because of what was read.
     fn option_among(&self, words: &[OsString], items: &[OsString]) -> Option<RefusedArgument> {
         let is_option = |text: &OsStr| text.len() > 1 && text.as_bytes().starts_with(b"-");
+        if let Some(option) = self.folder_option(words).filter(|_| !items.is_empty()) {
+            return Some(RefusedArgument::option(option.clone()));
+        }
         if words.iter().any(|word| word == "--") {
             return None; // behind it there are operands only
-        }
-        // Options that take what follows for the folder in which the program works: for any of the items.
-        let last = words.last().filter(|_| self.replaced.is_none());
-        if last.is_some_and(|last| named::leads_elsewhere(last)) && !items.is_empty() {
-            return last.map(|last| RefusedArgument::option(last.clone()));
         }
         let found = match &self.replaced {
             None => items.iter().find(|item| is_option(item)).cloned(),
@@ -169,6 +168,24 @@ impl Options {
             }
         };
         found.map(RefusedArgument::option)
+    }
+
+    /// The option by which an item would be the folder in which the program works: where its names begin would differ from item to
+    /// item.
+    fn folder_option<'a>(&self, words: &'a [OsString]) -> Option<&'a OsString> {
+        let Some(replaced) = &self.replaced else {
+            return words.last().filter(|last| leads_elsewhere(last));
+        };
+        let place = |word: &OsString| find(word.as_bytes(), replaced.as_bytes());
+        let attached = words.iter().find(|word| {
+            let before = place(word).map(|at| &word.as_bytes()[..at]);
+            let option = before.map(|before| before.strip_suffix(b"=").unwrap_or(before));
+            option.is_some_and(|option| leads_elsewhere(OsStr::from_bytes(option)))
+        });
+        let pairs = words.iter().zip(words.iter().skip(1));
+        let mut apart =
+            pairs.filter(|(option, word)| leads_elsewhere(option) && place(word).is_some());
+        attached.or_else(|| apart.next().map(|(option, _)| option))
     }
 }
 
