@@ -257,7 +257,8 @@ impl Search<'_> {
         replaced_by_xargs(&self.words[start..inner])
     }
 
-    /// `sh -c LINE` and nothing more: arguments would be parameters of the line.
+    /// `sh -c LINE` and nothing more: arguments would be parameters of the line. A file is a program like any other, whose name the
+    /// rules see.
     fn shell(&mut self, start: usize, end: usize) -> Result<(), Unparsed> {
         match (self.text(start + 1), self.text(start + 2)) {
             (Some("--version" | "--help"), _) if end == start + 2 => Ok(()),
@@ -278,8 +279,14 @@ impl Search<'_> {
                 Ok(())
             }
             (Some("-c"), None) if end == start + 3 => Err(Unparsed::ComputedProgram),
+            (Some(file), _) if end > start + 1 && is_script_file(file) => Ok(()),
+            (Some(options), Some(file))
+                if end > start + 2 && are_plain_options(options) && is_script_file(file) =>
+            {
+                Ok(())
+            }
             _ => Err(Unparsed::Unsupported(
-                "a shell that is given anything but `-c LINE`",
+                "a shell that is given anything but `-c LINE` or a file of its own",
             )),
         }
     }
@@ -481,4 +488,17 @@ impl Options {
             None => false,
         }
     }
+}
+
+/// Whether a shell that is given this word reads it as a file, and not its input, and finds it by itself nowhere else than there.
+fn is_script_file(word: &str) -> bool {
+    let is_path = word.contains('/') || word.ends_with(".sh") || word.ends_with(".bash");
+    let is_input = ["/dev/", "/proc/"].iter().any(|it| word.contains(it));
+    is_path && !is_input && !word.starts_with(['-', '+'])
+}
+
+/// Options of a shell that change what it says of a file, not what it runs: `-eux`, `-n`.
+fn are_plain_options(word: &str) -> bool {
+    let letters = word.strip_prefix('-').unwrap_or_default();
+    !letters.is_empty() && letters.bytes().all(|letter| b"enuvx".contains(&letter))
 }

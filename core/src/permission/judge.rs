@@ -513,7 +513,18 @@ fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
         (Mode::DontAsk, _, _) => decide(Verdict::Deny, Cause::Mode(mode)),
         (_, Some(fact), _) => decide(Verdict::Ask, Cause::OutsideWorkspace(fact.path.clone())),
         (_, None, Some(why)) => decide(Verdict::Ask, Cause::UnreadCommand(why.to_string())),
-        (_, None, None) => decide(Verdict::Ask, Cause::NoRule),
+        (_, None, None) => {
+            let unknown = call.command.and_then(CommandLine::file_of_unknown_folder);
+            let why = |name| {
+                format!(
+                    "the folder of `{name}` is not known, as a `cd` before it may fail (`&&` behind `cd` makes it known)"
+                )
+            };
+            decide(
+                Verdict::Ask,
+                unknown.map_or(Cause::NoRule, |name| Cause::UnreadCommand(why(name))),
+            )
+        }
     }
 }
 

@@ -434,3 +434,45 @@ fn perm_4_what_is_only_read_is_no_change() {
         assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
     }
 }
+
+#[test]
+fn perm_4_a_shell_with_a_file_is_a_program_like_any_other() {
+    let script = [
+        "Bash(bash b.sh)",
+        "Bash(bash -n:*)",
+        "Bash(sh ./c:*)",
+        "Bash(tail:*)",
+    ];
+    for line in [
+        "bash b.sh 2>&1 | tail -1",
+        "bash -n b.sh",
+        "sh ./c x && bash b.sh",
+    ] {
+        assert_eq!(judged(&script, &[], line), Verdict::Allow, "{line}");
+    }
+    let shells = ["Bash(bash:*)", "Bash(sh:*)", "Bash(echo:*)"];
+    for line in [
+        "echo id | bash",
+        "echo id | bash -",
+        "echo id | bash -s",
+        "echo id | bash -s b.sh",
+        "echo id | bash /dev/stdin",
+        "echo id | bash /proc/self/fd/0",
+        "echo id | bash -x /dev/fd/0",
+        "bash -i b.sh",
+        "bash -c",
+        "bash -ec 'id'",
+        "bash -xc id ./b.sh",
+        "bash --rcfile b.sh",
+        "bash --rcfile=./b.sh",
+        "bash -O extglob ./b.sh",
+        "bash npm",
+        "bash $x.sh",
+        "sh +x ./b.sh",
+        "echo ./b.sh | xargs bash",
+    ] {
+        assert_eq!(judged(&shells, &[], line), Verdict::Ask, "{line}");
+    }
+    let closed = judged(&shells, &["Read(secret.sh)"], "bash ./secret.sh");
+    assert_ne!(closed, Verdict::Allow);
+}

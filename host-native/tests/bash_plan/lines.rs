@@ -31,6 +31,11 @@ pub(crate) const LISTS: &[&str] = &[
     ": a b c > /dev/null && echo ok",
     "true x y",
     "false x || echo z",
+    "bash ./fail 3; echo $?",
+    "sh -eu ./fail 4 || echo $?",
+    "bash ./both 2>&1 | sort",
+    "bash d/../nope.sh; echo $?",
+    "bash -n ./both && echo read",
 ];
 
 pub(crate) const PIPELINES: &[&str] = &[
@@ -460,6 +465,7 @@ pub(crate) const ECHO: &[&str] = &[
 pub(crate) const PRINTF: &[&str] = &[
     "printf a",
     "printf '%s\\n' a b c",
+    "printf -- '%s\\n' a -- b",
     "echo new* \"$(printf x > new1)\"; for i in new* $(printf y > new2); do echo $i; done; rm new1 new2",
     "printf 'a\\n\\x\\u \\U'; printf '%b' 'x\\xg\\\\u\\c\\x'; echo -e '\\x'; echo $?",
     "printf '%s %s\\n' a b c",

@@ -53,22 +53,17 @@ const PLAIN_BEFORE: [&str; 17] = [
     "--version",
 ];
 
-/// Commands of git whose operands are files that it records or shows, and references: it changes none of these files.
-const RECORDED: [&str; 40] = [
-    "add",
+/// Commands of git that change no file but git's own.
+const LOOKS: [&str; 25] = [
     "blame",
-    "branch",
     "cat-file",
     "check-attr",
     "check-ignore",
-    "cherry-pick",
-    "commit",
     "describe",
     "diff",
     "diff-files",
     "diff-index",
     "diff-tree",
-    "fetch",
     "for-each-ref",
     "grep",
     "help",
@@ -76,9 +71,26 @@ const RECORDED: [&str; 40] = [
     "ls-files",
     "ls-remote",
     "ls-tree",
-    "merge",
     "merge-base",
     "name-rev",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "status",
+];
+
+/// Commands of git whose operands are files that it records, and references: it changes none of these files, but perhaps others of
+/// the work tree.
+const RECORDED: [&str; 15] = [
+    "add",
+    "branch",
+    "cherry-pick",
+    "commit",
+    "fetch",
+    "merge",
     "notes",
     "pull",
     "push",
@@ -86,14 +98,7 @@ const RECORDED: [&str; 40] = [
     "reflog",
     "remote",
     "reset",
-    "rev-list",
-    "rev-parse",
     "revert",
-    "shortlog",
-    "show",
-    "show-branch",
-    "show-ref",
-    "status",
     "tag",
 ];
 
@@ -290,12 +295,12 @@ fn may_git_change(argument: &Argument<'_>) -> bool {
         REPOSITORY.iter().any(named)
     };
     let is_named = || argument.before.is_some_and(|it| REPOSITORY.contains(&it));
-    if is_before && (names_repository(argument.text) || is_named()) {
-        return false;
+    let looks = subcommand.is_some_and(|(_, word)| LOOKS.contains(&word));
+    if is_before {
+        return !looks && !names_repository(argument.text) && !is_named();
     }
-    let is_recorded = subcommand.is_some_and(|(_, word)| RECORDED.contains(&word));
+    let is_recorded = looks || subcommand.is_some_and(|(_, word)| RECORDED.contains(&word));
     !is_recorded
         || argument.text.starts_with('-')
         || argument.before.is_some_and(|it| WRITTEN.contains(&it))
-        || is_before
 }

@@ -230,6 +230,18 @@ impl CommandLine {
         self.obstacle.as_deref()
     }
 
+    /// A file that the line writes of which the folder is not known, because a `cd` before it may fail.
+    pub(super) fn file_of_unknown_folder(&self) -> Option<&str> {
+        let unknown = (self.parts.iter()).filter(|part| part.command.folder == Folder::Unknown);
+        let mut targets = unknown.flat_map(|part| &part.command.redirections);
+        let target = targets.find(|it| {
+            it.direction == Direction::Out
+                && it.target.is_literal()
+                && !it.target.text().starts_with('/')
+        })?;
+        Some(target.target.text())
+    }
+
     /// The commands of the line as texts, for people; wrappers are left out.
     pub(super) fn commands(&self) -> impl Iterator<Item = &SimpleCommand> {
         let parts = self.parts.iter().map(|part| &part.command);
