@@ -320,7 +320,8 @@ impl Step {
 fn is_event_stream(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE);
     kind.and_then(|kind| kind.to_str().ok())
-        .is_some_and(|kind| kind.starts_with("text/event-stream"))
+        .and_then(|kind| kind.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
 /// Status and the headers the core has a use for.

@@ -6,18 +6,10 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::{REPLACEMENT, Redactor};
-
-/// The fields that hold a piece of a longer text, in the formats that are spoken.
-const TEXTS: [&[u8]; 7] = [
-    b"text",
-    b"thinking",
-    b"partial_json",
-    b"content",
-    b"reasoning_content",
-    b"reasoning",
-    b"arguments",
-];
+use super::{
+    REPLACEMENT, Redactor,
+    texts::{Name, Piece, pieces},
+};
 
 /// So much of a key says nothing about it (`sk-`): for less no event is held back. It stays before the replacement.
 const HARMLESS: usize = 4;
@@ -54,17 +46,19 @@ struct Open {
     name: Name,
     /// The beginning of the key.
     begun: Vec<u8>,
-    /// Where it stands: the held event, and how many bytes at the end of its text.
-    places: Vec<(usize, usize)>,
+    /// Where it stands, in the order of the events.
+    places: Vec<Place>,
 }
 
-/// What the events of one text have in common.
-#[derive(Debug, PartialEq, Eq)]
-struct Name {
-    /// What stands before the text.
-    before: Vec<u8>,
-    /// The numbers of the block, or of the answer and the call in it, wherever they stand.
-    numbers: Vec<u8>,
+/// The end of a text in an event that is held back.
+#[derive(Debug)]
+struct Place {
+    /// The number of the event.
+    held: usize,
+    /// Where its text ends.
+    end: usize,
+    /// So many bytes before that are of the beginning of a key.
+    count: usize,
 }
 
 impl RedactedEvents {
@@ -86,7 +80,7 @@ impl RedactedEvents {
             let event = self.incomplete.split_to(end);
             let texts = match event.len() > LONGEST_PIECE {
                 true => Vec::new(),
-                false => texts(&event),
+                false => pieces(&event),
             };
             match self.open.is_empty() && !self.ends_like_a_key(&event, &texts) {
                 true => released.extend_from_slice(&event),
@@ -112,19 +106,18 @@ impl RedactedEvents {
     }
 
     /// Whether a text of an event ends like the beginning of a key.
-    fn ends_like_a_key(&self, event: &[u8], texts: &[(usize, usize)]) -> bool {
+    fn ends_like_a_key(&self, event: &[u8], texts: &[Piece]) -> bool {
         let mut texts = texts.iter().take(MOST_TEXTS);
-        texts.any(|(start, end)| self.redactor.begun(&event[*start..*end]) > 0)
+        texts.any(|piece| self.redactor.begun(&event[piece.start..piece.end]) > 0)
     }
 
-    fn event(&mut self, mut event: Vec<u8>, texts: Vec<(usize, usize)>, released: &mut Vec<u8>) {
+    fn event(&mut self, mut event: Vec<u8>, texts: Vec<Piece>, released: &mut Vec<u8>) {
         let has_text = !texts.is_empty();
         // From the last to the first: what is written into one moves only those behind it.
-        for (start, end) in texts.into_iter().take(MOST_TEXTS).rev() {
-            self.text(&mut event, start, end);
+        for piece in texts.into_iter().take(MOST_TEXTS).rev() {
+            self.text(&mut event, piece);
         }
-        if !has_text && !is_sign_of_life(&event) {
-            // A block ends, or the response: no text goes on.
+        if !has_text && ends_texts(&event) {
             self.open.clear();
         }
         self.held.push(event);
@@ -139,11 +132,9 @@ impl RedactedEvents {
     }
 
     /// Looks at a text of an event that is about to be held.
-    fn text(&mut self, event: &mut Vec<u8>, start: usize, end: usize) {
-        let name = Name {
-            before: event[..start].to_vec(),
-            numbers: numbers(event),
-        };
+    fn text(&mut self, event: &mut Vec<u8>, piece: Piece) {
+        let Piece { start, mut end, .. } = piece;
+        let name = Name::of(event, &piece);
         let open = self.open.iter().position(|open| open.name == name);
         let mut open = match open {
             Some(open) => self.open.swap_remove(open),
@@ -156,22 +147,21 @@ impl RedactedEvents {
         let mut joined = std::mem::take(&mut open.begun);
         let earlier = joined.len();
         joined.extend_from_slice(&event[start..end]);
-        let mut end = end;
         // A key that lies in one event was found before.
         if earlier > 0
             && let Some((at, length)) = self.redactor.first(&joined)
             && at < earlier
         {
             // What stands before it was no beginning of a key after all.
-            let places: usize = open.places.iter().map(|(_, count)| count).sum();
+            let places: usize = open.places.iter().map(|place| place.count).sum();
             let mut harmless = at.saturating_sub(earlier - places);
-            for (held, count) in open.places.drain(..) {
-                let kept = harmless.min(count);
+            for place in std::mem::take(&mut open.places) {
+                let kept = harmless.min(place.count);
                 harmless -= kept;
-                shorten(&mut self.held[held], open.name.before.len(), count - kept);
+                self.shorten(place.held, place.end, place.count - kept);
             }
             let own = (at + length).saturating_sub(earlier);
-            event.splice(start..start + own, REPLACEMENT.bytes());
+            self.replace(event, start, own);
             end = end - own + REPLACEMENT.len();
             joined = event[start..end].to_vec();
         }
@@ -182,14 +172,37 @@ impl RedactedEvents {
         // Only the last places hold what is still a beginning.
         let own = begun.min(end - start);
         let mut left = begun - own;
-        for (_, count) in open.places.iter_mut().rev() {
-            *count = left.min(*count);
-            left -= *count;
+        for place in open.places.iter_mut().rev() {
+            place.count = left.min(place.count);
+            left -= place.count;
         }
-        open.places.retain(|(_, count)| *count > 0);
-        open.places.push((self.held.len(), own));
+        open.places.retain(|place| place.count > 0);
+        open.places.push(Place {
+            held: self.held.len(),
+            end,
+            count: own,
+        });
         open.begun = joined.split_off(joined.len() - begun);
         self.open.push(open);
+    }
+
+    /// Takes bytes away from the end of a text of an event that is held. Other texts of that event then end earlier.
+    fn shorten(&mut self, held: usize, end: usize, count: usize) {
+        self.held[held].drain(end - count..end);
+        let places = self.open.iter_mut().flat_map(|open| &mut open.places);
+        for place in places.filter(|place| place.held == held && place.end >= end) {
+            place.end -= count;
+        }
+    }
+
+    /// Puts the replacement in the place of bytes of the event that is about to be held.
+    fn replace(&mut self, event: &mut Vec<u8>, start: usize, count: usize) {
+        event.splice(start..start + count, REPLACEMENT.bytes());
+        let held = self.held.len();
+        let places = self.open.iter_mut().flat_map(|open| &mut open.places);
+        for place in places.filter(|place| place.held == held && place.end > start) {
+            place.end = place.end - count + REPLACEMENT.len();
+        }
     }
 
     /// Lets go what was held back. What an open text has by now begun with is gone: only what follows is looked at.
@@ -203,16 +216,11 @@ impl RedactedEvents {
     }
 }
 
-/// Takes bytes away from the end of the text that begins at `start`.
-fn shorten(event: &mut Vec<u8>, start: usize, count: usize) {
-    if let Some((_, end)) = texts(event).into_iter().find(|(begin, _)| *begin == start) {
-        event.drain(end.saturating_sub(count).max(start)..end);
-    }
-}
-
-/// A comment, or an event that only says that the connection lives.
-fn is_sign_of_life(event: &[u8]) -> bool {
-    event.starts_with(b":") || memchr::memmem::find(event, b"ping").is_some()
+/// Whether no text goes on behind an event: a block ends, or the response.
+fn ends_texts(event: &[u8]) -> bool {
+    let ends: [&[u8]; 3] = [b"_stop", b"[DONE]", b"\"finish_reason\":\""];
+    ends.iter()
+        .any(|end| memchr::memmem::find(event, end).is_some())
 }
 
 /// How far bytes were searched for the end of an event.
@@ -246,54 +254,6 @@ impl Lines {
         }
         self.searched = bytes.len();
         None
-    }
-}
-
-/// The values of the fields named `index`.
-fn numbers(event: &[u8]) -> Vec<u8> {
-    let mut numbers = Vec::new();
-    for at in memchr::memmem::find_iter(event, b"\"index\"") {
-        let behind = event[at + b"\"index\"".len()..].iter();
-        let number = behind.skip_while(|byte| matches!(byte, b':' | b' '));
-        numbers.extend(number.take_while(|byte| byte.is_ascii_digit()));
-        numbers.push(b',');
-    }
-    numbers
-}
-
-/// Where in an event the pieces of longer texts stand: begin and end of each, without quotes. Empty ones say nothing.
-fn texts(event: &[u8]) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let mut is_value = false;
-    let mut at = 0;
-    while let Some(open) = memchr::memchr(b'"', &event[at..]) {
-        let start = at + open + 1;
-        let Some(end) = end_of_string(event, start) else {
-            break;
-        };
-        if is_value && end > start {
-            found.push((start, end));
-        }
-        at = end + 1;
-        let mut behind = event[at..].iter().copied().filter(|byte| *byte != b' ');
-        // A name whose value is a string.
-        is_value = behind.next() == Some(b':')
-            && behind.next() == Some(b'"')
-            && TEXTS.contains(&&event[start..end]);
-    }
-    found
-}
-
-/// Where a string ends that begins at `start`.
-fn end_of_string(event: &[u8], start: usize) -> Option<usize> {
-    let mut at = start;
-    loop {
-        let next = at + memchr::memchr2(b'"', b'\\', &event[at..])?;
-        match event[next] {
-            b'"' => return Some(next),
-            // What is escaped ends nothing.
-            _ => at = (next + 2).min(event.len()),
-        }
     }
 }
 
@@ -390,6 +350,143 @@ mod tests {
         let clean = clean(&pieces.collect::<String>(), 64);
         assert!(clean.contains("[key]") && !clean.contains("012"), "{clean}");
         assert!(clean.ends_with("data: {\"id\": \"c\", \"choices\": [{\"index\": 0, \"delta\": {\"content\": \"[key]\"}}]}\r\n\r\n"), "{clean}");
+    }
+
+    #[test]
+    fn what_else_changes_from_event_to_event_hides_no_key() {
+        let pieces: Vec<&str> = [&KEY[..4], &KEY[4..9], &KEY[9..10], &KEY[10..]].to_vec();
+        let shapes: [fn(usize, &str) -> String; 6] = [
+            |n, text| {
+                format!("id: {n}\ndata: {{\"index\":0,\"delta\":{{\"text\":\"{text}\"}}}}\n\n")
+            },
+            |n, text| {
+                format!("data: {{\"seq\":{n},\"index\":0,\"delta\":{{\"text\":\"{text}\"}}}}\n\n")
+            },
+            |n, text| match n {
+                0 => format!(
+                    "data: {{\"index\":0,\"content_block\":{{\"type\":\"text\",\"text\":\"{text}\"}}}}\n\n"
+                ),
+                _ => format!("data: {{\"delta\":{{\"text\":\"{text}\"}},\"index\":0}}\n\n"),
+            },
+            |n, text| match n {
+                0 => format!(
+                    "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"role\":\"assistant\",\"content\":\"{text}\"}}}}]}}\n\n"
+                ),
+                _ => format!(
+                    "data: {{\"created\":{n},\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n"
+                ),
+            },
+            |n, text| match n {
+                0 => format!(
+                    "data: {{\"tool_calls\":[{{\"index\":0,\"id\":\"c\",\"function\":{{\"name\":\"f\",\"arguments\":\"{text}\"}}}}]}}\n\n"
+                ),
+                _ => format!(
+                    "data: {{\"tool_calls\":[{{\"index\":0,\"function\":{{\"arguments\":\"{text}\"}}}}]}}\n\n"
+                ),
+            },
+            |n, text| {
+                format!(
+                    "data: {{\"index\":0,\"refusal\":\"{text}\"}}\n\ndata: {{\"usage\":{n}}}\n\n"
+                )
+            },
+        ];
+        for (number, shape) in shapes.into_iter().enumerate() {
+            let shaped = pieces.iter().enumerate().map(|(n, text)| shape(n, text));
+            let clean = clean(&shaped.collect::<String>(), 64);
+            for piece in &pieces[1..] {
+                assert!(
+                    !clean.contains(&format!("\"{piece}\"")),
+                    "{number}: {clean}"
+                );
+            }
+            assert!(clean.contains(REPLACEMENT), "{number}: {clean}");
+        }
+    }
+
+    #[test]
+    fn texts_of_one_event_are_not_one_text() {
+        let event = |one: &str, two: &str| {
+            format!("data: {{\"content\":[{{\"text\":\"{one}\"}},{{\"text\":\"{two}\"}}]}}\n\n")
+        };
+        let (first, second) = KEY.split_at(10);
+        let both = [event(first, first), event(second, "no")].concat();
+        let expected = [event("", first), event(REPLACEMENT, "no")].concat();
+        assert_eq!(clean(&both, 64), expected);
+        let turned = [event(second, first), event("no", second)].concat();
+        let expected = [event(second, ""), event("no", REPLACEMENT)].concat();
+        assert_eq!(clean(&turned, 64), expected);
+        let apart = event(first, second);
+        assert_eq!(clean(&apart, 64), apart);
+    }
+
+    /// Whatever is said in turns: no text holds a key in the end, and what is no key is said.
+    #[test]
+    fn whatever_is_said_in_turns_no_text_holds_a_key() {
+        let seed: u64 = std::time::SystemTime::UNIX_EPOCH
+            .elapsed()
+            .unwrap()
+            .as_nanos() as u64;
+        let mut state = seed;
+        let mut below = |bound: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        for _ in 0..500 {
+            let mut events = String::new();
+            let mut said_before: [String; 4] = Default::default();
+            for n in 0..40 {
+                let texts: Vec<(usize, String)> = (0..1 + below(3))
+                    .map(|_| {
+                        let begin = below(KEY.len());
+                        let end = begin + below(KEY.len() - begin + 1);
+                        let text = match below(4) {
+                            0 => "no".to_owned(),
+                            1 => KEY.to_owned(),
+                            _ => KEY[begin..end].to_owned(),
+                        };
+                        (below(4), text)
+                    })
+                    .collect();
+                let blocks: Vec<String> = (texts.iter())
+                    .map(|(field, text)| {
+                        let field = ["text", "thinking", "arguments", "content"][*field];
+                        format!("{{\"{field}\":\"{text}\"}}")
+                    })
+                    .collect();
+                events.push_str(&format!(
+                    "data: {{\"n\":{n},\"of\":[{}]}}\n\n",
+                    blocks.join(",")
+                ));
+                let mut seen = [false; 4];
+                for (field, text) in texts {
+                    // The second of a name in an event is a text of its own.
+                    if !std::mem::replace(&mut seen[field], true) {
+                        said_before[field].push_str(&text);
+                    }
+                }
+            }
+            let clean = clean(&events, 1 + below(200));
+            assert!(!clean.contains(KEY), "seed {seed}");
+            let read = clean.lines().filter_map(|line| line.strip_prefix("data: "));
+            let events: Vec<Value> = read
+                .map(|data| serde_json::from_str(data).unwrap())
+                .collect();
+            for (number, field) in ["text", "thinking", "arguments", "content"]
+                .iter()
+                .enumerate()
+            {
+                let pieces = events.iter().filter_map(|event| {
+                    let of = event["of"].as_array()?;
+                    of.iter().find_map(|block| block[field].as_str())
+                });
+                let said: String = pieces.collect();
+                assert!(!said.contains(KEY), "seed {seed}: {said}");
+                let expected = said_before[number].replace(KEY, REPLACEMENT);
+                assert_eq!(said, expected, "seed {seed}");
+            }
+        }
     }
 
     #[test]

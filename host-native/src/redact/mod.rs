@@ -6,6 +6,7 @@
 //! programs that repeat what they were sent.
 
 mod events;
+mod texts;
 
 use std::{
     borrow::Cow,
@@ -169,6 +170,11 @@ fn forms(key: &str) -> Vec<Vec<u8>> {
     let mut forms = vec![key.as_bytes().to_vec()];
     let quoted = serde_json::Value::from(key).to_string();
     forms.push(quoted.as_bytes()[1..quoted.len() - 1].to_vec());
+    forms.extend([
+        json_for_pages(key, b"/", b""),
+        json_for_pages(key, b"", b"<>&'=+"),
+    ]);
+    forms.push(json_for_pages(key, b"/", b"<>&'=+"));
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let percent = |upper: bool| -> String {
         let bytes = key.bytes().map(|byte| match (is_plain(byte), upper) {
@@ -193,6 +199,22 @@ fn forms(key: &str) -> Vec<Vec<u8>> {
         }
     }
     forms
+}
+
+/// A key as JSON writers put it that think of pages: with a backslash before some characters, and others by their numbers.
+fn json_for_pages(key: &str, escaped: &[u8], numbered: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for byte in key.bytes() {
+        if numbered.contains(&byte) {
+            text.extend(format!("\\u{byte:04x}").bytes());
+            continue;
+        }
+        if escaped.contains(&byte) || matches!(byte, b'"' | b'\\') {
+            text.push(b'\\');
+        }
+        text.push(byte);
+    }
+    text
 }
 
 /// Bytes that come piece by piece and leave without keys. What may be the beginning of a key is held back until it is known.
@@ -308,6 +330,9 @@ mod tests {
             json,
             "sk-ant-api03-a%2Fb%2Bc%22d-sk-ant-0123456789".to_owned(),
             "sk-ant-api03-a%2fb%2bc%22d-sk-ant-0123456789".to_owned(),
+            r#"sk-ant-api03-a\/b+c\"d-sk-ant-0123456789"#.to_owned(),
+            r#"sk-ant-api03-a/b\u002bc\"d-sk-ant-0123456789"#.to_owned(),
+            r#"sk-ant-api03-a\/b\u002bc\"d-sk-ant-0123456789"#.to_owned(),
             KEY.bytes().map(|byte| format!("{byte:02x}")).collect(),
         ];
         for before in ["", "x", "xy", "user:"] {

@@ -1,0 +1,105 @@
+//! The pieces of longer texts in an event, found without reading it whole.
+
+/// The fields that hold a piece of a longer text, in the formats that are spoken.
+const FIELDS: [&[u8]; 8] = [
+    b"text",
+    b"thinking",
+    b"partial_json",
+    b"content",
+    b"reasoning_content",
+    b"reasoning",
+    b"refusal",
+    b"arguments",
+];
+
+/// A piece of a longer text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Where it begins in its event, behind the quote.
+    pub(super) start: usize,
+    /// Where it ends, before the quote.
+    pub(super) end: usize,
+    /// The name of its field.
+    field: &'static [u8],
+    /// So many fields of that name stand before it in its event.
+    before: usize,
+}
+
+/// What the pieces of one text have in common, whatever else their events say: running numbers, times and names change.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    field: &'static [u8],
+    before: usize,
+    /// The numbers of the block, or of the answer and the call in it, wherever they stand.
+    numbers: Vec<u8>,
+}
+
+impl Name {
+    pub(super) fn of(event: &[u8], piece: &Piece) -> Self {
+        Self {
+            field: piece.field,
+            before: piece.before,
+            numbers: numbers(event),
+        }
+    }
+}
+
+/// The values of the fields named `index`.
+fn numbers(event: &[u8]) -> Vec<u8> {
+    let mut numbers = Vec::new();
+    for at in memchr::memmem::find_iter(event, b"\"index\"") {
+        let behind = event[at + b"\"index\"".len()..].iter();
+        let number = behind.skip_while(|byte| matches!(byte, b':' | b' '));
+        numbers.extend(number.take_while(|byte| byte.is_ascii_digit()));
+        numbers.push(b',');
+    }
+    numbers
+}
+
+/// The pieces of an event, in their order. Empty ones say nothing.
+pub(super) fn pieces(event: &[u8]) -> Vec<Piece> {
+    let mut found: Vec<Piece> = Vec::new();
+    let mut named = None;
+    let mut at = 0;
+    while let Some(open) = memchr::memchr(b'"', &event[at..]) {
+        let start = at + open + 1;
+        let Some(end) = end_of_string(event, start) else {
+            break;
+        };
+        if let Some(field) = named
+            && end > start
+        {
+            let before = found.iter().filter(|piece| piece.field == field).count();
+            found.push(Piece {
+                start,
+                end,
+                field,
+                before,
+            });
+        }
+        at = end + 1;
+        let mut behind = event[at..].iter().copied().filter(|byte| *byte != b' ');
+        // A name whose value is a string.
+        let is_name = behind.next() == Some(b':') && behind.next() == Some(b'"');
+        let known = || {
+            FIELDS
+                .into_iter()
+                .find(|field| *field == &event[start..end])
+        };
+        named = is_name.then(known).flatten();
+    }
+    found
+}
+
+/// Where a string ends that begins at `start`.
+fn end_of_string(event: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    loop {
+        let next = at + memchr::memchr2(b'"', b'\\', &event[at..])?;
+        match event[next] {
+            b'"' => return Some(next),
+            // What is escaped ends nothing.
+            _ => at = (next + 2).min(event.len()),
+        }
+    }
+}
