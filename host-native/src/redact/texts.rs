@@ -58,34 +58,31 @@ fn numbers(event: &[u8]) -> Vec<u8> {
 
 /// The pieces of an event, in their order. Empty ones say nothing.
 pub(super) fn pieces(event: &[u8]) -> Vec<Piece> {
-    let mut found: Vec<Piece> = Vec::new();
-    let mut named = None;
+    let mut found = Vec::new();
+    let mut seen = [0_usize; FIELDS.len()];
+    let mut named: Option<usize> = None;
     let mut at = 0;
     while let Some(open) = memchr::memchr(b'"', &event[at..]) {
         let start = at + open + 1;
         let Some(end) = end_of_string(event, start) else {
             break;
         };
-        if let Some(field) = named
-            && end > start
-        {
-            let before = found.iter().filter(|piece| piece.field == field).count();
-            found.push(Piece {
-                start,
-                end,
-                field,
-                before,
-            });
+        if let Some(number) = named {
+            if end > start {
+                found.push(Piece {
+                    start,
+                    end,
+                    field: FIELDS[number],
+                    before: seen[number],
+                });
+            }
+            seen[number] += 1;
         }
         at = end + 1;
         let mut behind = event[at..].iter().copied().filter(|byte| *byte != b' ');
         // A name whose value is a string.
         let is_name = behind.next() == Some(b':') && behind.next() == Some(b'"');
-        let known = || {
-            FIELDS
-                .into_iter()
-                .find(|field| *field == &event[start..end])
-        };
+        let known = || FIELDS.iter().position(|field| *field == &event[start..end]);
         named = is_name.then(known).flatten();
     }
     found
