@@ -333,8 +333,9 @@ async fn what_cannot_be_sent_is_refused() {
     }
 }
 
-/// A TLS server for `127.0.0.1` that answers one request, and the authority that vouches for it.
-async fn tls_server() -> (String, String, JoinHandle<()>) {
+/// A TLS server for `127.0.0.1` that answers one request, and the authority that vouches for it. In the end it says whether it was
+/// trusted.
+async fn tls_server() -> (String, String, JoinHandle<bool>) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -357,13 +358,45 @@ async fn tls_server() -> (String, String, JoinHandle<()>) {
     let served = tokio::spawn(async move {
         let (socket, _) = listener.accept().await.unwrap();
         // A client that does not trust the certificate ends the handshake.
-        if let Ok(mut socket) = acceptor.accept(socket).await {
-            read_request(&mut socket).await;
-            let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
-            socket.write_all(reply).await.unwrap();
-        }
+        let Ok(mut socket) = acceptor.accept(socket).await else {
+            return false;
+        };
+        read_request(&mut socket).await;
+        let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+        socket.write_all(reply).await.unwrap();
+        true
     });
     (url, authority.pem(), served)
+}
+
+/// What other programs read to trust a proxy of a company.
+#[tokio::test]
+async fn the_command_trusts_what_a_variable_of_the_environment_names() {
+    let directory = tempfile::TempDir::new().unwrap();
+    for (variable, is_trusted) in [
+        ("SSL_CERT_FILE", true),
+        ("NODE_EXTRA_CA_CERTS", true),
+        ("OTHER_CERT_FILE", false),
+    ] {
+        let (url, authority, served) = tls_server().await;
+        let file = directory.path().join(variable);
+        std::fs::write(&file, authority).unwrap();
+        let asking = tokio::process::Command::new(env!("CARGO_BIN_EXE_windlass"))
+            .args(["-p", "hi", "--no-session-persistence", "--base-url", &url])
+            .env_clear()
+            .env("HOME", directory.path())
+            .env("ANTHROPIC_API_KEY", "dummy")
+            .env(variable, &file)
+            .current_dir(directory.path())
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        assert_eq!(served.await.unwrap(), is_trusted, "{variable}");
+        drop(asking);
+    }
 }
 
 #[tokio::test]
