@@ -17,7 +17,8 @@ use windlass_core::{
 };
 
 use super::{
-    ConfigNumber, ConnectionId, Effect, Ending, Engine, Input, Outcome, Output, ServerTool, Topic,
+    ConfigNumber, ConnectionId, Effect, Ending, Engine, Input, Outcome, Output, ServerTool, State,
+    Topic,
 };
 use crate::store::Lease;
 
@@ -85,7 +86,7 @@ pub trait EngineHost {
 /// answers to effects come from the host.
 ///
 /// While whoever reads is behind, inputs are taken in and answers to effects wait: an answer to a question is never kept from
-/// who waits for it. How it ended comes with the lines that were not taken by then.
+/// who waits for it. Once the engine is to stop, nobody is waited for. How it ended comes with the lines that were not taken by then.
 pub async fn drive<H: EngineHost>(
     engine: &mut Engine,
     host: &H,
@@ -140,7 +141,10 @@ pub async fn drive<H: EngineHost>(
                 None => std::future::pending().await,
             }
         });
-        let (has_lines, is_behind) = (!lines.is_empty(), lines.len() >= LINES_AHEAD);
+        let (has_lines, is_behind) = (
+            !lines.is_empty(),
+            lines.len() >= LINES_AHEAD && engine.state() != State::Stopping,
+        );
         let mut room = pin!(host.room());
         let next = poll_fn(|cx: &mut Context<'_>| {
             if has_lines && room.as_mut().poll(cx).is_ready() {

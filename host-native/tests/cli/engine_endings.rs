@@ -175,7 +175,9 @@ fn a_hook_that_hears_of_the_end_cannot_keep_an_engine_from_ending() {
 
 #[test]
 fn an_engine_whose_output_nobody_reads_can_be_told_to_end() {
-    let mut engine = Engine::in_mid_tool("");
+    // The hook of the end is waited for, and has more time than a test.
+    let hook = "cat > ended.part; mv ended.part ended.json";
+    let mut engine = Engine::with_last_hook("", hook, 1_000_000);
     // More answers than a pipe and all that waits before it can hold.
     let more = json!({"type": "control_request", "request_id": "r".repeat(1000), "request": {"subtype": "none"}});
     for _ in 0..2000 {
