@@ -33,6 +33,10 @@ pub struct CommandWord {
     /// How much of the text stands before the first part that is computed; none where all of it is written out.
     pub(crate) known: Option<usize>,
     pub(crate) names_in: Option<String>,
+    /// Nothing in it is computed but `$?`.
+    pub(crate) is_status: bool,
+    /// It begins with the home directory: `~` or `$HOME`.
+    pub(crate) is_home: bool,
 }
 
 /// A file that a redirection opens.
@@ -123,6 +127,19 @@ impl CommandWord {
         self.known.is_none()
     }
 
+    /// Whether nothing in it is computed but the status of what ran before (`$?`).
+    #[must_use]
+    pub fn is_literal_beside_status(&self) -> bool {
+        self.is_literal() || self.is_status
+    }
+
+    /// What stands behind the home directory, where the word begins with it (`~`, `$HOME`).
+    #[must_use]
+    pub fn behind_home(&self) -> Option<&str> {
+        let text = self.is_home.then_some(self.text())?;
+        Some(text.strip_prefix('~').unwrap_or(text))
+    }
+
     /// The folder whose entries it becomes, if it is a pattern over the names in one, which is written out and ends in `/` or is empty.
     /// The pattern has text in it, and none of the names begins with a dot.
     #[must_use]
@@ -172,6 +189,13 @@ impl From<&Word> for CommandWord {
             }
         }
         flat.names_in = names_in(word);
+        let is_status = |part: &Part| matches!(part, Part::Literal(_) | Part::Status);
+        flat.is_status = word.parts.iter().all(is_status);
+        flat.is_home = match word.parts.first() {
+            Some(Part::Tilde) => true,
+            Some(Part::Variable { name, .. }) => name == "HOME",
+            _ => false,
+        };
         flat
     }
 }

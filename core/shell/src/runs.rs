@@ -241,6 +241,11 @@ impl Search<'_> {
                 "`xargs` with several texts to replace",
             ));
         }
+        if self.counts_beside_replacing(start, inner) {
+            return Err(Unparsed::Unsupported(
+                "`xargs` that replaces a text and counts its arguments",
+            ));
+        }
         if let Some(replaced) = self.replaced_by_xargs(start, inner)
             && name.contains(replaced)
         {
@@ -253,6 +258,23 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Whether `-I` stands beside an option that takes its effect away: the last of them counts. One argument at a time, said before,
+    /// is what `-I` means.
+    fn counts_beside_replacing(&self, start: usize, inner: usize) -> bool {
+        let words = || (start..inner).filter_map(|at| Some((at, self.text(at)?)));
+        let Some((replacing, _)) = words().find(|(_, word)| word.starts_with("-I")) else {
+            return false;
+        };
+        words().any(|(at, word)| {
+            let is_one = match word {
+                "-n" => self.text(at + 1) == Some("1"),
+                word => matches!(word, "-n1" | "--max-args=1"),
+            };
+            let counts = ["-n", "-L", "--max-args", "--max-lines"];
+            counts.iter().any(|option| word.starts_with(option)) && !(is_one && at < replacing)
+        })
+    }
+
     fn replaced_by_xargs(&self, start: usize, inner: usize) -> Option<&str> {
         replaced_by_xargs(&self.words[start..inner])
     }
@@ -260,6 +282,9 @@ impl Search<'_> {
     /// `sh -c LINE` and nothing more: arguments would be parameters of the line. A file is a program like any other, whose name the
     /// rules see.
     fn shell(&mut self, start: usize, end: usize) -> Result<(), Unparsed> {
+        const NO_LINE: Unparsed = Unparsed::Unsupported(
+            "a shell that is given anything but `-c LINE` or a file of its own",
+        );
         match (self.text(start + 1), self.text(start + 2)) {
             (Some("--version" | "--help"), _) if end == start + 2 => Ok(()),
             (Some("-c"), Some(line)) if end == start + 3 => {
@@ -285,9 +310,15 @@ impl Search<'_> {
             {
                 Ok(())
             }
-            _ => Err(Unparsed::Unsupported(
-                "a shell that is given anything but `-c LINE` or a file of its own",
-            )),
+            (Some(options), Some("pipefail"))
+                if end > start + 3 && options.strip_suffix('o').is_some_and(are_plain_options) =>
+            {
+                match self.text(start + 3).is_some_and(is_script_file) {
+                    true => Ok(()),
+                    false => Err(NO_LINE),
+                }
+            }
+            _ => Err(NO_LINE),
         }
     }
 

@@ -100,14 +100,22 @@ pub(crate) fn closed_patterns(environment: &Environment) -> impl Iterator<Item =
     })
 }
 
-/// The patterns of what nobody may do this to: of these deny rules, and of the files of the program itself. What may be read may be
-/// copied.
+/// The patterns of what nobody may do this to: of these deny rules, of the files of the program itself, and of places that become
+/// authority and are not known by their names. What may be read may be copied.
 #[must_use]
-pub fn closed_to(access: Access, deny: &[DenyPattern], closed_places: &[String]) -> Vec<String> {
+pub fn closed_to(
+    access: Access,
+    deny: &[DenyPattern],
+    closed_places: &[String],
+    own_directories: &[String],
+) -> Vec<String> {
     let closes = |deny: &&DenyPattern| access == Access::Write || deny.access == Access::Read;
     let rules = deny.iter().filter(closes).map(|deny| deny.pattern.clone());
-    let places = closed_places.iter().map(|place| glob::escape(place));
-    rules.chain(places).collect()
+    let own = own_directories.iter().filter(|_| access == Access::Write);
+    let places = closed_places.iter().chain(own);
+    rules
+        .chain(places.map(|place| glob::escape(place)))
+        .collect()
 }
 
 /// Has the host look for what is closed below the folders among these paths that are copied, moved or removed.
@@ -117,7 +125,9 @@ pub fn look_for_closed(paths: &mut [ResolvePath], standing: &Standing<'_>) {
     }
     let deny = deny_patterns(standing);
     for asked in paths.iter_mut().filter(|asked| asked.carried) {
-        asked.closed = closed_to(asked.access, &deny, &standing.environment.closed_places);
+        let environment = standing.environment;
+        let (places, own) = (&environment.closed_places, &environment.own_directories);
+        asked.closed = closed_to(asked.access, &deny, places, own);
     }
 }
 

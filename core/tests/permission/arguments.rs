@@ -476,3 +476,112 @@ fn perm_4_a_shell_with_a_file_is_a_program_like_any_other() {
     let closed = judged(&shells, &["Read(secret.sh)"], "bash ./secret.sh");
     assert_ne!(closed, Verdict::Allow);
 }
+
+#[test]
+fn perm_4_a_redirection_is_seen_whatever_runs_and_wherever() {
+    let all = ["Bash"];
+    for line in [
+        "echo x > ~/.bashrc",
+        "echo x >> ~/.ssh/authorized_keys",
+        "echo x > $HOME/.config/git/config",
+        "cat a > ~/\".bashrc\"",
+        "echo x > \"$d/.git/config\"",
+        "cd ~; echo x > .bashrc",
+        "cd; echo x > .bashrc",
+        "cd \"$(pwd)\"; echo x > .mcp.json",
+        "cd ~/.ssh && touch y",
+        "cd \"$HOME/.ssh\" && touch y",
+        "cd ~ && cd .ssh && touch y",
+    ] {
+        assert_eq!(judged(&all, &[], line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "echo x > ~/q",
+        "cd ~ && echo x > q",
+        "cat < ~/q",
+        "cat $HOME/q",
+        "cd ~; cat q",
+    ] {
+        let denied = judged(&all, &["Edit(~/q)", "Read(~/q)"], line);
+        assert_ne!(denied, Verdict::Allow, "{line}");
+    }
+    for line in ["echo x > ~/r", "cd ~; echo x > notes", "cat $HOME/.bashrc"] {
+        let allowed = judged(&all, &["Edit(~/q)", "Read(~/q)"], line);
+        assert_eq!(allowed, Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn perm_4_a_target_is_changed_wherever_the_options_stand() {
+    let allowed = [
+        "Bash(cp:*)",
+        "Bash(git:*)",
+        "Bash(xargs:*)",
+        "Bash(echo:*)",
+        "Bash(ln:*)",
+        "Bash(install:*)",
+        "Bash(gzip:*)",
+        "Bash(patch:*)",
+        "Bash(sed:*)",
+    ];
+    for line in [
+        "cp evil .mcp.json --preserve=mode",
+        "cp evil .envrc -b",
+        "cp evil .envrc --no-preserve mode",
+        "cp evil .envrc -S ~",
+        "cp -t .git/hooks a",
+        "cp -r x/git -t .config",
+        "ln -s ../x/git .config",
+        "install a/.envrc .",
+        "git -C .git/hooks --git-dir=.. reset -q --hard",
+        "git -C .claude --git-dir=../.git reset --hard",
+        "cd .claude && git --git-dir=../.git merge x",
+        "gzip -dk -S Q .mcp.jsonQ",
+        "patch -b -B .mcp. json p.diff",
+        "patch -b -Y .mcp. json p.diff",
+        "sed -ia -ib -ic -id -ie -if -ig -ih -ijson s/y/x/ .mcp.",
+        "echo a | xargs -I{} -n2 cp {}",
+        "echo a | xargs -I{} -L1 cp {}",
+        "echo a | xargs -I{} --max-args=2 cp {}",
+        "echo a | xargs -I{} -n1 cp {}",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "cp -a a b",
+        "git -C src --git-dir=../.git log .claude",
+        "git --git-dir=.git --work-tree=. merge x",
+        "git log --grep=.bashrc",
+        "echo a | xargs -n1 -I{} echo {}",
+    ] {
+        assert_eq!(judged(&allowed, &[], line), Verdict::Allow, "{line}");
+    }
+    for line in [
+        "cp new/prod.yml conf",
+        "ln -f new/prod.yml conf",
+        "install -t conf new/prod.yml",
+    ] {
+        let denied = judged(&allowed, &["Edit(conf/**)"], line);
+        assert_ne!(denied, Verdict::Allow, "{line}");
+    }
+    let git = judged(
+        &["Bash(git diff:*)"],
+        &["Read(secret.txt)"],
+        "git diff HEAD:secret.txt..HEAD:a",
+    );
+    assert_ne!(git, Verdict::Allow);
+}
+
+#[test]
+fn perm_4_a_script_is_the_one_of_the_folder_that_the_rule_was_written_for() {
+    let script = ["Bash(bash ./run.sh)", "Bash(bash:*)"];
+    let here = judged(&script[..1], &[], "bash ./run.sh; echo $?");
+    assert_eq!(here, Verdict::Allow);
+    for line in [
+        "cd n && bash ./run.sh",
+        "cd n && bash -e run.sh",
+        "(cd n; bash ./run.sh)",
+    ] {
+        assert_eq!(judged(&script, &[], line), Verdict::Ask, "{line}");
+    }
+}

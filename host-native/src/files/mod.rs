@@ -11,6 +11,7 @@
 //! path of whatever is opened is known by construction, deny patterns are checked against that
 //! path, and nothing can be swapped between the check and the use.
 
+mod arriving;
 mod carried;
 mod error;
 mod exact;
@@ -24,6 +25,8 @@ mod tree;
 mod walk;
 mod write;
 
+#[cfg(unix)]
+pub(crate) use arriving::{Arrival, arrives};
 pub(crate) use carried::{Below, below};
 pub(crate) use grant::slashed;
 #[cfg(unix)]

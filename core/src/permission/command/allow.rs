@@ -120,11 +120,11 @@ fn may_run<'r>(
     facts: &[PathFact],
     directory: &str,
 ) -> Option<Leave<'r>> {
-    let program = part.command.words.first()?.text();
+    part.command.words.first()?;
     // In another folder a relative program is another program.
     let base = base_of(&part.command.folder, directory);
     let moved = base.is_none_or(|base| lexical("/", &base) != standing.environment.cwd);
-    let is_certain = !(moved && program.contains('/') && !program.starts_with('/'));
+    let is_certain = !(moved && is_of_the_folder(&part.command));
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));
     }
@@ -145,16 +145,31 @@ fn may_run<'r>(
     harmless.then_some(Leave::Harmless)
 }
 
+/// Whether the folder in which a command runs decides which program that is: it is named by a relative path, or is a shell that is
+/// given its file by one.
+fn is_of_the_folder(command: &SimpleCommand) -> bool {
+    let mut words = command.words.iter().map(CommandWord::text);
+    let program = words.next().unwrap_or_default();
+    let is_relative = |path: &str| !path.starts_with('/');
+    match program.rsplit('/').next() {
+        Some("sh" | "bash" | "dash") => {
+            is_relative(program) && program.contains('/')
+                || words.any(|word| !word.starts_with('-') && is_relative(word))
+        }
+        _ => program.contains('/') && is_relative(program),
+    }
+}
+
 /// What the shell does by itself if it knows the name. With a folder before it, `true` is anybody's program.
 fn builtin(command: &SimpleCommand) -> Option<&str> {
     let name = command.words.first()?;
     name.is_literal().then(|| name.text())
 }
 
-/// Whether a command writes what stands in the line, and nothing that it finds elsewhere.
+/// Whether a command writes what stands in the line and how the one before it ended, and nothing that it finds elsewhere.
 fn says_what_is_written(command: &SimpleCommand) -> bool {
     matches!(builtin(command), Some("echo" | "printf"))
-        && command.words.iter().all(CommandWord::is_literal)
+        && (command.words.iter()).all(CommandWord::is_literal_beside_status)
 }
 
 /// What changes nothing, whatever its words are.

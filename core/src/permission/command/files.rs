@@ -171,7 +171,7 @@ pub(super) fn leaves_files_alone(program: &str) -> bool {
 }
 
 /// Programs that have no option and no operand by which they write a file.
-const READING: [&str; 38] = [
+const READING: [&str; 39] = [
     "b2sum",
     "basename",
     "cd",
@@ -207,6 +207,7 @@ const READING: [&str; 38] = [
     "sha384sum",
     "sha512sum",
     "size",
+    "strings",
     "tac",
     "tr",
     "unexpand",

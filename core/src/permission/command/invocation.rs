@@ -107,6 +107,8 @@ const RECORDED: [&str; 15] = [
 pub struct Invocation<'a> {
     /// What git is told to do, and where that stands; none where it is not sure.
     subcommand: Option<(usize, &'a str)>,
+    /// Git is told which repository is meant, and not which folder it writes: that is the one in which it works.
+    writes_folder: bool,
     /// It changes nothing that it is given by name.
     only_reads: bool,
     /// It changes what it is given by name from this argument on.
@@ -124,17 +126,21 @@ impl<'a> Invocation<'a> {
         let has_long = |option: &str| arguments.iter().any(|it| is_cut_short(it, option));
         let mut invocation = Self::default();
         match program {
-            "git" => invocation.subcommand = subcommand(arguments),
+            "git" => {
+                invocation.subcommand = subcommand(arguments);
+                let names = |option: &str| arguments.iter().any(|it| is_option(it, option));
+                let writes = invocation
+                    .subcommand
+                    .is_none_or(|(_, word)| !LOOKS.contains(&word));
+                invocation.writes_folder = writes && names("--git-dir") && !names("--work-tree");
+            }
             "find" => invocation.only_reads = !find_changes(arguments),
             "sort" | "base64" | "base32" | "tree" => {
                 invocation.only_reads = !has_letter('o') && !has_long("--output");
             }
             "sed" => invocation.only_reads = !has_letter('i') && !has_long("--in-place"),
             "awk" | "gawk" | "mawk" => invocation.only_reads = awk_reads(arguments),
-            // All but the last are read.
-            "cp" if !has_letter('t') && !has_long("--target-directory") => {
-                invocation.changes_from = arguments.len().saturating_sub(1);
-            }
+            "cp" => invocation.changes_from = target_of_copy(arguments),
             _ => {}
         }
         invocation
@@ -151,6 +157,66 @@ impl Invocation<'_> {
             ..self
         }
     }
+}
+
+/// Whether a word is this option, by itself or with a value behind `=`.
+fn is_option(word: &str, option: &str) -> bool {
+    (word.strip_prefix(option)).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+}
+
+/// Options of `cp` that have no value, or only one behind `=`.
+const PLAIN_OF_COPY: [&str; 23] = [
+    "--archive",
+    "--attributes-only",
+    "--backup",
+    "--copy-contents",
+    "--debug",
+    "--dereference",
+    "--force",
+    "--interactive",
+    "--keep-directory-symlink",
+    "--link",
+    "--no-clobber",
+    "--no-dereference",
+    "--no-target-directory",
+    "--one-file-system",
+    "--parents",
+    "--preserve",
+    "--recursive",
+    "--reflink",
+    "--remove-destination",
+    "--strip-trailing-slashes",
+    "--symbolic-link",
+    "--update",
+    "--verbose",
+];
+
+/// Which argument of `cp` is the last operand: those before it are read. The first where an option may have a value in the next word,
+/// or names another target.
+fn target_of_copy(arguments: &[&str]) -> usize {
+    let mut last = 0;
+    for (at, argument) in arguments.iter().enumerate() {
+        if *argument == "--" {
+            return arguments.len() - 1;
+        }
+        let is_plain = match argument.strip_prefix("--") {
+            Some(_) => {
+                let name = argument.split('=').next().unwrap_or_default();
+                PLAIN_OF_COPY.contains(&name)
+            }
+            None => (argument.strip_prefix('-')).is_some_and(|letters| {
+                letters
+                    .bytes()
+                    .all(|letter| b"abdfHiLlnPpRrsTuvxZ".contains(&letter))
+            }),
+        };
+        match (argument.starts_with('-'), is_plain) {
+            (true, true) => {}
+            (true, false) => return 0,
+            (false, _) => last = at,
+        }
+    }
+    last
 }
 
 /// Whether a word is a long option, which may be cut short and have a value.
@@ -205,52 +271,100 @@ fn awk_reads(arguments: &[&str]) -> bool {
     })
 }
 
-/// Suffixes of which each is tried with every operand.
-const MOST_SUFFIXES: usize = 8;
+/// More names than are made of the arguments of one command.
+const MOST_MADE: usize = 4096;
 
-/// Files that a program makes beside those that it is given: by a suffix for what was there before, or by unpacking.
+/// Files that a program makes or changes beside those that it is given by name: where in a folder it puts them, by a suffix for what was
+/// there before, by unpacking, or because it works on the whole folder in which it runs (`.`). None if they are too many to be looked
+/// at.
 #[must_use]
-pub fn made_names(program: &str, arguments: &[&str]) -> Vec<String> {
-    let operands = || arguments.iter().filter(|it| !it.starts_with('-'));
+pub fn made_names(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
+    let operands: Vec<&str> = (arguments.iter().copied())
+        .filter(|it| !it.starts_with('-'))
+        .collect();
+    let mut made = Vec::new();
     match program {
         "gunzip" | "gzip" | "unxz" | "xz" | "unlzma" | "lzma" | "bunzip2" | "bzip2" | "unzstd"
         | "zstd" | "uncompress" | "unlz4" | "lz4" => {
-            let stems = operands().filter_map(|it| it.rsplit_once('.'));
-            stems.map(|(stem, _)| stem.to_string()).collect()
+            let suffixes = values(arguments, 'S', "--suffix", true);
+            for operand in &operands {
+                made.extend(operand.rsplit_once('.').map(|(stem, _)| stem.to_string()));
+                let stems = suffixes.iter().filter_map(|it| operand.strip_suffix(it));
+                made.extend(stems.map(ToString::to_string));
+            }
         }
         "sed" | "cp" | "mv" | "ln" | "install" | "patch" => {
-            let suffixes = suffixes(program, arguments);
-            let with = |suffix: &str| -> Vec<String> {
-                operands().map(|it| suffixed(it, suffix)).collect()
+            if program == "patch" {
+                let prefixes = values(arguments, 'B', "--prefix", true);
+                let of_names = values(arguments, 'Y', "--basename-prefix", true);
+                made_of_each(&mut made, &prefixes, &operands, |it, prefix| {
+                    [prefix, it].concat()
+                })?;
+                made_of_each(&mut made, &of_names, &operands, |it, prefix| {
+                    let (folder, name) = it
+                        .rsplit_once('/')
+                        .map_or(("", it), |(folder, name)| (folder, name));
+                    let folder = if folder.is_empty() {
+                        String::new()
+                    } else {
+                        [folder, "/"].concat()
+                    };
+                    [&folder, prefix, name].concat()
+                })?;
+            }
+            let suffixes = match program {
+                "sed" => values(arguments, 'i', "--in-place", false),
+                "patch" => values(arguments, 'z', "--suffix", true),
+                _ => values(arguments, 'S', "--suffix", true),
             };
-            suffixes
-                .iter()
-                .take(MOST_SUFFIXES)
-                .flat_map(|it| with(it))
-                .collect()
+            made_of_each(&mut made, &suffixes, &operands, suffixed)?;
+            if matches!(program, "cp" | "mv" | "ln" | "install") {
+                let mut targets = values(arguments, 't', "--target-directory", true);
+                targets.extend(operands.last());
+                made_of_each(&mut made, &targets, &operands, landed)?;
+            }
         }
-        _ => Vec::new(),
+        "git" if Invocation::of(program, arguments).writes_folder => made.push(".".to_string()),
+        _ => {}
     }
+    (made.len() <= MOST_MADE).then_some(made)
 }
 
-/// What may be a suffix among a program's options.
-fn suffixes<'a>(program: &str, arguments: &[&'a str]) -> Vec<&'a str> {
-    let (letter, long) = match program {
-        "sed" => ('i', "--in-place"),
-        "patch" => ('z', "--suffix"),
-        _ => ('S', "--suffix"),
-    };
+/// What is made of each operand and each of these; none if that is too much.
+fn made_of_each(
+    made: &mut Vec<String>,
+    each: &[&str],
+    operands: &[&str],
+    make: fn(&str, &str) -> String,
+) -> Option<()> {
+    if made.len() + each.len().saturating_mul(operands.len()) > MOST_MADE {
+        return None;
+    }
+    for one in each {
+        made.extend(operands.iter().map(|operand| make(operand, one)));
+    }
+    Some(())
+}
+
+/// Where an operand lies in a folder into which it is put.
+fn landed(operand: &str, folder: &str) -> String {
+    let name = operand.trim_end_matches('/').rsplit('/').next();
+    [folder, "/", name.unwrap_or_default()].concat()
+}
+
+/// The values of an option: attached to it, or where it takes that for one the next word.
+fn values<'a>(arguments: &[&'a str], letter: char, long: &str, takes_next: bool) -> Vec<&'a str> {
     let mut found = Vec::new();
     for (at, argument) in arguments.iter().enumerate() {
-        let next = arguments.get(at + 1).copied();
+        let next = || arguments.get(at + 1).copied().filter(|_| takes_next);
         if is_cut_short(argument, long) {
-            found.extend(argument.split_once('=').map(|(_, value)| value).or(next));
+            let value = argument.split_once('=').map(|(_, value)| value);
+            found.extend(value.or_else(next));
         } else if argument.starts_with('-') && !argument.starts_with("--") {
-            let attached = argument.split_once(letter).map(|(_, suffix)| suffix);
-            // A suffix of sed is never the next word.
-            found.extend(match attached {
-                Some("") if program != "sed" => next,
-                attached => attached.filter(|it| !it.is_empty()),
+            found.extend(match argument.split_once(letter) {
+                Some((_, "")) => next(),
+                Some((_, value)) => Some(value),
+                None => None,
             });
         }
     }
@@ -288,16 +402,21 @@ fn may_git_change(argument: &Argument<'_>) -> bool {
     // Behind what it is told to do these words may be anything.
     let is_before = subcommand.is_some_and(|(at, _)| argument.at < at);
     let names_repository = |text: &str| {
-        let named = |option: &&str| {
-            (text.strip_prefix(*option))
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-        };
-        REPOSITORY.iter().any(named)
+        let mut options = REPOSITORY.iter();
+        let names = options.any(|option| is_option(text, option));
+        // What it writes then is a folder, not a repository.
+        names && !(argument.invocation.writes_folder && text.starts_with("-C"))
     };
-    let is_named = || argument.before.is_some_and(|it| REPOSITORY.contains(&it));
+    let is_named = || {
+        let before = argument.before.filter(|it| REPOSITORY.contains(it));
+        before.is_some_and(names_repository)
+    };
     let looks = subcommand.is_some_and(|(_, word)| LOOKS.contains(&word));
     if is_before {
         return !looks && !names_repository(argument.text) && !is_named();
+    }
+    if looks && argument.text.starts_with('-') {
+        return is_cut_short(argument.text, "--output") || argument.text.starts_with("--output");
     }
     let is_recorded = looks || subcommand.is_some_and(|(_, word)| RECORDED.contains(&word));
     !is_recorded

@@ -8,6 +8,7 @@ mod pattern;
 mod plan;
 
 use alloc::{
+    borrow::Cow,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -103,6 +104,16 @@ impl Part {
             command,
         }
     }
+}
+
+/// Why a command names a file.
+enum Role<'a> {
+    /// By an argument.
+    Argument(Argument<'a>),
+    /// A redirection opens it.
+    Target(Direction),
+    /// Its program makes it beside those that it is given.
+    Made,
 }
 
 /// How sure it is that a rule concerns a call.
@@ -214,7 +225,12 @@ impl CommandLine {
             let words = command.words.iter().chain(targets);
             words.map(move |word| (word.text(), directories))
         });
-        have_too_many_names(texts)
+        let makes_too_many = |part: &Part| {
+            let words = part.command.words.iter().skip(1);
+            let arguments: Vec<&str> = words.map(CommandWord::text).collect();
+            made_names(part.command.program().unwrap_or_default(), &arguments).is_none()
+        };
+        have_too_many_names(texts) || self.parts.iter().any(makes_too_many)
     }
 
     /// Why its commands may not be all there are, in words; none if they are.
@@ -296,16 +312,20 @@ impl CommandLine {
         }
         self.parts.iter().find_map(|part| {
             let leaves_alone = leaves_files_alone(part.command.program().unwrap_or_default());
-            let closes = |path: &str| {
-                let mut closing = closing.iter();
-                let found = closing.find(|(rule, patterns)| {
-                    !(rule.is_edit() && leaves_alone)
-                        && patterns.iter().any(|pattern| glob::covers(pattern, path))
-                });
-                found.map(|(rule, _)| *rule)
-            };
-            self.named_paths(&part.command, standing, true, |_| true)
-                .find_map(|path| closes(&path))
+            self.find_named(
+                &part.command,
+                standing,
+                |_| true,
+                |path, role| {
+                    let is_written = matches!(role, Role::Target(Direction::Out));
+                    let mut closing = closing.iter();
+                    let found = closing.find(|(rule, patterns)| {
+                        !(rule.is_edit() && leaves_alone && !is_written)
+                            && patterns.iter().any(|pattern| glob::covers(pattern, path))
+                    });
+                    found.map(|(rule, _)| *rule)
+                },
+            )
         })
     }
 
@@ -313,12 +333,18 @@ impl CommandLine {
     pub(super) fn names_authority(&self, standing: &Standing<'_>) -> Option<String> {
         self.parts.iter().find_map(|part| {
             let program = part.command.program().unwrap_or_default();
-            let may_change = |argument: &Argument<'_>| may_change(program, argument);
-            let lands = may_change(&Argument::default());
-            let landing = part.files.landing.iter().filter(|_| lands).cloned();
-            self.named_paths(&part.command, standing, false, may_change)
-                .chain(landing)
-                .find(|path| authority::is_place(path, standing.environment))
+            let changes = |role: &Role<'_>| match role {
+                Role::Argument(argument) => may_change(program, argument),
+                Role::Target(direction) => *direction == Direction::Out,
+                Role::Made => true,
+            };
+            let is_place = |path: &str| authority::is_place(path, standing.environment);
+            let lands = may_change(program, &Argument::default());
+            let mut landing = part.files.landing.iter().filter(|_| lands);
+            let named = self.find_named(&part.command, standing, changes, |path, _| {
+                is_place(path).then(|| path.to_string())
+            });
+            named.or_else(|| landing.find(|path| is_place(path)).cloned())
         })
     }
 
@@ -329,66 +355,66 @@ impl CommandLine {
         standing: &Standing<'_>,
     ) -> Option<String> {
         self.parts.iter().find_map(|part| {
-            self.named_paths(&part.command, standing, true, |_| true)
-                .find(|path| authority::lies_in(path, places))
+            self.find_named(
+                &part.command,
+                standing,
+                |_| true,
+                |path, _| authority::lies_in(path, places).then(|| path.to_string()),
+            )
         })
     }
 
-    /// The paths that those words of a command may mean which count, and that its program makes beside them. Of what it reads from a
-    /// file only where `reads` counts.
-    fn named_paths<'a>(
-        &'a self,
-        command: &'a SimpleCommand,
-        standing: &'a Standing<'_>,
-        reads: bool,
-        counts: impl Fn(&Argument<'_>) -> bool + 'a,
-    ) -> impl Iterator<Item = String> + 'a {
-        let literal = |word: &CommandWord| word.is_literal() || word.text().starts_with("~/");
+    /// Looks at the paths that those words of a command may mean which count, and at those that its program makes beside them. Of a
+    /// word that is computed what is written in it, as if the rest was nothing: that shows the names of places wherever they are.
+    fn find_named<R>(
+        &self,
+        command: &SimpleCommand,
+        standing: &Standing<'_>,
+        counts: impl Fn(&Role<'_>) -> bool,
+        mut found: impl FnMut(&str, &Role<'_>) -> Option<R>,
+    ) -> Option<R> {
         let program = command.program().unwrap_or_default();
-        let arguments: Vec<&str> = command
-            .words
-            .iter()
-            .skip(1)
-            .map(CommandWord::text)
-            .collect();
+        let words = command.words.get(1..).unwrap_or_default();
+        let arguments: Vec<&str> = words.iter().map(CommandWord::text).collect();
         let invocation = Invocation::of(program, &arguments);
-        let made = made_names(program, &arguments);
-        let bases = self.bases(&command.folder);
-        let home = standing.environment.home.as_ref();
-        let home = home.map(|home| alloc::vec![home.clone()]);
-        let paths = move |named: &str| {
-            let (bases, path) = match (named.strip_prefix("~/"), &home) {
-                (Some(rest), Some(home)) => (home.as_slice(), rest),
-                _ => (bases.as_slice(), named),
+        let home = standing.environment.home.as_deref();
+        let bases: Vec<String> = (self.bases(&command.folder).into_iter())
+            .map(|base| from_home(&base, home).unwrap_or(base))
+            .collect();
+        let mut look = |text: &str, role: &Role<'_>| {
+            let argument = Argument {
+                text,
+                ..Argument::default()
             };
-            let paths: Vec<String> = bases.iter().map(|base| lexical(base, path)).collect();
-            paths
+            argument
+                .names()
+                .find_map(|name| match from_home(name, home) {
+                    Some(path) => found(&lexical("/", &path), role),
+                    None => (bases.iter()).find_map(|base| found(&lexical(base, name), role)),
+                })
         };
-        let of_words = command.words.windows(2).enumerate();
-        let words = of_words.filter(move |(_, pair)| literal(&pair[1]));
-        let words = words.map(move |(at, pair)| Argument {
-            text: pair[1].text(),
-            before: Some(pair[0].text()),
-            at,
-            invocation,
+        let of_words = command.words.windows(2).enumerate().find_map(|(at, pair)| {
+            let role = Role::Argument(Argument {
+                text: pair[1].text(),
+                before: Some(pair[0].text()),
+                at,
+                invocation,
+            });
+            counts(&role).then(|| look(&beginning_at_home(&pair[1]), &role))?
         });
-        let targets = command
-            .redirections
-            .iter()
-            .filter(move |it| literal(&it.target) && (reads || it.direction == Direction::Out));
-        let targets = targets.map(|redirection| Argument {
-            text: redirection.target.text(),
-            at: usize::MAX,
-            ..Argument::default()
+        if of_words.is_some() {
+            return of_words;
+        }
+        let of_targets = command.redirections.iter().find_map(|redirection| {
+            let role = Role::Target(redirection.direction);
+            counts(&role).then(|| look(&beginning_at_home(&redirection.target), &role))?
         });
-        let counting = words
-            .chain(targets)
-            .filter(move |argument| counts(argument));
-        let of_made: Vec<String> = made.iter().flat_map(|it| paths(it)).collect();
-        counting
-            .flat_map(|argument| argument.names())
-            .flat_map(paths)
-            .chain(of_made)
+        if of_targets.is_some() {
+            return of_targets;
+        }
+        // Where they are too many the line is asked about.
+        let made = made_names(program, &arguments).unwrap_or_default();
+        made.iter().find_map(|name| look(name, &Role::Made))
     }
 
     /// The directories in which a command may run: where it is not known, those that the line may have led to.
@@ -400,6 +426,20 @@ impl CommandLine {
     }
 }
 
+/// A word, with `~` in the place of the home directory if it begins with that.
+fn beginning_at_home(word: &CommandWord) -> Cow<'_, str> {
+    match word.behind_home() {
+        Some(rest) => Cow::Owned(["~", rest].concat()),
+        None => Cow::Borrowed(word.text()),
+    }
+}
+
+/// A path that begins in the home directory.
+fn from_home(path: &str, home: Option<&str>) -> Option<String> {
+    let rest = path.strip_prefix('~')?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| [home.unwrap_or("/~"), rest].concat())
+}
+
 /// Where the commands of a line may run, as far as its words show it, once it is not known which of its `cd` succeeded.
 fn bases(commands: &[SimpleCommand], directory: &str) -> Vec<String> {
     let mut bases = alloc::vec![directory.to_string()];
@@ -409,7 +449,8 @@ fn bases(commands: &[SimpleCommand], directory: &str) -> Vec<String> {
     let entered =
         commands.iter().filter_map(
             |command| match (command.program(), command.words.as_slice()) {
-                (Some("cd" | "pushd"), [_, folder]) if folder.is_literal() => Some(folder.text()),
+                (Some("cd" | "pushd"), [_]) => Some(Cow::Borrowed("~")),
+                (Some("cd" | "pushd"), [_, folder]) => Some(beginning_at_home(folder)),
                 _ => None,
             },
         );
@@ -418,7 +459,11 @@ fn bases(commands: &[SimpleCommand], directory: &str) -> Vec<String> {
             if bases.len() == MOST_BASES {
                 return bases;
             }
-            let base = lexical(&bases[at], folder);
+            let base = match (folder.starts_with(['~', '/']), bases[at].starts_with('~')) {
+                (true, _) => folder.to_string(),
+                (false, true) => [&bases[at], "/", &folder].concat(),
+                (false, false) => lexical(&bases[at], &folder),
+            };
             if !bases.contains(&base) {
                 bases.push(base);
             }

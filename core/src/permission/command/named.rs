@@ -86,7 +86,7 @@ const FENCES: [char; 15] = [
 
 impl<'a> Argument<'a> {
     /// Everything in it that may be the name of a file: the whole, what stands between and behind `=`, `:`, `,` and `@`, what stands
-    /// between these and `<>;|?#{}[]`, what may be attached to an option of one character (`-ofile`, `-#ofile`), and what git means
+    /// between these and `<>;|?#{}[]`, between `..`, what may be attached to an option of one character (`-ofile`, `-#ofile`), and what git means
     /// by `:/name` and `:(top)name`.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let is_odd = has_odd_parts(self.text);
@@ -108,6 +108,9 @@ impl<'a> Argument<'a> {
         let from_top = text.match_indices(":/").map(move |(at, _)| &text[at + 2..]);
         let behind_magic = text.match_indices(')').map(move |(at, _)| &text[at + 1..]);
         let magic = text.starts_with(':');
+        // Two revisions (`HEAD:a..HEAD:b`); folders above are no names.
+        let ranges = text.split("..").filter(move |_| text.contains(".."));
+        let ranges = ranges.flat_map(|end| [Some(end), end.rsplit_once(':').map(|(_, name)| name)]);
         // Behind each of them, as long as there are only letters before.
         let attached = (2..letters + 2).filter_map(move |at| text.get(at..));
         pieces(text, is_mark)
@@ -116,6 +119,8 @@ impl<'a> Argument<'a> {
             .chain(attached)
             .chain(from_top)
             .chain(behind_magic.filter(move |_| magic))
+            .chain(ranges.flatten())
+            .chain((text.trim().len() < text.len()).then(|| text.trim()))
             .filter(|name| !name.is_empty())
     }
 
@@ -158,13 +163,13 @@ pub(super) fn have_too_many_names<'a>(
     false
 }
 
-/// Whether a text is the address of a file in which characters are written as numbers (`file:///a%2Eb`).
+/// Whether a text is the address of a file in which characters are written as numbers (`file:///a%2Eb`), or that stands for several.
 fn hides_a_name(text: &str) -> bool {
     let scheme = text.match_indices(":/").any(|(at, _)| {
         let begin = at.checked_sub(4).and_then(|begin| text.get(begin..at));
         begin.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"))
     });
-    scheme && text.contains('%')
+    scheme && text.contains(['%', '{', '['])
 }
 
 /// Whether names in a text may be shorter than they look: git takes `.`, `..` and empty names out before it looks.

@@ -180,21 +180,29 @@ impl<'p> Shell<'p> {
             true => invocation,
             false => invocation.of_each_part(),
         };
+        let Some(made) = made_names(program, &words) else {
+            return Some(RefusedArgument {
+                text: started.program.into(),
+                why: Why::TooMuch,
+            });
+        };
         let refuses_made = |made: &String| {
             let asked = Argument {
                 text: made,
                 ..Argument::default()
             };
-            let paths = bases.iter().map(|base| base.join(made));
-            let why = paths.into_iter().find_map(|path| {
-                let real = followed(&path).ok()?;
-                let real = real.to_str()?;
-                refused_file(plan, program, &asked, real).map(Why::Rule)
+            let why = bases.iter().find_map(|base| {
+                // Whoever is to stop runs nothing more.
+                if !effort.goes_on() || self.surroundings.control.is_stopping() {
+                    return Some(Why::TooMuch);
+                }
+                let real = effort.followed(&base.join(made)).ok()?;
+                refused_file(plan, program, &asked, real.to_str()?).map(Why::Rule)
             })?;
             let text = made.into();
             Some(RefusedArgument { text, why })
         };
-        if let Some(refused) = made_names(program, &words).iter().find_map(refuses_made) {
+        if let Some(refused) = made.iter().find_map(refuses_made) {
             return Some(refused);
         }
         texts.iter().enumerate().find_map(|(at, text)| {

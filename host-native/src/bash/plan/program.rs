@@ -292,6 +292,17 @@ fn not_held(name: &OsStr, why: &NotHeld) -> Vec<u8> {
             folder,
             &format!("' holds {held}, which is closed by a rule; nothing was done"),
         ),
+        NotHeld::Lands(place) => with_name(
+            &format!("{name}: `"),
+            place.as_os_str(),
+            "' would be written, which is closed by a rule, or a place from which programs and later sessions take orders; nothing was \
+             done",
+        ),
+        NotHeld::TooMuch(target) => with_name(
+            &format!("{name}: what goes to `"),
+            target.as_os_str(),
+            "' is more than can be held against the rules, or leads nowhere; nothing was done",
+        ),
         NotHeld::Failed(error) => format!(
             "{name}: it cannot be held to what was judged: {}",
             reason(error)

@@ -20,6 +20,11 @@ use super::{
     stream::{Broken, read_all},
 };
 
+/// More items than are held against the rules.
+const MOST_ITEMS: usize = 500_000;
+
+const TOO_MANY: &str = "more items than can be held against the rules";
+
 /// How `xargs` takes its input apart, as its options say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Options {
@@ -208,6 +213,9 @@ fn delimited(bytes: Vec<u8>, end: u8) -> Result<Input, &'static str> {
         return Err("a zero byte, at which `xargs` cuts an item off");
     }
     let whole = bytes.strip_suffix(&[end]).unwrap_or(&bytes);
+    if memchr::memchr_iter(end, whole).count() >= MOST_ITEMS {
+        return Err(TOO_MANY);
+    }
     let items = match bytes.is_empty() {
         true => Vec::new(),
         false => {
@@ -226,6 +234,9 @@ fn quoted(bytes: &[u8], by_line: bool) -> Result<Input, &'static str> {
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let items = items_of(line, by_line)?;
+        if items.len() + input.items.len() > MOST_ITEMS {
+            return Err(TOO_MANY);
+        }
         if items.is_empty() {
             continue;
         }
@@ -286,7 +297,12 @@ fn items_of(line: &[u8], by_line: bool) -> Result<Vec<Vec<u8>>, &'static str> {
                 Some(0) => return Err("a zero byte, at which `xargs` cuts an item off"),
                 Some(inner) => item.get_or_insert_default().push(inner),
             },
-            byte if is_blank(byte) && !by_line => items.extend(item.take()),
+            byte if is_blank(byte) && !by_line => {
+                items.extend(item.take());
+                if items.len() > MOST_ITEMS {
+                    return Err(TOO_MANY);
+                }
+            }
             byte => item.get_or_insert_default().push(byte),
         }
     }

@@ -3,6 +3,7 @@
 use std::{
     ffi::{OsStr, OsString},
     os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
 };
 
 /// Which of them a program is.
@@ -32,7 +33,8 @@ impl Kind {
         match self {
             Self::MakeFolder => b"m",
             Self::Touch => b"dt",
-            _ => b"",
+            Self::Copy | Self::Move => b"tS",
+            Self::Remove => b"",
         }
     }
 }
@@ -42,6 +44,17 @@ pub(super) struct FileCommand<'a> {
     pub(super) kind: Kind,
     pub(super) options: Vec<&'a OsStr>,
     pub(super) operands: Vec<&'a OsStr>,
+    /// The folders that `cp` and `mv` are told to put everything into (`-t`).
+    targets: Vec<&'a OsStr>,
+}
+
+/// What goes where.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Landing {
+    /// A file or folder.
+    pub(super) source: PathBuf,
+    /// Where it will lie.
+    pub(super) target: PathBuf,
 }
 
 impl<'a> FileCommand<'a> {
@@ -50,7 +63,9 @@ impl<'a> FileCommand<'a> {
             kind,
             options: Vec::new(),
             operands: Vec::new(),
+            targets: Vec::new(),
         };
+        let goes = matches!(kind, Kind::Copy | Kind::Move);
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             match argument.as_bytes() {
@@ -59,12 +74,27 @@ impl<'a> FileCommand<'a> {
                         .operands
                         .extend(rest.by_ref().map(OsString::as_os_str));
                 }
+                [b'-', b'-', ..] => {
+                    command.options.push(argument);
+                    let (name, value) = split_at_equals(argument);
+                    let is = |option| goes && is_cut_short(name, option);
+                    if is("--target-directory") {
+                        let next = || rest.next().map(OsString::as_os_str);
+                        command.targets.extend(value.or_else(next));
+                    } else if is("--suffix") && value.is_none() {
+                        rest.next();
+                    }
+                }
                 [b'-', letters @ ..] if !letters.is_empty() => {
                     command.options.push(argument);
                     let valued = letters.iter().position(|l| kind.valued().contains(l));
                     // The value is the rest of the word, or the next one.
-                    if letters[0] != b'-' && valued == Some(letters.len() - 1) {
-                        rest.next();
+                    let value = valued.and_then(|at| match &letters[at + 1..] {
+                        [] => rest.next().map(OsString::as_os_str),
+                        attached => Some(OsStr::from_bytes(attached)),
+                    });
+                    if goes && valued.is_some_and(|at| letters[at] == b't') {
+                        command.targets.extend(value);
                     }
                 }
                 _ => command.operands.push(argument),
@@ -80,21 +110,49 @@ impl<'a> FileCommand<'a> {
 
     /// Folders that go elsewhere, or away, with all that is in them.
     pub(super) fn carried(&self) -> &[&'a OsStr] {
-        let carries = match self.kind {
-            Kind::Move => true,
-            Kind::Copy => self.takes_folders(),
-            Kind::Remove if self.takes_folders() => return &self.operands,
-            _ => false,
-        };
-        match self.operands.split_last() {
-            // The target stands among the options: all others are sources.
-            Some(_) if carries && self.names_target_before() => self.operands.as_slice(),
-            Some((_, sources)) if carries => sources,
+        match self.kind {
+            Kind::Remove if self.takes_folders() => &self.operands,
+            Kind::Move => self.sources(),
+            Kind::Copy if self.takes_folders() => self.sources(),
             _ => &[],
         }
     }
 
-    fn takes_folders(&self) -> bool {
+    /// What `cp` or `mv` takes.
+    fn sources(&self) -> &[&'a OsStr] {
+        match self.operands.split_last() {
+            Some((_, sources)) if self.targets.is_empty() => sources,
+            _ => &self.operands,
+        }
+    }
+
+    /// What `cp` or `mv` puts where, beginning in this directory.
+    pub(super) fn landings(&self, directory: &Path) -> Vec<Landing> {
+        if !matches!(self.kind, Kind::Copy | Kind::Move) {
+            return Vec::new();
+        }
+        let last = self.operands.last().filter(|_| self.targets.is_empty());
+        let is_last = last.is_some();
+        let mut landings = Vec::new();
+        for target in self.targets.iter().chain(last) {
+            let target = directory.join(target);
+            let is_whole = self.has_letter(b'T') || self.has_long("--no-target-directory");
+            let into = !is_last || target.is_dir() && !is_whole;
+            let keeps_parents = self.kind == Kind::Copy && self.has_long("--parents");
+            for source in self.sources() {
+                let target = match name_of(source) {
+                    _ if keeps_parents => target.join(without_root(source)),
+                    Some(name) if into => target.join(name),
+                    _ => target.clone(),
+                };
+                let source = directory.join(source);
+                landings.push(Landing { source, target });
+            }
+        }
+        landings
+    }
+
+    pub(super) fn takes_folders(&self) -> bool {
         let has_letter = || {
             let mut letters = [b'r', b'R', b'a'].into_iter();
             letters.any(|letter| self.has_letter(letter))
@@ -102,17 +160,76 @@ impl<'a> FileCommand<'a> {
         has_letter() || self.has_long("--recursive") || self.has_long("--archive")
     }
 
-    /// `-t FOLDER`, in any of its forms.
-    fn names_target_before(&self) -> bool {
-        self.has_letter(b't') || self.has_long("--target-directory")
-    }
-
     /// Whether it has a long option, which may be cut short and have a value.
     fn has_long(&self, option: &str) -> bool {
-        let mut options = self.options.iter().filter_map(|it| it.to_str());
-        options.any(|it| {
-            let name = it.split('=').next().unwrap_or_default();
-            name.len() > 2 && name.starts_with("--") && option.starts_with(name)
-        })
+        let mut options = self.options.iter();
+        options.any(|it| is_cut_short(split_at_equals(it).0, option))
+    }
+}
+
+fn is_cut_short(name: &[u8], option: &str) -> bool {
+    name.len() > 2 && name.starts_with(b"--") && option.as_bytes().starts_with(name)
+}
+
+/// A long option, and the value that is attached to it.
+fn split_at_equals(argument: &OsStr) -> (&[u8], Option<&OsStr>) {
+    let bytes = argument.as_bytes();
+    match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) => (&bytes[..at], Some(OsStr::from_bytes(&bytes[at + 1..]))),
+        None => (bytes, None),
+    }
+}
+
+/// The name under which an operand is put into a folder; none of `.` and `..`, of which the entries go there.
+fn name_of(operand: &OsStr) -> Option<&OsStr> {
+    let bytes = operand.as_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'/')? + 1;
+    let begin = bytes[..end].iter().rposition(|byte| *byte == b'/');
+    let name = &bytes[begin.map_or(0, |at| at + 1)..end];
+    (!matches!(name, b"." | b"..")).then(|| OsStr::from_bytes(name))
+}
+
+fn without_root(operand: &OsStr) -> &OsStr {
+    let bytes = operand.as_bytes();
+    let begin = bytes.iter().position(|byte| *byte != b'/');
+    OsStr::from_bytes(begin.map_or(&[], |at| &bytes[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_where_is_told_by_the_operands_and_options() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("d/e")).unwrap();
+        for (line, expected) in [
+            ("cp a b", &[("a", "b")][..]),
+            ("cp a d", &[("a", "d/a")]),
+            ("cp -T a d", &[("a", "d")]),
+            ("cp --no-target d/e d", &[("d/e", "d")]),
+            ("cp a/b/ c d -f", &[("a/b/", "d/b"), ("c", "d/c")]),
+            ("cp -r e/. d", &[("e/.", "d")]),
+            ("cp -r .. d", &[("..", "d")]),
+            ("cp -td a b", &[("a", "d/a"), ("b", "d/b")]),
+            ("cp -rt d a", &[("a", "d/a")]),
+            ("mv --target d a", &[("a", "d/a")]),
+            ("mv --target-directory=d a/x", &[("a/x", "d/x")]),
+            ("cp --parents a/b d", &[("a/b", "d/a/b")]),
+            ("cp -S ~ a b", &[("a", "b")]),
+            ("cp --suffix ~ a -- b", &[("a", "b")]),
+            ("cp -- -t b", &[("-t", "b")]),
+            ("rm -r a b", &[]),
+        ] {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let kind = Kind::named(&words[0]).unwrap();
+            let found = FileCommand::new(kind, &words[1..]).landings(folder.path());
+            let at = |name: &str| folder.path().join(name);
+            let expected = expected.iter().map(|(source, target)| Landing {
+                source: at(source),
+                target: at(target),
+            });
+            assert_eq!(found, expected.collect::<Vec<_>>(), "{line}");
+        }
     }
 }

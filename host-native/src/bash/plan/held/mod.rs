@@ -13,17 +13,17 @@ use std::{
 };
 
 use windlass_core::{
-    permission::closed_to,
+    permission::{Argument, closed_to, refused_file},
     tool::{Access, PlannedFile},
 };
 use windlass_shell::Runs;
 
 use self::{
-    command::{FileCommand, Kind},
+    command::{FileCommand, Kind, Landing},
     handles::{Changes, Operand},
 };
 use super::{change::Change, restriction::Restriction, shell::Shell, simple::Call};
-use crate::files::{below, normalised, resolve};
+use crate::files::{Arrival, arrives, below, normalised, resolve};
 
 /// Why a program is not started.
 pub(super) enum NotHeld {
@@ -35,6 +35,10 @@ pub(super) enum NotHeld {
     Brings(OsString, String),
     /// A folder holds a file that a rule closes.
     Holds(OsString, String),
+    /// What is copied or moved would lie in a place that nobody may change unasked.
+    Lands(PathBuf),
+    /// More is copied or moved than can be looked at.
+    TooMuch(PathBuf),
     /// The system refuses.
     Failed(std::io::Error),
 }
@@ -69,7 +73,8 @@ impl<'p> Shell<'p> {
             Kind::Copy => Access::Read,
             _ => Access::Write,
         };
-        let closed = closed_to(access, &plan.deny, &plan.closed_places);
+        let (places, own) = (&plan.closed_places, &plan.own_directories);
+        let closed = closed_to(access, &plan.deny, places, own);
         for source in command.carried() {
             // A rule is about the file itself, not about a link to its folder.
             let folder = PathBuf::from(self.directory.join(source));
@@ -82,6 +87,7 @@ impl<'p> Shell<'p> {
                 return Err(NotHeld::Holds((*source).to_owned(), held));
             }
         }
+        self.lands(&command)?;
         let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
         if !operands.all(|operand| self.is_held(operand)) {
             let by_rule = !surroundings.all_held || plain.is_none() && inner().is_none();
@@ -95,6 +101,25 @@ impl<'p> Shell<'p> {
             return Ok(None);
         }
         Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
+    }
+
+    /// Looks at the places where what is copied or moved would lie.
+    fn lands(&self, command: &FileCommand<'_>) -> Result<(), NotHeld> {
+        let plan = self.surroundings.plan;
+        let directory = self.directory.physical().map_err(NotHeld::Failed)?;
+        let whole = command.kind == Kind::Move || command.takes_folders();
+        let is_refused = |place: &Path| match place.to_str() {
+            Some(place) => refused_file(plan, "cp", &Argument::default(), place).is_some(),
+            None => !plan.deny.is_empty(),
+        };
+        for Landing { source, target } in command.landings(&directory) {
+            match arrives(&source, &target, whole, is_refused) {
+                None => {}
+                Some(Arrival::At(place)) => return Err(NotHeld::Lands(place)),
+                Some(Arrival::Unknown) => return Err(NotHeld::TooMuch(target)),
+            }
+        }
+        Ok(())
     }
 
     /// An argument that names a file of the plan and leads elsewhere now.
