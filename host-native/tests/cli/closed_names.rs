@@ -1,7 +1,7 @@
 //! Names that a program takes from its arguments in a way of its own: what it would open by them is closed all the same, and what it
 //! makes by them is a place all the same.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
 use serde_json::Value;
 
@@ -163,5 +163,89 @@ fn perm_4_no_suffix_and_no_unpacking_makes_a_place() {
             "find . -name evil -exec cp {} .mcp.json \\;",
         ],
         &[".mcp.json"],
+    );
+}
+
+/// Files that may be read and not written are not overwritten either by what is put into their folder.
+#[test]
+fn perm_4_what_is_copied_or_moved_lands_on_no_closed_file() {
+    let arrange = |work: &Path| {
+        for folder in ["conf/sub", "new/sub", "s/conf", "d"] {
+            fs::create_dir_all(work.join(folder)).unwrap();
+        }
+        fs::write(work.join("conf/prod.yml"), "prod").unwrap();
+        for name in ["new/prod.yml", "s/conf/prod.yml", "b", "new/open.yml"] {
+            fs::write(work.join(name), "evil").unwrap();
+        }
+        symlink("../conf/prod.yml", work.join("d/b")).unwrap();
+    };
+    let lines = [
+        "cp new/prod.yml conf",
+        "cp -r new/. conf",
+        "cp -rT new conf",
+        "cp -r s/conf .",
+        "cp -t conf new/prod.yml",
+        "cp --target conf new/prod.yml",
+        "(cd new && cp --parents prod.yml ../conf)",
+        "install new/prod.yml conf",
+        "ln -f new/prod.yml conf",
+        "cp b d",
+        "x=conf; cp -r new/. $x",
+        "echo new/prod.yml | xargs cp -t conf",
+        "mv new/prod.yml conf",
+    ];
+    let allowed = [
+        "Bash(cp:*)",
+        "Bash(mv:*)",
+        "Bash(install:*)",
+        "Bash(ln:*)",
+        "Bash(xargs:*)",
+        "Bash(echo:*)",
+    ];
+    for denied in ["Edit(conf/prod.yml)", "Edit(./other)"] {
+        for line in lines {
+            let mut flags = EDITS.to_vec();
+            flags.extend(["--disallowedTools", denied]);
+            for rule in &allowed[..] {
+                flags.extend(["--allowedTools", rule]);
+            }
+            let calls = [bash(line), bash("cp new/open.yml conf")];
+            let (windlass, done) = tried(arrange, &flags, &calls);
+            let expected = if denied.contains("prod") {
+                "prod"
+            } else {
+                "evil"
+            };
+            assert_eq!(windlass.file("conf/prod.yml"), expected, "{line}: {done:?}");
+            assert_eq!(windlass.file("conf/open.yml"), "evil", "{line}: {done:?}");
+        }
+    }
+    // Without a rule for commands: what the mode lets run.
+    for line in &lines[..4] {
+        let flags = [&EDITS[..], &["--disallowedTools", "Edit(conf/prod.yml)"]].concat();
+        let (windlass, done) = tried(arrange, &flags, &[bash(line)]);
+        assert_eq!(windlass.file("conf/prod.yml"), "prod", "{line}: {done:?}");
+    }
+}
+
+#[test]
+fn perm_4_xargs_gives_no_program_more_than_was_held_against_the_rules() {
+    let rules = [
+        "Bash(cat:*)",
+        "Bash(printf:*)",
+        "Bash(xargs:*)",
+        "Bash(git:*)",
+    ];
+    for line in [
+        r"printf 'a\0secret.txt' | xargs -0 -I{} -n2 cat",
+        "printf secret.txt | xargs -I{} -L1 cat",
+        "git --git-dir=kept show HEAD:secret.txt",
+        "git diff HEAD:open.txt..HEAD:secret.txt",
+    ] {
+        assert!(!shown(&rules, line).contains("SECRET"), "{line}");
+    }
+    assert_eq!(
+        shown(&rules, "printf open.txt | xargs -n1 -I{} cat {}"),
+        "open\n"
     );
 }

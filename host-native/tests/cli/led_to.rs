@@ -60,8 +60,11 @@ fn perm_4_what_the_commands_of_hooks_and_servers_name_is_a_place() {
             ("tools/fmt.sh", script),
             ("tools/server.py", ""),
             ("src.rs", ""),
+            ("e/tools/fmt.sh", "evil\n"),
+            ("x/fmt.sh", "evil\n"),
         ];
-        made(work, &["tools"], &files);
+        made(work, &["tools", "e/tools", "x"], &files);
+        symlink("tools", work.join("lk")).unwrap();
     };
     let hook = json!({"type": "command", "command": "sh -c 'cd tools && ./fmt.sh'"});
     let settings = json!({"hooks": {"PostToolUse": [{"matcher": "*", "hooks": [hook]}]}});
@@ -76,6 +79,23 @@ fn perm_4_what_the_commands_of_hooks_and_servers_name_is_a_place() {
     let names = ["tools/fmt.sh", "tools/server.py"];
     let mut calls = attempts(&names);
     calls.push(bash("rm -f tools/fmt.sh"));
+    // In a folder that is put over theirs, or takes it away.
+    calls.push(bash(
+        "mkdir -p e/tools && echo evil > e/tools/fmt.sh && echo evil > fmt.sh",
+    ));
+    for line in [
+        "cp -r e/tools .",
+        "cp -rT e .",
+        "cp -r e/. .",
+        "cp x/fmt.sh tools",
+        "cp x/fmt.sh lk",
+        "x=e; cp -r $x/tools .",
+        "rm -r tools",
+        "mv tools t2",
+        "rm -r tools; mv e/tools .",
+    ] {
+        calls.push(bash(line));
+    }
     calls.push(write("other"));
     let (windlass, done) = tried(arrange, &flags, &calls);
     untouched(&windlass, &names, &done);
@@ -83,6 +103,7 @@ fn perm_4_what_the_commands_of_hooks_and_servers_name_is_a_place() {
         windlass.workspace.path().join("tools/fmt.sh").exists(),
         "{done:?}"
     );
+    assert_eq!(windlass.file("e/tools/fmt.sh"), "evil\n", "{done:?}");
     assert_eq!(windlass.file("other"), "evil", "{done:?}");
 }
 
