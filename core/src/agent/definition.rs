@@ -9,7 +9,11 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{json::RawJson, permission::Rule, sorted::SortedMap};
+use crate::{
+    json::RawJson,
+    permission::{Mode, Rule, misspelt_tool, nearest_name},
+    sorted::SortedMap,
+};
 
 /// An agent's prompt and what it may use. Fields that this version does not know are left aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +41,9 @@ pub struct AgentDefinition {
     /// Tool rounds it may take; none is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_turns: Option<u32>,
+    /// Its permission mode, where that allows no more than the mode of its parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<Mode>,
     /// Stands at the end of its system prompt.
     #[serde(
         rename = "criticalSystemReminder_EXPERIMENTAL",
@@ -47,6 +54,24 @@ pub struct AgentDefinition {
 }
 
 impl AgentDefinition {
+    /// Reads one that a person or program wrote.
+    ///
+    /// # Errors
+    /// What is wrong, for people. A key whose name is nearly that of one which takes something away is wrong, too: the agent may
+    /// more than was meant without it.
+    pub fn read(json: &RawJson) -> Result<Self, String> {
+        const NARROWING: [&str; 4] = ["disallowedTools", "maxTurns", "permissionMode", "tools"];
+        let definition: Self = json.decode().map_err(|error| error.to_string())?;
+        let fields: SortedMap<String, serde::de::IgnoredAny> = json.decode().unwrap_or_default();
+        let near = fields.iter().find_map(|(key, _)| {
+            let meant = nearest_name(key, &NARROWING).filter(|meant| meant != key)?;
+            Some(alloc::format!(
+                "it has no field `{key}`: did you mean `{meant}`?"
+            ))
+        });
+        near.map_or(Ok(definition), Err)
+    }
+
     /// An agent with all tools and the model of its parent.
     pub fn new(description: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
@@ -81,7 +106,13 @@ impl AgentDefinition {
             }
         }
         for rule in self.disallowed_tools.iter().flatten() {
-            Rule::parse(rule).map_err(|error| fault("disallowedTools", &error.to_string()))?;
+            let wrong = |problem: &str| fault("disallowedTools", problem);
+            let rule = Rule::parse(rule).map_err(|error| wrong(&error.to_string()))?;
+            if let Some(meant) = misspelt_tool(&rule) {
+                let problem =
+                    alloc::format!("names no tool by {}: did you mean {meant}?", rule.tool());
+                return Err(wrong(&problem));
+            }
         }
         Ok(())
     }

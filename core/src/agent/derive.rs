@@ -9,7 +9,11 @@ use alloc::{
 
 use super::{Agent, AgentMcpServer};
 use crate::{
-    context::SystemPrompt, permission::Rule, spec::Spec, tool::ToolDefinition, tools::CoreTool,
+    context::SystemPrompt,
+    permission::{Narrowing, Rule},
+    spec::Spec,
+    tool::ToolDefinition,
+    tools::CoreTool,
 };
 
 /// What a call adds to an agent's definition.
@@ -57,6 +61,11 @@ impl Spec {
         if let Some(model) = &agent.definition.model {
             spec.model = model.resolve(&self.model, &self.model_aliases).to_owned();
         }
+        let narrowing = Narrowing {
+            mode: agent.definition.permission_mode,
+            ..Narrowing::default()
+        };
+        spec.permissions.mode = narrowing.mode_under(spec.permissions.mode);
         if let Some(turns) = agent.definition.max_turns {
             spec.limits.max_turns = Some(turns);
         }

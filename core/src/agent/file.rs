@@ -7,12 +7,15 @@ use alloc::{
 };
 
 use super::{Agent, AgentDefinition, AgentError, AgentMcpServer, AgentSource};
-use crate::frontmatter::{Document, Field, FrontmatterError, Mapping, Problem, Value};
+use crate::{
+    frontmatter::{Document, Field, FrontmatterError, Mapping, Problem, Value},
+    permission::Mode,
+};
 
 /// Reads an agent's file: fields at its head, its prompt below.
 ///
 /// `name` and `description` must be there; `tools`, `disallowedTools` and `skills` are lists or names with commas
-/// between; `model`, `maxTurns`, `mcpServers` and `criticalSystemReminder_EXPERIMENTAL` are as in
+/// between; `model`, `maxTurns`, `permissionMode`, `mcpServers` and `criticalSystemReminder_EXPERIMENTAL` are as in
 /// [`AgentDefinition`]. Other fields are for other readers. `file` is the file's name, for errors. Hosts read these
 /// files when a session starts, and not again.
 ///
@@ -58,18 +61,43 @@ fn read(fields: &Mapping, body: &str) -> Result<(String, AgentDefinition), Front
             FrontmatterError::at(line, Problem::Missing { key })
         })
     };
+    // What takes away counts in every spelling.
+    let listed = |key: &str, others: &[&str]| {
+        let other = others.iter().find(|other| fields.get(other).is_some());
+        fields.list(other.copied().unwrap_or(key))
+    };
     let definition = AgentDefinition {
         description: needed("description")?,
         tools: fields.list("tools")?,
-        disallowed_tools: fields.list("disallowedTools")?,
+        disallowed_tools: listed("disallowedTools", &["disallowed-tools", "disallowed_tools"])?,
         prompt: body.trim().to_owned(),
         model: text("model")?.map(Into::into),
         mcp_servers: fields.get("mcpServers").map(servers).transpose()?,
         skills: fields.list("skills")?,
         max_turns: fields.number("maxTurns")?,
+        permission_mode: mode(fields)?,
         critical_system_reminder: text("criticalSystemReminder_EXPERIMENTAL")?,
     };
     Ok((needed("name")?, definition))
+}
+
+fn mode(fields: &Mapping) -> Result<Option<Mode>, FrontmatterError> {
+    let keys = ["permissionMode", "permission-mode", "permission_mode"];
+    let Some(key) = keys.into_iter().find(|key| fields.get(key).is_some()) else {
+        return Ok(None);
+    };
+    let text = fields.text(key)?.unwrap_or_default();
+    let line = fields.get(key).map_or(1, |field| field.line);
+    match Mode::parse(text) {
+        Some(mode) => Ok(Some(mode)),
+        None => Err(FrontmatterError::at(
+            line,
+            Problem::WrongKind {
+                key: key.to_string(),
+                wanted: "a permission mode: default, acceptEdits, plan, dontAsk or bypassPermissions",
+            },
+        )),
+    }
 }
 
 /// Names, or names with their configurations.

@@ -133,8 +133,12 @@ pub fn misnamed(rules: &Rules, tools: &[&str]) -> Vec<Misnamed> {
     let deny = rules.deny.iter().map(|rule| (rule, Behavior::Deny));
     let ask = rules.ask.iter().map(|rule| (rule, Behavior::Ask));
     let misnamed = deny.chain(ask).filter_map(|(rule, behavior)| {
-        let message = unknown_tool(rule, &known)?;
-        let meant = nearest(rule.tool(), &known).map(ToOwned::to_owned);
+        // `mcp__server__` is no tool, and not the server either.
+        let server = (rule.tool().strip_suffix("__")).filter(|server| server.starts_with("mcp__"));
+        let hint = |server| format!("no tool is named {}: did you mean {server}?", rule.tool());
+        let message = (server.map(hint)).or_else(|| unknown_tool(rule, &known))?;
+        let meant = server.or_else(|| nearest_name(rule.tool(), &known));
+        let meant = meant.map(ToOwned::to_owned);
         let message = match meant {
             Some(_) => message,
             None => format!("no tool is named {}", rule.tool()),
@@ -150,6 +154,12 @@ pub fn misnamed(rules: &Rules, tools: &[&str]) -> Vec<Misnamed> {
     misnamed.collect()
 }
 
+/// The tool that a rule means whose name is nearly that of one which is known everywhere.
+pub(crate) fn misspelt_tool(rule: &Rule) -> Option<&'static str> {
+    unknown_tool(rule, &tool_name::KNOWN)?;
+    nearest_name(rule.tool(), &tool_name::KNOWN)
+}
+
 fn invalid(problem: &str, placed: Placed<'_>, tools: &[&str]) -> String {
     let tool = placed
         .entry
@@ -158,7 +168,7 @@ fn invalid(problem: &str, placed: Placed<'_>, tools: &[&str]) -> String {
         .next()
         .unwrap_or_default()
         .trim();
-    match nearest(tool, tools).filter(|near| *near != tool) {
+    match nearest_name(tool, tools).filter(|near| *near != tool) {
         Some(near) => format!("{problem}; did you mean {near}?"),
         None => problem.to_owned(),
     }
@@ -174,7 +184,7 @@ fn unknown_tool(rule: &Rule, tools: &[&str]) -> Option<String> {
     if known {
         return None;
     }
-    let hint = match nearest(name, tools) {
+    let hint = match nearest_name(name, tools) {
         Some(near) => format!("did you mean {near}?"),
         None => format!("the tools are {}", tools.join(", ")),
     };
@@ -182,12 +192,13 @@ fn unknown_tool(rule: &Rule, tools: &[&str]) -> Option<String> {
 }
 
 /// The known name that a misspelt one is nearest to, if it is near at all.
-fn nearest<'a>(name: &str, tools: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest_name<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |tool: &&'a str| {
         let (name, tool_name) = (name.to_ascii_lowercase(), tool.to_ascii_lowercase());
         (distance(&name, &tool_name), *tool)
     };
-    let (least, tool) = tools.iter().map(distance).min()?;
+    let (least, tool) = known.iter().map(distance).min()?;
     (least <= 2 && least < name.len()).then_some(tool)
 }
 

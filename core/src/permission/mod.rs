@@ -44,7 +44,8 @@ pub use judge::{
     CallFacts, CallSubject, Cause, Decision, HookVerdict, PathFact, RuleName, Scope, Verdict, judge,
 };
 pub use layer::{Layer, LayerError, Layered, PermissionSettings, RuleEntry, all_faults};
-pub use lint::{Fault, Finding, Misnamed, lint, misnamed};
+pub(crate) use lint::misspelt_tool;
+pub use lint::{Fault, Finding, Misnamed, lint, misnamed, nearest_name};
 pub use narrowing::Narrowing;
 pub use rule::{NamePattern, Rule, RuleError, RuleValue, Rules, Specifier};
 pub use source::{Behavior, Source};

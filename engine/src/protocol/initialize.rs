@@ -102,11 +102,11 @@ impl Initialize {
         unusable.extend(faults);
         for (name, definition) in self.agents.iter().flatten() {
             let what = format!("the agent {name}");
-            match definition.decode::<AgentDefinition>() {
+            match AgentDefinition::read(definition) {
                 // It may have been narrower than the agent that had its name.
-                Err(error) => unusable.push(Unusable {
+                Err(reason) => unusable.push(Unusable {
                     what,
-                    reason: error.to_string(),
+                    reason,
                     judges: true,
                 }),
                 Ok(read) => match Agent::new(name, read) {

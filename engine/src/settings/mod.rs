@@ -10,10 +10,12 @@
 //!
 //! Single values come from the strongest source that has them; `env` is merged by its names; rules, directories and hooks of
 //! all sources count. Policy and flag are read whatever sources are selected (Agent SDK reference, `SettingSource`).
-//! Keys that nobody here knows are tolerated; a key of the wrong kind is an error, and then no file is used.
+//! Keys that nobody here knows are tolerated, but for names that are nearly those by which something is forbidden; a key of the wrong
+//! kind is an error, and then no file is used.
 
 mod change;
 mod hooks;
+mod misspelt;
 mod pretty;
 mod read;
 mod sandbox;

@@ -2,7 +2,7 @@
 
 use windlass_core::{RawJson, permission::Source};
 
-use super::{Settings, SourcedSettings};
+use super::{Settings, SourcedSettings, misspelt::misspelt_key};
 use crate::path::TextPath;
 
 /// How deep settings may nest.
@@ -23,6 +23,9 @@ impl SourcedSettings {
         }
         if !raw.is_object() {
             return Err("settings are a JSON object".into());
+        }
+        if let Some(problem) = misspelt_key(&raw) {
+            return Err(problem);
         }
         Ok(Self {
             source,

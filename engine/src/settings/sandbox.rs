@@ -165,6 +165,27 @@ pub fn unknown_sandbox_keys(settings: &RawJson) -> Vec<String> {
 }
 
 impl SandboxSettings {
+    /// Reads them as `--sandbox` has them: a JSON object with no key that nobody knows.
+    ///
+    /// # Errors
+    /// What is wrong, for people: what is misspelt would not be confined.
+    pub fn parse(json: &str) -> Result<Self, String> {
+        let settings = serde_json::from_str(json).map_err(|error| {
+            format!("the settings of the sandbox are a JSON object such as {{\"enabled\": true}} ({error})")
+        })?;
+        let whole = RawJson::parse(format!("{{\"sandbox\": {json}}}"));
+        let unknown = whole
+            .map(|it| unknown_sandbox_keys(&it))
+            .unwrap_or_default();
+        match unknown.as_slice() {
+            [] => Ok(settings),
+            unknown => Err(format!(
+                "the settings of the sandbox have no `{}`; docs/sandbox.md lists them",
+                unknown.join("`, `").replace("sandbox.", "")
+            )),
+        }
+    }
+
     /// Settings with the sandbox on, and everything else as it is by default.
     #[must_use]
     pub fn on() -> Self {

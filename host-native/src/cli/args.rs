@@ -268,7 +268,7 @@ pub(crate) struct PermissionArgs {
     pub(crate) trust: bool,
 
     /// How commands are confined by the operating system: settings as JSON, such as '{"enabled": true}'.
-    #[arg(long, value_name = "JSON", value_parser = sandbox)]
+    #[arg(long, value_name = "JSON", value_parser = SandboxSettings::parse)]
     pub(crate) sandbox: Option<SandboxSettings>,
 
     /// More directories the tools may work in.
@@ -382,26 +382,6 @@ fn mode(name: &str) -> Result<Mode, String> {
         let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::name).collect();
         format!("the modes are {}", names.join(", "))
     })
-}
-
-fn sandbox(json: &str) -> Result<SandboxSettings, String> {
-    let mut unknown = Vec::new();
-    let mut read = serde_json::Deserializer::from_str(json);
-    let settings = serde_ignored::deserialize(&mut read, |path| unknown.push(path.to_string()));
-    let settings = settings.and_then(|settings| read.end().map(|()| settings));
-    let settings = settings.map_err(|error| {
-        format!(
-            "the settings of the sandbox are a JSON object such as {{\"enabled\": true}} ({error})"
-        )
-    })?;
-    // What is misspelled would not be confined.
-    match unknown.as_slice() {
-        [] => Ok(settings),
-        unknown => Err(format!(
-            "the settings of the sandbox have no `{}`; docs/sandbox.md lists them",
-            unknown.join("`, `")
-        )),
-    }
 }
 
 fn dollars(text: &str) -> Result<Usd, String> {

@@ -403,9 +403,7 @@ fn agents_of_flag(json: Option<&str>, spec: &mut Spec) -> Result<(), StartError>
         serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
     for (name, definition) in definitions {
         let of_agent = |reason: String| wrong(format!("the agent {name}: {reason}"));
-        let definition = definition
-            .decode::<AgentDefinition>()
-            .map_err(|error| of_agent(error.to_string()))?;
+        let definition = AgentDefinition::read(&definition).map_err(of_agent)?;
         let agent = AgentSpec::new(&name, definition);
         spec.agents
             .add(agent.map_err(|error| of_agent(error.to_string()))?);

@@ -197,6 +197,7 @@ impl Launch {
                 client.push_str(&format!(", {what}/{value}"));
             }
         }
+        let sandbox = flags.sandbox.take();
         Self {
             flags,
             cwd: None,
@@ -210,7 +211,7 @@ impl Launch {
             trust: ProjectTrust::default(),
             tells_refusals: true,
             has_person: true,
-            sandbox: None,
+            sandbox,
             price_files: Vec::new(),
             recording: None,
             states,

@@ -82,7 +82,8 @@ impl RedactedEvents {
                 true => Vec::new(),
                 false => pieces(&event),
             };
-            match self.open.is_empty() && !self.ends_like_a_key(&event, &texts) {
+            let may_go = self.open.is_empty() && !self.ends_like_a_key(&event, &texts);
+            match may_go || texts.is_empty() && is_sign_of_life(&event) {
                 true => released.extend_from_slice(&event),
                 false => self.event(event.to_vec(), texts, &mut released),
             }
@@ -221,6 +222,11 @@ fn ends_texts(event: &[u8]) -> bool {
     let ends: [&[u8]; 3] = [b"_stop", b"[DONE]", b"\"finish_reason\":\""];
     ends.iter()
         .any(|end| memchr::memmem::find(event, end).is_some())
+}
+
+/// A comment, or an event that only says that the connection lives: it waits for no other.
+fn is_sign_of_life(event: &[u8]) -> bool {
+    event.starts_with(b":") || memchr::memmem::find(event, b"\"ping\"").is_some()
 }
 
 /// How far bytes were searched for the end of an event.

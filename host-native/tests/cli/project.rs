@@ -301,6 +301,20 @@ fn what_flags_bring_along_is_refused_where_it_cannot_be_read() {
         (&["--mcp-config", "{\"mcpServers\": 7}"][..], "--mcp-config"),
         (&["--mcp-config", "nowhere.json"], "nowhere.json"),
         (&["--agents", "[]"], "--agents"),
+        (
+            &[
+                "--agents",
+                r#"{"a": {"description": "d", "prompt": "p", "disallowedTools": ["bash"]}}"#,
+            ],
+            "did you mean Bash?",
+        ),
+        (
+            &[
+                "--agents",
+                r#"{"a": {"description": "d", "prompt": "p", "permissionMode": "plam"}}"#,
+            ],
+            "plam",
+        ),
         (&["--fork-session"], "--fork-session needs"),
         (
             &["-c", "--session-id", "0b1f6c3e-5d2a-4f8e-9a57-1c2d3e4f5a6b"],

@@ -201,6 +201,19 @@ fn conf_1_settings_that_cannot_be_used_begin_nothing() {
             3,
             "disableBypassPermissionsMode",
         ),
+        (
+            r#"{"permissions": {"Deny": ["Bash"]}}"#,
+            &[],
+            3,
+            "permissions.deny",
+        ),
+        (r#"{"Sandbox": {"enabled": true}}"#, &[], 3, "`sandbox`"),
+        (
+            r#"{"permissions": {"deny": ["mcp__x__"]}}"#,
+            &[],
+            3,
+            "did you mean mcp__x?",
+        ),
         ("{}", &["--setting-sources", "users"], 2, "users"),
         ("{}", &["--settings", "none.json"], 3, "none.json"),
     ] {

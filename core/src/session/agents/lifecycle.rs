@@ -177,7 +177,7 @@ impl Session {
         let place = &child.thread.spec.environment.cwd;
         spec.environment.cwd.clone_from(place);
         child.thread.spec = Arc::new(spec);
-        child.thread.narrowing = narrowing(input);
+        child.thread.narrowing = narrowing(input, &child.facts.agent);
         // What it chose for itself was for the task before, as what it took over from its parent.
         child.thread.chosen = Chosen::default();
         // Tools and model may be others now.

@@ -221,18 +221,20 @@ impl Child {
             agent_id: facts.id.clone(),
             agent_type: facts.agent.name.clone(),
         });
-        thread.narrowing = narrowing(&facts.task);
+        thread.narrowing = narrowing(&facts.task, &facts.agent);
         thread.left.clone_from(&parent.left);
         Self { thread, facts }
     }
 }
 
-/// What a task's own mode takes away. Tools and further deny rules are in the thread's spec.
-fn narrowing(task: &TaskInput) -> Option<Narrowing> {
-    task.mode.map(|mode| Narrowing {
-        mode: Some(mode),
+/// What the modes of an agent and of its task take away. Tools and further deny rules are in the thread's spec.
+fn narrowing(task: &TaskInput, agent: &Agent) -> Option<Narrowing> {
+    let of = |mode| Narrowing {
+        mode,
         ..Narrowing::default()
-    })
+    };
+    let both = of(agent.definition.permission_mode).further(&of(task.mode));
+    both.mode.is_some().then_some(both)
 }
 
 /// Tokens of all kinds.

@@ -138,24 +138,29 @@ fn sub_2_an_agents_permissions_are_those_of_the_session() {
 
 #[test]
 fn tool_25_a_mode_of_its_own_only_narrows() {
-    let mut bench = Bench::new(spec(vec![tool("Write"), reads("Look")]));
-    bench.prompt("go");
-    reply(
-        &mut bench,
-        0,
-        &Reply::message(&[task("t1", "general-purpose", json!({"mode": "plan"}))]),
-    );
-    reply(
-        &mut bench,
-        1,
-        &Reply::message(&[tool_use("w", "Write", json!({}))]),
-    );
-    let (_, body) = request(&bench, 1);
-    assert!(
-        body["messages"][2].to_string().contains("plan mode"),
-        "{body}"
-    );
-    assert_eq!(bench.session.mode(), Mode::BypassPermissions);
+    let general = ("general-purpose", json!({"mode": "plan"}));
+    let defined_so = ("own", json!({}));
+    // What is wider than the other is not taken.
+    let both = ("own", json!({"mode": "bypassPermissions"}));
+    for (agent, input) in [general, defined_so, both] {
+        let mut spec = spec(vec![tool("Write"), reads("Look")]);
+        defined(
+            &mut spec,
+            &json!({"description": "d", "prompt": "p", "permissionMode": "plan"}),
+        );
+        let mut bench = Bench::new(spec);
+        bench.prompt("go");
+        let started = task("t1", agent, input);
+        reply(&mut bench, 0, &Reply::message(&[started]));
+        let write = tool_use("w", "Write", json!({}));
+        reply(&mut bench, 1, &Reply::message(&[write]));
+        let (_, body) = request(&bench, 1);
+        assert!(
+            body["messages"][2].to_string().contains("plan mode"),
+            "{agent}: {body}"
+        );
+        assert_eq!(bench.session.mode(), Mode::BypassPermissions);
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ use windlass_core::{
 };
 
 pub use self::value::{effort, rules_of};
+use crate::settings::SandboxSettings;
 
 /// Whose API a model server speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -83,6 +84,8 @@ pub struct Flags {
     pub max_budget: Option<Usd>,
     /// `--permission-mode`.
     pub permission_mode: Option<Mode>,
+    /// `--sandbox`: how commands are confined.
+    pub sandbox: Option<SandboxSettings>,
     /// `--permission-prompt-tool`: `stdio` for the SDK itself, else the name of an MCP tool.
     pub permission_prompt_tool: Option<String>,
     /// `--allow-dangerously-skip-permissions`: the mode may be changed to bypassPermissions.
@@ -152,6 +155,14 @@ pub struct FlagError {
 }
 
 impl FlagError {
+    /// A flag that is nearly another one, by which something is forbidden.
+    fn unknown(word: &str, meant: &str) -> Self {
+        Self {
+            flag: String::new(),
+            problem: format!("the option {word} is not known: did you mean --{meant}?"),
+        }
+    }
+
     fn stray(word: &str) -> Self {
         Self {
             flag: String::new(),

@@ -3,9 +3,11 @@
 use windlass_core::{
     hook::input::SetupTrigger,
     money::Usd,
-    permission::Mode,
+    permission::{Mode, nearest_name},
     spec::{Thinking, ThinkingDisplay},
 };
+
+use crate::settings::SandboxSettings;
 
 use super::{
     FlagError, Flags, Provider,
@@ -47,6 +49,9 @@ impl Flags {
             };
             let name = &spelled(name);
             let Some(takes) = takes(name) else {
+                if let Some(meant) = nearest_name(name, &FORBIDDING) {
+                    return Err(FlagError::unknown(word, meant));
+                }
                 flags.unknown.push(word.clone());
                 // What it takes is not known: all that could be meant for it is.
                 if given.is_none() {
@@ -165,6 +170,7 @@ impl Flags {
                     wrong(format!("takes {}, not `{text}`", names.join(", ")))
                 })?);
             }
+            "sandbox" => self.sandbox = Some(SandboxSettings::parse(&text).map_err(wrong)?),
             "permission-prompt-tool" => self.permission_prompt_tool = some(text),
             "allow-dangerously-skip-permissions" => self.allow_bypass = true,
             "dangerously-skip-permissions" => self.bypass = true,
@@ -221,6 +227,18 @@ impl Flags {
         Ok(())
     }
 }
+
+/// Flags that forbid or confine something: what is nearly one of these is no flag of a later SDK.
+const FORBIDDING: [&str; 8] = [
+    "disallowed-tools",
+    "managed-settings",
+    "max-budget-usd",
+    "max-turns",
+    "permission-mode",
+    "sandbox",
+    "setting-sources",
+    "settings",
+];
 
 /// The name of a flag as it is matched here: `allowedTools` is `allowed-tools`, which the SDKs write both.
 fn spelled(name: &str) -> String {
@@ -286,6 +304,7 @@ fn takes(name: &str) -> Option<Takes> {
         | "settings"
         | "managed-settings"
         | "project-config-root"
+        | "sandbox"
         | "channels"
         | "plugin-dir"
         | "plugin-dir-no-mcp"

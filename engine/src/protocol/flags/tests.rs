@@ -256,6 +256,22 @@ fn what_cannot_be_followed_names_the_flag() {
             "option '--thinking-display': takes summarized",
         ),
         (
+            &["--sandbox=garbage"],
+            "option '--sandbox': the settings of",
+        ),
+        (
+            &["--sandbox", r#"{"enabledd": true}"#],
+            "option '--sandbox': the settings of the sandbox have no `enabledd`",
+        ),
+        (
+            &["--disallowedTool", "Bash"],
+            "the option --disallowedTool is not known: did you mean --disallowed-tools?",
+        ),
+        (
+            &["--setting={}"],
+            "the option --setting={} is not known: did you mean --settings?",
+        ),
+        (
             &["--permission-prompts=me"],
             "option '--permission-prompts': takes host",
         ),

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsStr,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 /// Options by which programs are told to work elsewhere.
@@ -93,6 +93,13 @@ pub(super) fn bases(program: &str, arguments: &[&str], directory: &Path) -> Opti
         bases.extend(tops);
     }
     Some(bases)
+}
+
+/// Whether git would take a folder for a repository without a work tree around it: which folder the names in it mean, only its
+/// settings say.
+pub(super) fn is_repository_of_elsewhere(folder: &Path) -> bool {
+    let is_named_git = folder.components().next_back() == Some(Component::Normal(".git".as_ref()));
+    !is_named_git && folder.join("HEAD").exists() && folder.join("objects").is_dir()
 }
 
 /// The folder of the repository around a folder.

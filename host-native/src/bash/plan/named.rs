@@ -12,7 +12,12 @@ use windlass_core::permission::{
 };
 use windlass_shell::{Runs, Simple, SimpleCommand, Word, commands_of};
 
-use super::{folders::bases, message::with_name, shell::Shell, simple::Call};
+use super::{
+    folders::{bases, is_repository_of_elsewhere},
+    message::with_name,
+    shell::Shell,
+    simple::Call,
+};
 use crate::files::{Lost, followed, normalised};
 
 /// An argument of a program that names a file which it may not name.
@@ -27,6 +32,8 @@ enum Why {
     TooMuch,
     /// It may work in more folders than can be looked at.
     TooManyFolders,
+    /// It works in a repository of which nobody knows which folder it is about.
+    OtherRepository,
     NotText,
     /// The working directory is gone, so nobody knows where a name would lead.
     NoDirectory,
@@ -78,6 +85,9 @@ impl RefusedArgument {
                 .to_owned(),
             Why::TooMuch => "' is more than can be held against the rules; nothing was done".to_owned(),
             Why::TooManyFolders => "' may work in more folders than can be held against the rules; nothing was done".to_owned(),
+            Why::OtherRepository => "' is a repository without a folder of its files around it, so its names cannot be held against the \
+                 rules; nothing was done"
+                .to_owned(),
             Why::Unread(what) => format!("' holds {what}; nothing was done"),
             Why::Option => "' would be an option among what is read, or makes one of it; nothing was done (`--` before it says that there \
                  are none)"
@@ -174,6 +184,13 @@ impl<'p> Shell<'p> {
                 why: Why::TooManyFolders,
             });
         };
+        let elsewhere = bases.iter().find(|base| is_repository_of_elsewhere(base));
+        if let Some(base) = elsewhere.filter(|_| program == "git" && !plan.deny.is_empty()) {
+            return Some(RefusedArgument {
+                text: base.into(),
+                why: Why::OtherRepository,
+            });
+        }
         // What git is told to do must stand in the line.
         let invocation = Invocation::of(program, words.get(..started.own).unwrap_or(&words));
         let invocation = match started.own == words.len() {

@@ -79,6 +79,20 @@ fn blocks_that_are_said_in_turns_are_not_mixed_up() {
 }
 
 #[test]
+fn signs_of_life_hold_nothing_up_and_take_no_room() {
+    let pieces = block(0, &format!("a {KEY} b"), 1);
+    let ping = "event: ping\ndata: {\"type\": \"ping\"}\n\n: alive\n\n".repeat(50);
+    let clean = clean(&pieces.join(&ping), 64);
+    let said = said(&clean, 0);
+    assert_eq!(
+        said,
+        format!("a s{REPLACEMENT} b").replace("s[", "["),
+        "{said}"
+    );
+    assert_eq!(clean.matches(": alive").count(), 50 * (pieces.len() - 1));
+}
+
+#[test]
 fn both_formats_of_events_are_known() {
     let pieces = KEY.as_bytes().chunks(5).map(|piece| {
         let text = std::str::from_utf8(piece).unwrap();

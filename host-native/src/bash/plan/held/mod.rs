@@ -108,9 +108,9 @@ impl<'p> Shell<'p> {
         let plan = self.surroundings.plan;
         let directory = self.directory.physical().map_err(NotHeld::Failed)?;
         let whole = command.kind == Kind::Move || command.takes_folders();
-        let is_refused = |place: &Path| match place.to_str() {
-            Some(place) => refused_file(plan, "cp", &Argument::default(), place).is_some(),
-            None => !plan.deny.is_empty(),
+        let is_refused = |place: &Path| {
+            let place = place.to_string_lossy();
+            refused_file(plan, "cp", &Argument::default(), &place).is_some()
         };
         for Landing { source, target } in command.landings(&directory) {
             match arrives(&source, &target, whole, is_refused) {
