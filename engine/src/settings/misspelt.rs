@@ -19,7 +19,8 @@ const OF_PERMISSIONS: [&str; 6] = [
 ];
 
 /// What people call rules to deny.
-const DENYING: [&str; 5] = [
+const DENYING: [&str; 6] = [
+    "denied",
     "block",
     "disallow",
     "disallowed",
