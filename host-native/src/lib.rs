@@ -108,6 +108,7 @@ mod redact;
 pub mod sandbox;
 pub mod settings;
 pub mod store;
+mod surroundings;
 mod text_path;
 #[cfg(feature = "engine")]
 #[doc(hidden)]

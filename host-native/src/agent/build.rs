@@ -20,9 +20,9 @@ use windlass_core::{
 };
 
 use super::{
-    Agent, AgentBuilder, BuildError, McpServer, Parts, Words,
+    Agent, AgentBuilder, BuildError, McpServer, Parts,
     builtin::{Offered, Selection},
-    places,
+    places, settings,
 };
 use crate::{
     host::{RunTool, Transport},
@@ -30,6 +30,7 @@ use crate::{
     os,
     sandbox::{Lack, Sandbox, in_words},
     store::SharedStore,
+    surroundings::Words,
 };
 
 impl AgentBuilder {
@@ -42,7 +43,14 @@ impl AgentBuilder {
         self.resumes.check(self.store.is_some())?;
         let mut spec = std::mem::take(&mut self.spec);
         spec.persist = self.store.is_some();
-        let environment = self.environment()?;
+        let cwd = real_directory("cwd", self.cwd.as_deref().unwrap_or(Path::new(".")))?;
+        let mut surroundings = self.take_surroundings(Path::new(&cwd))?;
+        let mut warnings = Vec::new();
+        #[cfg(all(unix, feature = "mcp"))]
+        if let Some(surroundings) = &surroundings {
+            warnings.extend(self.start_servers(surroundings, Path::new(&cwd)));
+        }
+        let environment = self.environment(cwd)?;
         let layered = self.layered(&environment)?;
         let environment = with_directories(environment, &layered.directories);
         spec.permissions = self.permission_policy(spec.permissions, layered)?;
@@ -51,12 +59,16 @@ impl AgentBuilder {
             spec.limits.max_budget = Some(dollars(given)?);
         }
         spec.system = self.system(spec.system);
+        spec.environment = environment;
+        if let Some(surroundings) = &mut surroundings {
+            warnings.extend(settings::apply(surroundings, &mut spec));
+        }
         for (name, definition) in std::mem::take(&mut self.agents) {
             spec.agents.add(Definition::new(&name, definition)?);
         }
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let has_all_builtin = self.builtin == Selection::All;
-        let (sandbox, sandbox_lacks) = self.confined(&environment)?;
+        let (sandbox, sandbox_lacks) = self.confined(&spec.environment)?;
         let (offered, plugins) = self.offered(sandbox.as_ref())?;
         spec.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
         spec.environment = Environment {
@@ -64,7 +76,7 @@ impl AgentBuilder {
             plugins,
             mcp_servers,
             api_key_source: key_source.to_owned(),
-            ..environment
+            ..spec.environment
         };
         if let Some(style) = &spec.output_style {
             spec.environment.output_style.clone_from(&style.name);
@@ -107,6 +119,7 @@ impl AgentBuilder {
                 resumes: self.resumes,
                 seed: self.seed,
                 sandbox_lacks,
+                warnings,
             }),
         })
     }
@@ -206,7 +219,7 @@ impl AgentBuilder {
     ) -> Result<(Vec<Offered>, Vec<PluginInfo>), BuildError> {
         let mut components = std::mem::take(&mut self.components);
         let builtin = std::mem::replace(&mut self.builtin, Selection::None);
-        let mut offered = builtin.take(&mut components, sandbox)?;
+        let mut offered = builtin.take(&mut components, sandbox, &self.variables)?;
         let (of_files, plugins) = components.of_files()?;
         offered.extend(of_files);
         let default_ms = u32::try_from(self.tool_timeout.as_millis()).unwrap_or(u32::MAX);
@@ -259,8 +272,8 @@ impl AgentBuilder {
         }
     }
 
-    fn environment(&self) -> Result<Environment, BuildError> {
-        let cwd = self.cwd.as_deref().unwrap_or(Path::new("."));
+    /// What the session runs in, in this directory.
+    fn environment(&self, cwd: String) -> Result<Environment, BuildError> {
         let directories: Result<Vec<String>, BuildError> = self
             .directories
             .iter()
@@ -271,7 +284,6 @@ impl AgentBuilder {
             let real = fs::canonicalize(&home).unwrap_or(home);
             real.display().to_string()
         });
-        let cwd = real_directory("cwd", cwd)?;
         let in_git = Path::new(&cwd)
             .ancestors()
             .any(|dir| dir.join(".git").exists());

@@ -9,7 +9,7 @@ use windlass_core::{
     spec::SpecError,
 };
 
-use crate::{http::EndpointError, sandbox::SandboxError};
+use crate::{http::EndpointError, sandbox::SandboxError, settings::SettingsError};
 
 /// An agent that cannot be built as it was described: what is wrong, where, and what to do about it.
 #[derive(thiserror::Error)]
@@ -69,6 +69,9 @@ pub enum BuildError {
         /// The name.
         name: String,
     },
+    /// A settings file that cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
     /// An agent that cannot be started as it is defined.
     #[error(transparent)]
     Subagent(#[from] AgentError),

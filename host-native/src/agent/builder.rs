@@ -21,7 +21,11 @@ use windlass_engine::transcript::Which;
 
 use super::{
     BuildError, HookContext, IntoHookAnswer, McpServer, MessageCallback, RecordTo, Tool,
-    begin::Resumes, builtin::Selection, components::Components, hook::HookClosure,
+    begin::Resumes,
+    builtin::Selection,
+    components::Components,
+    hook::HookClosure,
+    settings::{ReadSettings, Variables},
 };
 use crate::{
     host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
@@ -36,7 +40,8 @@ use crate::{
 /// What is not said: the model is [`DEFAULT_MODEL`](windlass_core::spec::DEFAULT_MODEL); there is no system prompt;
 /// **no built-in tool** is there, only what is added; every call needs
 /// permission, and without [`on_permission`](Self::on_permission) what no rule allows is denied; there is no limit of
-/// turns or money; the working directory is that of the process; settings files are not read, and no transcript is
+/// turns or money; the working directory is that of the process; settings files are not read
+/// ([`setting_sources`](Self::setting_sources) reads them), and no transcript is
 /// written unless [`store`](Self::store) says where.
 #[must_use = "a builder does nothing until `build`"]
 pub struct AgentBuilder {
@@ -68,6 +73,9 @@ pub struct AgentBuilder {
     pub(super) budget: Option<f64>,
     pub(super) price_files: Vec<PathBuf>,
     pub(super) sandbox: SandboxSettings,
+    pub(super) settings: ReadSettings,
+    /// What settings set for the programs that are started.
+    pub(super) variables: Variables,
     pub(super) cwd: Option<PathBuf>,
     pub(super) directories: Vec<PathBuf>,
     pub(super) own_directories: Vec<PathBuf>,
@@ -110,6 +118,8 @@ impl AgentBuilder {
             budget: None,
             price_files: Vec::new(),
             sandbox: SandboxSettings::default(),
+            settings: ReadSettings::default(),
+            variables: Variables::new(),
             cwd: None,
             directories: Vec::new(),
             own_directories: Vec::new(),

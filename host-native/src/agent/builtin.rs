@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::tool::ToolDefinition;
 
-use super::{BuildError, components::Components};
+use super::{BuildError, components::Components, settings::Variables};
 #[cfg(unix)]
 use crate::bash::Bash;
 use crate::{host::RunTool, sandbox::Sandbox};
@@ -29,14 +29,15 @@ impl Selection {
         self,
         components: &mut Components,
         sandbox: Option<&Sandbox>,
+        variables: &Variables,
     ) -> Result<Vec<Offered>, BuildError> {
         let names = match self {
             Self::None => return Ok(Vec::new()),
             Self::Named(names) if names.is_empty() => return Ok(Vec::new()),
-            Self::All => return all(components, sandbox),
+            Self::All => return all(components, sandbox, variables),
             Self::Named(names) => names,
         };
-        let all = all(components, sandbox)?;
+        let all = all(components, sandbox, variables)?;
         let is_known = |name: &&String| all.iter().any(|tool| tool.definition.name == **name);
         if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
             let known: Vec<&str> = all.iter().map(|t| t.definition.name.as_str()).collect();
@@ -53,21 +54,28 @@ impl Selection {
 }
 
 /// Every built-in tool, in the order in which they are offered.
-fn all(components: &mut Components, sandbox: Option<&Sandbox>) -> Result<Vec<Offered>, BuildError> {
+fn all(
+    components: &mut Components,
+    sandbox: Option<&Sandbox>,
+    variables: &Variables,
+) -> Result<Vec<Offered>, BuildError> {
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut tools = components.built_in()?;
     #[cfg(unix)]
-    tools.push(match sandbox {
-        None => Offered {
-            definition: Bash::definition(),
-            runner: Arc::new(Bash::new()),
-        },
-        Some(sandbox) => Offered {
-            definition: Bash::definition_in(sandbox),
-            runner: Arc::new(Bash::new().confined_by(sandbox.clone())),
-        },
-    });
+    {
+        let bash = Bash::new().with_variables(variables);
+        tools.push(match sandbox {
+            None => Offered {
+                definition: Bash::definition(),
+                runner: Arc::new(bash),
+            },
+            Some(sandbox) => Offered {
+                definition: Bash::definition_in(sandbox),
+                runner: Arc::new(bash.confined_by(sandbox.clone())),
+            },
+        });
+    }
     #[cfg(not(unix))]
-    let _ = sandbox;
+    let _ = (sandbox, variables);
     Ok(tools)
 }

@@ -41,7 +41,7 @@ mod prompt_queue;
 mod run;
 mod schema;
 mod session;
-mod started;
+mod settings;
 mod tool;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -55,7 +55,6 @@ use windlass_core::{
 };
 
 use self::begin::Resumes;
-pub(crate) use self::started::Words;
 pub use self::{
     build_error::BuildError,
     builder::AgentBuilder,
@@ -108,9 +107,16 @@ struct Parts {
     resumes: Resumes,
     seed: Option<[u8; 32]>,
     sandbox_lacks: Vec<Lack>,
+    warnings: Vec<String>,
 }
 
 impl Agent {
+    /// What settings and the project's files say and does not count, and why: sentences for the person.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.parts.warnings
+    }
+
     /// What this kernel does not give of that which [`AgentBuilder::sandbox`] asks for. Where it is more than Landlock, commands
     /// are not confined.
     #[must_use]

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    path::PathBuf,
 };
 
 use windlass_core::{
@@ -20,14 +21,16 @@ use windlass_engine::{
         resolved_model,
     },
     protocol::{PROTOCOL_VERSION, flags::Provider, initialize::output_format},
+    settings::SettingSources,
 };
 
-use super::{launch::Launch, own_places, server_config::read_config, surroundings::Surroundings};
+use super::launch::Launch;
 use crate::{
     Agent, BuildError,
     http::Auth,
     sandbox::{Sandbox, SandboxError, in_words},
     settings::SettingsError,
+    surroundings::{Surroundings, SurroundingsError, Whereabouts, own_places, read_config},
 };
 
 /// Why an engine cannot start. Nothing was written; it is for standard error.
@@ -84,6 +87,15 @@ pub enum StartError {
     Build(#[from] BuildError),
 }
 
+impl From<SurroundingsError> for StartError {
+    fn from(error: SurroundingsError) -> Self {
+        match error {
+            SurroundingsError::Settings(error) => error.into(),
+            SurroundingsError::Permissions(problem) => Self::Permissions(problem),
+        }
+    }
+}
+
 /// What sessions are made of.
 pub(super) struct Blueprint {
     pub(super) agent: Agent,
@@ -105,13 +117,9 @@ pub(super) fn blueprint(
     let mut warnings = Vec::new();
     let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
-    let mut surroundings = Surroundings::read(
-        launch,
-        &launch.directory(),
-        request.settings.as_ref().map(RawJson::get),
-        request.managed_settings.as_ref().map(RawJson::get),
-    )?;
-    warnings.extend(surroundings.apply(&mut spec)?);
+    let mut surroundings = Surroundings::read(whereabouts(launch, request)?)?;
+    warnings.extend(surroundings.apply_permissions(&mut spec)?);
+    warnings.extend(surroundings.apply(&mut spec));
     warnings.extend(rules_of_unknown_tools(&spec)?);
     warnings.extend(
         flags
@@ -119,7 +127,13 @@ pub(super) fn blueprint(
             .iter()
             .map(|flag| format!("--{flag} has no effect: there is no such thing here")),
     );
-    warnings.extend(own_places::add(launch, &surroundings, &mut spec));
+    let named = flags.settings.iter().chain(&flags.mcp_configs).cloned();
+    let files: Vec<String> = named
+        .filter(|text| !text.trim_start().starts_with('{'))
+        .collect();
+    let servers = (flags.mcp_configs.iter()).filter_map(|text| read_config(text).ok());
+    let servers = servers.flat_map(|servers| servers.into_values());
+    warnings.extend(own_places(&surroundings, &files, servers, &mut spec));
     let sandbox = sandbox(launch, &surroundings, &mut spec, &mut warnings)?;
     if let Some(model) = &flags.model {
         spec.model = resolved_model(&spec, model);
@@ -175,6 +189,35 @@ pub(super) fn blueprint(
         surroundings,
         sandbox,
         warnings,
+    })
+}
+
+/// Where settings and the project's files are.
+pub(super) fn whereabouts<'a>(
+    launch: &'a Launch,
+    request: &'a ConfigureRequest,
+) -> Result<Whereabouts<'a>, StartError> {
+    let flags = &launch.flags;
+    let sources = match &flags.setting_sources {
+        None => SettingSources::ALL,
+        Some(names) => {
+            SettingSources::parse(&names.join(",")).map_err(|error| StartError::Flag {
+                flag: "setting-sources",
+                reason: error.to_string(),
+            })?
+        }
+    };
+    let project = flags.project_config_root.as_ref().map(PathBuf::from);
+    let settings = request.settings.as_ref().map(RawJson::get);
+    let managed = request.managed_settings.as_ref().map(RawJson::get);
+    Ok(Whereabouts {
+        config: launch.config.clone(),
+        home: launch.home.as_deref(),
+        project: project.unwrap_or_else(|| launch.directory()),
+        sources,
+        trust: launch.trust,
+        settings: settings.or(flags.settings.as_deref()),
+        managed: managed.or(flags.managed_settings.as_deref()),
     })
 }
 

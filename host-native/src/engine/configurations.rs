@@ -17,13 +17,13 @@ use windlass_engine::machine::{ConfigNumber, Configuration, ConfigureRequest};
 
 use super::{
     build::{Blueprint, StartError, agent, blueprint},
-    hooks::{Commands, commands},
     launch::Launch,
 };
 use crate::{
     Agent,
     host::{NativeHost, RunTool},
     settings::{SettingsPlaces, write_permission_updates, write_settings},
+    surroundings::Commands,
     worktree::GitWorktrees,
 };
 
@@ -91,7 +91,7 @@ impl Configurations {
         Runners {
             native: native.with_worktrees(self.worktrees.clone()),
             bash: bash(blueprint),
-            commands: commands(&blueprint.surroundings),
+            commands: blueprint.surroundings.commands(),
         }
     }
 

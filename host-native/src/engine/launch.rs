@@ -25,6 +25,7 @@ use crate::{
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
     redact::Redactor,
     store::{ConfigDir, FileStore, SharedStore, git_branch},
+    surroundings::ProjectTrust,
 };
 
 /// OpenAI's own server.
@@ -36,19 +37,6 @@ const BACKGROUND_CEILING: Duration = Duration::from_secs(600);
 /// How long commands may take that hear of a session's end, where nothing else is said: an SDK ends an engine by force after
 /// two seconds.
 const LAST_HOOKS: Duration = Duration::from_millis(1500);
-
-/// What of a project's own files takes effect before a person has trusted the folder. Its deny and ask rules always do.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ProjectTrust {
-    /// What starts programs (hooks, MCP servers) does, and variables that change no others: whoever starts an engine for a
-    /// program, and lets it read a folder's files, trusts the folder so far. For SDKs.
-    #[default]
-    Programs,
-    /// Nothing that starts a program, or changes environment, endpoint or what is allowed. For the command line.
-    Nothing,
-    /// Everything: somebody said so when they started it.
-    Everything,
-}
 
 /// Gives, for a session that begins, what takes the lines of its journal.
 #[derive(Clone)]

@@ -12,26 +12,21 @@ mod build;
 mod checkpoints;
 mod configurations;
 mod debug_log;
-mod hooks;
 mod host;
 mod launch;
 mod look;
 mod output_files;
-mod own_places;
 mod permissions;
-mod project_files;
 mod serve;
-mod server_config;
 mod servers;
 mod store;
 mod stream;
-mod surroundings;
 
 pub use self::{
     build::StartError,
-    launch::{Launch, ProjectTrust, Recording},
+    launch::{Launch, Recording},
     permissions::{ExplainError, explain_call, left_out_untrusted, lint_settings},
     serve::serve,
-    server_config::read_config as read_servers,
 };
+pub use crate::surroundings::{ProjectTrust, read_config as read_servers};
 pub use windlass_engine::machine::{Ending, tool_names};

@@ -14,11 +14,10 @@ use windlass_engine::{
 };
 
 use super::{
-    build::{Blueprint, StartError, agent, blueprint},
+    build::{Blueprint, StartError, agent, blueprint, whereabouts},
     launch::Launch,
-    surroundings::Surroundings,
 };
-use crate::host::resolve_all;
+use crate::{host::resolve_all, surroundings::Surroundings};
 
 /// Why a call cannot be explained.
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +81,7 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
 /// [`StartError`]: no session could begin.
 pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<String>, StartError> {
     // Most folders are trusted: nothing is built for them that is built once more when the session begins.
-    if Surroundings::read(launch, &launch.directory(), None, None)?.runs_programs() {
+    if Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?.runs_programs() {
         return Ok(Vec::new());
     }
     Ok(read(launch)?.surroundings.left_out)
@@ -104,7 +103,7 @@ fn completed(launch: &Launch) -> Result<Configuration, StartError> {
 /// # Errors
 /// [`StartError`]: settings that cannot be read. A single rule that cannot be read is a finding.
 pub fn lint_settings(launch: &Launch) -> Result<Vec<Finding>, StartError> {
-    let layers = Surroundings::read(launch, &launch.directory(), None, None)?.layers();
+    let layers = Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?.layers();
     // Tools are those of a session without any settings: what is wrong with them must not hide what is wrong with the others.
     let mut plain = launch.clone();
     plain.flags.settings = None;

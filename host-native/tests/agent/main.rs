@@ -21,6 +21,7 @@ mod races;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod sessions;
+mod settings;
 mod silence;
 mod stores;
 mod support;

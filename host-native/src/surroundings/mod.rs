@@ -1,4 +1,10 @@
-//! What an engine finds on the disk: settings, and what a project brings along.
+//! What a session finds on the disk: settings, and what a project brings along.
+
+mod commands;
+mod own_places;
+mod project_files;
+mod server_config;
+mod started;
 
 use std::{
     collections::BTreeMap,
@@ -21,74 +27,99 @@ use windlass_engine::{
     },
 };
 
-use super::{
-    build::StartError,
-    launch::{Launch, ProjectTrust},
-    project_files::ProjectFilesReader,
-    server_config::read_project_config,
-};
+#[cfg(feature = "engine")]
+pub use self::server_config::read_config;
+pub(crate) use self::{commands::Commands, own_places::own_places, started::Words};
+use self::{project_files::ProjectFilesReader, server_config::read_project_config};
 use crate::{
-    settings::{SettingsPlaces, is_trusted},
+    settings::{SettingsError, SettingsPlaces, is_trusted},
+    store::ConfigDir,
     text_path::{lossy, text_path},
 };
 
+/// What of a project's own files takes effect before a person has trusted the folder. Its deny and ask rules always do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ProjectTrust {
+    /// What starts programs (hooks, MCP servers) does, and variables that change no others: whoever starts an engine for a
+    /// program, and lets it read a folder's files, trusts the folder so far. For SDKs.
+    #[default]
+    Programs,
+    /// Nothing that starts a program, or changes environment, endpoint or what is allowed. For the command line.
+    Nothing,
+    /// Everything: somebody said so when they started it.
+    Everything,
+}
+
+/// Where the files are, and which of them are read.
+pub(crate) struct Whereabouts<'a> {
+    /// The person's.
+    pub(crate) config: ConfigDir,
+    pub(crate) home: Option<&'a Path>,
+    /// The project's.
+    pub(crate) project: PathBuf,
+    pub(crate) sources: SettingSources,
+    pub(crate) trust: ProjectTrust,
+    /// Further settings, a file or JSON.
+    pub(crate) settings: Option<&'a str>,
+    /// The organisation's, JSON.
+    pub(crate) managed: Option<&'a str>,
+}
+
+/// What cannot be used of it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SurroundingsError {
+    /// A settings file.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Rules of the settings: without them more would be allowed than was meant to be.
+    #[error("the permissions of the settings cannot be used: {0}")]
+    Permissions(String),
+}
+
 /// Settings and project files, as far as the flags let them be read.
-pub(super) struct Surroundings {
-    pub(super) places: SettingsPlaces,
-    pub(super) settings: LoadedSettings,
+pub(crate) struct Surroundings {
+    pub(crate) places: SettingsPlaces,
+    pub(crate) settings: LoadedSettings,
     /// What the project brings along, once the rules are known: they hold for it too.
-    pub(super) project: ProjectFiles,
+    pub(crate) project: ProjectFiles,
     project_places: ProjectPlaces,
     /// Which sources are read.
-    pub(super) sources: SettingSources,
+    pub(crate) sources: SettingSources,
     /// A person has trusted the project's folder: what its files widen counts.
     is_trusted: bool,
     /// What its files start runs: commands that are hooks, MCP servers.
     runs_programs: bool,
     /// What its files would do, if anybody trusted it and they do not because nobody has: phrases behind "they".
-    pub(super) left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
     /// Some settings forbid the mode that bypasses permissions.
-    pub(super) bypass_disabled: bool,
+    pub(crate) bypass_disabled: bool,
 }
 
 impl Surroundings {
     /// Reads them.
-    pub(super) fn read(
-        launch: &Launch,
-        cwd: &Path,
-        settings: Option<&str>,
-        managed: Option<&str>,
-    ) -> Result<Self, StartError> {
-        let flags = &launch.flags;
-        let sources = match &flags.setting_sources {
-            None => SettingSources::ALL,
-            Some(names) => {
-                SettingSources::parse(&names.join(",")).map_err(|error| StartError::Flag {
-                    flag: "setting-sources",
-                    reason: error.to_string(),
-                })?
-            }
-        };
-        let project = flags
-            .project_config_root
-            .as_ref()
-            .map_or_else(|| cwd.to_path_buf(), PathBuf::from);
-        let places = SettingsPlaces {
-            config: launch.config.clone(),
-            project: project.clone(),
-            policy: None,
-        };
-        let settings = settings.or(flags.settings.as_deref());
-        let managed = managed.or(flags.managed_settings.as_deref());
-        let settings = places.load(sources, settings, managed)?;
-        let is_trusted = launch.trust == ProjectTrust::Everything
-            || is_trusted(&launch.config, launch.home.as_deref(), &project);
+    pub(crate) fn read(at: Whereabouts<'_>) -> Result<Self, SurroundingsError> {
+        let Whereabouts {
+            config,
+            home,
+            project,
+            sources,
+            trust,
+            settings,
+            managed,
+        } = at;
+        let is_trusted = trust == ProjectTrust::Everything || is_trusted(&config, home, &project);
         let project_places = ProjectPlaces {
-            config: text_path(launch.config.root()).ok(),
+            config: text_path(config.root()).ok(),
             // Of no other name is an agent built.
             cwd: lossy(&project),
-            home: launch.home.as_deref().and_then(|home| text_path(home).ok()),
+            home: home.and_then(|home| text_path(home).ok()),
         };
+        let places = SettingsPlaces {
+            config,
+            project,
+            policy: None,
+        };
+        let settings = places.load(sources, settings, managed)?;
         Ok(Self {
             places,
             settings,
@@ -96,24 +127,26 @@ impl Surroundings {
             project_places,
             sources,
             is_trusted,
-            runs_programs: is_trusted || launch.trust == ProjectTrust::Programs,
+            runs_programs: is_trusted || trust == ProjectTrust::Programs,
             left_out: Vec::new(),
             bypass_disabled: false,
         })
     }
 
-    /// Writes what they say into a spec; flags are stronger and come behind. What was left out comes back.
-    pub(super) fn apply(&mut self, spec: &mut Spec) -> Result<Vec<String>, StartError> {
+    /// Writes the permissions of the settings into a spec. What was left out comes back.
+    pub(crate) fn apply_permissions(
+        &mut self,
+        spec: &mut Spec,
+    ) -> Result<Vec<String>, SurroundingsError> {
         let mut warnings = Vec::new();
         // What a folder allows itself counts only once a person has trusted it.
         let layered = Layered::of(&self.settings.layers(self.is_trusted), &spec.environment)
             .map_err(|faults| {
                 let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
-                StartError::Permissions(words.join("; "))
+                SurroundingsError::Permissions(words.join("; "))
             })?;
-        let untrusted = layered.rules.untrusted;
         let rules = &mut spec.permissions.rules;
-        rules.untrusted.extend(untrusted.iter().cloned());
+        rules.untrusted.extend(layered.rules.untrusted);
         rules.allow.extend(layered.rules.allow);
         rules.ask.extend(layered.rules.ask);
         rules.deny.extend(layered.rules.deny);
@@ -132,6 +165,13 @@ impl Surroundings {
                 )),
             }
         }
+        Ok(warnings)
+    }
+
+    /// Writes what else they say into a spec whose permissions are complete; flags are stronger and come behind. What was left out
+    /// comes back.
+    pub(crate) fn apply(&mut self, spec: &mut Spec) -> Vec<String> {
+        let mut warnings = Vec::new();
         // Settings, transcripts, agents: what is there decides about later sessions.
         let own = self.places.config.root();
         if let Ok(own) = std::fs::canonicalize(own)
@@ -157,7 +197,8 @@ impl Surroundings {
                 )
             }));
         } else {
-            self.left_out = self.untrusted(&untrusted, &grants);
+            let untrusted = &spec.permissions.rules.untrusted;
+            self.left_out = self.untrusted(untrusted, &grants);
             warnings.extend(self.left_out.iter().map(|what| {
                 format!(
                     "nobody has trusted this folder, so its files do not {what}: --trust lets them"
@@ -220,16 +261,16 @@ impl Surroundings {
         spec.skills.clone_from(&self.project.skills);
         spec.memory.clone_from(&self.project.memory);
         spec.environment.commands = self.project.slash_commands();
-        Ok(warnings)
+        warnings
     }
 
     /// The permissions of the settings.
-    pub(super) fn layers(&self) -> Vec<Layer> {
+    pub(crate) fn layers(&self) -> Vec<Layer> {
         self.settings.layers(self.is_trusted)
     }
 
     /// The variables that the settings add to the environment of programs.
-    pub(super) fn variables(&self) -> BTreeMap<&str, &str> {
+    pub(crate) fn variables(&self) -> BTreeMap<&str, &str> {
         self.settings.env(|name| self.may_set(name))
     }
 
@@ -292,24 +333,24 @@ impl Surroundings {
     }
 
     /// A person has trusted the folder.
-    pub(super) fn is_trusted(&self) -> bool {
+    pub(crate) fn is_trusted(&self) -> bool {
         self.is_trusted
     }
 
     /// The confinement of commands.
-    pub(super) fn sandbox(&self, command_line: Option<&SandboxSettings>) -> SandboxSettings {
+    pub(crate) fn sandbox(&self, command_line: Option<&SandboxSettings>) -> SandboxSettings {
         self.settings.sandbox(self.is_trusted, command_line)
     }
 
     /// The commands that are hooks. Whoever starts an engine for a program, and lets it read a folder's settings, trusts the
     /// folder so far: a guard that is written there and does not run would be worse than none. What the settings *allow* still needs
     /// the word of a person.
-    pub(super) fn hooks(&self) -> SettingsHooks {
+    pub(crate) fn hooks(&self) -> SettingsHooks {
         self.settings.hooks(self.runs_programs)
     }
 
     /// Whether what the folder's files start runs.
-    pub(super) fn runs_programs(&self) -> bool {
+    pub(crate) fn runs_programs(&self) -> bool {
         self.runs_programs
     }
 
@@ -335,7 +376,7 @@ impl Surroundings {
 
     /// The MCP servers of the project's `.mcp.json`, where the project is a source and but for those that the settings switch off.
     /// Whoever starts an engine for a program and lets it read a folder's files trusts the folder so far.
-    pub(super) fn project_servers(&self) -> Result<BTreeMap<String, RawJson>, String> {
+    pub(crate) fn project_servers(&self) -> Result<BTreeMap<String, RawJson>, String> {
         match self.runs_programs {
             true => self.servers_of_project(),
             false => Ok(BTreeMap::new()),

@@ -1,4 +1,4 @@
-//! What becomes authority in a workspace because the engine was told to read or start it: files of settings and servers, and what the
+//! What becomes authority in a workspace because a session was told to read or start it: files of settings and servers, and what the
 //! commands of hooks and servers name.
 
 use std::path::{Path, PathBuf};
@@ -7,8 +7,7 @@ use serde::Deserialize;
 use windlass_core::{RawJson, Spec};
 use windlass_engine::machine::inline_servers;
 
-use super::{launch::Launch, server_config::read_config, surroundings::Surroundings};
-use crate::agent::Words;
+use super::{Surroundings, Words};
 
 /// What starts a server that is a program.
 #[derive(Deserialize)]
@@ -19,25 +18,26 @@ struct Started {
     args: Vec<String>,
 }
 
-/// Adds them to the directories that are the program's own, and says which words of commands nobody can read before they run.
-pub(super) fn add(launch: &Launch, surroundings: &Surroundings, spec: &mut Spec) -> Vec<String> {
+/// Adds them to the directories that are the program's own, and says which words of commands nobody can read before they run. Beside
+/// what the surroundings name, these files were named to the session, and these servers.
+pub(crate) fn own_places(
+    surroundings: &Surroundings,
+    files: &[String],
+    servers: impl Iterator<Item = RawJson>,
+    spec: &mut Spec,
+) -> Vec<String> {
     let environment = &spec.environment;
     let roots = std::iter::once(&environment.cwd).chain(&environment.additional_directories);
     let roots: Vec<PathBuf> = roots.map(PathBuf::from).collect();
     let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
     let words = Words::new(&roots, environment.home.as_deref().map(Path::new));
 
-    let files = launch
-        .flags
-        .settings
-        .iter()
-        .chain(&launch.flags.mcp_configs);
-    let files = files.filter(|text| !text.trim_start().starts_with('{'));
-    let mut places: Vec<PathBuf> = files
+    let mut places: Vec<PathBuf> = (files.iter())
         .flat_map(|path| words.of_file(Path::new(path)))
         .collect();
 
-    let commands = commands(launch, surroundings, spec);
+    let mut commands = commands(surroundings, spec);
+    commands.extend(servers.filter_map(|config| line(&config)));
     let named = words.of_commands(commands.iter().map(String::as_str));
     places.extend(named.places);
 
@@ -64,18 +64,15 @@ pub(super) fn add(launch: &Launch, surroundings: &Surroundings, spec: &mut Spec)
 }
 
 /// The commands of hooks and servers, and what gives a key.
-fn commands(launch: &Launch, surroundings: &Surroundings, spec: &Spec) -> Vec<String> {
+fn commands(surroundings: &Surroundings, spec: &Spec) -> Vec<String> {
     let hooks = surroundings.hooks().commands.into_iter();
     let mut commands: Vec<String> = hooks.map(|hook| hook.command).collect();
     commands.extend(surroundings.settings.api_key_helper().map(str::to_owned));
     let of_project = surroundings.project_servers().unwrap_or_default();
-    let given = (launch.flags.mcp_configs.iter()).filter_map(|text| read_config(text).ok());
     let of_agents = (spec.agents.iter())
         .filter(|_| surroundings.runs_programs())
-        .map(inline_servers);
-    let servers = of_project.into_values();
-    let servers = servers.chain(given.flat_map(|servers| servers.into_values()));
-    let servers = servers.chain(of_agents.flat_map(|servers| servers.into_values()));
+        .flat_map(|agent| inline_servers(agent).into_values());
+    let servers = of_project.into_values().chain(of_agents);
     commands.extend(servers.filter_map(|config| line(&config)));
     commands
 }

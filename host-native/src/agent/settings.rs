@@ -1,0 +1,152 @@
+//! Settings files and what a project brings along, for an agent that is told to read them.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use windlass_core::{spec::DEFAULT_MODEL, spec::Spec};
+use windlass_engine::settings::{SettingSource, SettingSources};
+
+use super::{AgentBuilder, BuildError};
+use crate::{
+    store::ConfigDir,
+    surroundings::{ProjectTrust, Surroundings, SurroundingsError, Whereabouts, own_places},
+};
+
+/// Which files are read, and how far they are trusted.
+#[derive(Debug, Default)]
+pub(super) struct ReadSettings {
+    sources: Vec<SettingSource>,
+    trusts_project: bool,
+    /// The person's folder, if it is not the usual one.
+    config: Option<PathBuf>,
+}
+
+/// Settings, and the files of the project.
+impl AgentBuilder {
+    /// Reads these settings files, and what lies beside them: `CLAUDE.md`, skills, agents, output styles, command hooks, and the MCP
+    /// servers of `.mcp.json` that are programs. Default: none (Agent SDK reference, option `settingSources`).
+    ///
+    /// What the builder says itself is stronger. What a project's files allow, start and set counts only if a person has trusted the
+    /// folder, or [`trust_project`](Self::trust_project) says so; what they deny or ask always does.
+    /// [`Agent::warnings`](super::Agent::warnings) names what was left out. Custom slash commands are listed, and not expanded in
+    /// prompts.
+    pub fn setting_sources(mut self, sources: impl IntoIterator<Item = SettingSource>) -> Self {
+        self.settings.sources = sources.into_iter().collect();
+        self
+    }
+
+    /// Trusts the project's files: what they allow, start and set counts, as if a person had agreed to it.
+    pub fn trust_project(mut self, trust: bool) -> Self {
+        self.settings.trusts_project = trust;
+        self
+    }
+
+    /// The folder of the person's settings, skills and agents. Default: what `CLAUDE_CONFIG_DIR` names, else `~/.claude`.
+    pub fn config_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.settings.config = Some(folder.into());
+        self
+    }
+
+    /// What the files say, if any are read. Layers, hooks and the sandbox of the builder then have theirs.
+    pub(super) fn take_surroundings(
+        &mut self,
+        cwd: &Path,
+    ) -> Result<Option<Surroundings>, BuildError> {
+        if self.settings.sources.is_empty() {
+            return Ok(None);
+        }
+        let has = |source| self.settings.sources.contains(&source);
+        let home = etcetera::home_dir().ok();
+        let named = std::env::var("CLAUDE_CONFIG_DIR").ok();
+        let config = match &self.settings.config {
+            Some(folder) => ConfigDir::at(folder),
+            None => ConfigDir::find(named.as_deref(), home.as_deref()),
+        };
+        let surroundings = Surroundings::read(Whereabouts {
+            config,
+            home: home.as_deref(),
+            project: cwd.to_path_buf(),
+            sources: SettingSources {
+                user: has(SettingSource::User),
+                project: has(SettingSource::Project),
+                local: has(SettingSource::Local),
+            },
+            trust: match self.settings.trusts_project {
+                true => ProjectTrust::Everything,
+                false => ProjectTrust::Nothing,
+            },
+            settings: None,
+            managed: None,
+        })?;
+        self.layers.extend(surroundings.layers());
+        self.hooks.extend(surroundings.commands());
+        self.sandbox = surroundings.sandbox(Some(&self.sandbox));
+        self.variables = (surroundings.variables().into_iter())
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        Ok(Some(surroundings))
+    }
+
+    /// Starts the MCP servers of the project that are programs; why others are left out comes back.
+    #[cfg(all(unix, feature = "mcp"))]
+    pub(super) fn start_servers(&mut self, surroundings: &Surroundings, cwd: &Path) -> Vec<String> {
+        use crate::{credentials::is_credential, mcp::StdioServer};
+
+        let servers = match surroundings.project_servers() {
+            Ok(servers) => servers,
+            Err(problem) => return vec![problem],
+        };
+        let mut left_out = Vec::new();
+        for (name, config) in servers {
+            let variable = |name: &str| {
+                let own = self.variables.get(name).cloned();
+                let outer = || std::env::var(name).ok().filter(|_| !is_credential(name));
+                own.or_else(outer)
+            };
+            match StdioServer::read(&name, &config, &variable) {
+                Ok(server) => {
+                    let server = server.with_variables(&self.variables).directory(cwd);
+                    self.processes.push(server);
+                }
+                Err(error) => left_out.push(format!("left out: {error}")),
+            }
+        }
+        left_out
+    }
+}
+
+/// Writes what the files say into a spec whose permissions are complete. What the builder has said is stronger. What was left out
+/// comes back.
+pub(super) fn apply(surroundings: &mut Surroundings, spec: &mut Spec) -> Vec<String> {
+    let memory = std::mem::take(&mut spec.memory);
+    let hooks = std::mem::take(&mut spec.hooks);
+    let (model, effort) = (spec.model.clone(), spec.effort);
+    let style = spec.output_style.take();
+    let mut warnings = surroundings.apply(spec);
+    spec.memory.extend(memory);
+    spec.hooks.splice(0..0, hooks);
+    if model != DEFAULT_MODEL {
+        spec.model = model;
+    }
+    spec.effort = effort.or(spec.effort);
+    if let Some(style) = style {
+        spec.environment.output_style.clone_from(&style.name);
+        spec.output_style = Some(style);
+    }
+    warnings.extend(own_places(surroundings, &[], std::iter::empty(), spec));
+    warnings
+}
+
+/// Variables that settings set for the programs that are started.
+pub(super) type Variables = BTreeMap<String, String>;
+
+impl From<SurroundingsError> for BuildError {
+    fn from(error: SurroundingsError) -> Self {
+        match error {
+            SurroundingsError::Settings(error) => Self::Settings(error),
+            SurroundingsError::Permissions(problem) => Self::PermissionSettings(problem),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The hooks of settings: commands.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::Surroundings;
+use crate::host::RunHook;
+
+/// The commands that settings name, by the names under which the core knows them.
+pub(crate) type Commands = BTreeMap<String, Arc<dyn RunHook>>;
+
+impl Surroundings {
+    /// The commands of these settings.
+    #[cfg(unix)]
+    pub(crate) fn commands(&self) -> Commands {
+        use crate::hooks::HookCommand;
+
+        let variables = self.variables().into_iter();
+        let variables: Vec<(String, String)> = variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let named = self.hooks().commands.into_iter();
+        named
+            .map(|hook| {
+                let command = HookCommand::new(hook.command, &self.places.project)
+                    .with_variables(variables.clone());
+                let command: Arc<dyn RunHook> = match hook.is_async {
+                    true => Arc::new(command.going_on_by_itself()),
+                    false => Arc::new(command),
+                };
+                (hook.name, command)
+            })
+            .collect()
+    }
+
+    /// There is no shell for them.
+    #[cfg(not(unix))]
+    pub(crate) fn commands(&self) -> Commands {
+        Commands::new()
+    }
+}
