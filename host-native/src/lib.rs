@@ -65,7 +65,7 @@
 //!
 //! # What it needs
 //!
-//! A tokio runtime with its timer and its IO on. Nothing is read from settings files, nothing is written but compiled
+//! A tokio runtime with its timer and its IO on. Settings files are read only where [`AgentBuilder::setting_sources`] says so, nothing is written but compiled
 //! components in the user's cache directory, and no tool runs that was not allowed. wasmtime starts with the first call
 //! of a component; an agent without components never pays for it.
 //!

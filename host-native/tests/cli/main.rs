@@ -6,6 +6,7 @@
 mod attack_lines;
 mod attacks;
 mod bad_input;
+mod behaviour;
 mod closed_names;
 mod demo;
 mod engine_endings;
