@@ -1,0 +1,214 @@
+//! The files that the words of a line name, as far as they show it before anything runs.
+
+use alloc::{
+    borrow::Cow,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use windlass_shell::{CommandWord, Direction, Folder, SimpleCommand};
+
+use super::{
+    CommandLine,
+    files::{base_of, leaves_files_alone},
+    invocation::{Invocation, may_change},
+    made::made_names,
+    named::Argument,
+};
+use crate::permission::{
+    Rule, Specifier, Standing, authority, glob,
+    path_pattern::{self, lexical},
+};
+
+/// More directories than a line enters; what is beyond is seen where it runs.
+const MOST_BASES: usize = 64;
+
+/// Why a command names a file.
+enum Role<'a> {
+    /// By an argument.
+    Argument(Argument<'a>),
+    /// A redirection opens it.
+    Target(Direction),
+    /// Its program makes it beside those that it is given.
+    Made,
+}
+
+impl CommandLine {
+    /// The deny rule that closes a file which a word of the line names, as far as the words show it. What the
+    /// host has resolved is judged as a path; this is for all the other words.
+    pub(in crate::permission) fn names_closed_file<'r>(
+        &self,
+        standing: &'r Standing<'_>,
+    ) -> Option<&'r Rule> {
+        let closing = |rule: &'r Rule| match &rule.specifier {
+            Specifier::Path(pattern) => {
+                Some((rule, path_pattern::absolute(rule, pattern, standing)))
+            }
+            _ => None,
+        };
+        let closing: Vec<(&Rule, Vec<String>)> =
+            standing.deny_rules().filter_map(closing).collect();
+        if closing.is_empty() {
+            return None;
+        }
+        self.parts.iter().find_map(|part| {
+            let leaves_alone = leaves_files_alone(part.command.program().unwrap_or_default());
+            self.find_named(
+                &part.command,
+                standing,
+                |_| true,
+                |path, role| {
+                    let is_written = matches!(role, Role::Target(Direction::Out));
+                    let mut closing = closing.iter();
+                    let found = closing.find(|(rule, patterns)| {
+                        !(rule.is_edit() && leaves_alone && !is_written)
+                            && patterns.iter().any(|pattern| glob::covers(pattern, path))
+                    });
+                    found.map(|(rule, _)| *rule)
+                },
+            )
+        })
+    }
+
+    /// A place that becomes authority and that a command names which may change it, as far as its words show it.
+    pub(in crate::permission) fn names_authority(&self, standing: &Standing<'_>) -> Option<String> {
+        self.parts.iter().find_map(|part| {
+            let program = part.command.program().unwrap_or_default();
+            let changes = |role: &Role<'_>| match role {
+                Role::Argument(argument) => may_change(program, argument),
+                Role::Target(direction) => *direction == Direction::Out,
+                Role::Made => true,
+            };
+            let is_place = |path: &str| authority::is_place(path, standing.environment);
+            let lands = may_change(program, &Argument::default());
+            let mut landing = part.files.landing.iter().filter(|_| lands);
+            let named = self.find_named(&part.command, standing, changes, |path, _| {
+                is_place(path).then(|| path.to_string())
+            });
+            named.or_else(|| landing.find(|path| is_place(path)).cloned())
+        })
+    }
+
+    /// One of these files and folders, or what lies in them, that a word of the line names, as far as the words show it.
+    pub(in crate::permission) fn names_any_of(
+        &self,
+        places: &[String],
+        standing: &Standing<'_>,
+    ) -> Option<String> {
+        self.parts.iter().find_map(|part| {
+            self.find_named(
+                &part.command,
+                standing,
+                |_| true,
+                |path, _| authority::lies_in(path, places).then(|| path.to_string()),
+            )
+        })
+    }
+
+    /// Looks at the paths that those words of a command may mean which count, and at those that its program makes beside them. Of a
+    /// word that is computed what is written in it, as if the rest was nothing: that shows the names of places wherever they are.
+    fn find_named<R>(
+        &self,
+        command: &SimpleCommand,
+        standing: &Standing<'_>,
+        counts: impl Fn(&Role<'_>) -> bool,
+        mut found: impl FnMut(&str, &Role<'_>) -> Option<R>,
+    ) -> Option<R> {
+        let program = command.program().unwrap_or_default();
+        let words = command.words.get(1..).unwrap_or_default();
+        let arguments: Vec<&str> = words.iter().map(CommandWord::text).collect();
+        let invocation = Invocation::of(program, &arguments);
+        let home = standing.environment.home.as_deref();
+        let bases: Vec<String> = (self.bases(&command.folder).into_iter())
+            .map(|base| from_home(&base, home).unwrap_or(base))
+            .collect();
+        let mut look = |text: &str, role: &Role<'_>| {
+            let argument = Argument {
+                text,
+                ..Argument::default()
+            };
+            argument
+                .names()
+                .find_map(|name| match from_home(name, home) {
+                    Some(path) => found(&lexical("/", &path), role),
+                    None => (bases.iter()).find_map(|base| found(&lexical(base, name), role)),
+                })
+        };
+        let of_words = command.words.windows(2).enumerate().find_map(|(at, pair)| {
+            let role = Role::Argument(Argument {
+                text: pair[1].text(),
+                before: Some(pair[0].text()),
+                at,
+                invocation,
+            });
+            counts(&role).then(|| look(&beginning_at_home(&pair[1]), &role))?
+        });
+        if of_words.is_some() {
+            return of_words;
+        }
+        let of_targets = command.redirections.iter().find_map(|redirection| {
+            let role = Role::Target(redirection.direction);
+            counts(&role).then(|| look(&beginning_at_home(&redirection.target), &role))?
+        });
+        if of_targets.is_some() {
+            return of_targets;
+        }
+        // Where they are too many the line is asked about.
+        let made = made_names(program, &arguments).unwrap_or_default();
+        made.iter().find_map(|name| look(name, &Role::Made))
+    }
+
+    /// The directories in which a command may run: where it is not known, those that the line may have led to.
+    fn bases(&self, folder: &Folder) -> Vec<String> {
+        if let Some(base) = base_of(folder, &self.directory) {
+            return alloc::vec![base];
+        }
+        self.bases.clone()
+    }
+}
+
+/// A word, with `~` in the place of the home directory if it begins with that.
+fn beginning_at_home(word: &CommandWord) -> Cow<'_, str> {
+    match word.behind_home() {
+        Some(rest) => Cow::Owned(["~", rest].concat()),
+        None => Cow::Borrowed(word.text()),
+    }
+}
+
+/// A path that begins in the home directory.
+fn from_home(path: &str, home: Option<&str>) -> Option<String> {
+    let rest = path.strip_prefix('~')?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| [home.unwrap_or("/~"), rest].concat())
+}
+
+/// Where the commands of a line may run, as far as its words show it, once it is not known which of its `cd` succeeded.
+pub(super) fn bases(commands: &[SimpleCommand], directory: &str) -> Vec<String> {
+    let mut bases = alloc::vec![directory.to_string()];
+    if !commands.iter().any(|it| it.folder == Folder::Unknown) {
+        return bases;
+    }
+    let entered =
+        commands.iter().filter_map(
+            |command| match (command.program(), command.words.as_slice()) {
+                (Some("cd" | "pushd"), [_]) => Some(Cow::Borrowed("~")),
+                (Some("cd" | "pushd"), [_, folder]) => Some(beginning_at_home(folder)),
+                _ => None,
+            },
+        );
+    for folder in entered {
+        for at in 0..bases.len() {
+            if bases.len() == MOST_BASES {
+                return bases;
+            }
+            let base = match (folder.starts_with(['~', '/']), bases[at].starts_with('~')) {
+                (true, _) => folder.to_string(),
+                (false, true) => [&bases[at], "/", &folder].concat(),
+                (false, false) => lexical(&bases[at], &folder),
+            };
+            if !bases.contains(&base) {
+                bases.push(base);
+            }
+        }
+    }
+    bases
+}
