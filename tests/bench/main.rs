@@ -12,6 +12,7 @@ mod engine;
 mod flat;
 mod idle;
 mod judging;
+mod kept;
 mod process;
 mod search;
 mod server;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     {
         ["idle", count] => idle::client(count),
         ["client", kind, url, turns] => session::client(kind, url, turns),
+        ["kept", kind, url] => kept::client(kind, url),
         ["engine", program, url, cache] => engine::client(program, url, cache),
         only => run(only),
     }
@@ -44,8 +46,9 @@ fn main() -> ExitCode {
 type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
-    let parts: [Part; 10] = [
+    let parts: [Part; 11] = [
         ("session", session::measure),
+        ("kept", kept::measure),
         ("idle", idle::measure),
         ("decode", decode::measure),
         ("judging", judging::measure),
