@@ -74,7 +74,12 @@
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(feature = "engine"),
-    allow(dead_code, unused_imports, reason = "parts that only the engine uses")
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "parts that only the engine uses"
+    )
 )]
 
 /// The guide for programs that embed windlass; its code is compiled.
