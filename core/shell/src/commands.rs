@@ -37,6 +37,8 @@ pub struct CommandWord {
     pub(crate) is_status: bool,
     /// It begins with the home directory: `~` or `$HOME`.
     pub(crate) is_home: bool,
+    /// It begins with the working directory: `$PWD`.
+    pub(crate) is_here: bool,
 }
 
 /// A file that a redirection opens.
@@ -73,6 +75,19 @@ pub enum Folder {
 }
 
 impl SimpleCommand {
+    /// What stands between blanks and marks of a line that nobody can read, as the words of a program that nobody knows.
+    #[must_use]
+    pub fn of_unread(text: &str) -> Self {
+        let marks = |c: char| c.is_whitespace() || "|&;<>(){}[]\"'`=,".contains(c);
+        let words = text.split(marks).filter(|word| !word.is_empty());
+        let unknown = core::iter::once(CommandWord::plain("?"));
+        Self {
+            words: unknown.chain(words.map(CommandWord::plain)).collect(),
+            folder: Folder::Unknown,
+            ..Self::default()
+        }
+    }
+
     /// Whether a redirection creates or writes a file.
     #[must_use]
     pub fn writes_file(&self) -> bool {
@@ -108,7 +123,8 @@ impl CommandWord {
     }
 
     /// A word without anything special.
-    pub(crate) fn plain(text: &str) -> Self {
+    #[must_use]
+    pub fn plain(text: &str) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
@@ -138,6 +154,12 @@ impl CommandWord {
     pub fn behind_home(&self) -> Option<&str> {
         let text = self.is_home.then_some(self.text())?;
         Some(text.strip_prefix('~').unwrap_or(text))
+    }
+
+    /// What stands behind the working directory, where the word begins with it (`$PWD`).
+    #[must_use]
+    pub fn behind_here(&self) -> Option<&str> {
+        self.is_here.then_some(self.text())
     }
 
     /// The folder whose entries it becomes, if it is a pattern over the names in one, which is written out and ends in `/` or is empty.
@@ -191,6 +213,8 @@ impl From<&Word> for CommandWord {
         flat.names_in = names_in(word);
         let is_status = |part: &Part| matches!(part, Part::Literal(_) | Part::Status);
         flat.is_status = word.parts.iter().all(is_status);
+        flat.is_here =
+            matches!(word.parts.first(), Some(Part::Variable { name, .. }) if name == "PWD");
         flat.is_home = match word.parts.first() {
             Some(Part::Tilde) => true,
             Some(Part::Variable { name, .. }) => name == "HOME",

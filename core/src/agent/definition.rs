@@ -60,16 +60,25 @@ impl AgentDefinition {
     /// What is wrong, for people. A key whose name is nearly that of one which takes something away is wrong, too: the agent may
     /// more than was meant without it.
     pub fn read(json: &RawJson) -> Result<Self, String> {
-        const NARROWING: [&str; 4] = ["disallowedTools", "maxTurns", "permissionMode", "tools"];
         let definition: Self = json.decode().map_err(|error| error.to_string())?;
         let fields: SortedMap<String, serde::de::IgnoredAny> = json.decode().unwrap_or_default();
-        let near = fields.iter().find_map(|(key, _)| {
-            let meant = nearest_name(key, &NARROWING).filter(|meant| meant != key)?;
-            Some(alloc::format!(
+        match Self::misspelt(fields.iter().map(|(key, _)| key.as_str())) {
+            None => Ok(definition),
+            Some((key, meant)) => Err(alloc::format!(
                 "it has no field `{key}`: did you mean `{meant}`?"
-            ))
-        });
-        near.map_or(Ok(definition), Err)
+            )),
+        }
+    }
+
+    /// The first of these fields whose name is nearly that of one which takes something away, and that one.
+    pub(super) fn misspelt<'k>(
+        mut fields: impl Iterator<Item = &'k str>,
+    ) -> Option<(&'k str, &'static str)> {
+        const NARROWING: [&str; 4] = ["disallowedTools", "maxTurns", "permissionMode", "tools"];
+        fields.find_map(|key| {
+            let meant = nearest_name(key, &NARROWING).filter(|meant| *meant != key)?;
+            Some((key, meant))
+        })
     }
 
     /// An agent with all tools and the model of its parent.

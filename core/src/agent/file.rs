@@ -61,15 +61,21 @@ fn read(fields: &Mapping, body: &str) -> Result<(String, AgentDefinition), Front
             FrontmatterError::at(line, Problem::Missing { key })
         })
     };
-    // What takes away counts in every spelling.
-    let listed = |key: &str, others: &[&str]| {
-        let other = others.iter().find(|other| fields.get(other).is_some());
-        fields.list(other.copied().unwrap_or(key))
-    };
+    let keys = fields.fields().iter().map(|field| field.key.as_str());
+    if let Some((key, meant)) = AgentDefinition::misspelt(keys) {
+        let line = fields.get(key).map_or(1, |field| field.line);
+        return Err(FrontmatterError::at(
+            line,
+            Problem::Misspelt {
+                key: key.to_string(),
+                meant,
+            },
+        ));
+    }
     let definition = AgentDefinition {
         description: needed("description")?,
         tools: fields.list("tools")?,
-        disallowed_tools: listed("disallowedTools", &["disallowed-tools", "disallowed_tools"])?,
+        disallowed_tools: fields.list("disallowedTools")?,
         prompt: body.trim().to_owned(),
         model: text("model")?.map(Into::into),
         mcp_servers: fields.get("mcpServers").map(servers).transpose()?,
@@ -82,12 +88,11 @@ fn read(fields: &Mapping, body: &str) -> Result<(String, AgentDefinition), Front
 }
 
 fn mode(fields: &Mapping) -> Result<Option<Mode>, FrontmatterError> {
-    let keys = ["permissionMode", "permission-mode", "permission_mode"];
-    let Some(key) = keys.into_iter().find(|key| fields.get(key).is_some()) else {
+    let key = "permissionMode";
+    let Some(field) = fields.get(key) else {
         return Ok(None);
     };
-    let text = fields.text(key)?.unwrap_or_default();
-    let line = fields.get(key).map_or(1, |field| field.line);
+    let (text, line) = (fields.text(key)?.unwrap_or_default(), field.line);
     match Mode::parse(text) {
         Some(mode) => Ok(Some(mode)),
         None => Err(FrontmatterError::at(

@@ -123,9 +123,9 @@ fn sub_1_an_agents_file_that_cannot_be_used_says_where_and_what_to_do() {
             "did you mean Bash?",
         ),
         (
-            "---\nname: a\ndescription: d\ndisallowed-tools: Wrte\n---\np",
-            1,
-            "did you mean Write?",
+            "---\nname: a\ndescription: d\ndisallowed-tools: Write\n---\np",
+            4,
+            "did you mean `disallowedTools`?",
         ),
         (
             "---\nname: a\ndescription: d\npermissionMode: plam\n---\np",

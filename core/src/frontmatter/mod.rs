@@ -321,6 +321,14 @@ pub enum Problem {
         /// What was opened.
         open: char,
     },
+    /// A field whose name is nearly that of another one.
+    #[error("there is no field `{key}`: did you mean `{meant}`?")]
+    Misspelt {
+        /// The name.
+        key: String,
+        /// That of the other.
+        meant: &'static str,
+    },
     /// Something behind the end of a value.
     #[error("`{rest}` stands behind the end of the value: put the whole text in quotes")]
     Trailing {

@@ -585,3 +585,46 @@ fn perm_4_a_script_is_the_one_of_the_folder_that_the_rule_was_written_for() {
         assert_eq!(judged(&script, &[], line), Verdict::Ask, "{line}");
     }
 }
+
+#[test]
+fn perm_4_what_cannot_be_read_hides_no_name_behind_it() {
+    for line in [
+        "echo $((x+1)); cat secret.txt",
+        "x=(1 2); cat secret.txt",
+        "((i++)); cat secret.txt",
+        "let x=1; cat secret.txt",
+        "coproc cat secret.txt",
+        "trap : EXIT; cat secret.txt",
+        "shopt -s extglob; cat secret.txt",
+        "source ./a; cat secret.txt",
+        "pushd conf; cat prod.yml",
+        "command cd conf; cat prod.yml",
+        "cd -- conf; cat prod.yml",
+        "env -C conf cat prod.yml",
+        "env --chdir=conf cat prod.yml",
+        "cat $PWD/secret.txt",
+    ] {
+        let closed = ["Read(secret.txt)", "Read(conf/prod.yml)"];
+        let found = judged(&["Bash"], &closed, line);
+        assert_ne!(found, Verdict::Allow, "{line}");
+    }
+    for line in [
+        "((i=0)); cp a .mcp.json",
+        "exec {x}>.mcp.json",
+        "x=(1 2); cp a .git/hooks/pre-commit",
+        "cd -- .git/hooks; cat ../../a > pre-commit",
+        "cd -P .claude && cat ../a > settings.json",
+        "pushd .claude; cat ../a > settings.json",
+        "echo x > $PWD/.mcp.json",
+    ] {
+        assert_eq!(judged(&["Bash"], &[], line), Verdict::Ask, "{line}");
+    }
+    for line in [
+        "((i=0)); echo $i",
+        "x=(1 2); cat open.txt",
+        "pushd src; ls; popd",
+    ] {
+        let found = judged(&["Bash"], &["Read(secret.txt)"], line);
+        assert_eq!(found, Verdict::Allow, "{line}");
+    }
+}

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, de::IgnoredAny};
-use windlass_core::{RawJson, permission::nearest_name};
+use windlass_core::{RawJson, hook::HookEvent, permission::nearest_name};
+
+use super::sandbox::{nearest_sandbox_key, unknown_sandbox_keys};
 
 /// Keys of a settings file by which something is forbidden or confined.
 const KEYS: [&str; 2] = ["permissions", "sandbox"];
@@ -19,7 +21,8 @@ const OF_PERMISSIONS: [&str; 6] = [
 ];
 
 /// What people call rules to deny.
-const DENYING: [&str; 6] = [
+const DENYING: [&str; 7] = [
+    "denies",
     "denied",
     "block",
     "disallow",
@@ -37,14 +40,21 @@ pub(super) fn misspelt_key(settings: &RawJson) -> Option<String> {
     }
     let whole: BTreeMap<String, IgnoredAny> = settings.decode().ok()?;
     let of_whole = whole.keys().find_map(|key| {
-        let rules = OF_PERMISSIONS[1..3].contains(&key.as_str()) || *key == "deny";
+        let rules = OF_PERMISSIONS.contains(&key.as_str());
         match (rules || DENYING.contains(&key.as_str()), meant(key, &KEYS)) {
             (true, _) => Some(format!(
-                "rules stand below `permissions`, not in `{key}`: write {{\"permissions\": {{\"deny\": […]}}}}"
+                "`{key}` stands below `permissions`: write {{\"permissions\": {{\"deny\": […]}}}}"
             )),
             (false, Some(meant)) => Some(unknown(key, meant)),
             (false, None) => None,
         }
+    });
+    let of_whole = of_whole.or_else(|| misspelt_hook(settings)).or_else(|| {
+        let unknown_keys = unknown_sandbox_keys(settings);
+        unknown_keys.iter().find_map(|key| {
+            let meant = nearest_sandbox_key(key)?;
+            Some(unknown(key, &meant))
+        })
     });
     let below = settings
         .decode::<Permissions>()
@@ -62,14 +72,35 @@ pub(super) fn misspelt_key(settings: &RawJson) -> Option<String> {
     })
 }
 
+/// A hook of an event whose name is nearly that of one: it would judge nothing.
+fn misspelt_hook(settings: &RawJson) -> Option<String> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Hooks {
+        hooks: BTreeMap<String, IgnoredAny>,
+    }
+    let hooks = settings.decode::<Hooks>().unwrap_or_default().hooks;
+    let events: Vec<&str> = HookEvent::ALL.into_iter().map(HookEvent::name).collect();
+    hooks.keys().find_map(|key| {
+        let meant = meant(key, &events)?;
+        Some(unknown(&format!("hooks.{key}"), &format!("hooks.{meant}")))
+    })
+}
+
 fn unknown(key: &str, meant: &str) -> String {
     format!("no key is named `{key}`: did you mean `{meant}`?")
 }
 
-/// The known key that a misspelt one is nearest to.
+/// The known key that a misspelt one is nearest to, or begins or continues.
 fn meant<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
-    let is_known = known.contains(&key);
-    (!is_known).then(|| nearest_name(key, known))?
+    if known.contains(&key) {
+        return None;
+    }
+    let begins = |known: &&&str| {
+        let is_cut = key.len() >= 12 && known.starts_with(key);
+        is_cut || matches!(**known, "deny") && key.starts_with(*known)
+    };
+    nearest_name(key, known).or_else(|| known.iter().find(begins).copied())
 }
 
 #[cfg(test)]
@@ -85,6 +116,18 @@ mod tests {
             (r#"{"permissions": {"asks": []}}"#, "permissions.ask"),
             (r#"{"permission": {"deny": []}}"#, "`permissions`"),
             (r#"{"Sandbox": {"enabled": true}}"#, "`sandbox`"),
+            (r#"{"permissions": {"denyRules": []}}"#, "permissions.deny"),
+            (
+                r#"{"permissions": {"disableBypassPermissions": "disable"}}"#,
+                "permissions.disableBypassPermissionsMode",
+            ),
+            (r#"{"defaultMode": "plan"}"#, "below `permissions`"),
+            (r#"{"sandbox": {"enable": true}}"#, "sandbox.enabled"),
+            (
+                r#"{"sandbox": {"filesystem": {"denyread": []}}}"#,
+                "sandbox.filesystem.denyRead",
+            ),
+            (r#"{"hooks": {"preToolUse": []}}"#, "hooks.PreToolUse"),
             (r#"{"deny": ["Bash"]}"#, "below `permissions`"),
             (r#"{"disallowedTools": ["Bash"]}"#, "below `permissions`"),
         ] {

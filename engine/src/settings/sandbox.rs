@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use windlass_core::RawJson;
+use windlass_core::{RawJson, permission::nearest_name};
 
 /// How commands are to be confined. What is not said is as each field has it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
@@ -162,6 +162,18 @@ pub fn unknown_sandbox_keys(settings: &RawJson) -> Vec<String> {
         unknown.map(move |key| format!("{place}.{key}"))
     });
     unknown.collect()
+}
+
+/// The key that is meant by one of these which is nearly it.
+pub(super) fn nearest_sandbox_key(key: &str) -> Option<String> {
+    let (place, name) = key.rsplit_once('.')?;
+    let known = match place {
+        "sandbox" => &KEYS[..],
+        "sandbox.network" => &NETWORK_KEYS,
+        _ => &FILESYSTEM_KEYS,
+    };
+    let meant = nearest_name(name, known)?;
+    Some(format!("{place}.{meant}"))
 }
 
 impl SandboxSettings {

@@ -75,6 +75,27 @@ fn arrives_of(
     None
 }
 
+/// Whether a link lies below a folder, or there is more than can be looked at.
+pub(crate) fn has_links(folder: &Path) -> bool {
+    let mut folders = vec![folder.to_path_buf()];
+    let mut count = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            count += 1;
+            let Ok(kind) = entry.file_type() else {
+                return true;
+            };
+            if kind.is_symlink() || count > MOST_ENTRIES {
+                return true;
+            }
+            if kind.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

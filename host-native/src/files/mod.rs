@@ -26,7 +26,7 @@ mod walk;
 mod write;
 
 #[cfg(unix)]
-pub(crate) use arriving::{Arrival, arrives};
+pub(crate) use arriving::{Arrival, arrives, has_links};
 pub(crate) use carried::{Below, below};
 pub(crate) use grant::slashed;
 #[cfg(unix)]

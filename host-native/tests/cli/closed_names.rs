@@ -194,6 +194,9 @@ fn perm_4_what_is_copied_or_moved_lands_on_no_closed_file() {
         "cp b d",
         "x=conf; cp -r new/. $x",
         "echo new/prod.yml | xargs cp -t conf",
+        "timeout 5 /bin/cp -r new/. conf",
+        "timeout 5 sh -c 'cp -r new/. conf'",
+        "cp -bS .yml new/open.yml conf/prod && cp -bS .yml new/open.yml conf/prod",
         "mv new/prod.yml conf",
     ];
     let allowed = [
@@ -201,6 +204,8 @@ fn perm_4_what_is_copied_or_moved_lands_on_no_closed_file() {
         "Bash(mv:*)",
         "Bash(install:*)",
         "Bash(ln:*)",
+        "Bash(timeout:*)",
+        "Bash(sh:*)",
         "Bash(xargs:*)",
         "Bash(echo:*)",
     ];

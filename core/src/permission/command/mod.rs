@@ -16,9 +16,7 @@ use alloc::{
     vec::Vec,
 };
 
-use windlass_shell::{
-    self as shell, CommandWord, Direction, Folder, Script, SimpleCommand, Unparsed,
-};
+use windlass_shell::{self as shell, CommandWord, Direction, Folder, Script, SimpleCommand};
 
 pub(super) use self::pattern::escape;
 use self::{
@@ -71,20 +69,42 @@ impl PartialEq for CommandLine {
 
 impl Eq for CommandLine {}
 
-/// What a line seems to run that is not read. The folder of none of its commands is known once it changes.
-fn scanned(text: &str) -> Result<Vec<SimpleCommand>, Unparsed> {
-    let mut commands = shell::scan(text)?;
-    let moves = |command: &SimpleCommand| {
-        let plain = matches!(command.program(), Some("cd" | "pushd" | "popd"));
-        // `env -C dir` and its like run elsewhere too.
-        plain || command.wraps && command.words.iter().any(|w| w.text().starts_with("-C"))
+/// What a line seems to run that is not read: where it cannot be followed at all, a program that nobody knows with all its words.
+fn scanned(text: &str) -> Vec<SimpleCommand> {
+    shell::scan(text).unwrap_or_else(|_| alloc::vec![SimpleCommand::of_unread(text)])
+}
+
+/// The folder of none of these commands is known once one of them changes it in a way that is not followed.
+fn without_folders_where_moved(
+    mut commands: Vec<SimpleCommand>,
+    is_read: bool,
+) -> Vec<SimpleCommand> {
+    let moves = |command: &SimpleCommand| match command.program() {
+        Some("pushd" | "popd") => true,
+        Some("cd") => {
+            !is_read
+                || command
+                    .words
+                    .iter()
+                    .skip(1)
+                    .any(|it| it.text().starts_with('-'))
+        }
+        // `command cd`, `env -C dir` and their like run elsewhere too.
+        _ => {
+            command.wraps
+                && (command.words.iter()).any(|it| {
+                    it.text() == "cd"
+                        || it.text().starts_with("-C")
+                        || it.text().starts_with("--chdir")
+                })
+        }
     };
     if commands.iter().any(moves) {
         for command in &mut commands {
             command.folder = Folder::Unknown;
         }
     }
-    Ok(commands)
+    commands
 }
 
 /// One command of a line.
@@ -129,11 +149,9 @@ impl CommandLine {
                 let obstacle = used.or(empty);
                 (Some(line.script), line.commands, obstacle, line.evaluates)
             }
-            Err(why) => {
-                let seen = scanned(&text).unwrap_or_default();
-                (None, seen, Some(why.to_string()), false)
-            }
+            Err(why) => (None, scanned(&text), Some(why.to_string()), false),
         };
+        let commands = without_folders_where_moved(commands, script.is_some());
         Self {
             raw: Spelled::of_text(&text),
             bases: bases(&commands, directory),

@@ -169,9 +169,10 @@ impl CommandLine {
 
 /// A word, with `~` in the place of the home directory if it begins with that.
 fn beginning_at_home(word: &CommandWord) -> Cow<'_, str> {
-    match word.behind_home() {
-        Some(rest) => Cow::Owned(["~", rest].concat()),
-        None => Cow::Borrowed(word.text()),
+    match (word.behind_home(), word.behind_here()) {
+        (Some(rest), _) => Cow::Owned(["~", rest].concat()),
+        (None, Some(rest)) => Cow::Owned([".", rest].concat()),
+        (None, None) => Cow::Borrowed(word.text()),
     }
 }
 
@@ -181,20 +182,36 @@ fn from_home(path: &str, home: Option<&str>) -> Option<String> {
     (rest.is_empty() || rest.starts_with('/')).then(|| [home.unwrap_or("/~"), rest].concat())
 }
 
+/// The folders that a command enters, or has another program run in.
+fn entered_by(command: &SimpleCommand) -> Vec<Cow<'_, str>> {
+    let words = &command.words;
+    let mut entered = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let text = word.text();
+        let attached = text
+            .strip_prefix("--chdir=")
+            .or_else(|| text.strip_prefix("-C"));
+        if matches!(text, "cd" | "pushd") && (at == 0 || command.wraps) {
+            let operand = words[at + 1..]
+                .iter()
+                .find(|it| !it.text().starts_with('-'));
+            entered.push(operand.map_or(Cow::Borrowed("~"), beginning_at_home));
+        } else if command.wraps && matches!(text, "-C" | "--chdir") {
+            entered.extend(words.get(at + 1).map(beginning_at_home));
+        } else if command.wraps {
+            entered.extend(attached.filter(|it| !it.is_empty()).map(Cow::Borrowed));
+        }
+    }
+    entered
+}
+
 /// Where the commands of a line may run, as far as its words show it, once it is not known which of its `cd` succeeded.
 pub(super) fn bases(commands: &[SimpleCommand], directory: &str) -> Vec<String> {
     let mut bases = alloc::vec![directory.to_string()];
     if !commands.iter().any(|it| it.folder == Folder::Unknown) {
         return bases;
     }
-    let entered =
-        commands.iter().filter_map(
-            |command| match (command.program(), command.words.as_slice()) {
-                (Some("cd" | "pushd"), [_]) => Some(Cow::Borrowed("~")),
-                (Some("cd" | "pushd"), [_, folder]) => Some(beginning_at_home(folder)),
-                _ => None,
-            },
-        );
+    let entered = commands.iter().flat_map(entered_by);
     for folder in entered {
         for at in 0..bases.len() {
             if bases.len() == MOST_BASES {

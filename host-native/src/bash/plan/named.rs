@@ -368,7 +368,7 @@ pub(super) fn starts(call: &Call<'_>, name: &OsStr, program: &str) -> bool {
 }
 
 /// The commands of the lines that a command gives to shells. Their words are written out, or no other program starts them.
-fn in_scripts(simple: &Simple) -> impl Iterator<Item = SimpleCommand> {
+pub(super) fn in_scripts(simple: &Simple) -> impl Iterator<Item = SimpleCommand> {
     let scripts = simple.runs.iter().filter_map(|run| match run {
         Runs::Script { script, .. } => Some(script),
         Runs::Program { .. } => None,

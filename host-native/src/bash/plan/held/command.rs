@@ -46,6 +46,8 @@ pub(super) struct FileCommand<'a> {
     pub(super) operands: Vec<&'a OsStr>,
     /// The folders that `cp` and `mv` are told to put everything into (`-t`).
     targets: Vec<&'a OsStr>,
+    /// The suffix of what was there before (`-S`).
+    suffix: Option<&'a OsStr>,
 }
 
 /// What goes where.
@@ -64,6 +66,7 @@ impl<'a> FileCommand<'a> {
             options: Vec::new(),
             operands: Vec::new(),
             targets: Vec::new(),
+            suffix: None,
         };
         let goes = matches!(kind, Kind::Copy | Kind::Move);
         let mut rest = arguments.iter();
@@ -81,8 +84,9 @@ impl<'a> FileCommand<'a> {
                     if is("--target-directory") {
                         let next = || rest.next().map(OsString::as_os_str);
                         command.targets.extend(value.or_else(next));
-                    } else if is("--suffix") && value.is_none() {
-                        rest.next();
+                    } else if is("--suffix") {
+                        let next = || rest.next().map(OsString::as_os_str);
+                        command.suffix = value.or_else(next);
                     }
                 }
                 [b'-', letters @ ..] if !letters.is_empty() => {
@@ -93,8 +97,10 @@ impl<'a> FileCommand<'a> {
                         [] => rest.next().map(OsString::as_os_str),
                         attached => Some(OsStr::from_bytes(attached)),
                     });
-                    if goes && valued.is_some_and(|at| letters[at] == b't') {
-                        command.targets.extend(value);
+                    match valued.map(|at| letters[at]) {
+                        Some(b't') if goes => command.targets.extend(value),
+                        Some(b'S') => command.suffix = value,
+                        _ => {}
                     }
                 }
                 _ => command.operands.push(argument),
@@ -150,6 +156,18 @@ impl<'a> FileCommand<'a> {
             }
         }
         landings
+    }
+
+    /// Whether `cp` takes what links lead to, also below a folder.
+    pub(super) fn follows_links(&self) -> bool {
+        let follows =
+            self.has_letter(b'L') || self.has_letter(b'H') || self.has_long("--dereference");
+        self.kind == Kind::Copy && self.takes_folders() && follows
+    }
+
+    /// What stands behind the name of what was there before.
+    pub(super) fn suffix(&self) -> Option<&'a OsStr> {
+        self.suffix
     }
 
     pub(super) fn takes_folders(&self) -> bool {

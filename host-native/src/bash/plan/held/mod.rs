@@ -8,7 +8,7 @@ mod handles;
 
 use std::{
     ffi::{OsStr, OsString},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
 };
 
@@ -22,8 +22,10 @@ use self::{
     command::{FileCommand, Kind, Landing},
     handles::{Changes, Operand},
 };
-use super::{change::Change, restriction::Restriction, shell::Shell, simple::Call};
-use crate::files::{Arrival, arrives, below, normalised, resolve};
+use super::{
+    change::Change, named::in_scripts, restriction::Restriction, shell::Shell, simple::Call,
+};
+use crate::files::{Arrival, arrives, below, has_links, normalised, resolve};
 
 /// Why a program is not started.
 pub(super) enum NotHeld {
@@ -60,16 +62,74 @@ impl<'p> Shell<'p> {
             // A program of that name that a rule allows by its path.
             None => match path.file_name().and_then(Kind::named) {
                 Some(kind) => (kind, arguments),
-                None => return Ok(None),
+                None => {
+                    self.others_lie_open(call, name, arguments)?;
+                    return Ok(None);
+                }
             },
         };
         if let Some(moved) = self.moved(arguments) {
             return Err(NotHeld::Moved(moved.clone()));
         }
         let command = FileCommand::new(kind, arguments);
+        self.lies_open(&command)?;
+        let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
+        if !operands.all(|operand| self.is_held(operand)) {
+            let by_rule = !surroundings.all_held || plain.is_none() && inner().is_none();
+            return if by_rule {
+                Ok(None)
+            } else {
+                Err(NotHeld::NotJudged)
+            };
+        }
+        if surroundings.held.is_empty() {
+            return Ok(None);
+        }
+        Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
+    }
+
+    /// The same for the plain file commands in lines that a program gives to shells, and for `git mv`: nothing holds them while they
+    /// run.
+    fn others_lie_open(
+        &self,
+        call: &Call<'p>,
+        name: &OsStr,
+        arguments: &[OsString],
+    ) -> Result<(), NotHeld> {
+        for command in in_scripts(call.simple) {
+            let words: Vec<OsString> = command.words.iter().map(|it| it.text().into()).collect();
+            let Some((program, arguments)) = words.split_first() else {
+                continue;
+            };
+            if let Some(kind) = Kind::named(base_name_of(program)) {
+                self.lies_open(&FileCommand::new(kind, arguments))?;
+            }
+        }
+        if base_name_of(name) != "git" {
+            return Ok(());
+        }
+        match arguments.iter().position(|argument| argument == "mv") {
+            Some(0) => self.lies_open(&FileCommand::new(Kind::Move, &arguments[1..])),
+            // In which folder it works is not followed.
+            Some(at)
+                if arguments[..at]
+                    .iter()
+                    .any(|it| it.as_bytes().starts_with(b"-")) =>
+            {
+                match self.surroundings.plan.deny.is_empty() {
+                    true => Ok(()),
+                    false => Err(NotHeld::NotJudged),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a command takes no closed file along, takes none away, and puts nothing onto one or into a place.
+    fn lies_open(&self, command: &FileCommand<'_>) -> Result<(), NotHeld> {
         // Those that were judged may hold more by now, and others were named by no word of the line.
         let plan = self.surroundings.plan;
-        let access = match kind {
+        let access = match command.kind {
             Kind::Copy => Access::Read,
             _ => Access::Write,
         };
@@ -87,20 +147,7 @@ impl<'p> Shell<'p> {
                 return Err(NotHeld::Holds((*source).to_owned(), held));
             }
         }
-        self.lands(&command)?;
-        let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
-        if !operands.all(|operand| self.is_held(operand)) {
-            let by_rule = !surroundings.all_held || plain.is_none() && inner().is_none();
-            return if by_rule {
-                Ok(None)
-            } else {
-                Err(NotHeld::NotJudged)
-            };
-        }
-        if surroundings.held.is_empty() {
-            return Ok(None);
-        }
-        Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
+        self.lands(command)
     }
 
     /// Looks at the places where what is copied or moved would lie.
@@ -108,11 +155,18 @@ impl<'p> Shell<'p> {
         let plan = self.surroundings.plan;
         let directory = self.directory.physical().map_err(NotHeld::Failed)?;
         let whole = command.kind == Kind::Move || command.takes_folders();
+        let suffix = command.suffix().map(OsStr::to_string_lossy);
         let is_refused = |place: &Path| {
             let place = place.to_string_lossy();
-            refused_file(plan, "cp", &Argument::default(), &place).is_some()
+            let refused =
+                |place: &str| refused_file(plan, "cp", &Argument::default(), place).is_some();
+            let before = suffix.as_ref().map(|suffix| [&*place, suffix].concat());
+            refused(&place) || before.is_some_and(|before| refused(&before))
         };
         for Landing { source, target } in command.landings(&directory) {
+            if command.follows_links() && has_links(&source) {
+                return Err(NotHeld::TooMuch(target));
+            }
             match arrives(&source, &target, whole, is_refused) {
                 None => {}
                 Some(Arrival::At(place)) => return Err(NotHeld::Lands(place)),
@@ -235,6 +289,10 @@ impl<'p> Shell<'p> {
     }
 }
 
+fn base_name_of(program: &OsStr) -> &OsStr {
+    Path::new(program).file_name().unwrap_or(program)
+}
+
 /// The plain file command that stands behind programs which only start another, with its arguments.
 fn wrapped<'a>(call: &Call<'_>, arguments: &'a [OsString]) -> Option<(Kind, &'a [OsString])> {
     let simple = call.simple;
@@ -251,7 +309,9 @@ fn wrapped<'a>(call: &Call<'_>, arguments: &'a [OsString]) -> Option<(Kind, &'a 
         innermost = innermost.max(Some(at));
     }
     let at = innermost?;
-    let kind = Kind::named(OsStr::new(simple.words.get(at)?.as_literal()?))?;
+    let kind = Kind::named(base_name_of(OsStr::new(
+        simple.words.get(at)?.as_literal()?,
+    )))?;
     // Of the arguments the program's own name is not among these.
     let before = call.starts.get(at)?.checked_sub(call.program)?;
     Some((kind, arguments.get(before..)?))
