@@ -205,6 +205,7 @@ fn perm_4_what_is_copied_or_moved_lands_on_no_closed_file() {
         "Bash(install:*)",
         "Bash(ln:*)",
         "Bash(timeout:*)",
+        "Bash(/bin/cp:*)",
         "Bash(sh:*)",
         "Bash(xargs:*)",
         "Bash(echo:*)",
