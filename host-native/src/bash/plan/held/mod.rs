@@ -105,6 +105,12 @@ impl<'p> Shell<'p> {
                 self.lies_open(&FileCommand::new(kind, arguments))?;
             }
         }
+        let inner = innermost(call, arguments);
+        let (name, arguments) =
+            inner.map_or((name, arguments), |(name, rest)| (OsStr::new(name), rest));
+        if let Some(kind) = Kind::named(base_name_of(name)) {
+            return self.lies_open(&FileCommand::new(kind, arguments));
+        }
         if base_name_of(name) != "git" {
             return Ok(());
         }
@@ -295,6 +301,15 @@ fn base_name_of(program: &OsStr) -> &OsStr {
 
 /// The plain file command that stands behind programs which only start another, with its arguments.
 fn wrapped<'a>(call: &Call<'_>, arguments: &'a [OsString]) -> Option<(Kind, &'a [OsString])> {
+    let (name, arguments) = innermost(call, arguments)?;
+    Some((Kind::named(OsStr::new(name))?, arguments))
+}
+
+/// The last program that a command starts, with its arguments.
+fn innermost<'a, 'c>(
+    call: &Call<'c>,
+    arguments: &'a [OsString],
+) -> Option<(&'c str, &'a [OsString])> {
     let simple = call.simple;
     let mut innermost = None;
     for runs in &simple.runs {
@@ -309,10 +324,8 @@ fn wrapped<'a>(call: &Call<'_>, arguments: &'a [OsString]) -> Option<(Kind, &'a 
         innermost = innermost.max(Some(at));
     }
     let at = innermost?;
-    let kind = Kind::named(base_name_of(OsStr::new(
-        simple.words.get(at)?.as_literal()?,
-    )))?;
+    let name = simple.words.get(at)?.as_literal()?;
     // Of the arguments the program's own name is not among these.
     let before = call.starts.get(at)?.checked_sub(call.program)?;
-    Some((kind, arguments.get(before..)?))
+    Some((name, arguments.get(before..)?))
 }
