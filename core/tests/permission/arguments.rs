@@ -619,6 +619,9 @@ fn perm_4_what_cannot_be_read_hides_no_name_behind_it() {
     ] {
         assert_eq!(judged(&["Bash"], &[], line), Verdict::Ask, "{line}");
     }
+    let long = format!("((i++)); {} cat secret.txt", "echo a; ".repeat(8000));
+    let found = judged(&["Bash"], &["Read(secret.txt)"], &long);
+    assert_ne!(found, Verdict::Allow, "nobody looked at all of it");
     for line in [
         "((i=0)); echo $i",
         "x=(1 2); cat open.txt",

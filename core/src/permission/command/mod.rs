@@ -69,9 +69,15 @@ impl PartialEq for CommandLine {
 
 impl Eq for CommandLine {}
 
+/// Bytes of the longest line whose words are looked at although it cannot be followed. A longer one is asked about.
+const LONGEST_UNREAD: usize = 32 << 10;
+
 /// What a line seems to run that is not read: where it cannot be followed at all, a program that nobody knows with all its words.
 fn scanned(text: &str) -> Vec<SimpleCommand> {
-    shell::scan(text).unwrap_or_else(|_| alloc::vec![SimpleCommand::of_unread(text)])
+    shell::scan(text).unwrap_or_else(|_| match text.len() > LONGEST_UNREAD {
+        true => Vec::new(),
+        false => alloc::vec![SimpleCommand::of_unread(text)],
+    })
 }
 
 /// The folder of none of these commands is known once one of them changes it in a way that is not followed.
@@ -237,7 +243,9 @@ impl CommandLine {
             let arguments: Vec<&str> = words.map(CommandWord::text).collect();
             made_names(part.command.program().unwrap_or_default(), &arguments).is_none()
         };
-        have_too_many_names(texts) || self.parts.iter().any(makes_too_many)
+        // Nothing of it was looked at.
+        let is_unseen = self.parts.is_empty() && self.text.len() > LONGEST_UNREAD;
+        is_unseen || have_too_many_names(texts) || self.parts.iter().any(makes_too_many)
     }
 
     /// Why its commands may not be all there are, in words; none if they are.
