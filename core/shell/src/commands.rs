@@ -123,8 +123,7 @@ impl CommandWord {
     }
 
     /// A word without anything special.
-    #[must_use]
-    pub fn plain(text: &str) -> Self {
+    pub(crate) fn plain(text: &str) -> Self {
         Self {
             text: text.into(),
             ..Self::default()

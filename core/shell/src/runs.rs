@@ -282,9 +282,6 @@ impl Search<'_> {
     /// `sh -c LINE` and nothing more: arguments would be parameters of the line. A file is a program like any other, whose name the
     /// rules see.
     fn shell(&mut self, start: usize, end: usize) -> Result<(), Unparsed> {
-        const NO_LINE: Unparsed = Unparsed::Unsupported(
-            "a shell that is given anything but `-c LINE` or a file of its own",
-        );
         match (self.text(start + 1), self.text(start + 2)) {
             (Some("--version" | "--help"), _) if end == start + 2 => Ok(()),
             (Some("-c"), Some(line)) if end == start + 3 => {
@@ -304,22 +301,22 @@ impl Search<'_> {
                 Ok(())
             }
             (Some("-c"), None) if end == start + 3 => Err(Unparsed::ComputedProgram),
-            (Some(file), _) if end > start + 1 && is_script_file(file) => Ok(()),
-            (Some(options), Some(file))
-                if end > start + 2 && are_plain_options(options) && is_script_file(file) =>
-            {
-                Ok(())
-            }
-            (Some(options), Some("pipefail"))
-                if end > start + 3 && options.strip_suffix('o').is_some_and(are_plain_options) =>
-            {
-                match self.text(start + 3).is_some_and(is_script_file) {
-                    true => Ok(()),
-                    false => Err(NO_LINE),
-                }
-            }
-            _ => Err(NO_LINE),
+            _ if self.is_given_a_file(start + 1, end) => Ok(()),
+            _ => Err(Unparsed::Unsupported(
+                "a shell that is given anything but `-c LINE` or a file of its own",
+            )),
         }
+    }
+
+    /// Whether a shell reads a file, perhaps behind options that change nothing about that.
+    fn is_given_a_file(&self, start: usize, end: usize) -> bool {
+        let options = self.text(start).unwrap_or_default();
+        let behind_o = options.strip_suffix('o').is_some_and(are_plain_options);
+        let file = match behind_o && self.text(start + 1) == Some("pipefail") {
+            true => start + 2,
+            false => start + usize::from(are_plain_options(options)),
+        };
+        file < end && self.text(file).is_some_and(is_script_file)
     }
 
     /// Whether nothing but `command` stands before a shell: it is no process of its own then.

@@ -15,21 +15,23 @@ const MOST_MADE: usize = 4096;
 /// at.
 #[must_use]
 pub fn made_names(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
-    let operands: Vec<&str> = (arguments.iter().copied())
-        .filter(|it| !it.starts_with('-'))
-        .collect();
+    let operands = || -> Vec<&str> {
+        let words = arguments.iter().copied();
+        words.filter(|it| !it.starts_with('-')).collect()
+    };
     let mut made = Vec::new();
     match program {
         "gunzip" | "gzip" | "unxz" | "xz" | "unlzma" | "lzma" | "bunzip2" | "bzip2" | "unzstd"
         | "zstd" | "uncompress" | "unlz4" | "lz4" => {
             let suffixes = values(arguments, 'S', "--suffix", true);
-            for operand in &operands {
+            for operand in &operands() {
                 made.extend(operand.rsplit_once('.').map(|(stem, _)| stem.to_string()));
                 let stems = suffixes.iter().filter_map(|it| operand.strip_suffix(it));
                 made.extend(stems.map(ToString::to_string));
             }
         }
         "sed" | "cp" | "mv" | "ln" | "install" | "patch" => {
+            let operands = operands();
             if program == "patch" {
                 let prefixes = values(arguments, 'B', "--prefix", true);
                 let of_names = values(arguments, 'Y', "--basename-prefix", true);

@@ -119,13 +119,18 @@ struct Part {
     command: SimpleCommand,
     spelled: Spelled,
     files: Files,
+    /// What its program makes beside the files that it is given ([`made_names`]).
+    made: Option<Vec<String>>,
 }
 
 impl Part {
     fn of(command: SimpleCommand, directory: &str) -> Self {
+        let words = command.words.iter().skip(1);
+        let arguments: Vec<&str> = words.map(CommandWord::text).collect();
         Self {
             spelled: Spelled::of(&command),
             files: files_of(&command, directory),
+            made: made_names(command.program().unwrap_or_default(), &arguments),
             command,
         }
     }
@@ -238,14 +243,10 @@ impl CommandLine {
             let words = command.words.iter().chain(targets);
             words.map(move |word| (word.text(), directories))
         });
-        let makes_too_many = |part: &Part| {
-            let words = part.command.words.iter().skip(1);
-            let arguments: Vec<&str> = words.map(CommandWord::text).collect();
-            made_names(part.command.program().unwrap_or_default(), &arguments).is_none()
-        };
+        let makes_too_many = self.parts.iter().any(|part| part.made.is_none());
         // Nothing of it was looked at.
         let is_unseen = self.parts.is_empty() && self.text.len() > LONGEST_UNREAD;
-        is_unseen || have_too_many_names(texts) || self.parts.iter().any(makes_too_many)
+        is_unseen || makes_too_many || have_too_many_names(texts)
     }
 
     /// Why its commands may not be all there are, in words; none if they are.

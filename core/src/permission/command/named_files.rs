@@ -9,10 +9,9 @@ use alloc::{
 use windlass_shell::{CommandWord, Direction, Folder, SimpleCommand};
 
 use super::{
-    CommandLine,
+    CommandLine, Part,
     files::{base_of, leaves_files_alone},
     invocation::{Invocation, may_change},
-    made::made_names,
     named::Argument,
 };
 use crate::permission::{
@@ -54,7 +53,7 @@ impl CommandLine {
         self.parts.iter().find_map(|part| {
             let leaves_alone = leaves_files_alone(part.command.program().unwrap_or_default());
             self.find_named(
-                &part.command,
+                part,
                 standing,
                 |_| true,
                 |path, role| {
@@ -82,7 +81,7 @@ impl CommandLine {
             let is_place = |path: &str| authority::is_place(path, standing.environment);
             let lands = may_change(program, &Argument::default());
             let mut landing = part.files.landing.iter().filter(|_| lands);
-            let named = self.find_named(&part.command, standing, changes, |path, _| {
+            let named = self.find_named(part, standing, changes, |path, _| {
                 is_place(path).then(|| path.to_string())
             });
             named.or_else(|| landing.find(|path| is_place(path)).cloned())
@@ -97,7 +96,7 @@ impl CommandLine {
     ) -> Option<String> {
         self.parts.iter().find_map(|part| {
             self.find_named(
-                &part.command,
+                part,
                 standing,
                 |_| true,
                 |path, _| authority::lies_in(path, places).then(|| path.to_string()),
@@ -109,11 +108,12 @@ impl CommandLine {
     /// word that is computed what is written in it, as if the rest was nothing: that shows the names of places wherever they are.
     fn find_named<R>(
         &self,
-        command: &SimpleCommand,
+        part: &Part,
         standing: &Standing<'_>,
         counts: impl Fn(&Role<'_>) -> bool,
         mut found: impl FnMut(&str, &Role<'_>) -> Option<R>,
     ) -> Option<R> {
+        let command = &part.command;
         let program = command.program().unwrap_or_default();
         let words = command.words.get(1..).unwrap_or_default();
         let arguments: Vec<&str> = words.iter().map(CommandWord::text).collect();
@@ -154,8 +154,8 @@ impl CommandLine {
             return of_targets;
         }
         // Where they are too many the line is asked about.
-        let made = made_names(program, &arguments).unwrap_or_default();
-        made.iter().find_map(|name| look(name, &Role::Made))
+        let mut made = part.made.iter().flatten();
+        made.find_map(|name| look(name, &Role::Made))
     }
 
     /// The directories in which a command may run: where it is not known, those that the line may have led to.
