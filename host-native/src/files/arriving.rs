@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::followed;
-
-/// More entries than anybody wants to wait for.
-const MOST_ENTRIES: usize = 200_000;
+use super::{
+    entries::{MOST_ENTRIES, entries_below},
+    followed,
+};
 
 /// What is found on the way.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,33 +43,20 @@ fn arrives_of(
     if !whole || !source.is_dir() {
         return None;
     }
-    let mut folders = vec![PathBuf::new()];
-    let mut count = 0;
-    while let Some(below) = folders.pop() {
-        // What cannot be read is not copied either; what is moved as a whole brings what it held under names nobody sees.
-        let Ok(entries) = std::fs::read_dir(source.join(&below)) else {
-            continue;
+    // What cannot be read is not copied either; what is moved as a whole brings what it held under names nobody sees.
+    for (count, (below, _)) in entries_below(source).enumerate() {
+        let place = target.join(&below);
+        let place = match place.is_symlink() {
+            true => followed(&place),
+            false => Ok(place),
         };
-        for entry in entries.flatten() {
-            count += 1;
-            if count > most {
-                return Some(Arrival::Unknown);
+        match place {
+            Ok(place) if count < most => {
+                if is_refused(&place) {
+                    return Some(Arrival::At(place));
+                }
             }
-            let below = below.join(entry.file_name());
-            let place = target.join(&below);
-            let place = match place.is_symlink() {
-                true => followed(&place),
-                false => Ok(place),
-            };
-            let Ok(place) = place else {
-                return Some(Arrival::Unknown);
-            };
-            if is_refused(&place) {
-                return Some(Arrival::At(place));
-            }
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(below);
-            }
+            _ => return Some(Arrival::Unknown),
         }
     }
     None
@@ -77,23 +64,10 @@ fn arrives_of(
 
 /// Whether a link lies below a folder, or there is more than can be looked at.
 pub(crate) fn has_links(folder: &Path) -> bool {
-    let mut folders = vec![folder.to_path_buf()];
-    let mut count = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            count += 1;
-            let Ok(kind) = entry.file_type() else {
-                return true;
-            };
-            if kind.is_symlink() || count > MOST_ENTRIES {
-                return true;
-            }
-            if kind.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    false
+    let mut entries = entries_below(folder).enumerate();
+    entries.any(|(count, (_, entry))| {
+        count >= MOST_ENTRIES || entry.file_type().map_or(true, |kind| kind.is_symlink())
+    })
 }
 
 #[cfg(test)]

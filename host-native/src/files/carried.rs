@@ -1,19 +1,16 @@
 //! What goes with a folder that is copied, moved or removed.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use windlass_core::{
     permission::becomes_authority,
     tool::{Access, DenyPattern, FsGrant},
 };
 
-use super::grant::{Grant, slashed, with_followed};
-
-/// More entries than anybody wants to wait for.
-const MOST_ENTRIES: usize = 200_000;
+use super::{
+    entries::{MOST_ENTRIES, entries_below},
+    grant::{Grant, slashed, with_followed},
+};
 
 /// What lies below a folder and matters when it goes elsewhere, as paths from there.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -42,37 +39,25 @@ fn below_of(folder: &Path, closed: &[String], most: usize) -> Below {
         let grant = closed.as_ref()?;
         grant.denied(&slashed(&folder.join(path)))
     };
-    let mut folders = vec![PathBuf::new()];
-    let mut count = 0;
-    while let Some(below) = folders.pop() {
-        // What cannot be read is not copied either; what is moved keeps who may read it.
-        let Ok(entries) = std::fs::read_dir(folder.join(&below)) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            count += 1;
-            let path = below.join(entry.file_name());
-            let text = path.to_string_lossy();
-            if found.brings.is_none() && becomes_authority(&text) {
-                found.brings = Some(text.clone().into_owned());
-            }
-            if found.holds.is_none() && is_closed(&path).is_some() {
-                found.holds = Some(text.into_owned());
-            }
-            let has_all = found.brings.is_some() && (found.holds.is_some() || closed.is_none());
-            if has_all {
-                return found;
-            }
-            if count > most {
-                found.brings = found.brings.or_else(anything);
-                found.holds = found
-                    .holds
-                    .or_else(|| closed.as_ref().and_then(|_| anything()));
-                return found;
-            }
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(path);
-            }
+    // What cannot be read is not copied either; what is moved keeps who may read it.
+    for (count, (path, _)) in entries_below(folder).enumerate() {
+        let text = path.to_string_lossy();
+        if found.brings.is_none() && becomes_authority(&text) {
+            found.brings = Some(text.clone().into_owned());
+        }
+        if found.holds.is_none() && is_closed(&path).is_some() {
+            found.holds = Some(text.into_owned());
+        }
+        let has_all = found.brings.is_some() && (found.holds.is_some() || closed.is_none());
+        if has_all {
+            return found;
+        }
+        if count >= most {
+            found.brings = found.brings.or_else(anything);
+            found.holds = found
+                .holds
+                .or_else(|| closed.as_ref().and_then(|_| anything()));
+            return found;
         }
     }
     found

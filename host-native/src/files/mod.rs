@@ -13,6 +13,7 @@
 
 mod arriving;
 mod carried;
+mod entries;
 mod error;
 mod exact;
 mod grant;

@@ -28,6 +28,11 @@ impl Kind {
         })
     }
 
+    /// Which of them stands at a path.
+    pub(super) fn at(program: &OsStr) -> Option<Self> {
+        Path::new(program).file_name().and_then(Self::named)
+    }
+
     /// The letters of options that have a value.
     fn valued(self) -> &'static [u8] {
         match self {

@@ -60,7 +60,7 @@ impl<'p> Shell<'p> {
         let (kind, arguments) = match plain.or_else(inner) {
             Some(found) => found,
             // A program of that name that a rule allows by its path.
-            None => match path.file_name().and_then(Kind::named) {
+            None => match Kind::at(path.as_os_str()) {
                 Some(kind) => (kind, arguments),
                 None => {
                     self.others_lie_open(call, name, arguments)?;
@@ -101,17 +101,17 @@ impl<'p> Shell<'p> {
             let Some((program, arguments)) = words.split_first() else {
                 continue;
             };
-            if let Some(kind) = Kind::named(base_name_of(program)) {
+            if let Some(kind) = Kind::at(program) {
                 self.lies_open(&FileCommand::new(kind, arguments))?;
             }
         }
         let inner = innermost(call, arguments);
         let (name, arguments) =
             inner.map_or((name, arguments), |(name, rest)| (OsStr::new(name), rest));
-        if let Some(kind) = Kind::named(base_name_of(name)) {
+        if let Some(kind) = Kind::at(name) {
             return self.lies_open(&FileCommand::new(kind, arguments));
         }
-        if base_name_of(name) != "git" {
+        if Path::new(name).file_name() != Some(OsStr::new("git")) {
             return Ok(());
         }
         match arguments.iter().position(|argument| argument == "mv") {
@@ -293,10 +293,6 @@ impl<'p> Shell<'p> {
             is_entry,
         })
     }
-}
-
-fn base_name_of(program: &OsStr) -> &OsStr {
-    Path::new(program).file_name().unwrap_or(program)
 }
 
 /// The plain file command that stands behind programs which only start another, with its arguments.
