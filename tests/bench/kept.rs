@@ -35,7 +35,7 @@ pub(crate) fn measure(table: &mut Table) {
         || spawn("files", &server.url),
         || spawn("none", &server.url),
     );
-    let figure = format!("CPU of {SESSIONS:?} sessions of one turn in files (kept nowhere)");
+    let figure = format!("CPU of {SESSIONS} sessions of one turn in files (kept nowhere)");
     table.pair(&figure, "ms", kept, not_kept, Goal::AtMost(1.5));
     let figure = format!(
         "input read from the prompt cache, a session of {PROMPTS} prompts resumed before each (never stopped)"
@@ -60,18 +60,14 @@ fn spawn(kind: &str, url: &str) -> f64 {
 pub(crate) fn client(kind: &str, url: &str) -> ExitCode {
     let runtime = runtime();
     let folder = tempfile::tempdir().expect("a folder for sessions");
-    let agent = || {
-        let agent = (Agent::builder().base_url(url))
-            .api_key("bench")
-            .model("claude-sonnet-4-6");
-        let store = || FileStore::new(&ConfigDir::at(folder.path()), folder.path());
-        let agent = match kind {
-            "files" => agent.store(store()),
-            _ => agent,
-        };
-        agent.build().expect("the agent is complete")
+    let agent = (Agent::builder().base_url(url))
+        .api_key("bench")
+        .model("claude-sonnet-4-6");
+    let agent = match kind {
+        "files" => agent.store(FileStore::new(&ConfigDir::at(folder.path()), folder.path())),
+        _ => agent,
     };
-    let agent = agent();
+    let agent = agent.build().expect("the agent is complete");
     let sessions = stream::iter(0..SESSIONS).map(|_| agent.run("go"));
     let ended = sessions.buffer_unordered(AT_ONCE).filter(|result| {
         let is_done = result.as_ref().is_ok_and(|result| !result.is_error);
