@@ -324,7 +324,10 @@ fn of_builtin(simple: &Simple) -> Option<&'static str> {
                 if !(folder.is_literal() && (folder.text().is_empty() || folder.text().starts_with('-') && folder.text() != "-")));
             (!is_plain).then_some("`cd` without a folder, or with options")
         }
-        "printf" => match arguments.iter().find(|it| it.text() != "--") {
+        "printf" => match arguments
+            .iter()
+            .find(|it| !(it.is_literal() && it.text() == "--"))
+        {
             // `--` once, and then the format.
             Some(_) if arguments.get(1).is_some_and(|it| it.text() == "--") => {
                 Some("a format of `printf`")

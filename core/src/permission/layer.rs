@@ -20,8 +20,11 @@ pub struct PermissionSettings {
     /// Rules to deny.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<RuleEntry>,
-    /// The mode to start in.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The mode to start in. `auto`, which only the official engine has, is read as `default`, which asks about more.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "mode_or_auto"
+    )]
     pub default_mode: Option<Mode>,
     /// Further directories of the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -29,6 +32,23 @@ pub struct PermissionSettings {
     /// `"disable"`: nobody may switch to bypassPermissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disable_bypass_permissions_mode: Option<String>,
+}
+
+fn mode_or_auto<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mode>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Named {
+        Text(String),
+        Other(Option<Mode>),
+    }
+    match Named::deserialize(deserializer)? {
+        Named::Other(mode) => Ok(mode),
+        Named::Text(name) if name == "auto" => Ok(Some(Mode::Default)),
+        Named::Text(name) => Mode::parse(&name).map(Some).ok_or_else(|| {
+            let names = Mode::ALL.map(Mode::name).join(", ");
+            de::Error::custom(format!("`{name}` is no mode: the modes are {names}"))
+        }),
+    }
 }
 
 /// A rule in a settings file: its text, or an object with examples of what it covers.
@@ -130,6 +150,9 @@ pub struct Layered {
     pub directories: Vec<String>,
     /// Some layer forbids bypassPermissions.
     pub bypass_disabled: bool,
+    /// Rules to allow in files of settings that cannot be used. They allow nothing: a person should hear of them, and the
+    /// session may begin.
+    pub unusable: Vec<LayerError>,
 }
 
 impl Layered {
@@ -141,7 +164,8 @@ impl Layered {
     ///
     /// # Errors
     /// Every rule that cannot be used and every example that does not hold, each with its source; there is no
-    /// partial result.
+    /// partial result. A rule to allow in a file of settings is no error: files are shared with programs that know other
+    /// tools, and without the rule a person is asked.
     pub fn of(layers: &[Layer], environment: &Environment) -> Result<Self, Vec<LayerError>> {
         let mut layered = Self::default();
         let mut faults = Vec::new();
@@ -152,7 +176,11 @@ impl Layered {
                 let rule = match placed.rule() {
                     Ok(rule) => rule,
                     Err(error) => {
-                        faults.push(placed.fault(error));
+                        let list = match placed.behavior {
+                            Behavior::Allow if layer.source.is_file() => &mut layered.unusable,
+                            _ => &mut faults,
+                        };
+                        list.push(placed.fault(error));
                         continue;
                     }
                 };

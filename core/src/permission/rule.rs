@@ -345,7 +345,16 @@ fn specifier(tool: &str, content: Option<&str>) -> Result<Specifier, String> {
                 "rules for addresses name a domain: WebFetch(domain:example.com)",
             )),
         },
-        "Task" | "Agent" | "Skill" => name(inner).map(Specifier::Name).map_err(owned),
+        // `Skill(deploy *)`: the skill with whatever arguments.
+        "Skill" => name(inner.strip_suffix(" *").unwrap_or(inner).trim_end())
+            .map(Specifier::Name)
+            .map_err(owned),
+        "Task" | "Agent" => name(inner).map(Specifier::Name).map_err(owned),
+        // Only the official engine has these: the rule is about nothing here, and no mistake.
+        "PowerShell" | "SlashCommand" => Ok(Specifier::Name(NamePattern {
+            start: inner.to_owned(),
+            open: false,
+        })),
         _ => Err(owned("this tool takes no specifier: name it alone")),
     }
 }

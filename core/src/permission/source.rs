@@ -29,6 +29,15 @@ pub enum Source {
 }
 
 impl Source {
+    /// Whether people write it into a settings file of their own or of a folder.
+    #[must_use]
+    pub fn is_file(self) -> bool {
+        matches!(
+            self,
+            Self::LocalSettings | Self::ProjectSettings | Self::UserSettings
+        )
+    }
+
     /// The source as part of a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {

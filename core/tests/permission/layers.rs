@@ -80,6 +80,39 @@ fn perm_18_what_an_untrusted_folder_allows_does_not_count() {
     }
 }
 
+/// Files are shared with programs that know other rules: what cannot be used and would only allow keeps nobody from working.
+#[test]
+fn perm_17_a_rule_to_allow_in_a_file_that_cannot_be_used_allows_nothing() {
+    let rules = json!({"allow": ["Write(src/**)", "Bash(ls:*)"], "defaultMode": "auto"});
+    let of = |source| Layered::of(&[layer(source, true, &rules)], &environment());
+    for source in [
+        Source::UserSettings,
+        Source::ProjectSettings,
+        Source::LocalSettings,
+    ] {
+        let layered = of(source).unwrap();
+        assert_eq!(layered.rules.allow.len(), 1);
+        assert_eq!(layered.mode, Some(Mode::Default));
+        let said = layered.unusable[0].to_string();
+        assert!(said.contains("Edit(src/**)"), "{said}");
+    }
+    assert!(of(Source::CliArg).is_err() && of(Source::PolicySettings).is_err());
+    let denied = json!({"deny": ["Write(src/**)"]});
+    let denied = layer(Source::ProjectSettings, true, &denied);
+    assert!(Layered::of(&[denied], &environment()).is_err());
+    let mode = serde_json::from_value::<PermissionSettings>(json!({"defaultMode": "plam"}));
+    assert!(mode.unwrap_err().to_string().contains("acceptEdits"));
+}
+
+#[test]
+fn perm_3_rules_about_skills_with_arguments_and_tools_of_others_are_read() {
+    let rules = json!({"deny": ["Skill(deploy *)", "PowerShell(rm:*)", "SlashCommand(/x:*)"]});
+    let layered = Layered::of(&[layer(Source::UserSettings, true, &rules)], &environment());
+    let rules = layered.unwrap().rules;
+    assert!(rules.denies_subject("Skill", "deploy"));
+    assert!(!rules.denies_subject("Skill", "deployed"));
+}
+
 #[test]
 fn examples_in_rules_are_checked_when_they_are_loaded() {
     let load = |entry: serde_json::Value| {

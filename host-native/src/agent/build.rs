@@ -52,6 +52,7 @@ impl AgentBuilder {
         }
         let environment = self.environment(cwd)?;
         let layered = self.layered(&environment)?;
+        warnings.extend(layered.unusable.iter().map(ToString::to_string));
         let environment = with_directories(environment, &layered.directories);
         spec.permissions = self.permission_policy(spec.permissions, layered)?;
         spec.catalogue = self.prices(spec.catalogue)?;

@@ -145,6 +145,7 @@ impl Surroundings {
                 let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
                 SurroundingsError::Permissions(words.join("; "))
             })?;
+        warnings.extend(layered.unusable.iter().map(ToString::to_string));
         let rules = &mut spec.permissions.rules;
         rules.untrusted.extend(layered.rules.untrusted);
         rules.allow.extend(layered.rules.allow);

@@ -228,6 +228,18 @@ fn conf_1_settings_that_cannot_be_used_begin_nothing() {
 }
 
 #[test]
+fn conf_1_what_would_only_allow_and_cannot_be_used_is_said() {
+    let server = running(&["touch made"]);
+    let windlass = Windlass::asking(&server);
+    let settings = r#"{"permissions": {"allow": ["Write(src/**)", "Bash(touch:*)"], "deny": ["SlashCommand(/x:*)"], "defaultMode": "auto"}}"#;
+    put(&windlass, &At::User, settings);
+    let done = windlass.run(&["-p", "go"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stderr.contains("Edit(src/**)"), "{done:?}");
+    assert!(there(&windlass, "made"), "{done:?}");
+}
+
+#[test]
 fn perm_2_bypass_is_refused_for_root() {
     let is_root = rustix::process::geteuid().is_root();
     for flags in [

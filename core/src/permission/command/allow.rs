@@ -53,9 +53,9 @@ impl CommandLine {
         rule: &Rule,
         standing: &Standing<'_>,
     ) -> bool {
-        self.directory == standing.environment.cwd
+        matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(&self.text))
+            && self.directory == standing.environment.cwd
             && !self.is_changed_by_variables()
-            && matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(&self.text))
     }
 
     /// The rules that allow the line, if every command in it may run: by a rule, by the mode that accepts

@@ -139,6 +139,13 @@ pub(super) fn have_too_many_names<'a>(
     let bytes: usize = texts.clone().map(|(text, _)| text.len()).sum();
     let mut left = MOST_NAMES + COST_OF_BYTE * bytes;
     for (text, directories) in texts {
+        if is_one_name(text) {
+            let Some(rest) = left.checked_sub((text.len() + COST) * directories) else {
+                return true;
+            };
+            left = rest;
+            continue;
+        }
         if hides_a_name(text) {
             return true;
         }
@@ -161,6 +168,12 @@ pub(super) fn have_too_many_names<'a>(
         }
     }
     false
+}
+
+/// Whether a text can be the name of nothing but itself: most words of most lines are, and nothing has to be looked for in them.
+fn is_one_name(text: &str) -> bool {
+    let is_plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'/');
+    text.len() <= LONGEST_COMPONENT && !text.starts_with('-') && text.bytes().all(is_plain)
 }
 
 /// Whether a text is the address of a file in which characters are written as numbers (`file:///a%2Eb`), or that stands for several.
