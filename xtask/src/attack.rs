@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use self::row::{Row, State};
 use crate::junit;
@@ -28,7 +28,7 @@ const ROUNDS: &str = "1000000";
 const SEEDS: u64 = 100_000;
 
 /// The same of the engine around the loop.
-const ENGINE_SEEDS: u64 = 1_000_000;
+const ENGINE_SEEDS: u64 = 200_000;
 
 /// The packages with tests that attack. They are built together, so that dependencies are compiled once for all classes.
 const PACKAGES: [&str; 6] = [
@@ -95,32 +95,63 @@ const CLASSES: [(&str, &[&str]); 8] = [
     ),
 ];
 
-/// Runs every attack, prints a table, and says whether nothing was broken.
-pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
+/// The classes of attacks that make what they try from seeds, around those that are tests.
+const FROM_SEEDS: [&str; 4] = ["commands", "denied", "loop", "engine"];
+
+/// Runs every attack, or those of some classes, prints a table, and says whether nothing was broken.
+///
+/// # Errors
+/// A class that does not exist, and whatever keeps an attack from being tried at all.
+pub(crate) fn run(workspace: &Workspace, only: &[String]) -> Result<bool> {
+    let classes = CLASSES.iter().map(|(class, _)| *class).chain(FROM_SEEDS);
+    if let Some(unknown) = only
+        .iter()
+        .find(|only| classes.clone().all(|class| class != only.as_str()))
+    {
+        let names: Vec<&str> = classes.collect();
+        bail!(
+            "no class of attacks is named {unknown}: there are {}",
+            names.join(", ")
+        );
+    }
+    let is_wanted = |class: &str| only.is_empty() || only.iter().any(|only| only == class);
     let from = fresh();
-    let nextest = tools::cargo_nextest(workspace)?;
-    let binary = workspace.build_windlass()?;
-    let mut rows = vec![
-        judged(workspace, "commands", LINES, from, &[])?,
-        judged(
+    let mut rows = Vec::new();
+    if is_wanted("commands") {
+        rows.push(judged(workspace, "commands", LINES, from, &[])?);
+    }
+    if is_wanted("denied") {
+        let forbidding = ["--forbidding"];
+        rows.push(judged(
             workspace,
             "denied",
             FORBIDDING_LINES,
             from,
-            &["--forbidding"],
-        )?,
-    ];
-    for (class, filters) in CLASSES {
-        rows.push(tests(workspace, &nextest, &binary, class, filters)?);
+            &forbidding,
+        )?);
     }
-    rows.push(simulation(workspace, "loop", SEEDS, from, &[])?);
-    rows.push(simulation(
-        workspace,
-        "engine",
-        ENGINE_SEEDS,
-        from,
-        &["--engine"],
-    )?);
+    let of_tests = CLASSES.iter().filter(|(class, _)| is_wanted(class));
+    let of_tests: Vec<_> = of_tests.collect();
+    if !of_tests.is_empty() {
+        let nextest = tools::cargo_nextest(workspace)?;
+        let binary = workspace.build_windlass()?;
+        for (class, filters) in of_tests {
+            rows.push(tests(workspace, &nextest, &binary, class, filters)?);
+        }
+    }
+    if is_wanted("loop") {
+        rows.push(simulation(workspace, "loop", SEEDS, from, &[])?);
+    }
+    if is_wanted("engine") {
+        let engine = ["--engine"];
+        rows.push(simulation(
+            workspace,
+            "engine",
+            ENGINE_SEEDS,
+            from,
+            &engine,
+        )?);
+    }
     print!("\n{}", row::table(&rows));
     Ok(rows.iter().all(|row| row.state != State::Broken))
 }

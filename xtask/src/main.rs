@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use lexopt::Arg;
+use lexopt::{Arg, ValueExt};
 
 use crate::workspace::Workspace;
 
@@ -42,7 +42,9 @@ Usage: cargo xtask COMMAND
   simulate [--engine] [--seeds N] [--from S] [--threads T] [--all] [--found]
                    run the loop through N seeds (20000) in which everything goes wrong, from seed S on
   bench [ARG]...   measure windlass against its baselines, release build
-  attack           try to break every promise for longer than the tests do, from seeds drawn from the clock
+  attack [CLASS]...
+                   try to break every promise, or those of some classes, for longer than the tests do, from seeds
+                   drawn from the clock
   wasm             build the browser module and the transpiled components into target/browser
   package [DIR]    write the crates to be published, with their built components, to DIR
                    (default target/package)
@@ -84,8 +86,14 @@ fn dispatch(arguments: Vec<OsString>) -> Result<ExitCode> {
         Some("simulate") => simulate(&workspace, parser.raw_args()?.collect()),
         Some("bench") => bench(&workspace, parser.raw_args()?.collect()),
         Some("attack") => {
-            end_of_arguments(&mut parser)?;
-            match attack::run(&workspace)? {
+            let mut classes = Vec::new();
+            while let Some(argument) = parser.next()? {
+                match argument {
+                    Arg::Value(class) => classes.push(class.string()?),
+                    option => return Err(option.unexpected().into()),
+                }
+            }
+            match attack::run(&workspace, &classes)? {
                 true => Ok(ExitCode::SUCCESS),
                 false => Ok(ExitCode::FAILURE),
             }
