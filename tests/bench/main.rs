@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     {
         ["idle", count] => idle::client(count),
         ["client", kind, url, turns] => session::client(kind, url, turns),
-        ["kept", kind, url] => kept::client(kind, url),
+        ["kept", kind, url, folder] => kept::client(kind, url, folder),
         ["engine", program, url, cache] => engine::client(program, url, cache),
         only => run(only),
     }
