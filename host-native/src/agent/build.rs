@@ -22,6 +22,7 @@ use windlass_core::{
 use super::{
     Agent, AgentBuilder, BuildError, McpServer, Parts,
     builtin::{Offered, Selection},
+    commands::Commands,
     places, settings,
 };
 use crate::{
@@ -104,9 +105,13 @@ impl AgentBuilder {
             spec = spec.run_as(name)?;
         }
         spec.check()?;
+        let spec = Arc::new(spec);
+        let project = surroundings.map(|it| it.project);
+        let commands = project.map(|it| Arc::new(Commands::new(it, Arc::clone(&spec))));
         Ok(Agent {
             parts: Arc::new(Parts {
-                spec: Arc::new(spec),
+                spec,
+                commands,
                 transport,
                 tools: Arc::new(tools),
                 hooks: Arc::new(self.hooks),

@@ -25,6 +25,7 @@ mod build_error;
 mod builder;
 mod builtin;
 mod closure;
+mod commands;
 #[cfg_attr(not(feature = "plugins"), path = "no_components.rs")]
 mod components;
 #[cfg(unix)]
@@ -108,6 +109,8 @@ struct Parts {
     seed: Option<[u8; 32]>,
     sandbox_lacks: Vec<Lack>,
     warnings: Vec<String>,
+    /// What prompts may begin with, where files of a project are read.
+    commands: Option<Arc<commands::Commands>>,
 }
 
 impl Agent {

@@ -11,12 +11,12 @@ use std::{
 
 use tokio::sync::{
     OwnedSemaphorePermit,
-    mpsc::{Sender, WeakUnboundedSender},
+    mpsc::{Sender, UnboundedSender, WeakUnboundedSender},
 };
 use tokio_util::sync::CancellationToken;
 use windlass_core::{Input, Message, Prompt, Uuid, effect::Delivery};
 
-use super::{MessageCallback, fresh_uuid, run::RunError};
+use super::{MessageCallback, commands::Commands, fresh_uuid, run::RunError};
 
 /// The signal that a run was aborted; shared by all that belongs to the run, and its identity.
 pub(super) type AbortSignal = Arc<CancellationToken>;
@@ -33,6 +33,8 @@ pub(super) struct PromptQueue {
     /// The machine's inputs. Weak: the queue must not keep the driver that feeds it alive.
     inputs: WeakUnboundedSender<Input>,
     on_message: Option<Arc<MessageCallback>>,
+    /// What prompts may begin with, if any files of commands were read.
+    commands: Option<Arc<Commands>>,
     /// Nothing will be answered any more, and nothing runs.
     over: CancellationToken,
 }
@@ -45,6 +47,10 @@ struct State {
     steering: VecDeque<Uuid>,
     waiting: VecDeque<Waiting>,
     closed: Option<RunError>,
+    /// The model that was chosen last; none for the agent's own.
+    chosen_model: Option<String>,
+    /// The model is that of a command, for one answer.
+    has_commands_model: bool,
 }
 
 struct Waiting {
@@ -58,11 +64,13 @@ impl PromptQueue {
     pub(super) fn new(
         inputs: WeakUnboundedSender<Input>,
         on_message: Option<Arc<MessageCallback>>,
+        commands: Option<Arc<Commands>>,
     ) -> Self {
         Self {
             state: Mutex::default(),
             inputs,
             on_message,
+            commands,
             over: CancellationToken::new(),
         }
     }
@@ -93,6 +101,43 @@ impl PromptQueue {
         }
     }
 
+    /// Changes the model, from the next request on.
+    pub(super) fn set_model(&self, model: Option<String>) {
+        let mut state = self.state();
+        state.chosen_model.clone_from(&model);
+        state.has_commands_model = false;
+        if let Some(inputs) = self.inputs.upgrade() {
+            // The driver has ended: nothing is asked any more.
+            let _ = inputs.send(Input::SetModel(model));
+        }
+    }
+
+    /// Hands a prompt to the machine, as what it stands for. Only for an answer of its own a command chooses the model.
+    fn send(
+        &self,
+        state: &mut State,
+        inputs: &UnboundedSender<Input>,
+        prompt: Prompt,
+        has_own_answer: bool,
+    ) -> bool {
+        if has_own_answer && std::mem::take(&mut state.has_commands_model) {
+            // What fails is seen when the prompt is sent.
+            let _ = inputs.send(Input::SetModel(state.chosen_model.clone()));
+        }
+        let Some(commands) = &self.commands else {
+            return inputs.send(Input::Prompt(prompt)).is_ok();
+        };
+        let expanded = commands.expand(prompt);
+        if let (Some(model), true) = (expanded.model, has_own_answer) {
+            let _ = inputs.send(Input::SetModel(Some(model)));
+            state.has_commands_model = true;
+        }
+        if let Some(allows) = expanded.allows {
+            let _ = inputs.send(allows);
+        }
+        inputs.send(Input::Prompt(expanded.prompt)).is_ok()
+    }
+
     /// Hands a prompt in beside the one that is being answered; none is given back when there is none.
     pub(super) fn steer(&self, prompt: Prompt) -> Option<Prompt> {
         let mut state = self.state();
@@ -102,7 +147,7 @@ impl PromptQueue {
         };
         let uuid = prompt.uuid.unwrap_or_else(fresh_uuid);
         let prompt = prompt.delivered(Delivery::Steer).with_uuid(uuid);
-        if inputs.send(Input::Prompt(prompt)).is_ok() {
+        if self.send(&mut state, &inputs, prompt, false) {
             state.steering.push_back(uuid);
         }
         None
@@ -117,7 +162,7 @@ impl PromptQueue {
             }
             // A live listener holds the inputs open; without one nobody is left to answer.
             if let Some(inputs) = self.inputs.upgrade()
-                && inputs.send(Input::Prompt(waiting.prompt)).is_ok()
+                && self.send(state, &inputs, waiting.prompt, true)
             {
                 state.current = Some(waiting.listener);
                 return;

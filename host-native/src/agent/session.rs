@@ -50,7 +50,8 @@ impl Session {
         let (id, seed) = agent.identity();
         let (inputs, arriving) = mpsc::unbounded_channel();
         let on_message = agent.parts.on_message.clone();
-        let queue = Arc::new(PromptQueue::new(inputs.downgrade(), on_message));
+        let commands = agent.parts.commands.clone();
+        let queue = Arc::new(PromptQueue::new(inputs.downgrade(), on_message, commands));
         let spec = agent.spec();
         let allow_bypass = spec.permissions.allow_bypass;
         let sink = Arc::clone(&queue);
@@ -201,7 +202,7 @@ impl Session {
 
     /// Changes the model, from the next request on. None returns to the agent's own.
     pub fn set_model(&self, model: Option<&str>) {
-        self.send(Input::SetModel(model.map(ToOwned::to_owned)));
+        self.queue.set_model(model.map(ToOwned::to_owned));
     }
 
     /// Changes how many tokens the model may think, from the next request on: none returns to the agent's own

@@ -30,8 +30,8 @@ impl AgentBuilder {
     ///
     /// What the builder says itself is stronger. What a project's files allow, start and set counts only if a person has trusted the
     /// folder, or [`trust_project`](Self::trust_project) says so; what they deny or ask always does.
-    /// [`Agent::warnings`](super::Agent::warnings) names what was left out. Custom slash commands are listed, and not expanded in
-    /// prompts.
+    /// [`Agent::warnings`](super::Agent::warnings) names what was left out. A prompt that begins with a command of these files or with
+    /// a skill (`/review src`) is what the command says; what it allows is allowed for the session, and its model answers that prompt.
     pub fn setting_sources(mut self, sources: impl IntoIterator<Item = SettingSource>) -> Self {
         self.settings.sources = sources.into_iter().collect();
         self

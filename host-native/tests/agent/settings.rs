@@ -33,6 +33,10 @@ fn project() -> TempDir {
         ".claude/agents/poet.md",
         "---\nname: poet\ndescription: Writes poems.\n---\nYou are a poet.",
     );
+    file(
+        ".claude/commands/shout.md",
+        "---\nmodel: model-of-command\nallowed-tools: Bash(mkdir:*)\n---\nShout: $ARGUMENTS!",
+    );
     folder
 }
 
@@ -107,6 +111,43 @@ async fn conf_1_instructions_skills_and_agents_of_a_project_reach_the_model() {
     let spec = agent.spec();
     assert!(spec.skills.iter().any(|skill| skill.name == "rhyme"));
     assert!(spec.agents.get("poet").is_some());
+}
+
+/// What a command allows counts as far as its folder is trusted.
+#[tokio::test]
+async fn conf_1_a_prompt_that_begins_with_a_command_is_what_the_command_says() {
+    for is_trusted in [false, true] {
+        let project = project();
+        let model = Model::of(json!([
+            {"respond": "before"},
+            calls(&[("Bash", json!({"command": "mkdir made"}))]),
+            {"respond": "shouted"},
+            {"respond": "after"},
+        ]));
+        let agent = reading(&model, project.path()).trust_project(is_trusted);
+        let session = agent.build().unwrap().session();
+        for prompt in ["one", "/shout two words", "/unknown three"] {
+            session.prompt(prompt).result().await.unwrap();
+        }
+        let asked: Vec<(String, String)> = (model.requests().iter())
+            .map(|request| {
+                let last = request["messages"].as_array().unwrap().last().unwrap();
+                (request["model"].to_string(), last.to_string())
+            })
+            .collect();
+        let said = [
+            ("model-of-settings", "one"),
+            ("model-of-command", "Shout: two words!"),
+            ("model-of-command", "tool_result"),
+            ("model-of-settings", "/unknown three"),
+        ];
+        for ((model, last), (expected, text)) in asked.iter().zip(said) {
+            assert!(model.contains(expected) && last.contains(text), "{asked:?}");
+        }
+        assert_eq!(asked.len(), said.len());
+        assert_eq!(project.path().join("made").exists(), is_trusted);
+        session.close().await;
+    }
 }
 
 #[test]
