@@ -4,7 +4,8 @@
 //! here is known to rules that deny, and needs a person's word to run.
 
 use crate::{
-    Command, CommandWord, Compound, Part, Pipeline, Runs, Script, Simple, Target, Word,
+    Command, CommandWord, Compound, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
+    Word,
     builtins::{is_builtin, is_shell_only},
     names, print_for_people, takes_number,
 };
@@ -251,12 +252,41 @@ impl<'a> Folders<'a> {
         }
     }
 
+    /// What is substituted runs in a shell of its own: what it sets stays there.
+    fn substitutions(&mut self, word: &'a Word) {
+        for part in &word.parts {
+            if let Part::Substitution { script, .. } | Part::Process { script } = part {
+                let mut inner = Self {
+                    moved: self.moved,
+                    ..Self::default()
+                };
+                inner.script(script);
+                let set = inner.set;
+                let entered = inner.entered.into_iter();
+                self.entered
+                    .extend(entered.filter(|name| !set.contains(name)));
+            }
+        }
+    }
+
+    fn texts(&mut self, redirections: &'a [Redirection]) {
+        for redirection in redirections {
+            if let Target::Text(text) = &redirection.to {
+                self.substitutions(text);
+            }
+        }
+    }
+
     fn command(&mut self, command: &'a Command) {
+        if let Command::Compound { redirections, .. } = command {
+            self.texts(redirections);
+        }
         match command {
             Command::Simple(simple) => self.simple(simple),
             Command::Compound { body, .. } => match body {
                 Compound::Group(script) | Compound::Subshell(script) => self.script(script),
-                Compound::For { name, body, .. } => {
+                Compound::For { name, words, body } => {
+                    words.iter().for_each(|word| self.substitutions(word));
                     self.set.push(name);
                     self.script(body);
                 }
@@ -273,7 +303,8 @@ impl<'a> Folders<'a> {
                     self.script(condition);
                     self.script(body);
                 }
-                Compound::Case { choices, .. } => {
+                Compound::Case { word, choices } => {
+                    self.substitutions(word);
                     choices.iter().for_each(|choice| self.script(&choice.body));
                 }
             },
@@ -283,6 +314,9 @@ impl<'a> Folders<'a> {
     fn simple(&mut self, simple: &'a Simple) {
         self.set
             .extend(simple.assignments.iter().map(|a| a.name.as_str()));
+        let values = simple.assignments.iter().map(|a| &a.value);
+        (simple.words.iter().chain(values)).for_each(|word| self.substitutions(word));
+        self.texts(&simple.redirections);
         for run in &simple.runs {
             if let Runs::Script { script, .. } = run {
                 self.script(script);

@@ -9,6 +9,32 @@ fn passes(line: &str) -> bool {
     read(line).is_ok_and(|line| line.obstacle.is_none())
 }
 
+/// Where nothing is set, `cd` leads home: what stands behind it would run in a folder that nobody judged.
+#[test]
+fn perm_4_a_folder_that_only_the_environment_knows_is_refused_wherever_it_stands() {
+    for line in [
+        "cd $d && ls",
+        "grep x <(cd $d && ls)",
+        "ls \"$(cd $d && ls)\"",
+        "x=$(cd ~ && ls)",
+        "cat <<E\n$(cd $d && ls)\nE\n",
+        "for f in $(cd $d && ls); do echo \"$f\"; done",
+        "case $(cd $d && ls) in x) ls;; esac",
+        "{ cat; } <<< \"$(cd $d && ls)\"",
+        "ls $(d=x && ls); cd $d",
+        "ls $(ls $(cd $d && ls))",
+    ] {
+        assert!(!passes(line), "{line}");
+    }
+    for line in [
+        "d=x; ls $(cd $d && ls)",
+        "ls $(d=x; cd $d && ls)",
+        "ls $(cd x && ls)",
+    ] {
+        assert!(passes(line), "{line}");
+    }
+}
+
 #[test]
 fn what_shells_read_differently_is_refused() {
     for line in [
