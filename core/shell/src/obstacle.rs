@@ -120,6 +120,33 @@ fn of_simple(simple: &Simple) -> Option<&'static str> {
         .or_else(|| of_processes(simple))
         .or_else(|| of_builtin(simple))
         .or_else(|| of_runs(simple))
+        .or_else(|| of_search(simple))
+}
+
+/// A search takes `;` and `+` for the end of what it runs: behind its first action a word that is expanded could end it, and what
+/// follows would be another one that nobody judged.
+fn of_search(simple: &Simple) -> Option<&'static str> {
+    const ACTIONS: [&str; 8] = [
+        "-exec",
+        "-execdir",
+        "-ok",
+        "-okdir",
+        "-x",
+        "-X",
+        "--exec",
+        "--exec-batch",
+    ];
+    let is_search = |word: &Word| {
+        let name = word.as_literal().and_then(|text| text.rsplit('/').next());
+        matches!(name, Some("find" | "fd" | "fdfind"))
+    };
+    let is_action = |word: &Word| word.as_literal().is_some_and(|it| ACTIONS.contains(&it));
+    let mut words = simple.words.iter();
+    words.find(|word| is_search(word))?;
+    words.find(|word| is_action(word))?;
+    words
+        .any(|word| word.as_literal().is_none())
+        .then_some("a word that is expanded in what a search runs")
 }
 
 /// To bash `$?` is what the substitution before it ended with, to dash what the command before did. Only one substitution, or a status

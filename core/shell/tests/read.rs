@@ -9,6 +9,26 @@ fn passes(line: &str) -> bool {
     read(line).is_ok_and(|line| line.obstacle.is_none())
 }
 
+#[test]
+fn perm_4_nothing_expanded_stands_in_what_a_search_runs() {
+    for line in [
+        "x=';'; find . -exec echo $x -exec touch CAN \\;",
+        "x=';'; find . -execdir echo \"$x\" -exec touch CAN \\;",
+        "find . -exec echo \"$(printf '%s' ';')\" -exec touch CAN \\;",
+        "find . -exec echo ? -exec touch CAN \\;",
+        "timeout 5 find . -exec echo {} $x -exec touch CAN \\;",
+        "for x in \\;; do find . -ok echo \"$x\" -exec touch CAN \\; ; done",
+    ] {
+        assert!(!passes(line), "{line}");
+    }
+    for line in [
+        "find $x -name '*.rs' -exec grep a {} +",
+        "find . -exec grep 'a b' {} \\;",
+    ] {
+        assert!(passes(line), "{line}");
+    }
+}
+
 /// Where nothing is set, `cd` leads home: what stands behind it would run in a folder that nobody judged.
 #[test]
 fn perm_4_a_folder_that_only_the_environment_knows_is_refused_wherever_it_stands() {
