@@ -497,7 +497,7 @@ impl Walk {
                             });
                     assignments.extend(names.map(|(name, _)| name.into()));
                 }
-                Some("find" | "fd" | "fdfind") => hide(&mut words, "{"),
+                Some(name) if crate::names::is_search(name) => hide(&mut words, "{"),
                 Some("xargs") => {
                     if let Some(replaced) = runs::replaced_by_xargs(between) {
                         hide(&mut words, replaced);
@@ -558,7 +558,7 @@ fn outer_commands(simple: &Simple, at: usize) -> impl Iterator<Item = usize> {
 fn wraps(simple: &Simple, start: usize) -> bool {
     let program = simple.words.get(start).and_then(Word::as_literal);
     let name = program.filter(|program| !program.contains('/'));
-    let is_search = matches!(name, Some("find" | "fd" | "fdfind"));
+    let is_search = name.is_some_and(crate::names::is_search);
     let is_wrapper =
         name.is_some_and(|name| runs::runs_others(name) || matches!(name, "sh" | "bash" | "dash"));
     let runs_something = simple.runs.iter().any(|run| match run {

@@ -93,3 +93,8 @@ pub fn is_acted_upon(name: &str) -> bool {
 pub(crate) fn directs_programs(name: &str) -> bool {
     is_acted_upon(name) || is_made_by_the_shell(name) || name.starts_with("GIT_")
 }
+
+/// Programs that look for files and run others on what they find.
+pub(crate) fn is_search(name: &str) -> bool {
+    matches!(name, "find" | "fd" | "fdfind")
+}

@@ -138,7 +138,7 @@ fn of_search(simple: &Simple) -> Option<&'static str> {
     ];
     let is_search = |word: &Word| {
         let name = word.as_literal().and_then(|text| text.rsplit('/').next());
-        matches!(name, Some("find" | "fd" | "fdfind"))
+        name.is_some_and(names::is_search)
     };
     let is_action = |word: &Word| word.as_literal().is_some_and(|it| ACTIONS.contains(&it));
     let mut words = simple.words.iter();
