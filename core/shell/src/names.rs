@@ -95,6 +95,7 @@ pub(crate) fn directs_programs(name: &str) -> bool {
 }
 
 /// Programs that look for files and run others on what they find.
-pub(crate) fn is_search(name: &str) -> bool {
+#[must_use]
+pub fn is_search(name: &str) -> bool {
     matches!(name, "find" | "fd" | "fdfind")
 }

@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Runs, Script, Unparsed, Word, names, read, written_out::is_written_out};
+use crate::{Part, Runs, Script, Unparsed, Word, names, read, written_out::is_written_out};
 
 /// Wrappers inside one another.
 const MOST_WRAPPERS: u32 = 8;
@@ -211,13 +211,18 @@ impl Search<'_> {
             ));
         }
         while at < end && self.assigns(at) {
+            // The rest of its value could be the program.
+            if self.words.get(at).is_some_and(may_be_several) {
+                return Err(Unparsed::Unsupported(
+                    "`env` with a value that is expanded without quotes",
+                ));
+            }
             at += 1;
         }
         Ok((at < end).then_some(at))
     }
 
     fn assigns(&self, at: usize) -> bool {
-        use crate::Part;
         let first = self.words.get(at).and_then(|word| word.parts.first());
         matches!(first, Some(Part::Literal(text)) if text.contains('='))
     }
@@ -398,6 +403,18 @@ impl Search<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// Whether a word may become several, which what it expands to is split into.
+fn may_be_several(word: &Word) -> bool {
+    word.parts.iter().any(|part| match part {
+        Part::Variable { quoted, .. }
+        | Part::Operation { quoted, .. }
+        | Part::Substitution { quoted, .. } => !quoted,
+        Part::Literal(_) | Part::Pattern(_) | Part::Tilde | Part::Status | Part::Process { .. } => {
+            false
+        }
+    })
 }
 
 /// The name that a word between the options of `env` takes away, if it takes away any.

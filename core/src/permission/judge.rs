@@ -369,6 +369,50 @@ impl Cause {
 /// Judges a call. Pure: the same arguments give the same decision.
 #[must_use]
 pub fn judge(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdict>) -> Decision {
+    as_judged_where_words_decide(decided(standing, call, hook), standing, call)
+}
+
+/// A line that was approved as a whole runs as it is written, and there what a word becomes may be an action of `find` that runs
+/// anything. While rules deny or ask about commands it runs as it was judged instead, where no such word is an option; if it cannot, it
+/// is asked about.
+fn as_judged_where_words_decide(
+    decision: Decision,
+    standing: &Standing<'_>,
+    call: CallFacts<'_>,
+) -> Decision {
+    let (Verdict::Allow, Scope::Whole, Some(line)) =
+        (decision.verdict, decision.scope, call.command)
+    else {
+        return decision;
+    };
+    let mut guards = standing.rules.ask.iter().chain(standing.deny_rules());
+    if !line.searches_by_what_is_expanded()
+        || !guards.any(|rule| is_about_commands(rule, call.tool))
+    {
+        return decision;
+    }
+    match line.obstacle() {
+        None => Decision {
+            scope: Scope::Parts,
+            ..decision
+        },
+        Some(why) => Decision {
+            verdict: asking(standing.mode()),
+            cause: Cause::UnreadCommand(why.to_string()),
+            scope: Scope::Whole,
+        },
+    }
+}
+
+/// A rule that asks is stronger than a mode that does not; but whoever never asks, denies.
+fn asking(mode: Mode) -> Verdict {
+    match mode {
+        Mode::DontAsk => Verdict::Deny,
+        _ => Verdict::Ask,
+    }
+}
+
+fn decided(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdict>) -> Decision {
     let decide = |verdict, cause| Decision {
         verdict,
         cause,
@@ -390,12 +434,7 @@ pub fn judge(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVer
     if place == Place::AskedOutside && standing.confinement.is_some_and(|it| !it.allow_outside) {
         return decide(Verdict::Deny, Cause::StaysConfined);
     }
-    // A rule that asks is stronger than a mode that does not; but whoever never asks, denies.
-    let ask = if mode == Mode::DontAsk {
-        Verdict::Deny
-    } else {
-        Verdict::Ask
-    };
+    let ask = asking(mode);
     if call.consent == Consent::Person {
         // No rule and no mode answers for a person; where nobody is ever asked there is no answer.
         return match by_hook(Behavior::Allow) {

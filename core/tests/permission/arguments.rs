@@ -2,7 +2,7 @@
 
 use windlass_core::permission::{Mode, Rules, Verdict};
 
-use crate::{Call, allow, deny, verdict};
+use crate::{Call, allow, decision, deny, verdict};
 
 fn judged(allowed: &[&str], denied: &[&str], line: &str) -> Verdict {
     let rules = Rules {
@@ -109,7 +109,7 @@ fn perm_4_input_from_outside_is_read_by_the_program_that_a_rule_names() {
     let allowed = ["Bash(echo:*)", "Bash(sort:*)"];
     for line in [
         "xargs echo < /etc/passwd",
-        "{ xargs echo; } < /etc/passwd",
+        "{ echo; } < /etc/passwd",
         "(sort; echo) < /etc/passwd",
     ] {
         assert_eq!(judged(&allowed, &[], line), Verdict::Ask, "{line}");
@@ -203,6 +203,51 @@ fn perm_4_what_a_shell_evaluates_is_asked_about_while_commands_are_denied() {
     ] {
         let verdict = judged(&["Bash"], &["Bash(touch:*)"], line);
         assert_eq!(verdict, Verdict::Allow, "{line}");
+    }
+}
+
+/// What a word becomes where a shell runs the text may be the action of a search, or the program behind `env`. A search runs as it was
+/// judged then, whoever approved the line as a whole.
+#[test]
+fn perm_4_no_word_that_is_expanded_becomes_a_denied_program() {
+    use windlass_core::permission::Scope;
+
+    let rules = |allowed: &[&str]| {
+        let mut rules = allow(allowed);
+        rules.deny = deny(&["Bash(touch:*)"]).deny;
+        rules
+    };
+    for line in [
+        "y='a touch CAN'; env A=$y ls",
+        "env A=$(cat s.sh) ls",
+        "for y in 'a touch CAN'; do env A=$y ls; done",
+        "x=';'; find . -exec echo $x -exec touch CAN \\;",
+        "find . -exec echo $(echo ';' -exec touch CAN) ';'",
+        "X=1 find . $x touch CAN \\;",
+    ] {
+        for (rules, mode) in [
+            (rules(&["Bash"]), Mode::Default),
+            (rules(&[]), Mode::BypassPermissions),
+        ] {
+            let verdict = verdict(&rules, mode, &Call::new("Bash", line));
+            assert_eq!(verdict, Verdict::Ask, "{line} in {mode:?}");
+        }
+    }
+    for line in [
+        "x=-exec; find . $x touch CAN \\;",
+        "find \"$dir\" -name '*.rs'",
+        "fd $x . touch CAN",
+    ] {
+        for (allowed, mode) in [
+            (&["Bash"][..], Mode::Default),
+            (&[], Mode::BypassPermissions),
+        ] {
+            let decided = decision(&rules(allowed), mode, &Call::new("Bash", line));
+            assert_eq!(decided.verdict, Verdict::Allow, "{line} in {mode:?}");
+            assert_eq!(decided.scope, Scope::Parts, "{line} in {mode:?}");
+            let undenied = decision(&allow(&["Bash"]), mode, &Call::new("Bash", line));
+            assert_eq!(undenied.scope, Scope::Whole, "{line} in {mode:?}");
+        }
     }
 }
 

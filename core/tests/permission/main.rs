@@ -14,7 +14,9 @@ mod updates;
 use serde_json::json;
 use windlass_core::{
     RawJson,
-    permission::{CallFacts, CallSubject, Mode, PathFact, Rule, Rules, Standing, Verdict, judge},
+    permission::{
+        CallFacts, CallSubject, Decision, Mode, PathFact, Rule, Rules, Standing, Verdict, judge,
+    },
     spec::Environment,
     tool::{Access, PathParam, ToolDefinition},
     tools::CoreTool,
@@ -140,11 +142,14 @@ fn accepting_edits(line: &str) -> Verdict {
 }
 
 fn verdict(rules: &Rules, mode: Mode, call: &Call) -> Verdict {
+    decision(rules, mode, call).verdict
+}
+
+fn decision(rules: &Rules, mode: Mode, call: &Call) -> Decision {
     let environment = environment();
     judge(
         &Standing::new(rules, mode, &environment),
         call.facts(),
         None,
     )
-    .verdict
 }

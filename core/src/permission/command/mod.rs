@@ -262,6 +262,15 @@ impl CommandLine {
         self.obstacle.as_deref()
     }
 
+    /// Whether a search in it has a word that is expanded, which would be an action of it (`-exec`) where a shell runs the text.
+    pub(super) fn searches_by_what_is_expanded(&self) -> bool {
+        self.parts.iter().any(|part| {
+            let command = &part.command;
+            command.program().is_some_and(shell::is_search)
+                && !command.words.iter().all(CommandWord::is_literal)
+        })
+    }
+
     /// A file that the line writes of which the folder is not known, because a `cd` before it may fail.
     pub(super) fn file_of_unknown_folder(&self) -> Option<&str> {
         let unknown = (self.parts.iter()).filter(|part| part.command.folder == Folder::Unknown);
