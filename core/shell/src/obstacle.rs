@@ -19,9 +19,40 @@ fn of_script(script: &Script) -> Option<&'static str> {
     let pipelines = script.lists.iter().flat_map(|list| {
         core::iter::once(&list.first).chain(list.rest.iter().map(|(_, pipeline)| pipeline))
     });
-    pipelines
-        .flat_map(|pipeline: &Pipeline| &pipeline.commands)
-        .find_map(of_command)
+    pipelines.into_iter().find_map(of_pipeline)
+}
+
+fn of_pipeline(pipeline: &Pipeline) -> Option<&'static str> {
+    (pipeline.commands.first())
+        .and_then(of_shared_input)
+        .or_else(|| pipeline.commands.iter().find_map(of_command))
+}
+
+/// `xargs` may end before it has read all of its input. What is left of one that it does not have alone is for the command behind it: how
+/// much that is, depends on how `xargs` reads.
+fn of_shared_input(first: &Command) -> Option<&'static str> {
+    let Command::Simple(simple) = first else {
+        return None;
+    };
+    let is_own = |redirection: &Redirection| {
+        redirection.descriptor == 0 && matches!(redirection.to, Target::Read(_) | Target::Text(_))
+    };
+    let is_xargs = |word: &Word| {
+        let name = word.as_literal().and_then(|text| text.rsplit('/').next());
+        name == Some("xargs")
+    };
+    let programs = simple.runs.iter().filter_map(|run| match run {
+        Runs::Program { at, .. } => simple.words.get(*at as usize),
+        Runs::Script { .. } => None,
+    });
+    let reads = simple
+        .words
+        .first()
+        .into_iter()
+        .chain(programs)
+        .any(is_xargs);
+    (reads && !simple.redirections.iter().any(is_own))
+        .then_some("`xargs` without a pipe or a file of its own to read")
 }
 
 fn of_command(command: &Command) -> Option<&'static str> {
