@@ -297,6 +297,39 @@ fn perm_4_a_folder_that_holds_a_closed_file_is_not_moved_copied_or_removed() {
     }
 }
 
+/// What `xargs` reads goes nowhere that it could not go if it stood in the line.
+#[test]
+fn perm_4_what_xargs_moves_brings_no_closed_file_along() {
+    for (line, said) in [
+        ("echo d | xargs -I{} mv {} new", "z.txt, which is closed"),
+        ("echo d | xargs mv -t srch", "z.txt, which is closed"),
+        ("xargs mv -t srch <<< d", "z.txt, which is closed"),
+        ("echo d new | xargs mv", "z.txt, which is closed"),
+        ("echo d new | xargs cp -r", "z.txt, which is closed"),
+        ("echo d | xargs -n1 rm -rf", "z.txt, which is closed"),
+        ("echo d/e | timeout 5 xargs rm -r", "z.txt, which is closed"),
+        (
+            "echo a.txt b.txt srch | xargs -n2 mv",
+            "nobody judged the files",
+        ),
+        ("echo a.txt srch | xargs -L1 cp", "nobody judged the files"),
+        ("echo a.txt | xargs -I{} cp {} srch", ""),
+        ("echo a.txt b.txt | xargs -n1 mv -t srch", ""),
+        ("echo a.txt | xargs rm", ""),
+    ] {
+        let folder = Folder::new();
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/**/z.txt", folder.text()),
+            access: Access::Read,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        assert!(done.stderr.contains(said), "{line}: {done:?}");
+        assert_eq!(done.stderr.is_empty(), said.is_empty(), "{line}: {done:?}");
+        assert!(folder.path().join("d/e/z.txt").exists(), "{line}");
+    }
+}
+
 /// How often each line is tried; `WINDLASS_ATTACK_ROUNDS` says how many in all else.
 const ROUNDS: usize = 40;
 

@@ -41,7 +41,10 @@ mod timing;
 mod variables;
 mod xargs;
 
-use std::os::fd::OwnedFd;
+use std::{
+    os::fd::OwnedFd,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use windlass_core::tool::{CommandPlan, ShellVariable};
 
@@ -75,6 +78,9 @@ pub struct Ended {
     pub directory: Option<String>,
     /// The variables that it has set.
     pub variables: Vec<ShellVariable>,
+    /// A program was not started, or a file not opened, that rules hold back: because of what words or input had become, or of what lay
+    /// there by then. Standard error says which, wherever the line has led it.
+    pub withheld: bool,
 }
 
 /// How a plan, or a program, ended.
@@ -115,6 +121,7 @@ pub fn execute(
         all_held: plan.all_held,
         session,
         control,
+        withheld: AtomicBool::new(false),
     };
     let mut shell = Shell::new(&surroundings, Descriptors::new(streams));
     let left = shell.script(&plan.script, true);
@@ -133,5 +140,6 @@ pub fn execute(
         how,
         directory,
         variables,
+        withheld: surroundings.withheld.load(Ordering::Relaxed),
     })
 }

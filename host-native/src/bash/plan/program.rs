@@ -26,6 +26,7 @@ use super::{
     restriction::Restriction,
     shell::{Leave, Shell},
     simple::Call,
+    xargs::RefusedInput,
 };
 use crate::child;
 
@@ -59,14 +60,21 @@ impl<'p> Shell<'p> {
         };
         let arguments: Vec<OsString> = arguments.collect();
         if let Some(refused) = self.refused_argument(call, &name, &arguments) {
-            self.complain(line, &refused.words(&name));
+            self.withhold(line, &refused.words(&name));
             return Ok(Err(NOT_EXECUTED));
         }
-        if starts(call, &name, "xargs")
-            && let Some(refused) = self.refused_by_xargs(call, &name, &arguments)?
-        {
-            self.complain(line, &refused.words(&name));
-            return Ok(Err(NOT_EXECUTED));
+        if starts(call, &name, "xargs") {
+            match self.refused_by_xargs(call, &name, &arguments)? {
+                None => {}
+                Some(RefusedInput::Argument(refused)) => {
+                    self.withhold(line, &refused.words(&name));
+                    return Ok(Err(NOT_EXECUTED));
+                }
+                Some(RefusedInput::Files(why)) => {
+                    self.withhold(line, &not_held(&name, &why));
+                    return Ok(Err(1));
+                }
+            }
         }
         self.start_program(call, (path, name), &arguments, is_last)
     }
@@ -83,7 +91,7 @@ impl<'p> Shell<'p> {
         let held = match self.held(call, &path, &name, arguments) {
             Ok(held) => held,
             Err(why) => {
-                self.complain(line, &not_held(&name, &why));
+                self.withhold(line, &not_held(&name, &why));
                 return Ok(Err(1));
             }
         };
@@ -118,7 +126,7 @@ impl<'p> Shell<'p> {
                 match self.held(call, &path, &name, arguments) {
                     Ok(held) => self.start_here(&mut command, held),
                     Err(why) => {
-                        self.complain(line, &not_held(&name, &why));
+                        self.withhold(line, &not_held(&name, &why));
                         return Ok(Err(1));
                     }
                 }

@@ -162,11 +162,11 @@ impl<'p> Shell<'p> {
             Err(OpenError::Stopped) => Err(Leave::Stopped.into()),
             Err(OpenError::NotPlanned) => {
                 let after = ": it was not opened, for nobody judged this file";
-                Err(self.refused(line, &with_name("", path, after)))
+                Err(self.withheld(line, &with_name("", path, after)))
             }
             Err(OpenError::Moved) => {
                 let after = ": it was not opened, for it leads elsewhere than when it was judged";
-                Err(self.refused(line, &with_name("", path, after)))
+                Err(self.withheld(line, &with_name("", path, after)))
             }
             Err(OpenError::Failed(errno)) => {
                 let text = self.cannot_open(path, access, errno);
@@ -199,6 +199,15 @@ impl<'p> Shell<'p> {
 
     fn refused(&mut self, line: u32, text: &[u8]) -> Refusal {
         self.complain(line, text);
+        self.refusal()
+    }
+
+    fn withheld(&mut self, line: u32, text: &[u8]) -> Refusal {
+        self.withhold(line, text);
+        self.refusal()
+    }
+
+    fn refusal(&self) -> Refusal {
         Refusal::Status(if self.voice.is_dash() { 2 } else { 1 })
     }
 }

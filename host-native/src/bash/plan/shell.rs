@@ -1,6 +1,13 @@
 //! A shell as a value, and how it runs lists, groups and loops.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, sync::Arc};
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt as _,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use windlass_core::tool::{CommandPlan, PlannedFile};
 use windlass_shell::{AndOr, Choice, Command, Compound, Junction, Redirection, Script, Word};
@@ -38,6 +45,8 @@ pub(super) struct Surroundings<'p> {
     pub(super) all_held: bool,
     pub(super) session: &'p Session,
     pub(super) control: &'p Control,
+    /// Rules have held something back.
+    pub(super) withheld: AtomicBool,
 }
 
 /// A shell. A copy is a subshell.
@@ -290,6 +299,12 @@ impl<'p> Shell<'p> {
     /// Says something on standard error.
     pub(super) fn complain(&self, line: u32, text: &[u8]) {
         self.say(&self.voice.line(line, text));
+    }
+
+    /// Says what rules hold back.
+    pub(super) fn withhold(&self, line: u32, text: &[u8]) {
+        self.surroundings.withheld.store(true, Ordering::Relaxed);
+        self.complain(line, text);
     }
 
     /// Writes to standard error.

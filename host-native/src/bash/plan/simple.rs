@@ -185,7 +185,7 @@ impl<'p> Shell<'p> {
                 Expanded::Fields(fields) => self.found(fields, simple.line)?,
             };
             if is_program && takes_number(word) && !are_one_number(&fields) {
-                self.complain(simple.line, b"what stands behind the option is no number");
+                self.withhold(simple.line, b"what stands behind the option is no number");
                 self.status = NOT_STARTED;
                 return Err(Leave::Exit);
             }

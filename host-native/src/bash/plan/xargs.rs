@@ -13,6 +13,7 @@ use windlass_shell::{Runs, Simple, Word};
 
 use super::{
     folders::leads_elsewhere,
+    held::NotHeld,
     named::{RefusedArgument, base_name},
     redirect::holding,
     shell::{Leave, Shell},
@@ -23,6 +24,9 @@ use super::{
 /// More items than are held against the rules.
 const MOST_ITEMS: usize = 500_000;
 
+/// Bytes of input that go into one call of a program for sure.
+const MOST_IN_ONE_CALL: usize = 64 << 10;
+
 const TOO_MANY: &str = "more items than can be held against the rules";
 
 /// How `xargs` takes its input apart, as its options say.
@@ -32,6 +36,22 @@ struct Options {
     replaced: Option<String>,
     /// The byte that ends an item (`-0`, `-d`); none where blanks do, and quotes count.
     delimiter: Option<u8>,
+    /// The program is called with parts of what is read, as an option says.
+    is_in_parts: bool,
+}
+
+/// Why `xargs` is not started.
+pub(super) enum RefusedInput {
+    /// What it would read is no argument that the program may have.
+    Argument(RefusedArgument),
+    /// What it would have copied, moved or removed may not be.
+    Files(NotHeld),
+}
+
+impl From<RefusedArgument> for RefusedInput {
+    fn from(refused: RefusedArgument) -> Self {
+        Self::Argument(refused)
+    }
 }
 
 /// Its input, taken apart.
@@ -50,11 +70,10 @@ impl<'p> Shell<'p> {
         call: &Call<'p>,
         name: &OsStr,
         arguments: &[OsString],
-    ) -> Result<Option<RefusedArgument>, Leave> {
+    ) -> Result<Option<RefusedInput>, Leave> {
+        let refused = |why: RefusedArgument| Ok(Some(why.into()));
         let Some(options) = Options::of(call.simple) else {
-            return Ok(Some(RefusedArgument::unread(
-                "an end of items that is not known",
-            )));
+            return refused(RefusedArgument::unread("an end of items that is not known"));
         };
         let Some(input) = self.descriptors.get(0) else {
             return Ok(None);
@@ -62,26 +81,33 @@ impl<'p> Shell<'p> {
         let bytes = match read_all(input, self.surroundings.control) {
             Ok(bytes) => bytes,
             Err(Broken::Stopped) => return Err(Leave::Stopped),
-            Err(Broken::TooMuch) => return Ok(Some(RefusedArgument::too_much())),
+            Err(Broken::TooMuch) => return refused(RefusedArgument::too_much()),
             // Nor can the program read it.
             Err(Broken::Failed(_)) => return Ok(None),
         };
         let input = match options.read(bytes) {
             Ok(input) => input,
-            Err(what) => return Ok(Some(RefusedArgument::unread(what))),
+            Err(what) => return refused(RefusedArgument::unread(what)),
         };
         // Without a copy there is nothing to be read.
         let Ok(copy) = holding(&input.text) else {
-            return Ok(Some(RefusedArgument::too_much()));
+            return refused(RefusedArgument::too_much());
         };
         self.descriptors.set(0, copy);
-        let mut option = None;
-        let refused = self.refused_input(call, name, arguments, |words| {
+        let (mut option, mut calls) = (None, Vec::new());
+        let argument = self.refused_input(call, name, arguments, |words| {
             let all = options.arguments(words, &input.items);
             option = options.option_among(words, &input.items);
+            calls = options.calls(words, &input.items);
             all
         });
-        Ok(option.or(refused))
+        if let Some(refused) = option.or(argument) {
+            return Ok(Some(refused.into()));
+        }
+        let is_long = options.replaced.is_none() && input.text.len() > MOST_IN_ONE_CALL;
+        let is_in_parts = options.is_in_parts || is_long;
+        let files = self.input_lies_open(call, arguments, &calls, is_in_parts);
+        Ok(files.err().map(RefusedInput::Files))
     }
 }
 
@@ -107,7 +133,7 @@ impl Options {
         let end = behind.min().copied().unwrap_or(simple.words.len());
         let own = simple.words.get(begin + 1..end).unwrap_or_default();
         let mut words = own.iter().filter_map(Word::as_literal);
-        let (mut replaced, mut delimiter) = (None, None);
+        let (mut replaced, mut delimiter, mut is_in_parts) = (None, None, false);
         while let Some(word) = words.next() {
             let mut value = |option: &str| match word.strip_prefix(option)? {
                 "" => words.next(),
@@ -119,12 +145,17 @@ impl Options {
                 replaced = Some(text.to_owned());
             } else if let Some(text) = word.strip_prefix("--delimiter=").or_else(|| value("-d")) {
                 delimiter = Some(delimited_by(text)?);
-            } else if matches!(word, "-n" | "-P" | "-L" | "-s") {
-                // Its value is no option.
-                words.next();
+            } else {
+                let counts = ["-n", "-L", "-s", "--max-args", "--max-lines", "--max-chars"];
+                is_in_parts |= counts.iter().any(|option| word.starts_with(option));
+                if matches!(word, "-n" | "-P" | "-L" | "-s") {
+                    // Its value is no option.
+                    words.next();
+                }
             }
         }
         Some(Self {
+            is_in_parts: is_in_parts && replaced.is_none(),
             replaced,
             delimiter,
         })
@@ -150,6 +181,21 @@ impl Options {
             }
         }
         arguments
+    }
+
+    /// The arguments of each call of a program with these words: one for each item where a text is replaced, else one with all of
+    /// them.
+    fn calls(&self, words: &[OsString], items: &[OsString]) -> Vec<Vec<OsString>> {
+        let Some(replaced) = &self.replaced else {
+            return vec![self.arguments(words, items)];
+        };
+        let call = |item: &OsString| {
+            words
+                .iter()
+                .map(|word| replace(word, replaced, item))
+                .collect()
+        };
+        items.iter().map(call).collect()
     }
 
     /// The first argument that is an option because of what was read.

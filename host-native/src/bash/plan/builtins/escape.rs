@@ -52,7 +52,6 @@ pub(super) fn one(text: &[u8], which: Escapes, output: &mut Vec<u8>) -> ControlF
         b'b' => Some(0x08),
         b'e' => Some(0x1b),
         b'E' if !is_dash => Some(0x1b),
-        b'"' if is_dash => Some(byte),
         b'f' => Some(0x0c),
         b'n' => Some(b'\n'),
         b'r' => Some(b'\r'),

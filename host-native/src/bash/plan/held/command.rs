@@ -129,6 +129,11 @@ impl<'a> FileCommand<'a> {
         }
     }
 
+    /// Whether `cp` or `mv` puts what it takes where its last operand says.
+    pub(super) fn goes_into_its_last_operand(&self) -> bool {
+        matches!(self.kind, Kind::Copy | Kind::Move) && self.targets.is_empty()
+    }
+
     /// What `cp` or `mv` takes.
     fn sources(&self) -> &[&'a OsStr] {
         match self.operands.split_last() {

@@ -131,6 +131,36 @@ impl<'p> Shell<'p> {
         }
     }
 
+    /// The same for the calls of a program that `xargs` starts. Where it is called with parts of what was read, any item may be the
+    /// folder into which those before it go.
+    pub(super) fn input_lies_open(
+        &self,
+        call: &Call<'p>,
+        arguments: &[OsString],
+        calls: &[Vec<OsString>],
+        is_in_parts: bool,
+    ) -> Result<(), NotHeld> {
+        let Some((name, _)) = innermost(call, arguments) else {
+            return Ok(());
+        };
+        for arguments in calls {
+            let is_git = Path::new(name).file_name() == Some(OsStr::new("git"));
+            let (kind, arguments) = match Kind::at(OsStr::new(name)) {
+                Some(kind) => (kind, arguments.as_slice()),
+                None if is_git && arguments.first().is_some_and(|it| it == "mv") => {
+                    (Kind::Move, &arguments[1..])
+                }
+                None => continue,
+            };
+            let command = FileCommand::new(kind, arguments);
+            if is_in_parts && command.goes_into_its_last_operand() {
+                return Err(NotHeld::NotJudged);
+            }
+            self.lies_open(&command)?;
+        }
+        Ok(())
+    }
+
     /// Whether a command takes no closed file along, takes none away, and puts nothing onto one or into a place.
     fn lies_open(&self, command: &FileCommand<'_>) -> Result<(), NotHeld> {
         // Those that were judged may hold more by now, and others were named by no word of the line.
