@@ -549,6 +549,15 @@ impl<'a> Grammar<'a> {
         let start = self.start();
         let words = self.dice.pick(&["", " {}", " %", " a b", " 'touch CAN'"]);
         self.push(&format!(" {start}{words}"));
+        self.own_input();
+    }
+
+    /// Without a pipe before it, `xargs` passes only with something of its own to read.
+    fn own_input(&mut self) {
+        if self.dice.percent(70) {
+            let input = self.dice.pick(&["<a.txt", "<<<a", "<<<'a b'", "<d/in.txt"]);
+            self.push(input);
+        }
     }
 
     fn wrapper(&mut self) {
@@ -607,6 +616,9 @@ impl<'a> Grammar<'a> {
         self.push(wrapper);
         self.push(" ");
         self.call();
+        if wrapper.starts_with("xargs") {
+            self.own_input();
+        }
     }
 
     fn assignments(&mut self) {

@@ -133,6 +133,7 @@ fn run_plan(plan: &CommandPlan, stage: &Stage) -> io::Result<Outcome> {
         stdout: std::fs::read(stdout)?,
         stderr: std::fs::read(stderr)?,
         status,
+        withheld: ended.withheld,
         ..Outcome::default()
     })
 }

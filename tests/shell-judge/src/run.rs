@@ -84,6 +84,8 @@ pub struct Outcome {
     pub ran: Vec<Ran>,
     /// The files that are new, other or gone.
     pub files: Files,
+    /// Rules have held something back when it ran.
+    pub withheld: bool,
 }
 
 /// A program that ran.
@@ -174,7 +176,11 @@ pub(crate) fn run(form: &Form, stage: &Stage) -> io::Result<Outcome> {
         Work::Shell(shell, text) => run_command(shell.command(text)?, stage),
         Work::Native(work) => {
             let outcome = work(stage)?;
-            finish(outcome.stdout, outcome.stderr, outcome.status, stage)
+            let finished = finish(outcome.stdout, outcome.stderr, outcome.status, stage)?;
+            Ok(Outcome {
+                withheld: outcome.withheld,
+                ..finished
+            })
         }
     }
 }
@@ -219,6 +225,7 @@ fn finish(
         status,
         ran: stage.ran()?,
         files: stage.changes()?,
+        withheld: false,
     })
 }
 

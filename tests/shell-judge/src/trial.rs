@@ -1,6 +1,7 @@
 //! A line is judged, run in each of its forms, and looked at.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     fmt, io,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -242,7 +243,7 @@ fn difference(
                     return name.clone();
                 }
                 let text = shown.plain(&String::from_utf8_lossy(bytes));
-                let lines: Vec<&str> = text
+                let lines: Vec<_> = text
                     .split('\n')
                     .map(|line| shown.unnumbered(line))
                     .collect();
@@ -256,7 +257,14 @@ fn difference(
         bash.status.is_some().to_string(),
         here.status.is_some().to_string(),
     )
-    .or_else(|| differs("programs", shown.programs(bash), shown.programs(here)))
+    .or_else(|| {
+        let mut words = here.ran.iter().flat_map(|ran| &ran.arguments);
+        // Nor is what it says where that becomes an argument.
+        if !form.speaks_bash && words.any(|word| word.contains("dash: ")) {
+            return None;
+        }
+        differs("programs", shown.programs(bash), shown.programs(here))
+    })
     .or_else(|| differs("files", files(bash), files(here)))
     .or_else(|| {
         // The builtins of another shell say something else.
@@ -345,19 +353,11 @@ fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
     // Errors may have been led elsewhere.
     let said = [here.stderr.as_slice(), &here.stdout].concat();
     let said = String::from_utf8_lossy(&said);
-    // What a printed line says when it stops may have gone elsewhere.
-    let may_have_stopped = form.label.contains(STOPPED) && (given(bash, "-") || patterns(bash));
-    // A file that is somewhere else than it was judged to be is not opened.
-    let not_opened = said.contains("nobody judged this file");
-    // `-n$x` with anything but a number in `x` (nothing at all, too) might take the next word for its value.
-    let is_no_number = said.contains("what stands behind the option is no number");
-    // What readers take apart differently, and what would be an option, is given to no program.
-    let is_not_given = said.contains("`standard input' holds")
-        || said.contains("would be an option among what is read");
-    may_have_stopped
-        || not_opened
-        || is_no_number
-        || is_not_given
+    // What a printed line says when it stops may have gone elsewhere, and `find` writes down no arguments.
+    let may_have_stopped = form.label.contains(STOPPED)
+        && (given(bash, "-") || patterns(bash) || form.label.contains("find"));
+    here.withheld
+        || may_have_stopped
         || said.contains(STOPPED)
         || said.contains("./-")
         || given(here, "./-")
@@ -420,7 +420,9 @@ impl Shown {
     fn programs(&self, outcome: &Outcome) -> String {
         let ran = outcome.ran.iter();
         let ran = ran.filter(|ran| !only_copies(ran) && !is_done_by_hosts(ran));
-        let mut ran: Vec<String> = ran.map(|ran| self.plain(&ran.to_string())).collect();
+        let mut ran: Vec<String> = ran
+            .map(|ran| self.unnumbered(&self.plain(&ran.to_string())).into_owned())
+            .collect();
         ran.sort();
         ran.join("; ")
     }
@@ -429,24 +431,31 @@ impl Shown {
     fn lines(&self, bytes: &[u8]) -> String {
         let text = self.plain(&String::from_utf8_lossy(bytes));
         let text = without_times(&text);
-        let mut lines: Vec<&str> = text.split('\n').map(|line| self.unnumbered(line)).collect();
+        let mut lines: Vec<_> = text.split('\n').map(|line| self.unnumbered(line)).collect();
         lines.sort_unstable();
         lines.join("\n")
     }
 
-    /// A line without the number that bash puts before what it says.
-    fn unnumbered<'t>(&self, line: &'t str) -> &'t str {
-        match line.split_once(": line ") {
-            Some(("bash" | "bash: command substitution", rest)) if self.without_lines => {
-                rest.split_once(": ").map_or(line, |(_, rest)| rest)
+    /// A line without the number that bash puts before what it says, behind what others may have written without a line end.
+    fn unnumbered<'t>(&self, line: &'t str) -> Cow<'t, str> {
+        let starts = ["bash: line ", "bash: command substitution: line "];
+        let mut plain = Cow::Borrowed(line);
+        for start in starts.iter().filter(|_| self.without_lines) {
+            while let Some((before, rest)) = plain.split_once(start) {
+                let message = rest.split_once(": ").map_or(rest, |(_, message)| message);
+                plain = Cow::Owned([before, message].concat());
             }
-            _ => line,
         }
+        plain
     }
 
     fn messages(&self, bytes: &[u8]) -> String {
         let text = self.lines(bytes);
-        let messages = text.split('\n').filter(|message| !message.is_empty());
+        // `find` says so of a word that is the name of a file, and the path of a program is one.
+        let is_guess = |message: &str| message.starts_with("find: possible unquoted pattern");
+        let messages = text
+            .split('\n')
+            .filter(|message| !message.is_empty() && !is_guess(message));
         let mut messages: Vec<&str> = messages.collect();
         messages.sort_unstable();
         messages.join("\n")
