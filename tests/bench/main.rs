@@ -47,13 +47,14 @@ type Part = (&'static str, fn(&mut Table));
 
 fn run(only: &[&str]) -> ExitCode {
     let parts: [Part; 11] = [
+        // A process starts others the more slowly the larger it is, and the groups behind make this one large.
+        ("command", command::measure),
         ("session", session::measure),
         ("kept", kept::measure),
         ("idle", idle::measure),
         ("decode", decode::measure),
         ("judging", judging::measure),
         ("component", component::measure),
-        ("command", command::measure),
         ("search", search::measure),
         ("start", start::measure),
         ("engine", engine::measure),
