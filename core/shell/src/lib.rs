@@ -40,6 +40,7 @@ pub use commands::{
     CommandWord, Direction, FileRedirection, Folder, SimpleCommand, of as commands_of,
 };
 pub use names::{is_acted_upon, is_made_by_the_shell, is_name, is_search};
+pub use obstacle::MOST_STAGES;
 pub use print::{print, print_for_people, quote};
 pub use runs::runs_others;
 pub use scan::commands as scan;

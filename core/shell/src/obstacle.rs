@@ -10,6 +10,9 @@ use crate::{
     names, print_for_people, takes_number,
 };
 
+/// Commands that a pipeline may have, all of which run at the same time.
+pub const MOST_STAGES: usize = 128;
+
 /// Why a line runs only if it was approved as a whole; none if its tree can be run.
 pub(crate) fn of(script: &Script) -> Option<&'static str> {
     of_script(script).or_else(|| unknown_folder(script))
@@ -23,6 +26,9 @@ fn of_script(script: &Script) -> Option<&'static str> {
 }
 
 fn of_pipeline(pipeline: &Pipeline) -> Option<&'static str> {
+    if pipeline.commands.len() > MOST_STAGES {
+        return Some("a pipeline of more commands than run side by side");
+    }
     (pipeline.commands.first())
         .and_then(of_shared_input)
         .or_else(|| pipeline.commands.iter().find_map(of_command))

@@ -389,6 +389,17 @@ impl Search<'_> {
             return Err(Unparsed::ComputedProgram);
         }
         self.program(start, end, depth)?;
+        // It reads what the search reads, and stands among the other actions.
+        let is_xargs = |runs: &Runs| match runs {
+            Runs::Program { at, .. } => {
+                *at as usize >= start
+                    && (self.text(*at as usize)).is_some_and(|name| base_name(name) == "xargs")
+            }
+            Runs::Script { .. } => false,
+        };
+        if self.found.iter().any(is_xargs) {
+            return Err(Unparsed::Unsupported("`xargs` that a search runs"));
+        }
         // Names in the line of a shell, or in the place of a wrapped program, would be read as commands.
         let known = self.found.iter().rev().take_while(|runs| match runs {
             Runs::Program { at, .. } | Runs::Script { at, .. } => *at as usize >= start,

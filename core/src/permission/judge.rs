@@ -496,8 +496,11 @@ fn guard(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<Cause> {
         standing.deny_rules().any(closes_files)
             || authority::is_guarded(standing, call) && !authority::is_approved_line(standing, call)
     };
-    if call.command.is_some_and(CommandLine::has_too_many_names) && is_looked_at() {
-        return Some(Cause::UnreadCommand(MANY_NAMES.to_string()));
+    if let Some(line) = call.command.filter(|line| line.has_too_many_names())
+        && is_looked_at()
+    {
+        let why = line.unread().unwrap_or(MANY_NAMES);
+        return Some(Cause::UnreadCommand(why.to_string()));
     }
     if let Some(path) = authority::closed_place(standing, call) {
         return Some(Cause::OwnFile(path));
@@ -559,9 +562,16 @@ fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
                     "the folder of `{name}` is not known, as a `cd` before it may fail (`&&` behind `cd` makes it known)"
                 )
             };
+            let set = call.command.and_then(CommandLine::variable_of_a_command);
+            let sets = |name| {
+                format!(
+                    "it sets the variable {name} for a command, which rules about the command do not allow"
+                )
+            };
+            let why = unknown.map(why).or_else(|| set.map(sets));
             decide(
                 Verdict::Ask,
-                unknown.map_or(Cause::NoRule, |name| Cause::UnreadCommand(why(name))),
+                why.map_or(Cause::NoRule, Cause::UnreadCommand),
             )
         }
     }

@@ -251,6 +251,26 @@ fn perm_4_no_word_that_is_expanded_becomes_a_denied_program() {
     }
 }
 
+/// A question says what in the line no rule can let pass.
+#[test]
+fn perm_4_a_question_names_the_construct() {
+    for (line, word) in [
+        ("env LC_ALL=C ls".to_owned(), "LC_ALL"),
+        ("cat a.txt; xargs ls".to_owned(), "xargs"),
+        (["ls"; 200].join("|"), "pipeline"),
+        ("(".repeat(100_000), "too deep"),
+    ] {
+        let found = decision(
+            &allow(&["Bash(ls:*)", "Bash(env:*)", "Bash(cat:*)"]),
+            Mode::Default,
+            &Call::new("Bash", &line),
+        );
+        assert_eq!(found.verdict, Verdict::Ask);
+        let said = found.cause.explain();
+        assert!(said.contains(word), "{word}: {said}");
+    }
+}
+
 /// Only a program that is found by its name is known to run others and nothing else.
 #[test]
 fn perm_4_a_program_that_is_called_like_a_wrapper_needs_a_rule_of_its_own() {

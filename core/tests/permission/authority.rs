@@ -93,6 +93,49 @@ fn perm_4_a_place_is_seen_wherever_the_line_has_gone_before() {
     }
 }
 
+/// A rule for a file tool counts as a person where the folder has no say and the place is written out in it.
+#[test]
+fn perm_4_a_persons_rule_that_names_a_place_lets_it_be_edited() {
+    for (rule, path, expected) in [
+        (
+            "Edit(.claude/commands/**)",
+            ".claude/commands/a.md",
+            Verdict::Allow,
+        ),
+        ("Edit(./.mcp.json)", ".mcp.json", Verdict::Allow),
+        (
+            "Edit(.git/hooks/pre-commit)",
+            ".git/hooks/pre-commit",
+            Verdict::Allow,
+        ),
+        (
+            "Edit(.claude/commands/**)",
+            ".claude/settings.json",
+            Verdict::Ask,
+        ),
+        ("Edit(**)", ".mcp.json", Verdict::Ask),
+        ("Edit(./**)", ".git/hooks/pre-commit", Verdict::Ask),
+        ("Edit", ".claude/settings.json", Verdict::Ask),
+    ] {
+        for (source, counts) in [
+            (Source::CliArg, true),
+            (Source::UserSettings, true),
+            (Source::Session, true),
+            (Source::ProjectSettings, false),
+            (Source::LocalSettings, false),
+        ] {
+            let rules = Rules {
+                allow: vec![Rule::parse(rule).unwrap().from_source(source)],
+                ..Rules::default()
+            };
+            let call = Call::new("Write", &format!("{CWD}/{path}"));
+            let expected = if counts { expected } else { Verdict::Ask };
+            let found = verdict(&rules, Mode::AcceptEdits, &call);
+            assert_eq!(found, expected, "{rule} for {path}: {source:?}");
+        }
+    }
+}
+
 #[test]
 fn perm_4_a_persons_rule_for_the_very_line_names_the_places_in_it() {
     for line in [

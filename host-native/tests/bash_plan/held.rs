@@ -297,6 +297,99 @@ fn perm_4_a_folder_that_holds_a_closed_file_is_not_moved_copied_or_removed() {
     }
 }
 
+/// The files of a folder with links, as a checkout may bring them along.
+fn with_links() -> Folder {
+    let folder = Folder::empty();
+    for made in [
+        "vault", "d", "out", "a/b", "a/lv", "x/vault", "s/.git", "m/s",
+    ] {
+        fs::create_dir_all(folder.path().join(made)).unwrap();
+    }
+    for (file, text) in [
+        ("vault/secret.txt", "SECRET"),
+        ("a/lv/secret.txt", "evil"),
+        ("f", "f"),
+        ("s/.git/config", "plain"),
+    ] {
+        fs::write(folder.path().join(file), text).unwrap();
+    }
+    symlink("../../vault", folder.path().join("a/b/lv")).unwrap();
+    folder
+}
+
+/// Wherever a file command stands, and whatever an earlier operand or call of it makes, no closed file goes elsewhere.
+#[test]
+fn perm_4_no_file_command_takes_a_closed_file_along_wherever_it_stands() {
+    for line in [
+        "find . -maxdepth 0 -exec mv -t out vault ';'",
+        "find . -maxdepth 0 -exec timeout 5 mv vault out ';'",
+        "timeout 5 find . -maxdepth 0 -exec cp -r -t out -- vault ';'",
+        "find . -maxdepth 0 -exec rm -r --one-file-system vault ';'",
+        "find . -maxdepth 0 -exec git mv vault out ';' -exec wc f ';'",
+        "timeout 5 sh -c 'git mv vault out'",
+        "git -C . mv vault out",
+        "git --no-pager -c a.b=c mv vault out",
+        "git -C out -C .. mv vault out",
+        "git --work-tree . mv vault out",
+        "echo mv vault out | xargs git --no-pager",
+        "echo mv vault out | xargs git -c a.b=c",
+        // The first operand makes a link through which the second leads.
+        "cd a && cp -r b/lv ../d/lv/secret.txt ../d",
+        "cp -r a/b/lv d/lv/secret.txt d",
+        "mv a/b/lv d/lv/secret.txt d",
+        "cp -r a/b d/b/lv/secret.txt d",
+        "cd a/b && cp -r --parents lv lv/secret.txt ../../d",
+        "printf '%s\n' a/b/lv d/lv/secret.txt | xargs -I{} cp -r {} d",
+        "printf '%s\n' a/b/lv a/lv/secret.txt | xargs -I{} cp -r {} d/lv",
+        // What lies there gets another name.
+        "mv -b x/vault .",
+        "mv -bT d vault",
+        "mv --backup=numbered -T d vault",
+        "mv -S .old -T d vault",
+        "echo d vault | xargs mv -bT",
+        "mv -b m/s .",
+    ] {
+        let folder = with_links();
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/vault/**", folder.text()),
+            access: Access::Read,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        let said = format!("{}{}", done.stdout, done.stderr);
+        assert!(
+            said.contains("nothing was done") || said.contains("nobody judged"),
+            "{line}: {done:?}"
+        );
+        let secret = fs::read_to_string(folder.path().join("vault/secret.txt")).ok();
+        assert_eq!(secret.as_deref(), Some("SECRET"), "{line}: {done:?}");
+        assert!(folder.path().join("s/.git/config").exists(), "{line}");
+        assert!(!folder.path().join("d/secret.txt").exists(), "{line}");
+    }
+    for line in [
+        "find . -maxdepth 1 -name f -exec mv {} out ';'",
+        "find . -maxdepth 1 -name f -exec cp {} out/g ';'",
+        "find out -maxdepth 0 -exec rm -r {} +",
+        "cp -r a/b out",
+        "cp f a/lv/secret.txt out",
+        "mv -b f out",
+        "printf '%s\n' f a/lv | xargs -I{} mv {} out",
+    ] {
+        let folder = with_links();
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/vault/**", folder.text()),
+            access: Access::Read,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        assert_eq!(
+            (done.ending, done.stderr.as_str()),
+            (Ending::Code(0), ""),
+            "{line}: {done:?}"
+        );
+    }
+}
+
 /// What `xargs` reads goes nowhere that it could not go if it stood in the line.
 #[test]
 fn perm_4_what_xargs_moves_brings_no_closed_file_along() {

@@ -345,7 +345,7 @@ pub(crate) const SHELLS: &[&str] = &[
     "sh -c 'printenv PWD; cd d && printenv PWD OLDPWD'",
     "sh -c 'echo \"\\101 \\e[0m|\\x41|\\u00e9|\\E|\\0101|\\9|\\7\"'",
     "sh -c 'printf \"\\101|\\x41|\\u00e9|\\E|\\e|\\0101|\\?|\\c|\"; printf %b \"\\101|\\0101|\\x41|\\e\"'",
-    "sh -c 'echo '\''x\"y'\''; printf '\''\"|'\''; printf %b '\''\"'\'",
+    "sh -c 'echo \"x\\\\\\\"y\"; printf \"\\\\\\\"|\"; printf %b \"\\\\\\\"\"'",
     "bash -c 'echo a; echo b'",
     "bash -c 'nosuch'; echo $?",
     "bash -c 'exit 4'; echo $?",

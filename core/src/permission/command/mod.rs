@@ -271,6 +271,14 @@ impl CommandLine {
         })
     }
 
+    /// A variable that it sets for one of its commands (`env NAME=value make`).
+    pub(super) fn variable_of_a_command(&self) -> Option<&str> {
+        let mut commands = self.parts.iter().map(|part| &part.command);
+        let command = commands
+            .find(|command| !command.assignments.is_empty() && !command.words.is_empty())?;
+        command.assignments.first().map(String::as_str)
+    }
+
     /// A file that the line writes of which the folder is not known, because a `cd` before it may fail.
     pub(super) fn file_of_unknown_folder(&self) -> Option<&str> {
         let unknown = (self.parts.iter()).filter(|part| part.command.folder == Folder::Unknown);

@@ -1,8 +1,8 @@
 //! What a tree must not have in it to be executed without a shell.
 
 use windlass_shell::{
-    AndOr, Command, Compound, Part, Redirection, Runs, Script, Simple, Target, Word, is_acted_upon,
-    is_made_by_the_shell, is_name, is_shell_only,
+    AndOr, Command, Compound, MOST_STAGES, Part, Redirection, Runs, Script, Simple, Target, Word,
+    is_acted_upon, is_made_by_the_shell, is_name, is_shell_only,
 };
 
 use super::{
@@ -13,9 +13,6 @@ use super::{
 
 /// How deep commands may stand in one another.
 const MAX_DEPTH: u32 = 64;
-
-/// Stages that a pipeline may have.
-const MAX_STAGES: usize = 128;
 
 /// A plan that cannot be executed without a shell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +120,7 @@ impl Check<'_> {
     fn list(&mut self, list: &AndOr) -> Result<(), Refused> {
         let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
         for pipeline in std::iter::once(&list.first).chain(rest) {
-            if pipeline.commands.len() > MAX_STAGES {
+            if pipeline.commands.len() > MOST_STAGES {
                 return Err(Refused::TooMuch);
             }
             for command in &pipeline.commands {

@@ -100,9 +100,9 @@ impl RefusedArgument {
 }
 
 /// A program that a command starts, with the arguments that are its own.
-struct Started<'a> {
-    program: &'a str,
-    arguments: Vec<&'a OsString>,
+pub(super) struct Started<'a> {
+    pub(super) program: &'a str,
+    pub(super) arguments: Vec<&'a OsString>,
     /// So many of them are in every call: behind these stands what `xargs` reads, of which each call gets a part.
     own: usize,
 }
@@ -147,13 +147,14 @@ impl<'p> Shell<'p> {
         call: &Call<'p>,
         name: &OsStr,
         arguments: &[OsString],
-        with_input: impl FnOnce(&[OsString]) -> Vec<OsString>,
+        with_input: impl FnOnce(&str, &[OsString]) -> Vec<OsString>,
     ) -> Option<RefusedArgument> {
         let directory = self.directory.physical().ok();
         let name = name.to_string_lossy();
+        // Behind `xargs` stands one program, which runs no other.
         let innermost = started(call, &name, arguments).pop()?;
         let own: Vec<OsString> = innermost.arguments.into_iter().cloned().collect();
-        let all = with_input(&own);
+        let all = with_input(innermost.program, &own);
         let started = Started {
             program: innermost.program,
             arguments: all.iter().collect(),
@@ -307,7 +308,11 @@ impl Effort {
 const MOST_NAMES: usize = 200_000;
 
 /// What a command starts by its words, each with the arguments that no program inside it has.
-fn started<'a>(call: &'a Call<'_>, name: &'a str, arguments: &'a [OsString]) -> Vec<Started<'a>> {
+pub(super) fn started<'a>(
+    call: &'a Call<'_>,
+    name: &'a str,
+    arguments: &'a [OsString],
+) -> Vec<Started<'a>> {
     let place = |word: u32| {
         let start = usize::try_from(word)
             .ok()

@@ -24,7 +24,7 @@ use super::{
 /// More items than are held against the rules.
 const MOST_ITEMS: usize = 500_000;
 
-/// Bytes of input that go into one call of a program for sure.
+/// Bytes of arguments that go into one call of a program for sure.
 const MOST_IN_ONE_CALL: usize = 64 << 10;
 
 const TOO_MANY: &str = "more items than can be held against the rules";
@@ -94,19 +94,24 @@ impl<'p> Shell<'p> {
             return refused(RefusedArgument::too_much());
         };
         self.descriptors.set(0, copy);
-        let (mut option, mut calls) = (None, Vec::new());
-        let argument = self.refused_input(call, name, arguments, |words| {
+        let (mut option, mut calls, mut program) = (None, Vec::new(), String::new());
+        let argument = self.refused_input(call, name, arguments, |inner, words| {
             let all = options.arguments(words, &input.items);
             option = options.option_among(words, &input.items);
             calls = options.calls(words, &input.items);
+            inner.clone_into(&mut program);
             all
         });
         if let Some(refused) = option.or(argument) {
             return Ok(Some(refused.into()));
         }
-        let is_long = options.replaced.is_none() && input.text.len() > MOST_IN_ONE_CALL;
-        let is_in_parts = options.is_in_parts || is_long;
-        let files = self.input_lies_open(call, arguments, &calls, is_in_parts);
+        let is_long = |call: &Vec<OsString>| {
+            let words = call.iter().map(|word| word.len() + 1);
+            words.sum::<usize>() > MOST_IN_ONE_CALL
+        };
+        let is_in_parts =
+            options.is_in_parts || options.replaced.is_none() && calls.iter().any(is_long);
+        let files = self.input_lies_open(&program, &calls, is_in_parts);
         Ok(files.err().map(RefusedInput::Files))
     }
 }
@@ -429,11 +434,6 @@ mod tests {
             ("xargs -n 5 -0 cat", "a b", &["a b"]),
             // Its name may stand for a line.
             ("xargs -I xargs cat xargs", "a b\nc", &["a b", "c"]),
-            (
-                "find . -exec xargs -0 cat {} + -exec wc {} +",
-                "a b\0c",
-                &["a b", "c"],
-            ),
         ] {
             assert_eq!(items(line, text), expected, "{line}: {text:?}");
         }

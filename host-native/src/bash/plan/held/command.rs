@@ -175,6 +175,15 @@ impl<'a> FileCommand<'a> {
         self.kind == Kind::Copy && self.takes_folders() && follows
     }
 
+    /// Whether what lies where something is put goes to another name first.
+    pub(super) fn puts_away_what_is_there(&self) -> bool {
+        let options = ["--backup", "--suffix", "--exchange"];
+        self.kind == Kind::Move
+            && (self.has_letter(b'b')
+                || self.has_letter(b'S')
+                || options.iter().any(|option| self.has_long(option)))
+    }
+
     /// What stands behind the name of what was there before.
     pub(super) fn suffix(&self) -> Option<&'a OsStr> {
         self.suffix

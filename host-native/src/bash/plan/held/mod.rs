@@ -4,11 +4,13 @@
 //! edits lets run is therefore restricted by the kernel, where that can be done, to handles of what was judged.
 
 mod command;
+mod git;
 mod handles;
+mod made;
 
 use std::{
     ffi::{OsStr, OsString},
-    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
 
@@ -22,8 +24,16 @@ use self::{
     command::{FileCommand, Kind, Landing},
     handles::{Changes, Operand},
 };
+use self::{
+    git::{GitMove, git_move},
+    made::Made,
+};
 use super::{
-    change::Change, named::in_scripts, restriction::Restriction, shell::Shell, simple::Call,
+    change::Change,
+    named::{in_scripts, started},
+    restriction::Restriction,
+    shell::Shell,
+    simple::Call,
 };
 use crate::files::{Arrival, arrives, below, has_links, normalised, resolve};
 
@@ -57,22 +67,17 @@ impl<'p> Shell<'p> {
         let plain = Kind::named(name).map(|kind| (kind, arguments));
         // What stands behind `timeout` and its like is the same command.
         let inner = || wrapped(call, arguments);
-        let (kind, arguments) = match plain.or_else(inner) {
-            Some(found) => found,
-            // A program of that name that a rule allows by its path.
-            None => match Kind::at(path.as_os_str()) {
-                Some(kind) => (kind, arguments),
-                None => {
-                    self.others_lie_open(call, name, arguments)?;
-                    return Ok(None);
-                }
-            },
-        };
-        if let Some(moved) = self.moved(arguments) {
+        // A program of that name that a rule allows by its path.
+        let by_path = || Some((Kind::at(path.as_os_str())?, arguments));
+        let found = plain.or_else(inner).or_else(by_path);
+        if let Some(moved) = found.and_then(|(_, arguments)| self.moved(arguments)) {
             return Err(NotHeld::Moved(moved.clone()));
         }
+        self.all_lie_open(call, name, arguments)?;
+        let Some((kind, arguments)) = found else {
+            return Ok(None);
+        };
         let command = FileCommand::new(kind, arguments);
-        self.lies_open(&command)?;
         let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
         if !operands.all(|operand| self.is_held(operand)) {
             let by_rule = !surroundings.all_held || plain.is_none() && inner().is_none();
@@ -88,108 +93,117 @@ impl<'p> Shell<'p> {
         Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
     }
 
-    /// The same for the plain file commands in lines that a program gives to shells, and for `git mv`: nothing holds them while they
-    /// run.
-    fn others_lie_open(
+    /// Looks at every plain file command that a command starts, wherever it stands: behind wrappers, in what a search runs, in lines of
+    /// shells. `git mv` is one.
+    fn all_lie_open(
         &self,
         call: &Call<'p>,
         name: &OsStr,
         arguments: &[OsString],
     ) -> Result<(), NotHeld> {
+        let name = name.to_string_lossy();
+        for started in started(call, &name, arguments) {
+            let arguments: Vec<OsString> = started.arguments.into_iter().cloned().collect();
+            self.lies_open(started.program, &arguments, &mut Made::default())?;
+        }
         for command in in_scripts(call.simple) {
             let words: Vec<OsString> = command.words.iter().map(|it| it.text().into()).collect();
-            let Some((program, arguments)) = words.split_first() else {
-                continue;
-            };
-            if let Some(kind) = Kind::at(program) {
-                self.lies_open(&FileCommand::new(kind, arguments))?;
+            if let (Some(program), Some(arguments)) = (command.program(), words.get(1..)) {
+                self.lies_open(program, arguments, &mut Made::default())?;
             }
         }
-        let inner = innermost(call, arguments);
-        let (name, arguments) =
-            inner.map_or((name, arguments), |(name, rest)| (OsStr::new(name), rest));
-        if let Some(kind) = Kind::at(name) {
-            return self.lies_open(&FileCommand::new(kind, arguments));
-        }
-        if Path::new(name).file_name() != Some(OsStr::new("git")) {
-            return Ok(());
-        }
-        match arguments.iter().position(|argument| argument == "mv") {
-            Some(0) => self.lies_open(&FileCommand::new(Kind::Move, &arguments[1..])),
-            // In which folder it works is not followed.
-            Some(at)
-                if arguments[..at]
-                    .iter()
-                    .any(|it| it.as_bytes().starts_with(b"-")) =>
-            {
-                match self.surroundings.plan.deny.is_empty() {
-                    true => Ok(()),
-                    false => Err(NotHeld::NotJudged),
-                }
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// The same for the calls of a program that `xargs` starts. Where it is called with parts of what was read, any item may be the
     /// folder into which those before it go.
     pub(super) fn input_lies_open(
         &self,
-        call: &Call<'p>,
-        arguments: &[OsString],
+        program: &str,
         calls: &[Vec<OsString>],
         is_in_parts: bool,
     ) -> Result<(), NotHeld> {
-        let Some((name, _)) = innermost(call, arguments) else {
-            return Ok(());
-        };
+        let mut made = Made::default();
+        made.is_looked_at = calls.len() > 1;
         for arguments in calls {
-            let is_git = Path::new(name).file_name() == Some(OsStr::new("git"));
-            let (kind, arguments) = match Kind::at(OsStr::new(name)) {
-                Some(kind) => (kind, arguments.as_slice()),
-                None if is_git && arguments.first().is_some_and(|it| it == "mv") => {
-                    (Kind::Move, &arguments[1..])
-                }
-                None => continue,
-            };
-            let command = FileCommand::new(kind, arguments);
-            if is_in_parts && command.goes_into_its_last_operand() {
+            if is_in_parts
+                && let Some((command, _)) = self.file_command(program, arguments)?
+                && command.goes_into_its_last_operand()
+            {
                 return Err(NotHeld::NotJudged);
             }
-            self.lies_open(&command)?;
+            self.lies_open(program, arguments, &mut made)?;
         }
         Ok(())
     }
 
+    /// A program with its arguments, if it is a plain file command or `git mv`, and the folder in which it works.
+    fn file_command<'a>(
+        &self,
+        program: &str,
+        arguments: &'a [OsString],
+    ) -> Result<Option<(FileCommand<'a>, PathBuf)>, NotHeld> {
+        let here = || self.directory.physical().map_err(NotHeld::Failed);
+        if let Some(kind) = Kind::at(OsStr::new(program)) {
+            return Ok(Some((FileCommand::new(kind, arguments), here()?)));
+        }
+        if Path::new(program).file_name() != Some(OsStr::new("git")) {
+            return Ok(None);
+        }
+        match git_move(arguments) {
+            GitMove::None => Ok(None),
+            GitMove::Unknown => Err(NotHeld::NotJudged),
+            GitMove::Moves { folders, operands } => {
+                let folder = folders.iter().fold(here()?, |at, folder| at.join(folder));
+                Ok(Some((FileCommand::new(Kind::Move, operands), folder)))
+            }
+        }
+    }
+
     /// Whether a command takes no closed file along, takes none away, and puts nothing onto one or into a place.
-    fn lies_open(&self, command: &FileCommand<'_>) -> Result<(), NotHeld> {
+    fn lies_open(
+        &self,
+        program: &str,
+        arguments: &[OsString],
+        made: &mut Made,
+    ) -> Result<(), NotHeld> {
+        let Some((command, directory)) = self.file_command(program, arguments)? else {
+            return Ok(());
+        };
+        for source in command.carried() {
+            self.brings_nothing(&directory.join(source), source, command.kind)?;
+        }
+        self.lands(&command, &directory, made)
+    }
+
+    /// Whether a folder that goes elsewhere, or away, holds nothing that must stay.
+    fn brings_nothing(&self, folder: &Path, named: &OsStr, kind: Kind) -> Result<(), NotHeld> {
         // Those that were judged may hold more by now, and others were named by no word of the line.
         let plan = self.surroundings.plan;
-        let access = match command.kind {
+        let access = match kind {
             Kind::Copy => Access::Read,
             _ => Access::Write,
         };
         let (places, own) = (&plan.closed_places, &plan.own_directories);
         let closed = closed_to(access, &plan.deny, places, own);
-        for source in command.carried() {
-            // A rule is about the file itself, not about a link to its folder.
-            let folder = PathBuf::from(self.directory.join(source));
-            let folder = std::fs::canonicalize(&folder).unwrap_or(folder);
-            let found = below(&folder, &closed);
-            if let Some(brought) = found.brings {
-                return Err(NotHeld::Brings((*source).to_owned(), brought));
-            }
-            if let Some(held) = found.holds {
-                return Err(NotHeld::Holds((*source).to_owned(), held));
-            }
+        // A rule is about the file itself, not about a link to its folder.
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+        let found = below(&folder, &closed);
+        match (found.brings, found.holds) {
+            (Some(brought), _) => Err(NotHeld::Brings(named.to_owned(), brought)),
+            (None, Some(held)) => Err(NotHeld::Holds(named.to_owned(), held)),
+            (None, None) => Ok(()),
         }
-        self.lands(command)
     }
 
     /// Looks at the places where what is copied or moved would lie.
-    fn lands(&self, command: &FileCommand<'_>) -> Result<(), NotHeld> {
+    fn lands(
+        &self,
+        command: &FileCommand<'_>,
+        directory: &Path,
+        made: &mut Made,
+    ) -> Result<(), NotHeld> {
         let plan = self.surroundings.plan;
-        let directory = self.directory.physical().map_err(NotHeld::Failed)?;
         let whole = command.kind == Kind::Move || command.takes_folders();
         let suffix = command.suffix().map(OsStr::to_string_lossy);
         let is_refused = |place: &Path| {
@@ -199,15 +213,25 @@ impl<'p> Shell<'p> {
             let before = suffix.as_ref().map(|suffix| [&*place, suffix].concat());
             refused(&place) || before.is_some_and(|before| refused(&before))
         };
-        for Landing { source, target } in command.landings(&directory) {
+        let landings = command.landings(directory);
+        made.is_looked_at |= landings.len() > 1;
+        for Landing { source, target } in landings {
+            if made.leads_to(&source) || made.leads_to(&target) {
+                return Err(NotHeld::Lands(target));
+            }
             if command.follows_links() && has_links(&source) {
                 return Err(NotHeld::TooMuch(target));
+            }
+            // What is there goes to another name.
+            if command.puts_away_what_is_there() && target.is_dir() {
+                self.brings_nothing(&target, target.as_os_str(), Kind::Move)?;
             }
             match arrives(&source, &target, whole, is_refused) {
                 None => {}
                 Some(Arrival::At(place)) => return Err(NotHeld::Lands(place)),
                 Some(Arrival::Unknown) => return Err(NotHeld::TooMuch(target)),
             }
+            made.add(&source, &target, whole);
         }
         Ok(())
     }
