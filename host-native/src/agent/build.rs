@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use etcetera::BaseStrategy as _;
 use windlass_core::{
     agent::Agent as Definition,
     context::SystemPrompt,
@@ -322,12 +323,14 @@ impl AgentBuilder {
         places.into_iter().map(|path| real(&path))
     }
 
-    /// Where compiled components and the key of their seals are kept, which are executed; what the program says beside; and what
-    /// in these directories becomes authority because something leads there.
+    /// Where compiled components and the key of their seals are kept, which are executed; the folders of this program, and what it
+    /// says beside; and what in these directories becomes authority because something leads there.
     fn own_directories(&self, roots: &[&Path], home: Option<&str>) -> Vec<String> {
-        let said = self.own_directories.iter().map(|path| real(path));
         let works_in = |own: &PathBuf| roots.first().is_some_and(|cwd| cwd.starts_with(own));
-        let said = said.filter(|own| !works_in(own));
+        let said = self.own_directories.iter().map(|path| real(path));
+        let said = said
+            .chain(folders_of_program())
+            .filter(|own| !works_in(own));
         let words = Words::new(roots, home.map(Path::new));
         let named = words.of_commands(self.started.iter().map(String::as_str));
         let variables = std::env::vars_os().filter_map(|(name, value)| {
@@ -342,6 +345,13 @@ impl AgentBuilder {
             .map(|path| path.display().to_string())
             .collect()
     }
+}
+
+/// Where windlass keeps its configuration, what it has compiled, and its data.
+fn folders_of_program() -> impl Iterator<Item = PathBuf> {
+    let base = etcetera::choose_base_strategy().ok();
+    let folders = base.map(|base| [base.config_dir(), base.cache_dir(), base.data_dir()]);
+    (folders.into_iter().flatten()).map(|folder| real(&folder.join("windlass")))
 }
 
 fn real(path: &Path) -> PathBuf {

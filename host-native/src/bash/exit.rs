@@ -26,12 +26,12 @@ impl From<ExitStatus> for Exit {
     }
 }
 
-/// What an exit code says when it is an answer and no failure.
-pub(super) fn meaning(command: &str, code: i32) -> Option<&'static str> {
+/// What an exit code says when it is an answer and no failure. `is_quiet` where nothing was written to standard error.
+pub(super) fn meaning(command: &str, code: i32, is_quiet: bool) -> Option<&'static str> {
     if code != 1 {
         return None;
     }
-    match last_program(command)? {
+    match last_program(command, is_quiet)? {
         "grep" | "egrep" | "fgrep" | "rg" => Some("No matches found"),
         "diff" | "cmp" => Some("Files differ"),
         "test" | "[" => Some("Condition is false"),
@@ -40,24 +40,40 @@ pub(super) fn meaning(command: &str, code: i32) -> Option<&'static str> {
     }
 }
 
-/// The program that decides the exit code, if the command is plain enough to tell.
-fn last_program(command: &str) -> Option<&str> {
+/// The program that decides the exit code, if the command is plain enough to tell. Behind `&&`, `||` and `exit` it may not have run;
+/// of a `cd` that failed something would have been said.
+fn last_program(command: &str, is_quiet: bool) -> Option<&str> {
     // In quotes, groups and substitutions the separators below mean something else.
     if command.contains(['(', ')', '`', '#', '\\']) || command.contains("<<") {
         return None;
     }
+    let mut words = command.split_whitespace();
+    if words.any(|word| matches!(word.trim_end_matches(';'), "exit" | "set" | "exec")) {
+        return None;
+    }
     let mut quote = None;
-    let mut start = 0;
+    // Where the last command begins, and the list of commands joined by `&&` in which it stands.
+    let (mut start, mut list) = (0, 0);
+    let mut is_alone = true;
+    let mut before = ' ';
     for (index, c) in command.char_indices() {
         match (quote, c) {
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), c) if open == c => quote = None,
-            (None, ';' | '|' | '&' | '\n') => start = index + 1,
+            (None, ';' | '\n') => (start, list, is_alone) = (index + 1, index + 1, true),
+            (None, '&') if before == '&' => {
+                let enters = command[start..index].trim_start().starts_with("cd ");
+                is_alone &= enters && is_quiet && start == list;
+                (start, list) = (index + 1, index + 1);
+            }
+            (None, '|') if before == '|' => (start, is_alone) = (index + 1, false),
+            (None, '|') => start = index + 1,
             _ => {}
         }
+        before = if quote.is_some() { ' ' } else { c };
     }
     let program = command[start..].split_whitespace().next()?;
-    program.rsplit('/').next()
+    is_alone.then(|| program.rsplit('/').next())?
 }
 
 #[cfg(test)]
@@ -74,6 +90,18 @@ mod tests {
                 Some("No matches found"),
             ),
             ("cd a && diff x y", 1, Some("Files differ")),
+            (
+                "cd a && cd b && cat c | grep x",
+                1,
+                Some("No matches found"),
+            ),
+            ("make; grep x file", 1, Some("No matches found")),
+            ("make && grep x file", 1, None),
+            ("cat f | tee g && grep x g", 1, None),
+            ("cd a | cat && grep x g", 1, None),
+            ("make || exit 1; grep x file", 1, None),
+            ("make || grep x file", 1, None),
+            ("set -e; make; grep x file", 1, None),
             ("[ -f x ]", 1, Some("Condition is false")),
             ("grep x file", 2, None),
             ("grep x file; make", 1, None),
@@ -82,7 +110,9 @@ mod tests {
             ("", 1, None),
         ];
         for (command, code, expected) in answers {
-            assert_eq!(meaning(command, code), expected, "{command}");
+            assert_eq!(meaning(command, code, true), expected, "{command}");
         }
+        assert_eq!(meaning("cd a && diff x y", 1, false), None);
+        assert!(meaning("cd a; diff x y", 1, false).is_some());
     }
 }

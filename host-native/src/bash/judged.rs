@@ -97,7 +97,7 @@ impl JudgedJob<'_> {
         let ended = self.start(stdout, stderr, Arc::clone(&control))?;
         let mut stdout = Capture::new(self.max_stdout);
         let mut stderr = Capture::new(MAX_STDERR);
-        let (exit, left) = {
+        let (exit, left, withheld) = {
             let (listeners, mut ended) = (&self.listeners, pin!(ended));
             let reading = join(
                 read(&mut stdout, Some(out), listeners.stdout.as_ref()),
@@ -121,6 +121,7 @@ impl JudgedJob<'_> {
             exit,
             stdout,
             stderr,
+            withheld,
         };
         Ok(Executed { finished, left })
     }
@@ -166,7 +167,7 @@ impl JudgedJob<'_> {
         control: &Control,
         mut reading: Pin<&mut Fuse<impl Future<Output = ()>>>,
         cancel: CancelSignal,
-    ) -> Result<(Exit, Option<Left>), JudgedError> {
+    ) -> Result<(Exit, Option<Left>, bool), JudgedError> {
         let stopped = {
             let mut limit = pin!(async {
                 match self.time {
@@ -179,15 +180,16 @@ impl JudgedJob<'_> {
                 tokio::select! {
                     outcome = &mut ended => {
                         let ended = outcome.map_err(|_| JudgedError::Lost)??;
+                        let withheld = ended.withheld;
                         let left = Left {
                             directory: ended.directory,
                             variables: ended.variables,
                         };
                         return Ok(match ended.how {
-                            Ending::Code(code) => (Exit::Code(code), Some(left)),
-                            Ending::Signal(signal) => (Exit::Signal(signal), Some(left)),
+                            Ending::Code(code) => (Exit::Code(code), Some(left), withheld),
+                            Ending::Signal(signal) => (Exit::Signal(signal), Some(left), withheld),
                             // Nobody else holds the control.
-                            Ending::Stopped => (Exit::Cancelled, None),
+                            Ending::Stopped => (Exit::Cancelled, None, withheld),
                         });
                     }
                     () = &mut limit => break Exit::OutOfTime,
@@ -210,7 +212,7 @@ impl JudgedJob<'_> {
             control.stop(Kill::Force);
             let _ = ended.await;
         }
-        Ok((stopped, None))
+        Ok((stopped, None, false))
     }
 }
 

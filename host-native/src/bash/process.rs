@@ -70,6 +70,8 @@ pub(crate) struct Finished {
     pub(crate) exit: Exit,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
+    /// Rules have held back a part of it.
+    pub(crate) withheld: bool,
 }
 
 /// A command that could not be run.
@@ -119,6 +121,7 @@ impl Job<'_> {
             exit,
             stdout,
             stderr,
+            withheld: false,
         })
     }
 

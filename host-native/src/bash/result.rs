@@ -43,7 +43,9 @@ pub(super) fn result(
     };
     let (headline, meaning, is_error) = match finished.exit {
         Exit::Code(0) => (None, None, false),
-        Exit::Code(code) => match exit::meaning(command, code) {
+        Exit::Code(code) => match exit::meaning(command, code, stderr.trim().is_empty()) {
+            // Rules have held something back: whatever the code says, not all was done.
+            Some(_) if finished.withheld => (Some(format!("Exit code {code}")), None, true),
             Some(meaning) => (None, Some(meaning), false),
             None => (Some(format!("Exit code {code}")), None, true),
         },

@@ -290,7 +290,11 @@ fn is_interpreter(word: &str) -> bool {
 
 /// Whether a word that leads to nothing is written as the name of a file.
 fn looks_like_a_file(word: &str) -> bool {
-    word.contains('/') || Path::new(word).extension().is_some()
+    // `3.11.7` is the number of a version.
+    let is_number = word
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    word.contains('/') || Path::new(word).extension().is_some() && !is_number
 }
 
 /// The words of a command as a shell would see them, quotes taken away; those inside quotes come behind the whole.

@@ -310,3 +310,35 @@ fn perm_4_no_command_and_no_tool_reads_the_key_of_the_seals() {
     }
     assert_eq!(windlass.file("made"), "");
 }
+
+#[test]
+fn perm_4_the_folders_of_the_program_are_changed_by_nobody_unasked() {
+    let folders = [
+        ".config/windlass",
+        ".cache/windlass",
+        ".local/share/windlass",
+    ];
+    let mut calls: Vec<Value> = (folders.iter())
+        .map(|folder| bash(&format!("touch ~/{folder}/made")))
+        .collect();
+    calls.extend(folders.map(|folder| bash(&format!("echo x > $HOME/{folder}/made"))));
+    let called = |call: &Value| json!({"respond": {"content": [call]}});
+    let mut exchanges: Vec<Value> = calls.iter().map(called).collect();
+    exchanges.push(json!({"respond": "Done."}));
+    for flags in [
+        &["--allowedTools", "Bash"][..],
+        &["--allowedTools", "Bash(touch:*),Bash(echo:*),Edit(~/**)"],
+    ] {
+        let server = model(&json!({ "exchanges": exchanges }).to_string());
+        let windlass = Windlass::asking(&server);
+        for folder in folders {
+            fs::create_dir_all(windlass.home().join(folder)).unwrap();
+        }
+        let done = windlass.run(&[&["-p", "go"], flags].concat());
+        assert_eq!(done.stdout, "Done.\n", "{done:?}");
+        for folder in folders {
+            let made = windlass.home().join(folder).join("made");
+            assert!(!made.exists(), "{folder}, {flags:?}: {done:?}");
+        }
+    }
+}
