@@ -313,11 +313,7 @@ fn perm_4_no_command_and_no_tool_reads_the_key_of_the_seals() {
 
 #[test]
 fn perm_4_the_folders_of_the_program_are_changed_by_nobody_unasked() {
-    let folders = [
-        ".config/windlass",
-        ".cache/windlass",
-        ".local/share/windlass",
-    ];
+    let folders = [".config/windlass", ".local/share/windlass"];
     let mut calls: Vec<Value> = (folders.iter())
         .map(|folder| bash(&format!("touch ~/{folder}/made")))
         .collect();

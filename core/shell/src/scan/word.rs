@@ -205,8 +205,12 @@ impl<'a> Scanner<'a> {
             }
             Some('{') => {
                 self.at += 1;
+                let is_first = begins(word);
                 word.compute();
                 let inner = self.until_closing_brace()?;
+                if is_first {
+                    note_folder(word, &inner);
+                }
                 if inner.ends_with("@P") {
                     return Err(Unparsed::Unsupported("a variable expanded as a prompt"));
                 }
@@ -225,15 +229,21 @@ impl<'a> Scanner<'a> {
                 if c.is_ascii_alphanumeric()
                     || matches!(c, '_' | '@' | '*' | '#' | '?' | '$' | '!' | '-') =>
             {
+                let is_first = begins(word);
                 word.compute();
                 self.at += 1;
+                let mut name = String::from(c);
                 if c.is_ascii_alphabetic() || c == '_' {
-                    while self
+                    while let Some(c) = self
                         .peek()
-                        .is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+                        .filter(|c| c.is_ascii_alphanumeric() || *c == '_')
                     {
+                        name.push(c);
                         self.at += 1;
                     }
+                }
+                if is_first {
+                    note_folder(word, &name);
                 }
                 Ok(())
             }
@@ -397,4 +407,15 @@ impl<'a> Scanner<'a> {
         }
         Some(line)
     }
+}
+
+/// Whether nothing of a word has been taken yet.
+fn begins(word: &CommandWord) -> bool {
+    word.text.is_empty() && word.known.is_none()
+}
+
+/// Notes that a word begins with a folder that is known, if the variable holds one.
+fn note_folder(word: &mut CommandWord, variable: &str) {
+    word.is_home = variable == "HOME";
+    word.is_here = variable == "PWD";
 }
