@@ -7,7 +7,9 @@ use crate::{
     Command, CommandWord, Compound, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
     Word,
     builtins::{is_builtin, is_shell_only},
-    names, print_for_people, takes_number,
+    names, print_for_people,
+    runs::base_name,
+    takes_number,
 };
 
 /// Commands that a pipeline may have, all of which run at the same time.
@@ -43,10 +45,7 @@ fn of_shared_input(first: &Command) -> Option<&'static str> {
     let is_own = |redirection: &Redirection| {
         redirection.descriptor == 0 && matches!(redirection.to, Target::Read(_) | Target::Text(_))
     };
-    let is_xargs = |word: &Word| {
-        let name = word.as_literal().and_then(|text| text.rsplit('/').next());
-        name == Some("xargs")
-    };
+    let is_xargs = |word: &Word| word.as_literal().map(base_name) == Some("xargs");
     let programs = simple.runs.iter().filter_map(|run| match run {
         Runs::Program { at, .. } => simple.words.get(*at as usize),
         Runs::Script { .. } => None,
@@ -173,10 +172,7 @@ fn of_search(simple: &Simple) -> Option<&'static str> {
         "--exec",
         "--exec-batch",
     ];
-    let is_search = |word: &Word| {
-        let name = word.as_literal().and_then(|text| text.rsplit('/').next());
-        name.is_some_and(names::is_search)
-    };
+    let is_search = |word: &Word| (word.as_literal().map(base_name)).is_some_and(names::is_search);
     let is_action = |word: &Word| word.as_literal().is_some_and(|it| ACTIONS.contains(&it));
     let mut words = simple.words.iter();
     words.find(|word| is_search(word))?;

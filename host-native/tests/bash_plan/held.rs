@@ -297,6 +297,16 @@ fn perm_4_a_folder_that_holds_a_closed_file_is_not_moved_copied_or_removed() {
     }
 }
 
+/// The plan of a line while nobody may read what the pattern covers in the folder.
+fn plan_closing(folder: &Folder, line: &str, pattern: &str) -> CommandPlan {
+    let mut plan = folder.plan(line);
+    plan.deny.push(DenyPattern {
+        pattern: format!("{}/{pattern}", folder.text()),
+        access: Access::Read,
+    });
+    plan
+}
+
 /// The files of a folder with links, as a checkout may bring them along.
 fn with_links() -> Folder {
     let folder = Folder::empty();
@@ -350,11 +360,7 @@ fn perm_4_no_file_command_takes_a_closed_file_along_wherever_it_stands() {
         "mv -b m/s .",
     ] {
         let folder = with_links();
-        let mut plan = folder.plan(line);
-        plan.deny.push(DenyPattern {
-            pattern: format!("{}/vault/**", folder.text()),
-            access: Access::Read,
-        });
+        let plan = plan_closing(&folder, line, "vault/**");
         let (done, _) = folder.run(&plan).unwrap();
         let said = format!("{}{}", done.stdout, done.stderr);
         assert!(
@@ -376,11 +382,7 @@ fn perm_4_no_file_command_takes_a_closed_file_along_wherever_it_stands() {
         "printf '%s\n' f a/lv | xargs -I{} mv {} out",
     ] {
         let folder = with_links();
-        let mut plan = folder.plan(line);
-        plan.deny.push(DenyPattern {
-            pattern: format!("{}/vault/**", folder.text()),
-            access: Access::Read,
-        });
+        let plan = plan_closing(&folder, line, "vault/**");
         let (done, _) = folder.run(&plan).unwrap();
         assert_eq!(
             (done.ending, done.stderr.as_str()),
@@ -411,11 +413,7 @@ fn perm_4_what_xargs_moves_brings_no_closed_file_along() {
         ("echo a.txt | xargs rm", ""),
     ] {
         let folder = Folder::new();
-        let mut plan = folder.plan(line);
-        plan.deny.push(DenyPattern {
-            pattern: format!("{}/**/z.txt", folder.text()),
-            access: Access::Read,
-        });
+        let plan = plan_closing(&folder, line, "**/z.txt");
         let (done, _) = folder.run(&plan).unwrap();
         assert!(done.stderr.contains(said), "{line}: {done:?}");
         assert_eq!(done.stderr.is_empty(), said.is_empty(), "{line}: {done:?}");

@@ -13,7 +13,7 @@ use windlass_shell::{Runs, Simple, Word};
 
 use super::{
     folders::leads_elsewhere,
-    held::NotHeld,
+    held::{NotHeld, moves_files},
     named::{RefusedArgument, base_name},
     redirect::holding,
     shell::{Leave, Shell},
@@ -94,17 +94,20 @@ impl<'p> Shell<'p> {
             return refused(RefusedArgument::too_much());
         };
         self.descriptors.set(0, copy);
-        let (mut option, mut calls, mut program) = (None, Vec::new(), String::new());
+        let (mut option, mut started) = (None, None);
         let argument = self.refused_input(call, name, arguments, |inner, words| {
             let all = options.arguments(words, &input.items);
             option = options.option_among(words, &input.items);
-            calls = options.calls(words, &input.items);
-            inner.clone_into(&mut program);
+            started = moves_files(inner).then(|| (inner.to_owned(), words.to_vec()));
             all
         });
         if let Some(refused) = option.or(argument) {
             return Ok(Some(refused.into()));
         }
+        let Some((program, words)) = started else {
+            return Ok(None);
+        };
+        let calls = options.calls(&words, &input.items);
         let is_long = |call: &Vec<OsString>| {
             let words = call.iter().map(|word| word.len() + 1);
             words.sum::<usize>() > MOST_IN_ONE_CALL

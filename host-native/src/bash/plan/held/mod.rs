@@ -147,7 +147,7 @@ impl<'p> Shell<'p> {
         if let Some(kind) = Kind::at(OsStr::new(program)) {
             return Ok(Some((FileCommand::new(kind, arguments), here()?)));
         }
-        if Path::new(program).file_name() != Some(OsStr::new("git")) {
+        if !is_git(program) {
             return Ok(None);
         }
         match git_move(arguments) {
@@ -347,6 +347,15 @@ impl<'p> Shell<'p> {
             is_entry,
         })
     }
+}
+
+/// Whether a program is a plain file command, or git, which moves files too.
+pub(super) fn moves_files(program: &str) -> bool {
+    Kind::at(OsStr::new(program)).is_some() || is_git(program)
+}
+
+fn is_git(program: &str) -> bool {
+    Path::new(program).file_name() == Some(OsStr::new("git"))
 }
 
 /// The plain file command that stands behind programs which only start another, with its arguments.
