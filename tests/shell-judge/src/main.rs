@@ -4,7 +4,7 @@ use std::{io, process::ExitCode};
 
 use lexopt::{Arg, ValueExt as _};
 use windlass_shell_judge::{
-    ALL, FORBIDDING, Former, Judged, LEAST_PASSING, Line, Reading, Stage, corpus, generate,
+    ALL, FORBIDDING, Fault, Former, Judged, LEAST_PASSING, Line, Reading, Stage, corpus, generate,
     generate_for, run_many, shrink,
 };
 
@@ -81,7 +81,18 @@ fn judge(chosen: &Chosen) -> io::Result<bool> {
         true => &forbidding,
         false => &generate,
     };
-    let tally = run_many(reading, line_of, chosen.lines, chosen.from, MOST_FAULTS)?;
+    // A million lines take long, and who waits may begin to mend.
+    let found = |line: &Line, fault: &Fault| {
+        eprintln!("seed {}: {:?}\n  {fault}", line.seed, line.text);
+    };
+    let tally = run_many(
+        reading,
+        line_of,
+        chosen.lines,
+        chosen.from,
+        MOST_FAULTS,
+        &found,
+    )?;
     let stage = Stage::new()?;
     for (line, fault) in &tally.faulty {
         let (short, fault) = shrink(line, fault, reading, &stage)?;

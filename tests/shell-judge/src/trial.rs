@@ -495,7 +495,8 @@ fn defines_function(text: &str) -> bool {
     text.contains("()") || text.contains("function")
 }
 
-/// Tries so many generated lines from a seed on, on all processors. It ends early after so many faults.
+/// Tries so many generated lines from a seed on, on all processors. It ends early after so many faults, and hands each
+/// over when it is found.
 ///
 /// # Errors
 /// When a stage cannot be set up or used.
@@ -505,6 +506,7 @@ pub fn run_many(
     lines: u64,
     from: u64,
     most_faults: usize,
+    found: &(dyn Fn(&Line, &Fault) + Sync),
 ) -> io::Result<Tally> {
     let next = AtomicU64::new(from);
     let tally = Mutex::new(Tally::default());
@@ -537,6 +539,7 @@ pub fn run_many(
             counts.0 += 1;
             counts.1 += u64::from(!matches!(tried, Tried::Asked));
             if let Tried::Faulty(fault) = tried {
+                found(&line, &fault);
                 tally.faulty.push((line, fault));
                 if tally.faulty.len() >= most_faults {
                     next.store(u64::MAX / 2, Ordering::Relaxed);

@@ -74,7 +74,7 @@ fn perm_4_no_class_that_got_through_gets_through() {
 
 /// Tries generated lines, and gives how many passed. Panics with those that are at fault.
 fn passed(line_of: &(dyn Fn(u64) -> Line + Sync), count: u64) -> u64 {
-    let tally = run_many(reading(), line_of, count, 0, MOST_FAULTS).unwrap();
+    let tally = run_many(reading(), line_of, count, 0, MOST_FAULTS, &|_, _| {}).unwrap();
     let stage = Stage::new().unwrap();
     let mut report = String::new();
     for (line, fault) in &tally.faulty {
