@@ -8,6 +8,7 @@
 extern crate alloc;
 
 mod classes;
+mod compare;
 pub mod corpus;
 mod deadline;
 mod dice;
@@ -15,6 +16,7 @@ mod former;
 mod grammar;
 mod judged;
 mod lines;
+mod many;
 mod mutate;
 mod permissions;
 mod reading;
@@ -28,12 +30,13 @@ pub use classes::{CLASSES, Class, Detect, written_out};
 pub use former::Former;
 pub use judged::Judged;
 pub use lines::{Line, generate, generate_for};
+pub use many::{Tally, run_many};
 pub use permissions::{ALL, FORBIDDING, Permissions};
 pub use reading::{Form, Native, Reading};
 pub use run::{Outcome, Ran, Shell};
 pub use shrink::shrink;
 pub use stage::{Files, Stage};
-pub use trial::{Fault, Tally, Tried, run_many, try_line};
+pub use trial::{Fault, Tried, try_line};
 
 /// The least share of generated lines, in hundredths, that must pass: what is refused shows nothing.
 pub const LEAST_PASSING: u64 = 30;

@@ -162,8 +162,10 @@ impl Permissions {
             .chain(ran.arguments.iter().map(String::as_str))
             .collect();
         let free = FREE.contains(&words[0]) || words[0] == "echo" || words[0] == "printf";
-        // As a program, and without options, it does nothing but run the rest, which has a record of its own.
-        let times = words[0] == "time" && !words.get(1).is_some_and(|word| word.starts_with('-'));
+        // As a program it does nothing but run the rest, which has a record of its own. Other options write files.
+        let times = words[0] == "time"
+            && !(words[1..].first())
+                .is_some_and(|word| word.starts_with('-') && !["-p", "-v"].contains(word));
         let edits = self.mode == Mode::AcceptEdits && EDITS.contains(&words[0]);
         free || times || edits || self.rules().any(|rule| words.starts_with(&rule))
     }
