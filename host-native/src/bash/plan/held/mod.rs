@@ -22,10 +22,8 @@ use windlass_shell::Runs;
 
 use self::{
     command::{FileCommand, Kind, Landing},
-    handles::{Changes, Operand},
-};
-use self::{
     git::{GitMove, git_move},
+    handles::{Changes, Operand},
     made::Made,
 };
 use super::{
@@ -170,30 +168,22 @@ impl<'p> Shell<'p> {
         let Some((command, directory)) = self.file_command(program, arguments)? else {
             return Ok(());
         };
+        let access = match command.kind {
+            Kind::Copy => Access::Read,
+            _ => Access::Write,
+        };
+        let closed = self.closed_to(access);
         for source in command.carried() {
-            self.brings_nothing(&directory.join(source), source, command.kind)?;
+            brings_nothing(&directory.join(source), source, &closed)?;
         }
         self.lands(&command, &directory, made)
     }
 
-    /// Whether a folder that goes elsewhere, or away, holds nothing that must stay.
-    fn brings_nothing(&self, folder: &Path, named: &OsStr, kind: Kind) -> Result<(), NotHeld> {
-        // Those that were judged may hold more by now, and others were named by no word of the line.
+    /// What is closed to an access, wherever it lies.
+    fn closed_to(&self, access: Access) -> Vec<String> {
         let plan = self.surroundings.plan;
-        let access = match kind {
-            Kind::Copy => Access::Read,
-            _ => Access::Write,
-        };
         let (places, own) = (&plan.closed_places, &plan.own_directories);
-        let closed = closed_to(access, &plan.deny, places, own);
-        // A rule is about the file itself, not about a link to its folder.
-        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
-        let found = below(&folder, &closed);
-        match (found.brings, found.holds) {
-            (Some(brought), _) => Err(NotHeld::Brings(named.to_owned(), brought)),
-            (None, Some(held)) => Err(NotHeld::Holds(named.to_owned(), held)),
-            (None, None) => Ok(()),
-        }
+        closed_to(access, &plan.deny, places, own)
     }
 
     /// Looks at the places where what is copied or moved would lie.
@@ -213,6 +203,9 @@ impl<'p> Shell<'p> {
             let before = suffix.as_ref().map(|suffix| [&*place, suffix].concat());
             refused(&place) || before.is_some_and(|before| refused(&before))
         };
+        // What is there goes to another name.
+        let is_put_away = command.puts_away_what_is_there();
+        let closed = is_put_away.then(|| self.closed_to(Access::Write));
         let landings = command.landings(directory);
         made.is_looked_at |= landings.len() > 1;
         for Landing { source, target } in landings {
@@ -222,9 +215,8 @@ impl<'p> Shell<'p> {
             if command.follows_links() && has_links(&source) {
                 return Err(NotHeld::TooMuch(target));
             }
-            // What is there goes to another name.
-            if command.puts_away_what_is_there() && target.is_dir() {
-                self.brings_nothing(&target, target.as_os_str(), Kind::Move)?;
+            if let Some(closed) = closed.as_ref().filter(|_| target.is_dir()) {
+                brings_nothing(&target, target.as_os_str(), closed)?;
             }
             match arrives(&source, &target, whole, is_refused) {
                 None => {}
@@ -346,6 +338,19 @@ impl<'p> Shell<'p> {
             real,
             is_entry,
         })
+    }
+}
+
+/// Whether a folder that goes elsewhere, or away, holds nothing that is closed: one that was judged may hold more by now, and
+/// others were named by no word of the line.
+fn brings_nothing(folder: &Path, named: &OsStr, closed: &[String]) -> Result<(), NotHeld> {
+    // A rule is about the file itself, not about a link to its folder.
+    let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+    let found = below(&folder, closed);
+    match (found.brings, found.holds) {
+        (Some(brought), _) => Err(NotHeld::Brings(named.to_owned(), brought)),
+        (None, Some(held)) => Err(NotHeld::Holds(named.to_owned(), held)),
+        (None, None) => Ok(()),
     }
 }
 
