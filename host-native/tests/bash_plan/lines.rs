@@ -998,6 +998,9 @@ pub(crate) const VARIABLES: &[&str] = &[
     "x=1 true; echo \"[$x]\"",
     "LC_ALL=C; echo ??",
     "LC_ALL=C; echo [é]",
+    "LC_ALL=C; cd é; cd 'a é'",
+    "LC_ALL=C; printf '%q ' é 'a é' \"'é\"",
+    "LC_ALL=C; nosuché; 'no é'",
 ];
 
 pub(crate) const ENVIRONMENTS: &[&str] = &[

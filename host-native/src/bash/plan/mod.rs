@@ -28,6 +28,7 @@ mod pattern;
 mod pipeline;
 mod process;
 mod program;
+mod quote;
 mod redirect;
 mod repository;
 #[cfg_attr(not(target_os = "linux"), path = "restriction_elsewhere.rs")]

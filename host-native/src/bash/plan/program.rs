@@ -20,8 +20,10 @@ use super::{
     control::{NotStarted, Running},
     expand::Argument,
     held::NotHeld,
+    locale::Locale,
     message::{reason, with_name},
     named::starts,
+    quote::shown,
     repository,
     restriction::Restriction,
     shell::{Leave, Shell},
@@ -50,12 +52,14 @@ impl<'p> Shell<'p> {
         let mut arguments = self.for_program(call).into_iter();
         let name = arguments.next().unwrap_or_default();
         let Some(path) = self.program_path(&name) else {
-            let text = if self.voice.is_dash() {
-                ": not found"
-            } else {
-                ": command not found"
+            let text = match self.voice.is_dash() {
+                true => with_name("", name, ": not found"),
+                false => {
+                    let name = shown(name.as_bytes(), Locale::of(&self.variables));
+                    with_name("", OsStr::from_bytes(&name), ": command not found")
+                }
             };
-            self.complain(line, &with_name("", name, text));
+            self.complain(line, &text);
             return Ok(Err(NOT_FOUND));
         };
         let arguments: Vec<OsString> = arguments.collect();

@@ -7,7 +7,9 @@ use std::{
 
 use crate::bash::plan::{
     directory::Directory,
+    locale::Locale,
     message::{reason, with_name},
+    quote::shown,
     shell::{Outcome, Shell},
 };
 
@@ -49,7 +51,9 @@ impl Shell<'_> {
                     return self.fail(line, status, with_name("cd: can't cd to ", path, ""));
                 }
                 Err(error) => {
-                    let text = with_name("cd: ", path, &format!(": {}", reason(&error)));
+                    let name = shown(path.as_bytes(), Locale::of(&self.variables));
+                    let name = OsStr::from_bytes(&name);
+                    let text = with_name("cd: ", name, &format!(": {}", reason(&error)));
                     return self.fail(line, status, text);
                 }
             }

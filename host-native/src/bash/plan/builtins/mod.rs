@@ -7,7 +7,6 @@ mod escape;
 mod flow;
 mod number;
 mod printf;
-mod quote;
 mod test;
 
 use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};

@@ -6,11 +6,12 @@ use windlass_shell::Word;
 
 use super::{
     escape::{self, Escapes, Place},
-    number, quote,
+    number,
 };
 use crate::bash::plan::{
     locale::Locale,
     message::with_name,
+    quote::quoted,
     shell::{Outcome, Shell},
 };
 
@@ -138,7 +139,7 @@ struct Printing<'a> {
     faults: Vec<(usize, Vec<u8>)>,
     failed: bool,
     is_dash: bool,
-    is_utf8: bool,
+    locale: Locale,
 }
 
 /// How a pass over the format ended.
@@ -171,7 +172,7 @@ impl Shell<'_> {
             faults: Vec::new(),
             failed: false,
             is_dash: self.voice.is_dash(),
-            is_utf8: Locale::of(&self.variables).is_utf8,
+            locale: Locale::of(&self.variables),
         };
         loop {
             let before = printing.operands.len();
@@ -198,7 +199,7 @@ impl Printing<'_> {
         Escapes {
             place,
             is_dash: self.is_dash,
-            is_utf8: self.is_utf8,
+            is_utf8: self.locale.is_utf8,
         }
     }
 
@@ -264,7 +265,10 @@ impl Printing<'_> {
         };
         let text = match conversion.letter {
             b's' => cut(self.operand().to_vec(), precision),
-            b'q' => cut(quote::quoted(self.operand()), precision),
+            b'q' => {
+                let locale = self.locale;
+                cut(quoted(self.operand(), locale), precision)
+            }
             b'c' => vec![self.operand().first().copied().unwrap_or(0)],
             b'b' => {
                 let mut text = Vec::new();
@@ -326,7 +330,9 @@ impl Printing<'_> {
         let text = self.operand().to_vec();
         if let [b'\'' | b'"', character @ ..] = text.as_slice() {
             let text = std::str::from_utf8(character).ok();
-            let first = text.filter(|_| self.is_utf8).and_then(|c| c.chars().next());
+            let first = text
+                .filter(|_| self.locale.is_utf8)
+                .and_then(|c| c.chars().next());
             let byte = character.first().copied().map(i128::from);
             return first
                 .map(|c| i128::from(u32::from(c)))

@@ -1,12 +1,16 @@
-//! Text quoted for a shell, as `printf %q` does it.
+//! Text quoted for a shell, as `printf %q` and the messages of bash do it.
+
+use std::borrow::Cow;
+
+use super::locale::Locale;
 
 /// The text as a word of a shell.
-pub(super) fn quoted(text: &[u8]) -> Vec<u8> {
+pub(super) fn quoted(text: &[u8], locale: Locale) -> Vec<u8> {
     if text.is_empty() {
         return b"''".to_vec();
     }
-    if needs_names(text) {
-        return with_names(text);
+    if needs_names(text, locale) {
+        return with_names(text, locale);
     }
     let mut output = Vec::with_capacity(text.len());
     for (index, byte) in text.iter().enumerate() {
@@ -23,16 +27,28 @@ pub(super) fn quoted(text: &[u8]) -> Vec<u8> {
     output
 }
 
+/// The name of a file or a program in a message: quoted only where something in it cannot be shown.
+pub(super) fn shown(name: &[u8], locale: Locale) -> Cow<'_, [u8]> {
+    match needs_names(name, locale) {
+        true => Cow::Owned(with_names(name, locale)),
+        false => Cow::Borrowed(name),
+    }
+}
+
 /// Whether there is something in a text that cannot be shown.
-fn needs_names(text: &[u8]) -> bool {
+fn needs_names(text: &[u8], locale: Locale) -> bool {
     match std::str::from_utf8(text) {
-        Ok(text) => text.chars().any(char::is_control),
+        Ok(text) => text.chars().any(|c| !is_shown(c, locale)),
         Err(_) => true,
     }
 }
 
+fn is_shown(c: char, locale: Locale) -> bool {
+    !c.is_control() && (locale.is_utf8 || c.is_ascii())
+}
+
 /// The form `$'…'`.
-fn with_names(text: &[u8]) -> Vec<u8> {
+fn with_names(text: &[u8], locale: Locale) -> Vec<u8> {
     let mut output = b"$'".to_vec();
     for chunk in text.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -46,7 +62,7 @@ fn with_names(text: &[u8]) -> Vec<u8> {
                 '\t' => 't',
                 '\x0b' => 'v',
                 '\\' | '\'' => c,
-                c if c.is_control() => {
+                c if !is_shown(c, locale) => {
                     let mut bytes = [0; 4];
                     octal(c.encode_utf8(&mut bytes).as_bytes(), &mut output);
                     continue;
