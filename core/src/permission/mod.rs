@@ -10,9 +10,11 @@
 mod authority;
 mod command;
 mod confinement;
+mod decision;
 mod domain;
 mod example;
 mod explain;
+mod facts;
 mod glob;
 mod judge;
 mod layer;
@@ -36,13 +38,13 @@ pub use command::{
 };
 pub use confinement::CommandConfinement;
 pub(crate) use confinement::runs_outside;
+pub use decision::{Cause, Decision, HookVerdict, RuleName, Scope, Verdict};
 pub use domain::DomainPattern;
 pub use example::ExampleError;
 pub use explain::{Considered, Explanation, Fit, explain};
-pub(crate) use judge::named_paths;
-pub use judge::{
-    CallFacts, CallSubject, Cause, Decision, HookVerdict, PathFact, RuleName, Scope, Verdict, judge,
-};
+pub(crate) use facts::named_paths;
+pub use facts::{CallFacts, CallSubject, PathFact};
+pub use judge::judge;
 pub use layer::{Layer, LayerError, Layered, PermissionSettings, RuleEntry, all_faults};
 pub(crate) use lint::misspelt_tool;
 pub use lint::{Fault, Finding, Misnamed, lint, misnamed, nearest_name};
