@@ -227,6 +227,32 @@ fn braces_that_make_options_are_read_as_options() {
     assert_eq!(programs, ["touch", "find"]);
 }
 
+/// Bash expands lists before it reads names.
+#[test]
+fn perm_3_a_list_that_lengthens_a_name_is_not_read() {
+    for line in [
+        "echo $x{a,b}",
+        "echo $x{,_b}c",
+        "echo {$x,y}z",
+        "echo {y,$x}z",
+        "echo $x{1..3}",
+        "echo {$,y}x",
+        "echo {y,$}{HOME,x}",
+        "for i in $x{a,b}; do echo $i; done",
+    ] {
+        assert!(read(line).is_err(), "{line}");
+    }
+    for line in [
+        "echo $x{.js,.ts}",
+        "echo \"$x\"{a,b}",
+        "echo {$x,y}.z",
+        "echo {a,b}$x",
+        "cp $f{,.bak}",
+    ] {
+        assert!(read(line).is_ok(), "{line}");
+    }
+}
+
 #[test]
 fn what_is_nested_or_long_is_refused_on_a_small_stack() {
     let on_a_small_stack = |line: String| {

@@ -27,14 +27,17 @@ pub(crate) fn difference(
         return None;
     }
     let counts_names = form.is_printed() && counts_names(&line.text);
-    // `echo` and `printf` of dash know other escapes, and its builtins fail with other statuses.
+    // `echo` and `printf` of dash know other options and escapes, and its builtins fail with other statuses.
     let says = line.text.contains("echo") || line.text.contains("printf");
     let reads_backslashes = says && line.text.contains('\\');
+    let has_options = line.text.contains("echo -");
     // Dash finds the files of a pattern before it runs the substitutions behind it.
     let finds_files = line.text.contains(['*', '?', '['])
         && line.text.contains(['$', '`'])
         && line.text.contains('>');
-    if !form.speaks_bash && (reads_backslashes || finds_files || line.text.contains("$?")) {
+    if !form.speaks_bash
+        && (reads_backslashes || has_options || finds_files || line.text.contains("$?"))
+    {
         return None;
     }
     let shown = Shown {
@@ -119,13 +122,18 @@ fn counts_names(text: &str) -> bool {
     text.contains("wc") && (text.contains(['*', '?', '[']) || text.contains("<("))
 }
 
-/// Whether a substitution may go over several lines: bash counts those of the text that it has printed of it.
+/// Whether a substitution may go over several lines: bash counts those of the text that it has printed of it, in which compound
+/// commands have several.
 fn has_long_substitution(text: &str) -> bool {
+    const COMPOUND: [&str; 5] = ["case", "for", "if", "until", "while"];
     let begin = ["$(", "<(", "`"]
         .iter()
         .filter_map(|sign| text.find(sign))
         .min();
-    begin.is_some_and(|begin| text[begin..].contains('\n'))
+    let inner = begin.map(|begin| &text[begin..]);
+    inner.is_some_and(|inner| {
+        inner.contains('\n') || COMPOUND.iter().any(|word| inner.contains(word))
+    })
 }
 
 /// Lines that do not come to the same twice, or are not to come to what bash makes of them.

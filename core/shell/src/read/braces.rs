@@ -4,7 +4,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::word::Atom;
-use crate::Unparsed;
+use crate::{Part, Unparsed};
 
 /// Words that one word may become.
 const MOST_WORDS: usize = 1000;
@@ -13,6 +13,8 @@ const MOST_WORDS: usize = 1000;
 const MOST_PIECES: usize = 64 << 10;
 
 const UNCLEAR: Unparsed = Unparsed::Unsupported("braces that are not a plain list");
+const LONGER_NAME: Unparsed =
+    Unparsed::Unsupported("a variable whose name goes on in braces (`${…}` ends it)");
 const TOO_MANY: Unparsed = Unparsed::Unsupported("braces that become too many words");
 
 /// The words, in bash's order.
@@ -24,7 +26,35 @@ pub(super) fn expanded(atoms: Vec<Atom>) -> Result<Vec<Vec<Atom>>, Unparsed> {
     if !rest.is_empty() {
         return Err(UNCLEAR);
     }
+    if may_lengthen_a_name(&atoms, &words) {
+        return Err(LONGER_NAME);
+    }
     Ok(words)
+}
+
+/// Bash expands lists before it reads names: `$x{a,b}` becomes `$xa $xb`, and `{$,}x` begins with `$x`.
+fn may_lengthen_a_name(atoms: &[Atom], words: &[Vec<Atom>]) -> bool {
+    let is_at_list = |before: fn(&Atom) -> bool| {
+        atoms
+            .windows(2)
+            .any(|pair| before(&pair[0]) && matches!(pair[1], Atom::Plain('{' | '}' | ',')))
+    };
+    let goes_on = |pair: &[Atom]| {
+        let [before, Atom::Plain(c)] = pair else {
+            return false;
+        };
+        is_variable(before) && (c.is_ascii_alphanumeric() || *c == '_')
+    };
+    is_at_list(is_dollar)
+        || is_at_list(is_variable) && words.iter().any(|word| word.windows(2).any(goes_on))
+}
+
+fn is_variable(atom: &Atom) -> bool {
+    matches!(atom, Atom::Part(Part::Variable { quoted: false, .. }))
+}
+
+fn is_dollar(atom: &Atom) -> bool {
+    matches!(atom, Atom::Quoted(text) if text == "$")
 }
 
 /// Whether there is an opening brace and, behind it, something that makes a list or a range.
