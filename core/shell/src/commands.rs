@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
-    Word, runs,
+    Word, names, runs,
 };
 
 /// One program that would be started, or one builtin that would run.
@@ -275,13 +275,18 @@ impl Walk {
     fn and_or(&mut self, list: &AndOr) {
         let before = self.folder.clone();
         self.pipeline(&list.first);
+        // The list may end early: in a folder that it would have left again.
+        let mut has_moved = self.folder != before;
         for (junction, pipeline) in &list.rest {
-            if *junction == Junction::Or {
-                self.doubt_unless(&before);
+            if *junction == Junction::Or && has_moved {
+                self.folder = Folder::Unknown;
             }
             self.pipeline(pipeline);
+            has_moved |= self.folder != before;
         }
-        self.doubt_unless(&before);
+        if has_moved {
+            self.folder = Folder::Unknown;
+        }
     }
 
     /// Whether a `cd` succeeded is known only behind the `&&` that follows it.
@@ -497,7 +502,12 @@ impl Walk {
                             });
                     assignments.extend(names.map(|(name, _)| name.into()));
                 }
-                Some(name) if crate::names::is_search(name) => hide(&mut words, "{"),
+                Some(name) if names::is_search(name) => {
+                    // `fd` adds what it finds where no place is named.
+                    let is_added = name != "find" && !runs::names_a_place(&simple.words[at..end]);
+                    hide(&mut words, "{");
+                    words.extend(is_added.then(CommandWord::unknown));
+                }
                 Some("xargs") => {
                     if let Some(replaced) = runs::replaced_by_xargs(between) {
                         hide(&mut words, replaced);
@@ -520,9 +530,10 @@ impl Walk {
 
 /// Whether a program that stands at this place is started for what another one finds or reads.
 fn is_found(simple: &Simple, at: usize) -> bool {
-    let name = |outer: usize| simple.words[outer].as_literal().map(runs::base_name);
-    outer_commands(simple, at)
-        .any(|outer| matches!(name(outer), Some("find" | "fd" | "fdfind" | "xargs")))
+    outer_commands(simple, at).any(|outer| {
+        let name = simple.words[outer].as_literal().map(runs::base_name);
+        name.is_some_and(|name| name == "xargs" || names::is_search(name))
+    })
 }
 
 /// Whether a command is a shell with a line and nothing else, which whoever runs the tree can do itself.
@@ -558,7 +569,7 @@ fn outer_commands(simple: &Simple, at: usize) -> impl Iterator<Item = usize> {
 fn wraps(simple: &Simple, start: usize) -> bool {
     let program = simple.words.get(start).and_then(Word::as_literal);
     let name = program.filter(|program| !program.contains('/'));
-    let is_search = name.is_some_and(crate::names::is_search);
+    let is_search = name.is_some_and(names::is_search);
     let is_wrapper =
         name.is_some_and(|name| runs::runs_others(name) || matches!(name, "sh" | "bash" | "dash"));
     let runs_something = simple.runs.iter().any(|run| match run {

@@ -122,7 +122,7 @@ impl Search<'_> {
             "xargs" => return self.xargs(start, end),
             "sh" | "bash" | "dash" => return self.shell(start, end),
             "find" => return self.find(start, end, depth),
-            "fd" | "fdfind" => return self.fd(start, end, depth),
+            name if names::is_search(name) => return self.fd(start, end, depth),
             name => {
                 return match is_unfollowed(name) {
                     Some(why) => Err(Unparsed::Unsupported(why)),
@@ -224,7 +224,7 @@ impl Search<'_> {
 
     fn assigns(&self, at: usize) -> bool {
         let first = self.words.get(at).and_then(|word| word.parts.first());
-        matches!(first, Some(Part::Literal(text)) if text.contains('='))
+        matches!(first, Some(Part::Literal(text)) if text.contains('=') && !text.starts_with('-'))
     }
 
     /// What it reads becomes words, which may be options: nothing that runs others may stand behind it.
@@ -233,7 +233,7 @@ impl Search<'_> {
         let inner = self.behind(start, end, &Options::XARGS, 0)?;
         let inner = inner.ok_or(Unparsed::Unsupported("`xargs` without a program"))?;
         let name = base_name(self.text(inner).ok_or(Unparsed::ComputedProgram)?);
-        let is_shell = matches!(name, "sh" | "bash" | "dash" | "find" | "fd" | "fdfind");
+        let is_shell = matches!(name, "sh" | "bash" | "dash") || names::is_search(name);
         if is_shell || runs_others(name) || is_unfollowed(name).is_some() {
             return Err(INNER);
         }
@@ -357,17 +357,25 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// `fd … -x COMMAND`
+    /// `fd … -x COMMAND`, each up to `;` or to the end.
     fn fd(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
-        for at in start + 1..end {
-            let Some(option) = self.text(at) else {
-                continue;
-            };
+        let mut works_elsewhere = false;
+        let mut runs_others = false;
+        let mut at = start + 1;
+        while at < end {
+            let option = self.text(at).unwrap_or_default();
+            at += 1;
             match option {
                 "-x" | "-X" | "--exec" | "--exec-batch" => {
-                    return self.found_command(at + 1, end, depth);
+                    let last = (at..end).find(|at| self.text(*at) == Some(";"));
+                    let last = last.unwrap_or(end);
+                    self.found_command(at, last, depth)?;
+                    self.takes_what_is_added(at, last)?;
+                    runs_others = true;
+                    at = last + 1;
                 }
                 _ if option.starts_with("--exec") => return Err(OPTION),
+                _ if option.starts_with("--base") || option == "-C" => works_elsewhere = true,
                 _ if option.starts_with('-')
                     && !option.starts_with("--")
                     && option.contains(['x', 'X']) =>
@@ -377,7 +385,25 @@ impl Search<'_> {
                 _ => {}
             }
         }
-        Ok(())
+        match runs_others && works_elsewhere {
+            true => Err(Unparsed::Unsupported(
+                "`fd` that runs programs in another folder",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Where no place is named, `fd` puts what it finds behind the command: that must not be the program of a wrapper.
+    fn takes_what_is_added(&self, start: usize, end: usize) -> Result<(), Unparsed> {
+        let innermost = self.found.iter().rev().find_map(|runs| match runs {
+            Runs::Program { at, .. } => self.text(*at as usize),
+            Runs::Script { .. } => None,
+        });
+        let waits = innermost.is_some_and(|name| runs_others(base_name(name)));
+        match waits && !names_a_place(&self.words[start..end]) {
+            true => Err(Unparsed::ComputedProgram),
+            false => Ok(()),
+        }
     }
 
     /// A command that a search runs on what it finds: its program must not be one of these names.
@@ -407,13 +433,22 @@ impl Search<'_> {
         let placed = known.into_iter().any(|runs| match runs {
             Runs::Program { at, .. } | Runs::Script { at, .. } => self
                 .text(*at as usize)
-                .is_some_and(|text| text.contains("{}")),
+                .is_some_and(|text| PLACES.iter().any(|place| text.contains(place))),
         });
         match placed {
             true => Err(Unparsed::ComputedProgram),
             false => Ok(()),
         }
     }
+}
+
+/// What searches replace by what they find: `find` the first, `fd` all of them.
+const PLACES: [&str; 5] = ["{}", "{/}", "{//}", "{.}", "{/.}"];
+
+/// Whether a command says where `fd` is to put what it finds.
+pub(crate) fn names_a_place(words: &[Word]) -> bool {
+    let mut words = words.iter().filter_map(Word::as_literal);
+    words.any(|word| PLACES.iter().any(|place| word.contains(place)))
 }
 
 /// Whether a word may become several, which what it expands to is split into.

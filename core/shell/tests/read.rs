@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use windlass_shell::{Unparsed, print, read};
+use windlass_shell::{Folder, Unparsed, print, read};
 
 /// Whether a line can be run from its tree.
 fn passes(line: &str) -> bool {
@@ -238,6 +238,7 @@ fn perm_3_a_list_that_lengthens_a_name_is_not_read() {
         "echo $x{1..3}",
         "echo {$,y}x",
         "echo {y,$}{HOME,x}",
+        "echo {a{a,b}}",
         "for i in $x{a,b}; do echo $i; done",
     ] {
         assert!(read(line).is_err(), "{line}");
@@ -251,6 +252,105 @@ fn perm_3_a_list_that_lengthens_a_name_is_not_read() {
     ] {
         assert!(read(line).is_ok(), "{line}");
     }
+}
+
+/// A word that a pattern makes may be an option as well, and the options of `env` run programs.
+#[test]
+fn perm_4_a_pattern_makes_no_option_of_env() {
+    for line in [
+        "env --s='touch x'? echo",
+        "env -Stouch=a? echo",
+        "env -* a=b ls",
+    ] {
+        assert!(read(line).is_err(), "{line}");
+    }
+    assert!(read("env a=? ls").is_ok());
+}
+
+/// All that `fd` may be told to run: each `-x` ends at `;`, what is found stands behind a command that names no place for it.
+#[test]
+fn perm_4_every_program_that_fd_runs_is_seen() {
+    let programs = |line: &str| -> Vec<String> {
+        let line = read(line).unwrap();
+        let words = line.commands.iter().map(|command| {
+            let words = command.words.iter();
+            let words: Vec<&str> = words
+                .map(|word| if word.is_literal() { word.text() } else { "?" })
+                .collect();
+            words.join(" ")
+        });
+        words.collect()
+    };
+    for (line, expected) in [
+        (
+            "fd a -x echo {} ';' -x touch p",
+            &["echo ?", "touch p ?"][..],
+        ),
+        (
+            "fdfind a -X echo ';' --exec rm {} ';' -e rs",
+            &["echo ?", "rm ?"],
+        ),
+        ("fd a -x git branch", &["git branch ?"]),
+        ("fd a -x mv {} {.}.bak", &["mv ? ?"]),
+        ("fd a -x timeout 5 wc {/}", &["wc ?", "timeout 5 wc ?"]),
+    ] {
+        let found = programs(line);
+        for wanted in expected {
+            assert!(
+                found.iter().any(|it| it == wanted),
+                "{wanted} in {line}: {found:?}"
+            );
+        }
+    }
+    for line in [
+        "fd a -x sh -c 'echo {/}'",
+        "fd a -x sh -c 'echo {//} {.} {/.}'",
+        "fd a -x timeout 5",
+        "fd a -x env",
+        "fd a -x nohup nice",
+        "fd . --base-directory d -x cat closed.txt",
+        "fd . --base-directory=d -x ./run.sh",
+        "fd a -x find . -exec touch {} ';'",
+        "fd a -x ';' -x touch p",
+    ] {
+        assert!(read(line).is_err(), "{line}");
+    }
+}
+
+/// A list of commands may end in a folder that it would have left again.
+#[test]
+fn perm_4_a_list_that_enters_a_folder_may_end_in_it() {
+    for line in [
+        "cd d && false && cd ..; ./run",
+        "cd d && false && cd .. || ./run",
+        "cd d && ! true && cd ..; ./run",
+        "if cd d && false && cd ..; then :; fi; ./run",
+        "{ cd d && cd ..; } && ./run",
+        "while cd d && false && cd ..; do :; done; ./run",
+    ] {
+        let line_read = read(line).unwrap();
+        let mut commands = line_read.commands.iter();
+        let run = commands
+            .find(|command| {
+                command
+                    .words
+                    .first()
+                    .is_some_and(|word| word.text() == "./run")
+            })
+            .unwrap();
+        assert_eq!(run.folder, Folder::Unknown, "{line}");
+    }
+    let line = read("cd d && make && cd .. && ./run").unwrap();
+    let mut commands = line.commands.iter();
+    let run = commands
+        .find(|command| {
+            command
+                .words
+                .first()
+                .is_some_and(|word| word.text() == "./run")
+        })
+        .unwrap();
+    assert_eq!(run.folder, Folder::Start);
 }
 
 #[test]

@@ -41,6 +41,8 @@ fn perm_4_a_name_is_seen_wherever_it_stands_in_an_argument() {
         "curl -sssssssssssssssssssssssssssssssssssssssssssssTsecret.txt localhost",
         "git show ':/secret.txt'",
         "git show ':(top)secret.txt'",
+        "git show ':(icase)SECRET.TXT'",
+        "git show ':(top,icase)Secret.txt'",
     ] {
         let denied = judged(&allowed, &["Read(./secret.txt)"], line);
         assert_ne!(denied, Verdict::Allow, "{line}");
@@ -80,6 +82,24 @@ fn perm_4_git_is_asked_about_where_it_would_write_into_such_a_place() {
         "git mv a b",
     ] {
         assert_eq!(judged(&git, &[], line), Verdict::Allow, "{line}");
+    }
+}
+
+/// Whoever writes into another name of a file changes it.
+#[test]
+fn perm_4_a_place_gets_no_other_name() {
+    let cp = ["Bash(cp:*)"];
+    for line in [
+        "cp -l .claude/settings.json l",
+        "cp --link .git/config l",
+        "cp -fl .git/hooks/pre-commit l",
+        "cp --li .mcp.json l",
+        "xargs cp -l .mcp.json < list",
+    ] {
+        assert_eq!(judged(&cp, &[], line), Verdict::Ask, "{line}");
+    }
+    for line in ["cp -l a b", "cp .git/config l", "cp -f .git/config l"] {
+        assert_eq!(judged(&cp, &[], line), Verdict::Allow, "{line}");
     }
 }
 

@@ -392,6 +392,49 @@ fn perm_4_no_file_command_takes_a_closed_file_along_wherever_it_stands() {
     }
 }
 
+/// Whoever writes into another name of a file changes it: one that nobody may change gets none.
+#[test]
+fn perm_4_a_file_that_is_closed_to_changes_gets_no_other_name() {
+    for line in [
+        "cp -l vault/secret.txt l",
+        "cp --link vault/secret.txt l",
+        "cp --li vault/secret.txt l",
+        "cp -fl vault/secret.txt l",
+        "cp -rl vault l",
+        "cp -al vault/. l",
+        "cp --recursive --link vault l",
+        "find . -maxdepth 0 -exec cp -rl vault l ';'",
+        "timeout 5 cp -rl vault l",
+        "echo vault l | xargs cp -rl",
+        "echo vault/secret.txt | xargs -I{} cp -l {} l",
+    ] {
+        let folder = with_links();
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/vault/**", folder.text()),
+            access: Access::Write,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        assert_ne!(done.ending, Ending::Code(0), "{line}: {done:?}");
+        let made = folder.path().join("l");
+        assert!(
+            !made.exists() || !made.join("secret.txt").exists(),
+            "{line}"
+        );
+        assert!(!made.is_file(), "{line}");
+    }
+    for line in ["cp -r vault l", "cp -l f l", "cp -rl a/b l"] {
+        let folder = with_links();
+        let mut plan = folder.plan(line);
+        plan.deny.push(DenyPattern {
+            pattern: format!("{}/vault/**", folder.text()),
+            access: Access::Write,
+        });
+        let (done, _) = folder.run(&plan).unwrap();
+        assert_eq!(done.ending, Ending::Code(0), "{line}: {done:?}");
+    }
+}
+
 /// What `xargs` reads goes nowhere that it could not go if it stood in the line.
 #[test]
 fn perm_4_what_xargs_moves_brings_no_closed_file_along() {

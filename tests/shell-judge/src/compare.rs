@@ -70,7 +70,7 @@ pub(crate) fn difference(
                 if is_said_by_dash(name) {
                     return name.clone();
                 }
-                let text = shown.plain(&String::from_utf8_lossy(bytes));
+                let text = without_times(&shown.plain(&String::from_utf8_lossy(bytes)));
                 let lines: Vec<_> = text
                     .split('\n')
                     .map(|line| shown.unnumbered(line))
@@ -184,11 +184,13 @@ fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
         arguments.any(|argument| argument.contains(['*', '?', '[']))
     };
     // Errors may have been led elsewhere.
-    let said = [here.stderr.as_slice(), &here.stdout].concat();
+    let mut said = [here.stderr.as_slice(), &here.stdout].concat();
+    said.extend(here.files.values().flatten());
     let said = String::from_utf8_lossy(&said);
     // What a printed line says when it stops may have gone elsewhere, and `find` writes down no arguments.
+    let is_stopped = here.status == Some(126);
     let may_have_stopped = form.label.contains(STOPPED)
-        && (given(bash, "-") || patterns(bash) || form.label.contains("find"));
+        && (is_stopped || given(bash, "-") || patterns(bash) || form.label.contains("find"));
     here.withheld
         || may_have_stopped
         || said.contains(STOPPED)

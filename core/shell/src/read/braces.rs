@@ -112,14 +112,18 @@ fn choices(atoms: &[Atom], levels: u32) -> Result<(Vec<Vec<Atom>>, &[Atom]), Unp
         return Ok(found);
     }
     let mut choices = Vec::new();
+    let mut has_comma = false;
     let mut rest = atoms;
     loop {
         let (words, behind) = sequence(rest, true, levels)?;
         choices.extend(words);
         match behind {
-            [Atom::Plain(','), behind @ ..] => rest = behind,
+            [Atom::Plain(','), behind @ ..] => {
+                has_comma = true;
+                rest = behind;
+            }
             // Without a comma it is no list, and stays as it is: rare enough to be refused here.
-            [Atom::Plain('}'), behind @ ..] if choices.len() > 1 => return Ok((choices, behind)),
+            [Atom::Plain('}'), behind @ ..] if has_comma => return Ok((choices, behind)),
             _ => return Err(UNCLEAR),
         }
         if choices.len() > MOST_WORDS {

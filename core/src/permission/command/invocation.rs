@@ -71,8 +71,8 @@ impl Invocation<'_> {
     }
 }
 
-/// Options of `cp` that have no value, or only one behind `=`.
-const PLAIN_OF_COPY: [&str; 23] = [
+/// Options of `cp` that have no value, or only one behind `=`. Not `--link`: whoever writes into another name of a file changes it.
+const PLAIN_OF_COPY: [&str; 22] = [
     "--archive",
     "--attributes-only",
     "--backup",
@@ -82,7 +82,6 @@ const PLAIN_OF_COPY: [&str; 23] = [
     "--force",
     "--interactive",
     "--keep-directory-symlink",
-    "--link",
     "--no-clobber",
     "--no-dereference",
     "--no-target-directory",
@@ -114,7 +113,7 @@ fn target_of_copy(arguments: &[&str]) -> usize {
             None => (argument.strip_prefix('-')).is_some_and(|letters| {
                 letters
                     .bytes()
-                    .all(|letter| b"abdfHiLlnPpRrsTuvxZ".contains(&letter))
+                    .all(|letter| b"abdfHiLnPpRrsTuvxZ".contains(&letter))
             }),
         };
         match (argument.starts_with('-'), is_plain) {

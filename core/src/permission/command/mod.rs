@@ -215,7 +215,8 @@ impl CommandLine {
             let asked = ResolvePath {
                 path: path.clone(),
                 access: used.access,
-                carried: used.carried,
+                // Of names that a pattern gives, only those that it gives go along: they are looked through where it runs.
+                carried: used.carried && !used.is_folder_of_it,
                 closed: Vec::new(),
             };
             if paths.len() < MOST_FILES && !paths.contains(&asked) {

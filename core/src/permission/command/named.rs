@@ -176,8 +176,12 @@ fn is_one_name(text: &str) -> bool {
     text.len() <= LONGEST_COMPONENT && !text.starts_with('-') && text.bytes().all(is_plain)
 }
 
-/// Whether a text is the address of a file in which characters are written as numbers (`file:///a%2Eb`), or that stands for several.
+/// Whether a text is the address of a file in which characters are written as numbers (`file:///a%2Eb`), or that stands for several,
+/// or names files in letters that count for others (`:(icase)A.TXT` of git).
 fn hides_a_name(text: &str) -> bool {
+    if text.starts_with(":(") && text.contains("icase") {
+        return true;
+    }
     let scheme = text.match_indices(":/").any(|(at, _)| {
         let begin = at.checked_sub(4).and_then(|begin| text.get(begin..at));
         begin.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"))

@@ -6,9 +6,10 @@ use std::{
 };
 
 /// Options by which programs are told to work elsewhere.
-const ELSEWHERE: [&str; 6] = [
+const ELSEWHERE: [&str; 7] = [
     "-C",
     "--directory",
+    "--base-directory",
     "--git-dir",
     "--work-tree",
     "--prefix",

@@ -175,6 +175,11 @@ impl<'a> FileCommand<'a> {
         self.kind == Kind::Copy && self.takes_folders() && follows
     }
 
+    /// Whether `cp` gives files further names, by which they can be changed.
+    pub(super) fn makes_hard_links(&self) -> bool {
+        self.kind == Kind::Copy && (self.has_letter(b'l') || self.has_long("--link"))
+    }
+
     /// Whether what lies where something is put goes to another name first.
     pub(super) fn puts_away_what_is_there(&self) -> bool {
         let options = ["--backup", "--suffix", "--exchange"];

@@ -169,7 +169,8 @@ impl<'p> Shell<'p> {
             return Ok(());
         };
         let access = match command.kind {
-            Kind::Copy => Access::Read,
+            // Whoever writes into another name of a file changes it.
+            Kind::Copy if !command.makes_hard_links() => Access::Read,
             _ => Access::Write,
         };
         let closed = self.closed_to(access);
