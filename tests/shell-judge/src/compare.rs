@@ -145,7 +145,20 @@ fn is_not_compared(text: &str) -> bool {
     let asks = text.contains("-ok");
     // What runs without any path is found elsewhere by bash; here it is still the one that was judged.
     let has_no_path = text.contains("env -") || text.contains("env\t-");
-    finds_options || asks || has_no_path || pipes_to_what_does_not_read(text) || reads_at_once(text)
+    let is_a_race = pipes_to_what_does_not_read(text) || reads_at_once(text) || is_not_read(text);
+    finds_options || asks || has_no_path || is_a_race
+}
+
+/// Whether a process substitution is handed to a command that does not read it, or may be: what runs in it is killed when that command
+/// ends, and how far it had come is the scheduler's.
+fn is_not_read(text: &str) -> bool {
+    const READERS: [&str; 3] = ["cat", "wc", "grep"];
+    text.match_indices("<(").any(|(at, _)| {
+        let before = &text[..at];
+        let begin = before.rfind([';', '|', '&', '(', '{', '\n']);
+        let command = before[begin.map_or(0, |begin| begin + 1)..].trim_start();
+        !READERS.iter().any(|reader| command.starts_with(reader))
+    })
 }
 
 /// Whether commands may read the same input at the same time: nobody waits for a process substitution whose file is not read.
