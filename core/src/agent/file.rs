@@ -56,7 +56,8 @@ pub fn parse_agent_file(
 fn read(fields: &Mapping, body: &str) -> Result<(String, AgentDefinition), FrontmatterError> {
     let text = |key: &str| Ok(fields.text(key)?.map(ToOwned::to_owned));
     let needed = |key: &'static str| {
-        text(key)?.ok_or_else(|| {
+        let given = text(key)?.filter(|text| !text.trim().is_empty());
+        given.ok_or_else(|| {
             let line = fields.get(key).map_or(1, |field| field.line);
             FrontmatterError::at(line, Problem::Missing { key })
         })

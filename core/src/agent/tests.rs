@@ -91,6 +91,16 @@ fn sub_1_an_agents_file_that_cannot_be_used_says_where_and_what_to_do() {
             3,
             "`description` is missing",
         ),
+        (
+            "---\nname: a\ndescription: >\n\nmodel: haiku\n---\np",
+            3,
+            "`description` is missing",
+        ),
+        (
+            "---\nname: ' '\ndescription: d\n---\np",
+            2,
+            "`name` is missing",
+        ),
         ("---\nname: a\ndescription: d\n---\n\n", 5, "no prompt"),
         (
             "---\nname: a\ndescription: d\nmaxTurns: many\n---\np",
