@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     Millis, Now, RawJson, Spec, UnixMillis,
     effect::{Answer, Effect as SessionEffect},
+    hook::{HookAnswer, HookEvent, HookMatcher},
     tool::{ToolDefinition, ToolResult},
 };
 use windlass_engine::{
@@ -63,6 +64,10 @@ impl Bench {
     }
 
     fn launch(flags: Flags) -> Self {
+        Self::launch_with(flags, configuration(1))
+    }
+
+    fn launch_with(flags: Flags, configuration: Configuration) -> Self {
         let mut launch = Launch::new(flags, "/work");
         launch.states = StateFrames::ForCaller;
         let now = Now {
@@ -70,7 +75,7 @@ impl Bench {
             wall: UnixMillis(1_790_000_000_000),
         };
         let mut bench = Self {
-            engine: Engine::new(launch, configuration(1), [7; 32]),
+            engine: Engine::new(launch, configuration, [7; 32]),
             now,
             lines: VecDeque::new(),
             effects: VecDeque::new(),
@@ -232,6 +237,55 @@ fn sess_1_what_is_not_kept_is_no_success() {
     let result = bench.until("result");
     assert_eq!(result["is_error"], true);
     assert!(result["errors"].to_string().contains("the disk is full"));
+}
+
+/// A prompt that the session has begun is interrupted, not cancelled: its result is its own, and the next one is that of the next
+/// prompt. (Seed 2266 of the simulation.)
+#[test]
+fn perm_9_what_is_cancelled_had_not_begun() {
+    let prompts = [
+        "00000000-0000-4000-8000-00000000000a",
+        "00000000-0000-4000-8000-00000000000b",
+        "00000000-0000-4000-8000-00000000000c",
+    ];
+    let mut hooked = configuration(1);
+    let matcher = HookMatcher::new(HookEvent::UserPromptSubmit, ["note".to_owned()]);
+    hooked.spec.hooks.push(matcher);
+    hooked.commands.insert("note".to_owned());
+    let mut bench = Bench::launch_with(Flags::default(), hooked);
+    bench.lease();
+    let say = |bench: &mut Bench, uuid: &str| {
+        bench.say(
+            &json!({"type": "user", "uuid": uuid, "message": {"role": "user", "content": "go"}}),
+        );
+    };
+    say(&mut bench, prompts[0]);
+    say(&mut bench, prompts[1]);
+    bench.request("1", json!({"subtype": "interrupt", "cancel_queued": true}));
+    let receipt = bench.until("control_response");
+    assert_eq!(
+        receipt["response"]["response"]["cancelled"],
+        json!([prompts[1]])
+    );
+    let (hook, _) = bench.session_effect();
+    bench.handle(Input::Session(hook, Answer::Cancelled));
+    bench.append_all();
+    let result = bench.until("result");
+    assert_eq!(result["subtype"], "error_during_execution");
+    assert_eq!(result["user_message_uuids"], json!([prompts[0]]));
+    say(&mut bench, prompts[2]);
+    let (hook, _) = bench.session_effect();
+    let passed = HookAnswer::Exited {
+        code: Some(0),
+        stdout: "{}".to_owned(),
+        stderr: String::new(),
+    };
+    bench.handle(Input::Session(hook, Answer::Hook(passed)));
+    bench.append_all();
+    bench.respond(says("done"), "end_turn");
+    bench.append_all();
+    let result = bench.until("result");
+    assert_eq!(result["user_message_uuids"], json!([prompts[2]]));
 }
 
 #[test]

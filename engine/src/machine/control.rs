@@ -412,8 +412,8 @@ impl Engine {
         let mut named = self.outbox.queue.named();
         let uuid = named.find(|(_, known)| *known == given).map(|it| it.0);
         drop(named);
-        uuid.into_iter().for_each(|uuid| self.withdraw(uuid));
-        Reply::with(json!({"cancelled": uuid.is_some()}))
+        let is_cancelled = uuid.is_some_and(|uuid| self.withdraw(uuid));
+        Reply::with(json!({"cancelled": is_cancelled}))
     }
 }
 

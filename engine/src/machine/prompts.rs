@@ -180,15 +180,17 @@ impl Engine {
         let queued: Vec<(Uuid, String)> = named
             .map(|(uuid, given)| (uuid, given.to_owned()))
             .collect();
-        for (uuid, _) in &queued {
-            self.withdraw(*uuid);
-        }
-        queued.into_iter().map(|(_, given)| given).collect()
+        let taken_back = queued.into_iter().filter(|(uuid, _)| self.withdraw(*uuid));
+        taken_back.map(|(_, given)| given).collect()
     }
 
-    /// Takes back a prompt that waits.
-    pub(super) fn withdraw(&mut self, uuid: Uuid) {
-        self.send(SessionInput::Withdraw(uuid));
-        self.outbox.withdraw(uuid);
+    /// Takes back a prompt that waits. False for one that the session has begun already: that has a result.
+    pub(super) fn withdraw(&mut self, uuid: Uuid) -> bool {
+        let is_begun = self.outbox.queue.is_sent(uuid)
+            && (self.session.as_mut()).is_some_and(|session| !session.withdraw(uuid));
+        if !is_begun {
+            self.outbox.withdraw(uuid);
+        }
+        !is_begun
     }
 }

@@ -88,6 +88,12 @@ impl Queue {
         entries.any(|entry| matches!(entry, Entry::Sent(_)))
     }
 
+    /// Whether the session has a prompt that no turn has taken in, by its id there.
+    pub(super) fn is_sent(&self, uuid: Uuid) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|entry| matches!(entry, Entry::Sent(prompt) if prompt.uuid == uuid))
+    }
+
     /// The first that no turn has taken in.
     pub(super) fn first(&self) -> Option<&QueuedPrompt> {
         self.prompts().next()

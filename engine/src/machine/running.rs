@@ -9,7 +9,7 @@ use std::{
 
 use windlass_core::{
     ConfigureError, EffectId, HostError, Input as SessionInput, Message, Millis, Now,
-    Output as SessionOutput, Session, SessionId, Spec, effect::Answer, testkit::Recorder,
+    Output as SessionOutput, Session, SessionId, Spec, Uuid, effect::Answer, testkit::Recorder,
     tool::ToolCall,
 };
 
@@ -124,6 +124,21 @@ impl Running {
 
     pub(super) fn send(&mut self, input: SessionInput) {
         self.inbox.push_back(input);
+    }
+
+    /// Takes back a prompt that waits. False for one that it has begun, or does not know.
+    pub(super) fn withdraw(&mut self, uuid: Uuid) -> bool {
+        let is_it = |input: &SessionInput| matches!(input, SessionInput::Prompt(prompt) if prompt.uuid == Some(uuid));
+        if let Some(at) = self.inbox.iter().position(is_it) {
+            self.inbox.remove(at);
+            return true;
+        }
+        let waits = (self.look().queued()).any(|prompt| prompt.uuid == Some(uuid));
+        if waits {
+            // Before anything else that it has not heard: that could make it begin the prompt.
+            self.inbox.push_front(SessionInput::Withdraw(uuid));
+        }
+        waits
     }
 
     /// What it was told and has not heard.
