@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use windlass_core::{
-    EffectId, RawJson, Seeded, SessionId, Spec,
+    EffectId, RawJson, Seeded, SessionId,
     effect::{Answer, Effect as SessionEffect, HttpFailure, HttpFailureKind, ResolvedPath},
-    hook::HookAnswer,
-    tool::{ToolDefinition, ToolResult},
+    hook::HookEvent,
+    tool::ToolResult,
 };
 use windlass_engine::{
     machine::{
@@ -19,6 +19,8 @@ use windlass_engine::{
     store::Lease,
     transcript::{SavedSession, Which},
 };
+
+use super::surroundings::{self, LOCKED, Surroundings};
 
 /// What a host has to do, and what it keeps.
 #[derive(Debug)]
@@ -39,6 +41,12 @@ pub(super) struct Host {
     crashes: Option<u64>,
     session: Option<SessionId>,
     responses: u64,
+    surroundings: Surroundings,
+    /// Sessions of this engine of whose end a hook has heard.
+    ended: BTreeSet<String>,
+    /// Worktrees that were listed to go, and those of which a hook has heard since.
+    going: usize,
+    told: usize,
 }
 
 #[derive(Debug)]
@@ -68,36 +76,26 @@ impl Host {
             crashes: (dice.below(3) == 0).then(|| 20 + dice.below(100)),
             session: None,
             responses: 0,
+            surroundings: Surroundings::new(dice),
+            ended: BTreeSet::new(),
+            going: 0,
+            told: 0,
         }
     }
 
     /// What flags and files say.
-    pub(super) fn configuration(&mut self) -> Configuration {
+    pub(super) fn configuration(&mut self, dice: &mut Seeded) -> Configuration {
         self.configurations += 1;
-        let schema = || RawJson::parse(r#"{"type":"object"}"#).unwrap_or_else(|_| RawJson::null());
-        let mut spec = Spec {
-            stream: false,
-            persist: true,
-            replay_prompts: true,
-            tools: vec![
-                ToolDefinition::new("Look", "Looks.", schema()).read_only(),
-                ToolDefinition::new("Do", "Does.", schema()),
-            ],
-            ..Spec::default()
-        };
-        spec.permissions.can_ask = true;
-        spec.environment.cwd = "/work".to_owned();
-        spec.retry.max_retries = 1;
         Configuration {
             number: self.configurations,
-            spec,
+            spec: self.surroundings.spec(dice),
             settings: LoadedSettings::default(),
             sources: SettingSources::ALL,
             project: ProjectFiles::default(),
             is_trusted: true,
             runs_programs: true,
             variables: BTreeMap::new(),
-            commands: BTreeSet::new(),
+            commands: self.surroundings.commands(),
             project_servers: BTreeMap::new(),
             given_servers: BTreeMap::new(),
             warnings: Vec::new(),
@@ -119,6 +117,8 @@ impl Host {
         self.doing.clear();
         self.appending.clear();
         self.held.clear();
+        self.ended.clear();
+        (self.going, self.told) = (0, 0);
         let session = self.session.take();
         session.filter(|session| self.kept.contains_key(session))
     }
@@ -142,12 +142,15 @@ impl Host {
     pub(super) fn take(&mut self, output: Output) -> Result<(), String> {
         match output {
             Output::Session(_, id, effect) => {
-                self.doing.push(Doing::Session(id, Box::new(effect), false))
+                self.begin_effect(&effect)?;
+                self.doing.push(Doing::Session(id, Box::new(effect), false));
             }
             Output::ServerTool(id, _) => self.doing.push(Doing::Server(id, false)),
             Output::Effect(number, effect) => {
-                if let Effect::Append(lease, _) = &effect {
-                    self.begin_append(lease)?;
+                match &effect {
+                    Effect::Append(lease, _) => self.begin_append(lease)?,
+                    Effect::RemoveWorktrees => self.begin_removal()?,
+                    _ => {}
                 }
                 self.doing.push(Doing::Engine(number, Box::new(effect)));
             }
@@ -157,6 +160,43 @@ impl Host {
             _ => {}
         }
         Ok(())
+    }
+
+    fn begin_effect(&mut self, effect: &SessionEffect) -> Result<(), String> {
+        match effect {
+            SessionEffect::CallTool(call) if call.name == LOCKED => {
+                Err("a tool is called that is denied".to_owned())
+            }
+            SessionEffect::RunHook(call) if call.event == HookEvent::WorktreeRemove => {
+                self.told += 1;
+                Ok(())
+            }
+            SessionEffect::RunHook(call) if call.event == HookEvent::SessionEnd => {
+                let input: Value = serde_json::from_str(call.input.get()).unwrap_or_default();
+                let session = input["session_id"].as_str().unwrap_or_default();
+                match self.ended.insert(session.to_owned()) {
+                    true => Ok(()),
+                    false => Err(format!("the end of {session} is told twice")),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Every worktree that goes was listed, and told of.
+    fn begin_removal(&mut self) -> Result<(), String> {
+        let hears = self.surroundings.hears(HookEvent::WorktreeRemove);
+        let (going, told) = (
+            std::mem::take(&mut self.going),
+            std::mem::take(&mut self.told),
+        );
+        match going {
+            0 => Err("worktrees go of which none was listed".to_owned()),
+            _ if hears && told != going => Err(format!(
+                "{going} worktrees go, and hooks have heard of {told}"
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn take_back(&mut self, lease: &Lease) -> Result<(), String> {
@@ -212,7 +252,7 @@ impl Host {
         match effect {
             Effect::Configure(_) => Outcome::Configured(match dice.below(12) {
                 0 => Err("the settings cannot be read".to_owned()),
-                _ => Ok(Box::new(self.configuration())),
+                _ => Ok(Box::new(self.configuration(dice))),
             }),
             Effect::Load { which, .. } => Outcome::Loaded(self.load(&which)),
             Effect::Create(session) => Outcome::Leased(Ok(self.lease(session))),
@@ -247,7 +287,11 @@ impl Host {
                 _ => Ok(Offer::default()),
             }),
             Effect::Ask(..) => Outcome::Asked(Ok(RawJson::empty_object())),
-            Effect::ListWorktrees => Outcome::Worktrees(Vec::new()),
+            Effect::ListWorktrees => {
+                let going = self.surroundings.worktrees(dice);
+                self.going = going.len();
+                Outcome::Worktrees(going)
+            }
             _ => Outcome::Finished,
         }
     }
@@ -290,7 +334,7 @@ impl Host {
                     .map(|path| Ok(ResolvedPath::at(path.path)))
                     .collect(),
             ),
-            SessionEffect::RunHook(_) => Answer::Hook(HookAnswer::Output(RawJson::empty_object())),
+            SessionEffect::RunHook(call) => Answer::Hook(surroundings::answer(&call, dice)),
             SessionEffect::ProbeTool(_) => Answer::Cancelled,
             _ => tool(cancelled, dice),
         };
@@ -305,12 +349,17 @@ impl Host {
             return Input::Session(id, Answer::HttpFailed(failure));
         }
         let number = self.responses;
-        let call = |name: &str, part: u64| json!({"type": "tool_use", "id": format!("toolu_{number}_{part}"), "name": name, "input": {}});
-        let (content, reason) = match dice.below(6) {
-            0 => (json!([call("Look", 1)]), "tool_use"),
-            1 => (json!([call("Do", 1), call("Look", 2)]), "tool_use"),
-            2 => (json!([call("mcp__notes__note", 1)]), "tool_use"),
-            _ => (json!([{"type": "text", "text": "said"}]), "end_turn"),
+        let calls = match dice.below(8) {
+            0 => vec![("Look", json!({}))],
+            1 => vec![("Do", json!({})), ("Look", json!({}))],
+            2 => vec![("mcp__notes__note", json!({}))],
+            3 => self.surroundings.calls(dice),
+            _ => Vec::new(),
+        };
+        let call = |(part, (name, input)): (u64, (&str, Value))| json!({"type": "tool_use", "id": format!("toolu_{number}_{part}"), "name": name, "input": input});
+        let (content, reason) = match calls.is_empty() {
+            true => (vec![json!({"type": "text", "text": "said"})], "end_turn"),
+            false => ((1..).zip(calls).map(call).collect(), "tool_use"),
         };
         let body = json!({"id": format!("msg_{number}"), "type": "message", "role": "assistant",
             "model": "claude-sonnet-4-5", "content": content, "stop_reason": reason, "stop_sequence": null,

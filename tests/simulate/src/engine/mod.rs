@@ -7,11 +7,14 @@
 //! - a transcript has one writer, whose appends do not overlap, and nothing is appended under a lease that was given back;
 //! - once everybody has answered, nothing is owed: the last state is `idle`, and the engine comes to its end;
 //! - after a crash the session goes on with every prompt that had a result;
+//! - what every reading of the settings denies never comes to the host, whatever an agent or a changed setting says;
+//! - a hook hears of the end of a session once, and of worktrees before they go;
 //! - the same seed gives the same bytes.
 
 mod client;
 mod host;
 mod oracle;
+mod surroundings;
 
 use windlass_core::{Millis, Now, Seeded, UnixMillis};
 use windlass_engine::{
@@ -111,7 +114,7 @@ impl World {
             // It has crashed: what the store has is all there is.
             self.count.crashes += 1;
             let session = self.host.crash();
-            self.oracle.crashed(&self.host, session)?;
+            self.oracle.crashed(&self.host)?;
             self.client.begin_again();
             resume = session;
         }
@@ -133,7 +136,7 @@ impl World {
         launch.notes = true;
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&self.dice.next_u64().to_le_bytes());
-        let base = self.host.configuration();
+        let base = self.host.configuration(&mut self.dice);
         Ok(Engine::new(launch, base, seed))
     }
 

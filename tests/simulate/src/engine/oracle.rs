@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use windlass_core::SessionId;
+use windlass_core::{SessionId, Uuid};
 use windlass_engine::machine::State;
 
 use super::host::Host;
@@ -18,8 +18,9 @@ pub(super) struct Oracle {
     questions: BTreeSet<String>,
     /// What has become of each prompt that its sender has named.
     prompts: BTreeMap<String, &'static str>,
-    /// Prompts that had a result, by the ids of their sender.
-    answered: BTreeSet<String>,
+    /// Prompts that had a result, by the ids of their sender, and the sessions in which they had it: `/clear` goes on in
+    /// another one.
+    answered: BTreeMap<String, SessionId>,
     /// Results so far.
     results: u64,
     state: Option<String>,
@@ -58,8 +59,6 @@ impl Oracle {
             }
             "command_lifecycle" => self.lifecycle(&frame)?,
             "result" => self.result(&frame)?,
-            // What was said before is in another transcript.
-            "conversation_reset" => self.answered.clear(),
             "system" if frame["subtype"] == "session_state_changed" => {
                 self.state = frame["state"].as_str().map(ToOwned::to_owned);
             }
@@ -109,7 +108,9 @@ impl Oracle {
             && frame["is_error"] == false
             && frame.get("local_command").is_none()
         {
-            self.answered.extend(given);
+            let session = frame["session_id"].as_str().and_then(Uuid::parse);
+            let session = session.ok_or("a result without a session")?;
+            self.answered.extend(given.map(|prompt| (prompt, session)));
         }
         Ok(())
     }
@@ -153,17 +154,11 @@ impl Oracle {
     }
 
     /// The engine was ended in the middle of whatever it did: what had a result is in the store.
-    pub(super) fn crashed(
-        &mut self,
-        host: &Host,
-        session: Option<SessionId>,
-    ) -> Result<(), String> {
-        if let Some(session) = session.filter(|_| !host.has_failed()) {
-            for prompt in &self.answered {
-                if !host.has_line(session, prompt) {
-                    return Err(format!("the prompt {prompt} had a result and is lost"));
-                }
-            }
+    pub(super) fn crashed(&mut self, host: &Host) -> Result<(), String> {
+        let is_kept = |(prompt, session): (&String, &SessionId)| host.has_line(*session, prompt);
+        let lost = self.answered.iter().find(|answered| !is_kept(*answered));
+        if let Some((prompt, _)) = lost.filter(|_| !host.has_failed()) {
+            return Err(format!("the prompt {prompt} had a result and is lost"));
         }
         *self = Self {
             answered: std::mem::take(&mut self.answered),
