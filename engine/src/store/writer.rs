@@ -132,25 +132,23 @@ impl<S: Store> SessionWriter<S> {
         self.append(lines).await
     }
 
-    /// Notes the last prompt and the end of the conversation, for listings. To be called when a turn has ended; nothing
-    /// happens before the first prompt.
+    /// Notes the end of a turn by one step: the last prompt and the end of the conversation, for listings, and the sum that was
+    /// spent so far, if there is a new one, for who takes the session up. Of prompts nothing is noted before the first.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn note_last_prompt(&mut self) -> Result<Vec<Appended>, StoreError> {
-        match self.scribe.last_prompt() {
-            Some(json) => self.append_line(json).await,
-            None => Ok(Vec::new()),
+    pub async fn note_turn_end(
+        &mut self,
+        spent: Option<&CostState>,
+    ) -> Result<Vec<Appended>, StoreError> {
+        let session = self.leased.lease.session;
+        let noted = self.scribe.last_prompt().into_iter();
+        let noted = noted.chain(spent.map(|spent| spent.line(session)));
+        let lines: Vec<Line> = noted.map(|json| Line { agent: None, json }).collect();
+        match lines.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.append(lines).await,
         }
-    }
-
-    /// Notes what was spent so far, for who takes the session up.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn note_cost(&mut self, state: &CostState) -> Result<Vec<Appended>, StoreError> {
-        self.append_line(state.line(self.leased.lease.session))
-            .await
     }
 
     /// Appends a line of another kind to the session's transcript, a title say.

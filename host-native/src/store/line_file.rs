@@ -44,11 +44,28 @@ impl LineFile {
     /// # Errors
     /// What the operating system says.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.create(true).append(true).read(true);
+        Self::of(opened(path)?)
+    }
+
+    /// Opens a file in the same way for this writer alone, until it is closed; none when another one has it. Only writers that ask
+    /// are kept out. A file system that knows no locks, and a system whose locks keep readers out too, give it to everybody.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn open_alone(path: &Path) -> io::Result<Option<Self>> {
+        let file = opened(path)?;
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+                return Err(error);
+            }
+            _ => {}
+        }
+        Self::of(file).map(Some)
+    }
+
+    fn of(mut file: File) -> io::Result<Self> {
         let is_torn = ends_in_the_middle(&mut file)?;
         Ok(Self { file, is_torn })
     }
@@ -65,25 +82,6 @@ impl LineFile {
         }
         emptied.is_torn = false;
         Ok(emptied)
-    }
-
-    /// Takes the file for this writer alone, until it is closed; false when another one has it. Only writers that ask are kept
-    /// out. A file system that knows no locks, and a system whose locks keep readers out too, give it to everybody.
-    ///
-    /// # Errors
-    /// What the operating system says.
-    pub fn lock(&mut self) -> io::Result<bool> {
-        #[cfg(unix)]
-        match self.file.try_lock() {
-            Err(TryLockError::WouldBlock) => return Ok(false),
-            Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
-                return Err(error);
-            }
-            _ => {}
-        }
-        // Whoever had it until now may have written.
-        self.is_torn = ends_in_the_middle(&mut self.file)?;
-        Ok(true)
     }
 
     /// Adds lines, each with its end: all of them by one write, or none.
@@ -122,6 +120,15 @@ impl LineFile {
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
+}
+
+/// A file for its owner's eyes only, to be read and added to.
+fn opened(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// A write that came only so far.

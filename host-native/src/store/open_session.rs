@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -82,19 +83,35 @@ impl OpenSession {
             Entry::Occupied(open) => Ok(open.into_mut()),
             Entry::Vacant(vacant) => {
                 let path = path_of(&self.transcript, agent);
-                create_folder(&path)?;
-                let mut lines =
-                    LineFile::open(&path).map_err(|error| failed("opening", &path, error))?;
-                if agent.is_none() {
-                    match lines.lock() {
-                        Ok(true) => {}
-                        Ok(false) => return Err(StoreError::Busy(self.session)),
-                        Err(error) => return Err(failed("locking", &path, error)),
+                // Most sessions lie in a folder that is there.
+                let opened = match open(&path, agent) {
+                    Err(error) if is_without_folder(&error) => {
+                        create_folder(&path)?;
+                        open(&path, agent)
                     }
-                }
+                    opened => opened,
+                };
+                let opened = opened.map_err(|error| failed("opening", &path, error))?;
+                let lines = opened.ok_or(StoreError::Busy(self.session))?;
                 Ok(vacant.insert(OpenFile { path, lines }))
             }
         }
+    }
+}
+
+/// Whether a file cannot be opened because its folder is not there.
+fn is_without_folder(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// A transcript, which locks the session, or that of an agent, whose session is locked; none where somebody else has it.
+fn open(path: &Path, agent: Option<&str>) -> io::Result<Option<LineFile>> {
+    match agent {
+        None => LineFile::open_alone(path),
+        Some(_) => LineFile::open(path).map(Some),
     }
 }
 

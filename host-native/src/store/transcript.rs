@@ -103,11 +103,7 @@ impl SessionTranscript {
     /// missed by listings only.
     pub(crate) async fn turn_ended(&self, spent: Option<&CostState>) -> Vec<Appended> {
         let mut writer = self.writer.lock().await;
-        let mut appended = writer.note_last_prompt().await.unwrap_or_default();
-        if let Some(spent) = spent {
-            appended.extend(writer.note_cost(spent).await.unwrap_or_default());
-        }
-        appended
+        writer.note_turn_end(spent).await.unwrap_or_default()
     }
 
     /// Notes what kind of agent begins, for what call, beside its transcript. The conversation is whole without.

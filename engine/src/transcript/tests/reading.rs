@@ -68,7 +68,7 @@ fn sess_2_a_listing_finds_prompt_branch_time_and_directory() {
     let store = MemoryStore::default();
     let mut writer = writer(&store);
     now(writer.persist(&talk().entries)).unwrap();
-    now(writer.note_last_prompt()).unwrap();
+    now(writer.note_turn_end(None)).unwrap();
     let mut expected = Listed {
         summary: "second prompt".into(),
         title: None,

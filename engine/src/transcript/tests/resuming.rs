@@ -19,7 +19,7 @@ use crate::{
 fn saved(store: &MemoryStore, talk: &Talk) -> SavedSession {
     let mut writer = writer(store);
     now(writer.persist(&talk.entries)).unwrap();
-    now(writer.note_last_prompt()).unwrap();
+    now(writer.note_turn_end(None)).unwrap();
     load(store, session())
 }
 

@@ -16,7 +16,7 @@ use crate::{
 fn sess_1_nothing_is_kept_before_the_first_line() {
     let store = MemoryStore::default();
     let mut writer = writer(&store);
-    assert_eq!(now(writer.note_last_prompt()).unwrap(), []);
+    assert_eq!(now(writer.note_turn_end(None)).unwrap(), []);
     assert_eq!(now(store.list()).unwrap(), []);
     let appended = now(writer.persist(&talk().entries[..1])).unwrap();
     assert_eq!(appended[0].place, store.place(session(), None));
@@ -32,7 +32,7 @@ fn sess_1_what_is_mirrored_is_what_is_kept() {
     for entry in &talk().entries {
         mirrored.extend(now(writer.persist(std::slice::from_ref(entry))).unwrap());
     }
-    mirrored.extend(now(writer.note_last_prompt()).unwrap());
+    mirrored.extend(now(writer.note_turn_end(None)).unwrap());
     let mirrored: Vec<serde_json::Value> = (mirrored.iter().flat_map(|a| &a.entries))
         .map(|entry| entry.decode().unwrap())
         .collect();
