@@ -6,6 +6,7 @@
 //! - [`store`]: where what lasts is kept: the seam, and memory.
 //! - [`settings`]: what settings files say, how they are merged, how permissions are written into them.
 //! - [`project`]: what a project brings along: agents, commands, skills, standing instructions.
+//! - [`surroundings`]: what settings and project files make of a session's spec, and how far they are trusted.
 //! - [`checkpoint`]: which file a session has changed after which message.
 //!
 //! [`block_uuid()`] is what the first two agree on: the ids of a message's content blocks.
@@ -24,6 +25,7 @@ pub mod project_key;
 pub mod protocol;
 pub mod settings;
 pub mod store;
+pub mod surroundings;
 pub mod transcript;
 
 pub use block_uuid::block_uuid;

@@ -107,7 +107,7 @@ impl AgentBuilder {
         }
         spec.check()?;
         let spec = Arc::new(spec);
-        let project = surroundings.map(|it| it.project);
+        let project = surroundings.map(|it| it.found.project);
         let commands = project.map(|it| Arc::new(Commands::new(it, Arc::clone(&spec))));
         Ok(Agent {
             parts: Arc::new(Parts {

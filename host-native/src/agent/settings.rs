@@ -80,10 +80,10 @@ impl AgentBuilder {
             settings: None,
             managed: None,
         })?;
-        self.layers.extend(surroundings.layers());
+        self.layers.extend(surroundings.found.layers());
         self.hooks.extend(surroundings.commands());
-        self.sandbox = surroundings.sandbox(Some(&self.sandbox));
-        self.variables = (surroundings.variables().into_iter())
+        self.sandbox = surroundings.found.sandbox(Some(&self.sandbox));
+        self.variables = (surroundings.found.variables().into_iter())
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
         Ok(Some(surroundings))
@@ -94,7 +94,7 @@ impl AgentBuilder {
     pub(super) fn start_servers(&mut self, surroundings: &Surroundings, cwd: &Path) -> Vec<String> {
         use crate::{credentials::is_credential, mcp::StdioServer};
 
-        let servers = match surroundings.project_servers() {
+        let servers = match surroundings.found.project_servers() {
             Ok(servers) => servers,
             Err(problem) => return vec![problem],
         };

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use windlass::{
     BuildError,
-    engine::{self, Launch},
+    engine::{self, FlagsError, Launch},
     http::{Auth, EndpointConfig, is_this_machine},
 };
 
@@ -56,9 +56,10 @@ pub(crate) enum StartError {
 impl From<engine::StartError> for StartError {
     fn from(error: engine::StartError) -> Self {
         match error {
-            engine::StartError::Flag { .. } => Self::Usage(error.to_string()),
+            engine::StartError::Flag { .. }
+            | engine::StartError::Flags(FlagsError::Value { .. }) => Self::Usage(error.to_string()),
             engine::StartError::Sandbox(error) => Self::Usage(format!("--sandbox: {error}")),
-            engine::StartError::BypassAsRoot => Self::Usage(
+            engine::StartError::Flags(FlagsError::BypassAsRoot) => Self::Usage(
                 "as root, nothing runs unasked: use another user, or allow what is needed with --allowedTools".to_owned(),
             ),
             engine::StartError::Build(error) => error.into(),

@@ -6,22 +6,14 @@ use std::{
     path::PathBuf,
 };
 
-use windlass_core::{
-    RawJson, Spec,
-    agent::{Agent as AgentSpec, AgentDefinition},
-    context::{InterruptedAnswer, PlanReminder, SystemPrompt},
-    permission::{Mode, Rule, RuleValue, Source, misnamed},
-    provider::openai::ChatCompletions,
-    spec::{AgentToolName, Thinking},
-    tools::CoreTool,
-};
+use windlass_core::{RawJson, Spec, permission::Rule, provider::openai::ChatCompletions};
 use windlass_engine::{
     machine::{
         BUILTIN_TOOLS, CompleteError, ConfigNumber, Configuration, ConfigureRequest, is_default,
-        resolved_model,
     },
-    protocol::{PROTOCOL_VERSION, flags::Provider, initialize::output_format},
+    protocol::flags::Provider,
     settings::SettingSources,
+    surroundings::{FlagFacts, FlagsError, rules_of_unknown_tools},
 };
 
 use super::launch::Launch;
@@ -55,16 +47,9 @@ pub enum StartError {
         /// What is wrong with its value.
         reason: String,
     },
-    /// The mode is not open to root.
-    #[error(
-        "--dangerously-skip-permissions cannot be used as root: use another user, or set IS_SANDBOX=1 where the machine is one"
-    )]
-    BypassAsRoot,
-    /// The settings forbid the mode.
-    #[error(
-        "the mode bypassPermissions is switched off in the settings (`disableBypassPermissionsMode`): leave out the flag, and allow what is needed by rules"
-    )]
-    BypassDisabled,
+    /// Flags that no session can be made of.
+    #[error(transparent)]
+    Flags(#[from] FlagsError),
     /// A settings file that cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -120,7 +105,7 @@ pub(super) fn blueprint(
     let mut surroundings = Surroundings::read(whereabouts(launch, request)?)?;
     warnings.extend(surroundings.apply_permissions(&mut spec)?);
     warnings.extend(surroundings.apply(&mut spec));
-    warnings.extend(rules_of_unknown_tools(&spec)?);
+    warnings.extend(rules_of_unknown_tools(&spec).map_err(StartError::Permissions)?);
     warnings.extend(
         flags
             .ignored
@@ -135,54 +120,8 @@ pub(super) fn blueprint(
     let servers = servers.flat_map(|servers| servers.into_values());
     warnings.extend(own_places(&surroundings, &files, servers, &mut spec));
     let sandbox = sandbox(launch, &surroundings, &mut spec, &mut warnings)?;
-    if let Some(model) = &flags.model {
-        spec.model = resolved_model(&spec, model);
-    }
-    if let Some(effort) = flags.effort {
-        spec.effort = Some(effort);
-    }
-    permissions(launch, surroundings.bypass_disabled, &mut spec)?;
-    spec.system = system_prompt(launch)?;
-    spec.environment.version = PROTOCOL_VERSION.to_owned();
-    spec.environment.api_key_source = match launch.auth {
-        Auth::ApiKey(_) => "ANTHROPIC_API_KEY",
-        _ => "none",
-    }
-    .to_owned();
-    let fallback = flags.fallback_model.as_deref();
-    spec.fallback_model = fallback.map(|model| resolved_model(&spec, model));
-    spec.thinking = Thinking::from_options(flags.thinking, launch.max_thinking_tokens);
-    spec.thinking_display = flags.thinking_display;
-    spec.task_budget = flags.task_budget;
-    spec.plan_reminder = Some(PlanReminder::default());
-    spec.interrupted_answer = InterruptedAnswer::Kept;
-    spec.max_tokens = launch.max_output_tokens;
-    if let Some(retries) = launch.max_retries {
-        spec.retry.max_retries = retries;
-    }
-    if let Some(idle_ms) = launch.response_idle_ms {
-        spec.response.idle_ms = idle_ms.into();
-    }
-    // So that every prompt is told when it is taken in; whether it is written is decided there.
-    spec.replay_prompts = true;
-    spec.tasks.wake = true;
-    spec.tasks.tool_calls_only = true;
-    spec.tasks.announce_agents = true;
-    spec.tasks.agent_tool = AgentToolName::Agent;
-    spec.hook_messages = flags.include_hook_events;
-    if let Some(schema) = &flags.json_schema {
-        let wrong = |reason: String| StartError::Flag {
-            flag: "json-schema",
-            reason,
-        };
-        let schema = RawJson::parse(schema.as_str()).map_err(|error| wrong(error.to_string()))?;
-        spec.output = Some(output_format(&schema).map_err(|error| wrong(error.reason))?);
-    }
-    agents_of_flag(flags.agents.as_deref(), &mut spec)?;
-    spec.persist = !flags.no_session_persistence;
-    if spec.persist {
-        spec.environment.transcript = launch.store().place_of_any();
-    }
+    let facts = facts(launch)?;
+    surroundings.found.apply_flags(flags, &facts, &mut spec)?;
     Ok(Blueprint {
         agent,
         spec,
@@ -228,7 +167,7 @@ fn sandbox(
     spec: &mut Spec,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Sandbox>, StartError> {
-    let settings = surroundings.sandbox(launch.sandbox.as_ref());
+    let settings = surroundings.found.sandbox(launch.sandbox.as_ref());
     if !settings.is_enabled() {
         return Ok(None);
     }
@@ -263,6 +202,7 @@ impl Blueprint {
             mut warnings,
             ..
         } = self;
+        let surroundings = surroundings.found;
         let project_servers = surroundings.project_servers().unwrap_or_else(|problem| {
             warnings.push(problem);
             BTreeMap::new()
@@ -285,8 +225,8 @@ impl Blueprint {
                 false => BTreeSet::new(),
             },
             sources: surroundings.sources,
-            is_trusted: surroundings.is_trusted(),
-            runs_programs: surroundings.runs_programs(),
+            is_trusted: surroundings.is_trusted,
+            runs_programs: surroundings.runs_programs,
             settings: surroundings.settings,
             project: surroundings.project,
             project_servers,
@@ -360,96 +300,36 @@ fn rules(flag: &'static str, texts: Vec<String>) -> Result<Vec<String>, StartErr
     }
 }
 
-/// Rules that deny or ask about a tool that nobody knows: without one whose name is nearly that of a tool more would run than was
-/// meant to, and the others are told. Servers and agents bring none but `mcp__` names.
-fn rules_of_unknown_tools(spec: &Spec) -> Result<Vec<String>, StartError> {
-    let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let misnamed = misnamed(&spec.permissions.rules, &tools);
-    if let Some(rule) = misnamed.iter().find(|rule| rule.meant.is_some()) {
-        return Err(StartError::Permissions(rule.finding.to_string()));
-    }
-    let words = misnamed.iter().map(|rule| rule.finding.to_string());
-    Ok(words.collect())
-}
-
-fn permissions(launch: &Launch, bypass_disabled: bool, spec: &mut Spec) -> Result<(), StartError> {
+/// What environment and files say beside the flags.
+fn facts(launch: &Launch) -> Result<FlagFacts, StartError> {
     let flags = &launch.flags;
-    if launch.is_sandbox {
-        spec.environment.is_root = false;
-    }
-    let mode = match flags.bypass {
-        true => Some(Mode::BypassPermissions),
-        false => flags.permission_mode.or(Some(spec.permissions.mode)),
-    };
-    let wants_bypass = mode == Some(Mode::BypassPermissions);
-    if wants_bypass && bypass_disabled {
-        return Err(StartError::BypassDisabled);
-    }
-    if wants_bypass && spec.environment.is_root {
-        return Err(StartError::BypassAsRoot);
-    }
-    let policy = &mut spec.permissions;
-    policy.allow_bypass = (wants_bypass || flags.allow_bypass || flags.bypass)
-        && !spec.environment.is_root
-        && !bypass_disabled;
-    policy.mode = mode.unwrap_or_default();
-    policy.tell_denials = true;
-    // Starting a subagent changes nothing: what it does is judged call by call. Rules that deny or ask are above this one.
-    let agents = RuleValue::tool(CoreTool::Task.name()).to_rule();
-    let agents = agents.map(|rule| rule.from_source(Source::Program));
-    policy.rules.allow.extend(agents);
-    match flags.permission_prompt_tool.as_deref() {
-        // Rules, modes and hooks decide; what would be asked about is denied.
-        _ if flags.asks_nobody => {}
-        Some("stdio") => policy.can_ask = true,
-        Some(tool) => policy.prompt_tool = Some(tool.to_owned()),
-        None => {}
-    }
-    Ok(())
-}
-
-fn system_prompt(launch: &Launch) -> Result<SystemPrompt, StartError> {
-    let flags = &launch.flags;
-    let read = |flag: &'static str, path: &String| {
-        fs::read_to_string(path).map_err(|error| StartError::File {
+    let read = |flag: &'static str, path: &Option<String>| {
+        let Some(path) = path else {
+            return Ok(None);
+        };
+        let text = fs::read_to_string(path).map_err(|error| StartError::File {
             flag,
             path: path.clone(),
             reason: error.to_string(),
-        })
+        });
+        text.map(Some)
     };
-    let text = match &flags.system_prompt_file {
-        Some(path) => Some(read("system-prompt-file", path)?),
-        None => flags.system_prompt.clone(),
-    };
-    let mut prompt = match text {
-        None => SystemPrompt::Preset { append: None },
-        Some(text) if text.is_empty() => SystemPrompt::None,
-        Some(text) => SystemPrompt::Text(text),
-    };
-    for text in &flags.append_system_prompt {
-        prompt = prompt.with_appended(text);
-    }
-    if let Some(path) = &flags.append_system_prompt_file {
-        prompt = prompt.with_appended(&read("append-system-prompt-file", path)?);
-    }
-    Ok(prompt)
-}
-
-/// None is left out: another agent of its name, which may do more, would take its place.
-fn agents_of_flag(json: Option<&str>, spec: &mut Spec) -> Result<(), StartError> {
-    let Some(json) = json else { return Ok(()) };
-    let wrong = |reason: String| StartError::Flag {
-        flag: "agents",
-        reason,
-    };
-    let definitions: BTreeMap<String, RawJson> =
-        serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
-    for (name, definition) in definitions {
-        let of_agent = |reason: String| wrong(format!("the agent {name}: {reason}"));
-        let definition = AgentDefinition::read(&definition).map_err(of_agent)?;
-        let agent = AgentSpec::new(&name, definition);
-        spec.agents
-            .add(agent.map_err(|error| of_agent(error.to_string()))?);
-    }
-    Ok(())
+    Ok(FlagFacts {
+        api_key_source: match launch.auth {
+            Auth::ApiKey(_) => "ANTHROPIC_API_KEY",
+            _ => "none",
+        }
+        .to_owned(),
+        system_prompt_file: read("system-prompt-file", &flags.system_prompt_file)?,
+        append_system_prompt_file: read(
+            "append-system-prompt-file",
+            &flags.append_system_prompt_file,
+        )?,
+        max_thinking_tokens: launch.max_thinking_tokens,
+        max_output_tokens: launch.max_output_tokens,
+        max_retries: launch.max_retries,
+        response_idle_ms: launch.response_idle_ms,
+        is_sandbox: launch.is_sandbox,
+        transcripts: (!flags.no_session_persistence).then(|| launch.store().place_of_any()),
+    })
 }

@@ -177,7 +177,7 @@ impl Runners {
 /// Bash with what the settings say of it, where they say anything.
 #[cfg(unix)]
 fn bash(blueprint: &Blueprint) -> Option<Arc<dyn RunTool>> {
-    let variables = blueprint.surroundings.variables();
+    let variables = blueprint.surroundings.found.variables();
     let sandbox = &blueprint.sandbox;
     if variables.is_empty() && sandbox.is_none() {
         return None;

@@ -29,4 +29,7 @@ pub use self::{
     serve::serve,
 };
 pub use crate::surroundings::{ProjectTrust, read_config as read_servers};
-pub use windlass_engine::machine::{Ending, tool_names};
+pub use windlass_engine::{
+    machine::{Ending, tool_names},
+    surroundings::FlagsError,
+};

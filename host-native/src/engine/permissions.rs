@@ -81,10 +81,13 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
 /// [`StartError`]: no session could begin.
 pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<String>, StartError> {
     // Most folders are trusted: nothing is built for them that is built once more when the session begins.
-    if Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?.runs_programs() {
+    if Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?
+        .found
+        .runs_programs
+    {
         return Ok(Vec::new());
     }
-    Ok(read(launch)?.surroundings.left_out)
+    Ok(read(launch)?.surroundings.found.left_out)
 }
 
 /// What flags and files say, without anybody who brings more along.
@@ -103,7 +106,9 @@ fn completed(launch: &Launch) -> Result<Configuration, StartError> {
 /// # Errors
 /// [`StartError`]: settings that cannot be read. A single rule that cannot be read is a finding.
 pub fn lint_settings(launch: &Launch) -> Result<Vec<Finding>, StartError> {
-    let layers = Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?.layers();
+    let layers = Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?
+        .found
+        .layers();
     // Tools are those of a session without any settings: what is wrong with them must not hide what is wrong with the others.
     let mut plain = launch.clone();
     plain.flags.settings = None;

@@ -14,11 +14,11 @@ impl Surroundings {
     pub(crate) fn commands(&self) -> Commands {
         use crate::hooks::HookCommand;
 
-        let variables = self.variables().into_iter();
+        let variables = self.found.variables().into_iter();
         let variables: Vec<(String, String)> = variables
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
-        let named = self.hooks().commands.into_iter();
+        let named = self.found.hooks().commands.into_iter();
         named
             .map(|hook| {
                 let command = HookCommand::new(hook.command, &self.places.project)

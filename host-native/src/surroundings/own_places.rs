@@ -41,7 +41,7 @@ pub(crate) fn own_places(
     let named = words.of_commands(commands.iter().map(String::as_str));
     places.extend(named.places);
 
-    let variables = surroundings.variables().into_iter();
+    let variables = surroundings.found.variables().into_iter();
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     places.extend(words.of_variables(variables));
 
@@ -65,12 +65,18 @@ pub(crate) fn own_places(
 
 /// The commands of hooks and servers, and what gives a key.
 fn commands(surroundings: &Surroundings, spec: &Spec) -> Vec<String> {
-    let hooks = surroundings.hooks().commands.into_iter();
+    let hooks = surroundings.found.hooks().commands.into_iter();
     let mut commands: Vec<String> = hooks.map(|hook| hook.command).collect();
-    commands.extend(surroundings.settings.api_key_helper().map(str::to_owned));
-    let of_project = surroundings.project_servers().unwrap_or_default();
+    commands.extend(
+        surroundings
+            .found
+            .settings
+            .api_key_helper()
+            .map(str::to_owned),
+    );
+    let of_project = surroundings.found.project_servers().unwrap_or_default();
     let of_agents = (spec.agents.iter())
-        .filter(|_| surroundings.runs_programs())
+        .filter(|_| surroundings.found.runs_programs)
         .flat_map(|agent| inline_servers(agent).into_values());
     let servers = of_project.into_values().chain(of_agents);
     commands.extend(servers.filter_map(|config| line(&config)));

@@ -1,0 +1,213 @@
+//! What a command line makes of a spec: it is stronger than settings, and comes behind them.
+
+use std::collections::BTreeMap;
+
+use windlass_core::{
+    RawJson, Spec,
+    agent::{Agent, AgentDefinition},
+    context::{InterruptedAnswer, PlanReminder, SystemPrompt},
+    permission::{Mode, RuleValue, Source, misnamed},
+    spec::{AgentToolName, Thinking},
+    tools::CoreTool,
+};
+
+use super::Surroundings;
+use crate::{
+    machine::resolved_model,
+    protocol::{PROTOCOL_VERSION, flags::Flags, initialize::output_format},
+};
+
+/// What environment and files say beside the flags.
+#[derive(Debug, Clone, Default)]
+pub struct FlagFacts {
+    /// Where the key for the model server comes from, as `init` says it.
+    pub api_key_source: String,
+    /// What stands in the file of `--system-prompt-file`.
+    pub system_prompt_file: Option<String>,
+    /// What stands in that of `--append-system-prompt-file`.
+    pub append_system_prompt_file: Option<String>,
+    /// How many tokens the model may think, where no flag says so.
+    pub max_thinking_tokens: Option<u32>,
+    /// The most tokens a response may hold.
+    pub max_output_tokens: Option<u32>,
+    /// How often a failed model call is asked again.
+    pub max_retries: Option<u32>,
+    /// For how many milliseconds a model server may send nothing of its response; 0 for as long as it likes.
+    pub response_idle_ms: Option<u32>,
+    /// Around everything there is a sandbox: root may bypass permissions.
+    pub is_sandbox: bool,
+    /// Where transcripts are kept, as hooks are told; none where nothing is kept.
+    pub transcripts: Option<String>,
+}
+
+/// Why no session can be made of flags.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FlagsError {
+    /// The value of a flag.
+    #[error("--{flag}: {reason}")]
+    Value {
+        /// The flag.
+        flag: &'static str,
+        /// What is wrong with its value.
+        reason: String,
+    },
+    /// The mode is not open to root.
+    #[error(
+        "--dangerously-skip-permissions cannot be used as root: use another user, or set IS_SANDBOX=1 where the machine is one"
+    )]
+    BypassAsRoot,
+    /// The settings forbid the mode.
+    #[error(
+        "the mode bypassPermissions is switched off in the settings (`disableBypassPermissionsMode`): leave out the flag, and allow what is needed by rules"
+    )]
+    BypassDisabled,
+}
+
+impl Surroundings {
+    /// Writes flags into a spec that settings and project files were written into.
+    ///
+    /// # Errors
+    /// [`FlagsError`]: the first flag that cannot be followed.
+    pub fn apply_flags(
+        &self,
+        flags: &Flags,
+        facts: &FlagFacts,
+        spec: &mut Spec,
+    ) -> Result<(), FlagsError> {
+        if let Some(model) = &flags.model {
+            spec.model = resolved_model(spec, model);
+        }
+        if let Some(effort) = flags.effort {
+            spec.effort = Some(effort);
+        }
+        self.permissions_of_flags(flags, facts.is_sandbox, spec)?;
+        spec.system = system_prompt(flags, facts);
+        PROTOCOL_VERSION.clone_into(&mut spec.environment.version);
+        spec.environment
+            .api_key_source
+            .clone_from(&facts.api_key_source);
+        let fallback = flags.fallback_model.as_deref();
+        spec.fallback_model = fallback.map(|model| resolved_model(spec, model));
+        spec.thinking = Thinking::from_options(flags.thinking, facts.max_thinking_tokens);
+        spec.thinking_display = flags.thinking_display;
+        spec.task_budget = flags.task_budget;
+        spec.plan_reminder = Some(PlanReminder::default());
+        spec.interrupted_answer = InterruptedAnswer::Kept;
+        spec.max_tokens = facts.max_output_tokens;
+        if let Some(retries) = facts.max_retries {
+            spec.retry.max_retries = retries;
+        }
+        if let Some(idle_ms) = facts.response_idle_ms {
+            spec.response.idle_ms = idle_ms.into();
+        }
+        // So that every prompt is told when it is taken in; whether it is written is decided there.
+        spec.replay_prompts = true;
+        spec.tasks.wake = true;
+        spec.tasks.tool_calls_only = true;
+        spec.tasks.announce_agents = true;
+        spec.tasks.agent_tool = AgentToolName::Agent;
+        spec.hook_messages = flags.include_hook_events;
+        if let Some(schema) = &flags.json_schema {
+            let wrong = |reason: String| FlagsError::Value {
+                flag: "json-schema",
+                reason,
+            };
+            let schema =
+                RawJson::parse(schema.as_str()).map_err(|error| wrong(error.to_string()))?;
+            spec.output = Some(output_format(&schema).map_err(|error| wrong(error.reason))?);
+        }
+        agents_of_flag(flags.agents.as_deref(), spec)?;
+        spec.persist = !flags.no_session_persistence;
+        if let Some(place) = facts.transcripts.as_ref().filter(|_| spec.persist) {
+            spec.environment.transcript.clone_from(place);
+        }
+        Ok(())
+    }
+
+    fn permissions_of_flags(
+        &self,
+        flags: &Flags,
+        is_sandbox: bool,
+        spec: &mut Spec,
+    ) -> Result<(), FlagsError> {
+        if is_sandbox {
+            spec.environment.is_root = false;
+        }
+        let mode = match flags.bypass {
+            true => Some(Mode::BypassPermissions),
+            false => flags.permission_mode.or(Some(spec.permissions.mode)),
+        };
+        let wants_bypass = mode == Some(Mode::BypassPermissions);
+        if wants_bypass && self.bypass_disabled {
+            return Err(FlagsError::BypassDisabled);
+        }
+        if wants_bypass && spec.environment.is_root {
+            return Err(FlagsError::BypassAsRoot);
+        }
+        let policy = &mut spec.permissions;
+        policy.allow_bypass = (wants_bypass || flags.allow_bypass || flags.bypass)
+            && !spec.environment.is_root
+            && !self.bypass_disabled;
+        policy.mode = mode.unwrap_or_default();
+        policy.tell_denials = true;
+        // Starting a subagent changes nothing: what it does is judged call by call. Rules that deny or ask are above this one.
+        let agents = RuleValue::tool(CoreTool::Task.name()).to_rule();
+        let agents = agents.map(|rule| rule.from_source(Source::Program));
+        policy.rules.allow.extend(agents);
+        match flags.permission_prompt_tool.as_deref() {
+            // Rules, modes and hooks decide; what would be asked about is denied.
+            _ if flags.asks_nobody => {}
+            Some("stdio") => policy.can_ask = true,
+            Some(tool) => policy.prompt_tool = Some(tool.to_owned()),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Rules that deny or ask about a tool that nobody knows: they are told. Servers and agents bring none but `mcp__` names.
+///
+/// # Errors
+/// The first whose name is nearly that of a tool: without it more would run than was meant to.
+pub fn rules_of_unknown_tools(spec: &Spec) -> Result<Vec<String>, String> {
+    let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let misnamed = misnamed(&spec.permissions.rules, &tools);
+    if let Some(rule) = misnamed.iter().find(|rule| rule.meant.is_some()) {
+        return Err(rule.finding.to_string());
+    }
+    let words = misnamed.iter().map(|rule| rule.finding.to_string());
+    Ok(words.collect())
+}
+
+fn system_prompt(flags: &Flags, facts: &FlagFacts) -> SystemPrompt {
+    let text = facts.system_prompt_file.clone();
+    let mut prompt = match text.or_else(|| flags.system_prompt.clone()) {
+        None => SystemPrompt::Preset { append: None },
+        Some(text) if text.is_empty() => SystemPrompt::None,
+        Some(text) => SystemPrompt::Text(text),
+    };
+    let appended = flags.append_system_prompt.iter();
+    for text in appended.chain(&facts.append_system_prompt_file) {
+        prompt = prompt.with_appended(text);
+    }
+    prompt
+}
+
+/// None is left out: another agent of its name, which may do more, would take its place.
+fn agents_of_flag(json: Option<&str>, spec: &mut Spec) -> Result<(), FlagsError> {
+    let Some(json) = json else { return Ok(()) };
+    let wrong = |reason: String| FlagsError::Value {
+        flag: "agents",
+        reason,
+    };
+    let definitions: BTreeMap<String, RawJson> =
+        serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
+    for (name, definition) in definitions {
+        let of_agent = |reason: String| wrong(format!("the agent {name}: {reason}"));
+        let definition = AgentDefinition::read(&definition).map_err(of_agent)?;
+        let agent = Agent::new(&name, definition);
+        spec.agents
+            .add(agent.map_err(|error| of_agent(error.to_string()))?);
+    }
+    Ok(())
+}
