@@ -286,10 +286,12 @@ impl Shown {
 
     /// A line without the number that bash puts before what it says, behind what others may have written without a line end.
     fn unnumbered<'t>(&self, line: &'t str) -> Cow<'t, str> {
-        let starts = ["bash: line ", "bash: command substitution: line "];
+        let starts = ["bash: line ", "bash: command substitution: line ", "sh: "];
         let mut plain = Cow::Borrowed(line);
         for start in starts.iter().filter(|_| self.without_lines) {
-            while let Some((before, rest)) = plain.split_once(start) {
+            while let Some((before, rest)) = plain.split_once(start)
+                && rest.starts_with(|c: char| c.is_ascii_digit())
+            {
                 let message = rest.split_once(": ").map_or(rest, |(_, message)| message);
                 plain = Cow::Owned([before, message].concat());
             }
