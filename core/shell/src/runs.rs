@@ -360,7 +360,7 @@ impl Search<'_> {
     /// `fd … -x COMMAND`, each up to `;` or to the end.
     fn fd(&mut self, start: usize, end: usize, depth: u32) -> Result<(), Unparsed> {
         let mut works_elsewhere = false;
-        let mut runs_others = false;
+        let mut has_command = false;
         let mut at = start + 1;
         while at < end {
             let option = self.text(at).unwrap_or_default();
@@ -371,7 +371,7 @@ impl Search<'_> {
                     let last = last.unwrap_or(end);
                     self.found_command(at, last, depth)?;
                     self.takes_what_is_added(at, last)?;
-                    runs_others = true;
+                    has_command = true;
                     at = last + 1;
                 }
                 _ if option.starts_with("--exec") => return Err(OPTION),
@@ -385,7 +385,7 @@ impl Search<'_> {
                 _ => {}
             }
         }
-        match runs_others && works_elsewhere {
+        match has_command && works_elsewhere {
             true => Err(Unparsed::Unsupported(
                 "`fd` that runs programs in another folder",
             )),

@@ -36,8 +36,8 @@ pub struct FlagFacts {
     pub response_idle_ms: Option<u32>,
     /// Around everything there is a sandbox: root may bypass permissions.
     pub is_sandbox: bool,
-    /// Where transcripts are kept, as hooks are told; none where nothing is kept.
-    pub transcripts: Option<String>,
+    /// Where transcripts are kept, as hooks are told.
+    pub transcripts: String,
 }
 
 /// Why no session can be made of flags.
@@ -118,8 +118,8 @@ impl Surroundings {
         }
         agents_of_flag(flags.agents.as_deref(), spec)?;
         spec.persist = !flags.no_session_persistence;
-        if let Some(place) = facts.transcripts.as_ref().filter(|_| spec.persist) {
-            spec.environment.transcript.clone_from(place);
+        if spec.persist {
+            spec.environment.transcript.clone_from(&facts.transcripts);
         }
         Ok(())
     }
@@ -134,10 +134,10 @@ impl Surroundings {
             spec.environment.is_root = false;
         }
         let mode = match flags.bypass {
-            true => Some(Mode::BypassPermissions),
-            false => flags.permission_mode.or(Some(spec.permissions.mode)),
+            true => Mode::BypassPermissions,
+            false => flags.permission_mode.unwrap_or(spec.permissions.mode),
         };
-        let wants_bypass = mode == Some(Mode::BypassPermissions);
+        let wants_bypass = mode == Mode::BypassPermissions;
         if wants_bypass && self.bypass_disabled {
             return Err(FlagsError::BypassDisabled);
         }
@@ -145,10 +145,10 @@ impl Surroundings {
             return Err(FlagsError::BypassAsRoot);
         }
         let policy = &mut spec.permissions;
-        policy.allow_bypass = (wants_bypass || flags.allow_bypass || flags.bypass)
+        policy.allow_bypass = (wants_bypass || flags.allow_bypass)
             && !spec.environment.is_root
             && !self.bypass_disabled;
-        policy.mode = mode.unwrap_or_default();
+        policy.mode = mode;
         policy.tell_denials = true;
         // Starting a subagent changes nothing: what it does is judged call by call. Rules that deny or ask are above this one.
         let agents = RuleValue::tool(CoreTool::Task.name()).to_rule();

@@ -330,6 +330,6 @@ fn facts(launch: &Launch) -> Result<FlagFacts, StartError> {
         max_retries: launch.max_retries,
         response_idle_ms: launch.response_idle_ms,
         is_sandbox: launch.is_sandbox,
-        transcripts: (!flags.no_session_persistence).then(|| launch.store().place_of_any()),
+        transcripts: launch.store().place_of_any(),
     })
 }
