@@ -529,6 +529,8 @@ pub(crate) const CONDITIONS: &[&str] = &[
     "test; echo $?",
     "[ a = a ] && echo y",
     "[ a == a ] && echo y",
+    "[ a = -v ]; echo $?; [ -v = -v ] && echo y; [ -v ] && echo y; ! [ -R ] || echo n",
+    "command test -v && echo y",
     "[ a != b ] && echo y",
     "[ -f a.txt ] && echo y",
     "[ -d d ] && echo y",

@@ -19,7 +19,10 @@ pub(crate) fn difference(
     bash: &Outcome,
     here: &Outcome,
 ) -> Option<Fault> {
-    if is_not_compared(&line.text) || says_no_option(form, bash, here) {
+    if is_not_compared(&line.text)
+        || says_no_option(form, bash, here)
+        || searches_for_option(&line.text)
+    {
         return None;
     }
     // Both were stopped: how far they had come is not compared.
@@ -42,7 +45,9 @@ pub(crate) fn difference(
     }
     let shown = Shown {
         printed: form.is_printed(),
-        without_lines: form.is_printed() || has_long_substitution(&line.text),
+        without_lines: form.is_printed()
+            || has_long_substitution(&line.text)
+            || leads_compound_over_lines(&line.text),
         without_descriptors: line.text.contains("<(") && line.text.contains('\n'),
         programs: format!("{}/", stage.programs().display()),
     };
@@ -136,6 +141,20 @@ fn has_long_substitution(text: &str) -> bool {
     })
 }
 
+/// Whether a compound command has redirections in a text of several lines: where one fails, bash names the line up to which it
+/// has read.
+fn leads_compound_over_lines(text: &str) -> bool {
+    const ENDS: [&str; 6] = ["fi", "done", "esac", "}", ")", "]]"];
+    let is_led = |end: &&str| {
+        text.match_indices(*end).any(|(at, _)| {
+            let behind = text[at + end.len()..].trim_start_matches([' ', '\t']);
+            let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
+            behind.starts_with(['<', '>'])
+        })
+    };
+    text.contains('\n') && ENDS.iter().any(is_led)
+}
+
 /// Lines that do not come to the same twice, or are not to come to what bash makes of them.
 fn is_not_compared(text: &str) -> bool {
     // Names in the folder `dash` look like options.
@@ -179,8 +198,9 @@ fn pipes_to_what_does_not_read(text: &str) -> bool {
         let stage = stage.trim_start_matches(['&', ' ', '\n']);
         let behind = READERS.iter().find_map(|reader| stage.strip_prefix(reader));
         !behind.is_some_and(|rest| {
+            let ends_quotes = rest.starts_with('"');
             let rest = rest.trim_start_matches(' ');
-            rest.is_empty() || rest.starts_with([';', '&', ')', '\n', '}', '>', '2', '"'])
+            ends_quotes || rest.is_empty() || rest.starts_with([';', '&', ')', '\n', '}', '>', '2'])
         })
     })
 }
@@ -209,6 +229,13 @@ fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
         || said.contains(STOPPED)
         || said.contains("./-")
         || given(here, "./-")
+}
+
+/// Whether `find`, which writes down no arguments, may look for a name that an expansion gave and that begins like an option: it
+/// gets `./` before it.
+fn searches_for_option(text: &str) -> bool {
+    let gives = ["in -", "=-"].iter().any(|given| text.contains(given));
+    gives && text.contains("find") && text.contains('$')
 }
 
 /// What a printed line says when it stops because an expansion gave an option.

@@ -392,6 +392,12 @@ impl<'a> Reader<'a> {
             self.skip_blanks()?;
             if self.rest().starts_with("||") || !self.take("|") {
                 commands.push(command);
+                if negated && is_led_compound(&commands) {
+                    // Where the redirection fails, dash turns that round and bash does not.
+                    return Err(Unparsed::Unsupported(
+                        "`!` before a compound command with redirections",
+                    ));
+                }
                 return Ok(Pipeline {
                     negated,
                     timed,
@@ -411,6 +417,11 @@ impl<'a> Reader<'a> {
             self.skip_lines()?;
         }
     }
+}
+
+/// Whether this is nothing but one compound command that has redirections.
+fn is_led_compound(commands: &[Command]) -> bool {
+    matches!(commands, [Command::Compound { redirections, .. }] if !redirections.is_empty())
 }
 
 fn redirections_of(command: &mut Command) -> &mut Vec<Redirection> {

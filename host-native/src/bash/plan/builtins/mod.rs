@@ -98,7 +98,11 @@ pub(super) fn check(builtin: Builtin, operands: &[Word]) -> Result<(), String> {
         Builtin::Command => option(&["-v"]),
         Builtin::Exit | Builtin::Break | Builtin::Continue => Ok(()),
         Builtin::Printf => printf::check(operands),
-        Builtin::Test | Builtin::Bracket => test::check(operands),
+        Builtin::Test => test::check(operands),
+        Builtin::Bracket => match operands.split_last() {
+            Some((_, operands)) => test::check(operands),
+            None => Ok(()),
+        },
         Builtin::Nothing | Builtin::True | Builtin::False | Builtin::Echo => Ok(()),
     }
 }

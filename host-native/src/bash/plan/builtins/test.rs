@@ -17,13 +17,37 @@ const MAX_DEPTH: usize = 1000;
 /// Operators with one operand, of which bash knows three more (`-o`, `-v`, `-R`): those ask the shell about itself.
 const UNARY: &[u8] = b"abcdefghknprstuwxzGLNOS";
 
-/// Refuses operators that ask a shell about itself: of variables, their operand is run as a substitution.
+/// Operators with two operands, of which bash knows one more (`==`).
+const BINARY: [&[u8]; 13] = [
+    b"=", b"!=", b"<", b">", b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge", b"-nt", b"-ot", b"-ef",
+];
+
+/// Refuses operators that ask a shell about itself: of variables, their operand is run as a substitution. One that has no
+/// operand, or stands behind an operator with two, is a text.
 pub(super) fn check(operands: &[Word]) -> Result<(), String> {
-    let asks = operands.iter().filter_map(Word::as_literal);
-    match asks.into_iter().find(|word| matches!(*word, "-v" | "-R")) {
+    let operands = match operands {
+        [not, rest @ ..] if not.as_literal() == Some("!") && !rest.is_empty() => rest,
+        all => all,
+    };
+    let may_ask = match operands {
+        [] | [_] => &[],
+        [operator, _] => std::slice::from_ref(operator),
+        [_, operator, _] if operator.as_literal().is_some_and(is_binary) => &[],
+        many => many,
+    };
+    let asks = |word: &str| matches!(word, "-v" | "-R");
+    match may_ask
+        .iter()
+        .filter_map(Word::as_literal)
+        .find(|it| asks(it))
+    {
         Some(word) => Err(format!("`{word}`")),
         None => Ok(()),
     }
+}
+
+fn is_binary(word: &str) -> bool {
+    word == "==" || BINARY.contains(&word.as_bytes())
 }
 
 impl Shell<'_> {
@@ -303,11 +327,7 @@ impl<'a> Condition<'a, '_> {
     }
 
     fn is_binary(&self, at: usize) -> bool {
-        let operators: [&[u8]; 13] = [
-            b"=", b"!=", b"<", b">", b"-eq", b"-ne", b"-lt", b"-le", b"-gt", b"-ge", b"-nt",
-            b"-ot", b"-ef",
-        ];
-        operators.contains(&self.text(at)) || self.is(at, b"==") && !self.shell.voice.is_dash()
+        BINARY.contains(&self.text(at)) || self.is(at, b"==") && !self.shell.voice.is_dash()
     }
 
     /// What dash says where bash tells faults apart.
