@@ -19,10 +19,7 @@ pub(crate) fn difference(
     bash: &Outcome,
     here: &Outcome,
 ) -> Option<Fault> {
-    if is_not_compared(&line.text)
-        || says_no_option(form, bash, here)
-        || searches_for_option(&line.text)
-    {
+    if is_not_compared(&line.text) || says_no_option(form, bash, here) {
         return None;
     }
     // Both were stopped: how far they had come is not compared.
@@ -165,7 +162,7 @@ fn is_not_compared(text: &str) -> bool {
     // What runs without any path is found elsewhere by bash; here it is still the one that was judged.
     let has_no_path = text.contains("env -") || text.contains("env\t-");
     let is_a_race = pipes_to_what_does_not_read(text) || reads_at_once(text) || is_not_read(text);
-    finds_options || asks || has_no_path || is_a_race
+    finds_options || looks_for_option(text) || asks || has_no_path || is_a_race
 }
 
 /// Whether a process substitution is handed to a command that does not read it, or may be: what runs in it is killed when that command
@@ -233,7 +230,7 @@ fn says_no_option(form: &Form, bash: &Outcome, here: &Outcome) -> bool {
 
 /// Whether `find`, which writes down no arguments, may look for a name that an expansion gave and that begins like an option: it
 /// gets `./` before it.
-fn searches_for_option(text: &str) -> bool {
+fn looks_for_option(text: &str) -> bool {
     let gives = ["in -", "=-"].iter().any(|given| text.contains(given));
     gives && text.contains("find") && text.contains('$')
 }
