@@ -160,6 +160,18 @@ impl Prompt {
         }
     }
 
+    /// The text, where it is one and nothing else.
+    #[must_use]
+    pub fn plain_text(&self) -> Option<String> {
+        let [block] = self.content.as_slice() else {
+            return None;
+        };
+        match crate::content::Block::from_raw(block.clone()) {
+            crate::content::Block::Text { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
     /// The same, delivered in another way.
     #[must_use]
     pub fn delivered(mut self, delivery: Delivery) -> Self {

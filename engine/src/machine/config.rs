@@ -7,7 +7,7 @@ use windlass_core::{
     RawJson, Spec, agent::AgentModel, context::OutputStyle, permission::Source, tools::CoreTool,
 };
 
-use super::{Launch, io::ConfigNumber};
+use super::{Face, Launch, io::ConfigNumber};
 use crate::{
     project::ProjectFiles,
     protocol::initialize::Initialize,
@@ -120,6 +120,11 @@ impl Configuration {
         launch: &Launch,
         initialize: &Initialize,
     ) -> Result<Self, CompleteError> {
+        if launch.face == Face::Program {
+            // The program has said everything. Which prompt is taken in has to be known here, whoever wants to read it.
+            self.spec.replay_prompts = true;
+            return Ok(self);
+        }
         let spec = &mut self.spec;
         let unusable = initialize.apply(spec);
         if let Some(hook) = unusable.iter().find(|it| it.judges) {

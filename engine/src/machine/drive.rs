@@ -10,15 +10,15 @@ use std::{
 use futures_core::Stream;
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use windlass_core::{
-    EffectId, Millis, Now, SessionId,
+    EffectId, Message, Millis, Now, SessionId,
     effect::{Answer, Effect as SessionEffect},
     host::CancelSignal,
     running::{OnCancel, RunningEffects, Turn},
 };
 
 use super::{
-    ConfigNumber, ConnectionId, Effect, Ending, Engine, Input, Outcome, Output, ServerTool, State,
-    Topic,
+    ConfigNumber, ConnectionId, Effect, Ending, Engine, Fault, Input, Outcome, Output, ServerTool,
+    State, Topic,
 };
 use crate::store::Lease;
 
@@ -59,6 +59,17 @@ pub trait EngineHost {
 
     /// Writes a line. Called when there is [`room`](Self::room).
     fn line(&self, line: String);
+
+    /// Hands a message to the program that the host is part of. The engine waits until it is taken.
+    fn message(&self, _message: Message) -> impl Future<Output = ()> {
+        std::future::ready(())
+    }
+
+    /// This session is spoken to, for this program.
+    fn opened(&self, _session: SessionId) {}
+
+    /// Why nothing more is answered, for this program.
+    fn fault(&self, _fault: Fault) {}
 
     /// A word for the person who started the engine.
     fn warning(&self, text: &str);
@@ -102,6 +113,9 @@ pub async fn drive<H: EngineHost>(
         while let Some(output) = engine.poll() {
             match output {
                 Output::Line(line) => lines.push_back(line),
+                Output::Opened(session) => host.opened(session),
+                Output::Message(message) => host.message(message).await,
+                Output::Fault(fault) => host.fault(fault),
                 Output::Session(config, id, effect) => {
                     let on_cancel = OnCancel::of(&effect);
                     session.start(id, on_cancel, |cancel| {

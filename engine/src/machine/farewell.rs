@@ -119,6 +119,8 @@ impl Engine {
             Part::TellingEnd => self.tell_end(),
             Part::Reopening => self.reopen(),
             Part::ClosingServers => {
+                // Whoever wants to go on with the session need not wait for programs to end.
+                self.close_log_if_written();
                 let open = std::mem::take(&mut self.servers).into_open();
                 match open.is_empty() {
                     true => self.next_part(),

@@ -42,8 +42,9 @@ impl Engine {
         }
         self.telling = Some(telling);
         for (id, call) in calls {
+            let in_lines = self.asks_in_lines();
             match self.prepared.as_ref() {
-                Some(prepared) if prepared.config.commands.contains(&call.hook) => {
+                Some(prepared) if !in_lines || prepared.config.commands.contains(&call.hook) => {
                     let number = prepared.config.number;
                     let effect = SessionEffect::RunHook(call);
                     self.outbox.push(Output::Session(number, id, effect));
@@ -72,7 +73,7 @@ impl Engine {
             return Vec::new(); // texts under names, which always can be encoded
         };
         // Nobody can answer any more once the input has ended, or nobody reads the question.
-        let asks_sdk = !self.input_ended && !self.is_unread;
+        let asks_sdk = !self.asks_in_lines() || !self.input_ended && !self.is_unread;
         let concerned = concerned(&spec.hooks, occurrence);
         let mut calls = Vec::new();
         for (hook, (matcher, name)) in (1..).zip(concerned) {

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use windlass_core::{
-    EffectId, RawJson, SessionId, UnixMillis, Uuid,
+    EffectId, HostError, Input as SessionInput, Message, Prompt, RawJson, SessionId, UnixMillis,
+    Uuid,
     effect::{Answer, Effect as SessionEffect},
     hook::Occurrence,
     permission::{Destination, PermissionUpdate},
@@ -27,7 +28,11 @@ use crate::{
 pub enum Input {
     /// A line of the SDK.
     Line(Line),
-    /// No line comes any more.
+    /// A prompt of the program that the host is part of.
+    Prompt(Prompt),
+    /// Something else that this program tells its session.
+    Tell(SessionInput),
+    /// No line and no prompt comes any more.
     InputEnded,
     /// An answer to an effect of the session.
     Session(EffectId, Answer),
@@ -49,6 +54,12 @@ pub enum Input {
 pub enum Output {
     /// A line for the SDK, with its line end.
     Line(String),
+    /// The session that is spoken to is this one, for the program that the host is part of.
+    Opened(SessionId),
+    /// What the session says, for this program.
+    Message(Message),
+    /// Why nothing more is answered, for this program.
+    Fault(Fault),
     /// An effect of the session. The number is that of the configuration whose tools and hooks perform it.
     Session(ConfigNumber, EffectId, SessionEffect),
     /// A call of an MCP server's tool, which answers as an effect of the session does.
@@ -75,6 +86,21 @@ pub enum Output {
     Disconnect(ConnectionId),
     /// The engine has ended.
     Exit(Ending),
+}
+
+/// Why nothing more is answered: what a program is told where an SDK reads a result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The session that was to go on cannot be read, or somebody else writes to it.
+    #[error("{0}")]
+    NotOpened(String),
+    /// Code that the session was given panicked.
+    #[error("{0}")]
+    Panicked(String),
+    /// The host broke its contract with the core.
+    #[error(transparent)]
+    Host(#[from] HostError),
 }
 
 /// How an engine ended.

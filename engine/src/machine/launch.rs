@@ -6,10 +6,23 @@ use windlass_core::SessionId;
 
 use crate::protocol::{flags::Flags, frames::StateFrames};
 
+/// Who stands in front of an engine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Face {
+    /// An SDK or the command line: everything comes and goes in lines.
+    #[default]
+    Lines,
+    /// The program that the host is part of: prompts and messages are values ([`Input::Prompt`](super::Input::Prompt),
+    /// [`Output::Message`](super::Output::Message)), and the host performs questions and all hooks.
+    Program,
+}
+
 /// Everything that an engine knows from the beginning.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Launch {
+    /// Who stands in front of it.
+    pub face: Face,
     /// The command line.
     pub flags: Flags,
     /// The working directory: absolute and real.
@@ -26,6 +39,8 @@ pub struct Launch {
     pub token_source: &'static str,
     /// The id of a session that begins, where it was said which one.
     pub session_id: Option<SessionId>,
+    /// The seed of the first session that begins, where it was said which one; one that goes on has one made of it.
+    pub session_seed: Option<[u8; 32]>,
     /// Why no session begins is said to the person too, beside the result: SDKs look there.
     pub tells_refusals: bool,
     /// Somebody is there whom the model can ask.
@@ -53,6 +68,7 @@ impl Launch {
     #[must_use]
     pub fn new(flags: Flags, cwd: impl Into<String>) -> Self {
         Self {
+            face: Face::default(),
             flags,
             cwd: cwd.into(),
             git_branch: None,
@@ -61,6 +77,7 @@ impl Launch {
             pid: 0,
             token_source: "none",
             session_id: None,
+            session_seed: None,
             tells_refusals: true,
             has_person: true,
             states: StateFrames::default(),

@@ -110,7 +110,8 @@ impl Engine {
         let (Some(prepared), Some(spec)) = (self.prepared.clone(), self.spec()) else {
             return false;
         };
-        let (id, seed) = (self.session_id, fresh_seed(&mut self.ids));
+        let id = self.session_id;
+        let seed = self.session_seed();
         let kept = match self.taken_up.take() {
             None if self.launch.records => Kept::recorded(spec, id, seed),
             None => Kept::Plain(Box::new(Session::new(spec, id, seed))),
@@ -130,6 +131,20 @@ impl Engine {
         self.session = Some(session);
         self.step(Step::Begin);
         true
+    }
+
+    /// The seed of the session that begins. One that goes on has ids that are not in its transcript, also where it began with
+    /// the same seed.
+    fn session_seed(&mut self) -> [u8; 32] {
+        let Some(mut seed) = self.launch.session_seed.take() else {
+            return fresh_seed(&mut self.ids);
+        };
+        let leaf = self.taken_up.as_ref().and_then(|it| it.saved.leaf());
+        let leaf = leaf.map(|leaf| leaf.to_string()).unwrap_or_default();
+        for (byte, of_leaf) in seed.iter_mut().zip(leaf.bytes()) {
+            *byte ^= of_leaf;
+        }
+        seed
     }
 
     /// What hooks are told before the first prompt of a session, where there are any to be told.

@@ -274,6 +274,14 @@ impl Engine {
         }
     }
 
+    /// Nothing more is written to it, if everything is.
+    pub(super) fn close_log_if_written(&mut self) {
+        let is_written = |log: &TranscriptLog| !log.is_writing && log.waiting.is_empty();
+        if self.log.as_ref().is_some_and(is_written) {
+            self.close_log();
+        }
+    }
+
     /// Nothing more is written to it.
     pub(super) fn close_log(&mut self) {
         if let Some(log) = self.log.take() {

@@ -32,6 +32,7 @@ mod mcp;
 mod opening;
 mod outbox;
 mod pending;
+mod program;
 mod prompts;
 mod questions;
 mod queue;
@@ -45,7 +46,9 @@ use std::{
     sync::Arc,
 };
 
-use windlass_core::{Input as SessionInput, Millis, Now, Seeded, SessionId, permission::Mode};
+use windlass_core::{
+    Input as SessionInput, Millis, Now, Prompt, Seeded, SessionId, permission::Mode,
+};
 
 use self::{
     config::Prepared, farewell::Farewell, hooks::Telling, log::TranscriptLog, mcp::ServerTable,
@@ -60,10 +63,10 @@ pub use self::{
     drive::{EngineHost, drive},
     io::{
         Checkpoint, Checkpointed, ConfigNumber, ConnectRequest, ConnectionId, Effect, EffectNumber,
-        Ending, Input, LineGroup, LoadedSession, Look, Offer, Outcome, Output, Question, Seen,
-        ServerEvent, ServerTool, Topic,
+        Ending, Fault, Input, LineGroup, LoadedSession, Look, Offer, Outcome, Output, Question,
+        Seen, ServerEvent, ServerTool, Topic,
     },
-    launch::{Launch, Redaction},
+    launch::{Face, Launch, Redaction},
     mcp::inline_servers,
     state::{State, diagram},
 };
@@ -154,7 +157,7 @@ impl Engine {
         };
         let frames = Frames::new(session_id, settings, fresh_seed(&mut ids));
         let mut engine = Self {
-            outbox: Outbox::new(frames, launch.longest_frame),
+            outbox: Outbox::new(launch.face, frames, launch.longest_frame),
             questions: Questions::default(),
             now: Now::default(),
             state: State::Opening,
@@ -209,7 +212,9 @@ impl Engine {
         match input {
             Input::Line(line) => self.line(line),
             Input::InputEnded if self.state == State::Refused => self.heard(),
-            // In its order behind the lines that wait.
+            Input::Prompt(prompt) => self.inbox.push_back(Arrived::Prompt(Box::new(prompt))),
+            Input::Tell(input) => self.inbox.push_back(Arrived::Told(Box::new(input))),
+            // In its order behind what waits.
             Input::InputEnded => self.inbox.push_back(Arrived::End),
             Input::Session(id, answer) => self.session_answered(id, answer),
             Input::Done(number, outcome) => self.done(number, outcome),
@@ -283,6 +288,8 @@ impl Engine {
                 Err(error) => self.reply(&id, &error.into()),
             },
             Arrived::Said(Inbound::User(frame)) => self.prompted(frame),
+            Arrived::Prompt(prompt) => self.asked_by_program(*prompt),
+            Arrived::Told(input) => self.told_by_program(*input),
             // Answers do not come here, and what is cancelled here is answered at once.
             Arrived::Said(_) => {}
             Arrived::End => {
@@ -364,10 +371,15 @@ impl Engine {
     }
 }
 
-/// A line that has come.
+/// Something that has come, in its order.
 #[derive(Debug)]
 enum Arrived {
+    /// A line.
     Said(Inbound),
+    /// A prompt of the program.
+    Prompt(Box<Prompt>),
+    /// Something else that the program tells the session.
+    Told(Box<SessionInput>),
     /// It cannot be used.
     Unusable {
         problem: String,

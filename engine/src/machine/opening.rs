@@ -1,8 +1,8 @@
 //! A session is found that goes on, or one is to begin: its transcript and its checkpoints are opened.
 
 use super::{
-    Engine, State,
-    io::{Checkpoint, Effect, Ending, LoadedSession, Output},
+    Engine, Face, State,
+    io::{Checkpoint, Effect, Ending, Fault, LoadedSession, Output},
     log::TranscriptLog,
     pending::Pending,
     state::Step,
@@ -81,7 +81,9 @@ impl Engine {
         let is_new = self.taken_up.as_ref().is_none_or(|it| it.is_fork);
         let persists = !self.launch.flags.no_session_persistence;
         // An id that was given must be free, also where nothing is kept under it.
-        let is_given = is_new && self.launch.session_id == Some(self.session_id);
+        let is_given = is_new
+            && self.launch.face == Face::Lines
+            && self.launch.session_id == Some(self.session_id);
         match lease {
             Some(lease) => self.leased(Ok(lease)),
             None if persists || is_given => {
@@ -135,6 +137,7 @@ impl Engine {
             (Ok(()), State::Opening) => {
                 self.step(Step::Opened);
                 self.unblock();
+                self.opened_for_program();
             }
             (Err(problem), State::Opening) => self.not_opened(&problem),
             (opened, _) => {
@@ -154,6 +157,11 @@ impl Engine {
         }
         self.step(Step::NotOpened);
         self.close_log();
+        if self.launch.face == Face::Program {
+            let fault = Fault::NotOpened(problem.to_owned());
+            self.outbox.push(Output::Fault(fault));
+            return self.heard();
+        }
         if self.launch.tells_refusals {
             self.outbox.push(Output::Refusal(problem.to_owned()));
         }

@@ -1,19 +1,23 @@
-//! What is said to the SDK: one line after another, in the order in which things happen.
+//! What is said: one line or message after another, in the order in which things happen.
 
 use serde::Serialize;
 use windlass_core::{Message, Uuid, message::UserMessage};
 
-use super::{io::Output, queue::Queue};
+use super::{
+    Face,
+    io::Output,
+    queue::{Asked, Queue},
+};
 use crate::protocol::{
     fit::fitted,
-    frames::{Facts, Frames, QueuedPrompt},
-    inbound::UserFrame,
+    frames::{Facts, Frames},
     line::to_line,
 };
 
 /// Where everything comes together that the engine gives out.
 #[derive(Debug)]
 pub(super) struct Outbox {
+    face: Face,
     pub(super) frames: Frames,
     pub(super) queue: Queue,
     /// Bytes that a line may have, where whoever reads takes no longer ones.
@@ -22,8 +26,9 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    pub(super) fn new(frames: Frames, longest: Option<usize>) -> Self {
+    pub(super) fn new(face: Face, frames: Frames, longest: Option<usize>) -> Self {
         Self {
+            face,
             frames,
             queue: Queue::default(),
             longest,
@@ -53,11 +58,16 @@ impl Outbox {
 
     /// Writes a frame that changes nothing.
     pub(super) fn frame(&mut self, frame: &(impl Serialize + ?Sized)) {
-        self.line(to_line(frame));
+        if self.face == Face::Lines {
+            self.line(to_line(frame));
+        }
     }
 
-    /// Writes a line.
+    /// Writes a line, where anybody reads lines.
     pub(super) fn line(&mut self, line: String) {
+        if self.face == Face::Program {
+            return;
+        }
         let line = match self.longest {
             Some(longest) => fitted(line, longest),
             None => line,
@@ -65,11 +75,11 @@ impl Outbox {
         self.outputs.push_back(Output::Line(line));
     }
 
-    /// Takes in a prompt that the SDK has sent.
-    pub(super) fn accept(&mut self, frame: UserFrame, uuid: Uuid) {
-        let prompt = QueuedPrompt::new(&frame, uuid);
+    /// Takes in a prompt.
+    pub(super) fn accept(&mut self, asked: Asked, uuid: Uuid) {
+        let prompt = asked.queued(uuid);
         self.say(|frames| frames.accepted(&prompt));
-        self.queue.push(prompt, frame);
+        self.queue.push(prompt, asked);
     }
 
     /// Takes back a prompt, if it still waits.
@@ -81,17 +91,35 @@ impl Outbox {
 
     /// Says what the session says.
     pub(super) fn message(&mut self, message: Message, mut facts: Facts) {
-        match message {
-            Message::User(user) => self.user_message(user, facts),
-            message => {
-                if matches!(message, Message::Result(_)) && self.frames.lacks_its_prompt() {
-                    let prompt = self.queue.take_first_sent();
-                    prompt.into_iter().for_each(|it| self.frames.answers(it));
-                }
+        if matches!(message, Message::Result(_)) && self.frames.lacks_its_prompt() {
+            let prompt = self.queue.take_first_sent();
+            prompt.into_iter().for_each(|it| self.frames.answers(it));
+        }
+        match (self.face, message) {
+            (Face::Program, message) => self.hand_on(message),
+            (Face::Lines, Message::User(user)) => self.user_message(user, facts),
+            (Face::Lines, message) => {
                 facts.queued = self.queue.len();
                 self.say(|frames| frames.message(message, facts));
             }
         }
+    }
+
+    /// Says a message as it is. The prompt that begins a turn is repeated where that is wanted, one that enters later always.
+    fn hand_on(&mut self, mut message: Message) {
+        if let Message::User(user) = &mut message
+            && user.parent_tool_use_id.is_none()
+            && let Some(prompt) = self.queue.take(user.uuid)
+        {
+            let begins_turn = self.frames.lacks_its_prompt();
+            self.frames.answers(prompt);
+            user.is_replay = self.frames.repeats_prompts();
+            if begins_turn && !user.is_replay {
+                return;
+            }
+        }
+        self.frames.follow(&message, self.queue.len());
+        self.outputs.push_back(Output::Message(message));
     }
 
     fn user_message(&mut self, user: UserMessage, mut facts: Facts) {

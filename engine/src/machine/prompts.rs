@@ -7,7 +7,14 @@ use windlass_core::{
     permission::{PermissionUpdate, Rule},
 };
 
-use super::{Engine, config::resolved_model, log::Then, pending::Prepare, queue::Next};
+use super::{
+    Engine, Face,
+    config::resolved_model,
+    io::{Fault, Output},
+    log::Then,
+    pending::Prepare,
+    queue::{Asked, Next},
+};
 use crate::{
     project::Invocation,
     protocol::{frames::LocalCommand, inbound::UserFrame, initialize::Initialize},
@@ -28,7 +35,7 @@ impl Engine {
         if self.log.as_ref().is_some_and(|log| log.knows(uuid)) {
             return; // heard before the session was taken up
         }
-        self.outbox.accept(frame, uuid);
+        self.outbox.accept(Asked::Line(frame), uuid);
         // Who sends no `initialize` has nothing to bring along.
         match self.refused.clone() {
             Some(problem) => self.prompt_prepared(Err(problem)),
@@ -44,7 +51,13 @@ impl Engine {
         }
         if let Err(problem) = prepared {
             self.outbox.queue.clear();
-            self.outbox.refuse(&problem);
+            match self.launch.face {
+                Face::Lines => self.outbox.refuse(&problem),
+                Face::Program => {
+                    let fault = Fault::NotOpened(problem);
+                    self.outbox.push(Output::Fault(fault));
+                }
+            }
         }
     }
 
@@ -67,10 +80,9 @@ impl Engine {
                     self.outbox.refuse(&problem);
                     continue;
                 }
-                Some(Next::Prompt(frame, uuid)) => {
-                    let text = (!frame.client_composed).then(|| frame.plain_text());
-                    let command = text.flatten().as_deref().and_then(LocalCommand::parse);
-                    let model = self.invoked(frame).and_then(|it| it.model);
+                Some(Next::Prompt(asked, uuid)) => {
+                    let command = asked.local_command();
+                    let model = self.invoked(asked).and_then(|it| it.model);
                     (command.map(|command| (command, uuid)), model)
                 }
             };
@@ -91,15 +103,15 @@ impl Engine {
 
     /// Hands the first prompt that waits to the session.
     fn send_prompt(&mut self, model: Option<String>, is_answering: bool) {
-        let Some(Next::Prompt(frame, uuid)) = self.outbox.queue.next() else {
+        let Some(Next::Prompt(asked, uuid)) = self.outbox.queue.next() else {
             return;
         };
-        let Some(mut prompt) = frame.to_prompt(uuid, is_answering) else {
+        let Some(mut prompt) = asked.to_prompt(uuid, is_answering) else {
             return;
         };
-        if let Some(invocation) = self.invoked(frame) {
+        if let Some(invocation) = self.invoked(asked) {
             prompt.content = Prompt::text(&invocation.text).content;
-            prompt.expanded_from = self.expansion(frame);
+            prompt.expanded_from = self.expansion(asked);
             if let (Some(model), Some(prepared)) = (model, &self.prepared) {
                 let model = resolved_model(prepared.spec(), &model);
                 self.send(SessionInput::SetModel(Some(model)));
@@ -116,18 +128,15 @@ impl Engine {
     }
 
     /// The command or skill that a prompt begins with.
-    fn invoked(&self, frame: &UserFrame) -> Option<Invocation> {
-        if frame.client_composed {
-            return None;
-        }
+    fn invoked(&self, asked: &Asked) -> Option<Invocation> {
         let project = &self.prepared.as_ref()?.config.project;
-        project.expand(&frame.plain_text()?)
+        project.expand(&asked.text()?)
     }
 
     /// What hooks are told of it.
-    fn expansion(&self, frame: &UserFrame) -> Option<UserPromptExpansion> {
+    fn expansion(&self, asked: &Asked) -> Option<UserPromptExpansion> {
         let project = &self.prepared.as_ref()?.config.project;
-        project.expansion(&frame.plain_text()?)
+        project.expansion(&asked.text()?)
     }
 
     /// Whether the session answers something, or is about to.

@@ -2,11 +2,62 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use windlass_core::Uuid;
+use windlass_core::{Prompt, Uuid};
 
-use crate::protocol::{frames::QueuedPrompt, inbound::UserFrame};
+use crate::protocol::{
+    frames::{LocalCommand, QueuedPrompt},
+    inbound::UserFrame,
+};
 
-/// The prompts of the SDK, in their order.
+/// A prompt as it came.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// In a line.
+    Line(UserFrame),
+    /// By the program that the host is part of.
+    Program(Prompt),
+}
+
+impl Asked {
+    /// What is to be known of it while it waits, under the id that it has in the session.
+    pub(super) fn queued(&self, uuid: Uuid) -> QueuedPrompt {
+        match self {
+            Self::Line(frame) => QueuedPrompt::new(frame, uuid),
+            Self::Program(_) => QueuedPrompt {
+                uuid,
+                given: None,
+                origin: None,
+            },
+        }
+    }
+
+    /// The text that may begin with a command, where it is one.
+    pub(super) fn text(&self) -> Option<String> {
+        match self {
+            Self::Line(frame) if frame.client_composed => None,
+            Self::Line(frame) => frame.plain_text(),
+            Self::Program(prompt) => prompt.plain_text(),
+        }
+    }
+
+    /// The command to the engine that it is. Programs have methods for those.
+    pub(super) fn local_command(&self) -> Option<LocalCommand> {
+        match self {
+            Self::Line(_) => LocalCommand::parse(&self.text()?),
+            Self::Program(_) => None,
+        }
+    }
+
+    /// The prompt for the session; none where it cannot be read.
+    pub(super) fn to_prompt(&self, uuid: Uuid, is_answering: bool) -> Option<Prompt> {
+        match self {
+            Self::Line(frame) => frame.to_prompt(uuid, is_answering),
+            Self::Program(prompt) => Some(prompt.clone().with_uuid(uuid)),
+        }
+    }
+}
+
+/// The prompts that were sent, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     entries: VecDeque<Entry>,
@@ -17,7 +68,7 @@ pub(super) struct Queue {
 #[derive(Debug)]
 enum Entry {
     /// It has not gone to the session yet.
-    Waiting(QueuedPrompt, Box<UserFrame>),
+    Waiting(QueuedPrompt, Box<Asked>),
     /// The session has it, and no turn has taken it in.
     Sent(QueuedPrompt),
     /// A line that cannot be used, in the place of the prompt that it should have been.
@@ -28,7 +79,7 @@ enum Entry {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Next<'q> {
     /// A prompt is to go to the session.
-    Prompt(&'q UserFrame, Uuid),
+    Prompt(&'q Asked, Uuid),
     /// Somebody is to be told that a line cannot be used.
     Unusable(&'q str),
 }
@@ -42,9 +93,9 @@ impl Queue {
         }
     }
 
-    pub(super) fn push(&mut self, prompt: QueuedPrompt, frame: UserFrame) {
+    pub(super) fn push(&mut self, prompt: QueuedPrompt, asked: Asked) {
         self.entries
-            .push_back(Entry::Waiting(prompt, Box::new(frame)));
+            .push_back(Entry::Waiting(prompt, Box::new(asked)));
     }
 
     pub(super) fn push_unusable(&mut self, problem: String) {
@@ -54,7 +105,7 @@ impl Queue {
     /// The first that has not gone to the session.
     pub(super) fn next(&self) -> Option<Next<'_>> {
         self.entries.iter().find_map(|entry| match entry {
-            Entry::Waiting(prompt, frame) => Some(Next::Prompt(frame, prompt.uuid)),
+            Entry::Waiting(prompt, asked) => Some(Next::Prompt(asked, prompt.uuid)),
             Entry::Unusable(problem) => Some(Next::Unusable(problem)),
             Entry::Sent(_) => None,
         })
@@ -66,14 +117,12 @@ impl Queue {
     }
 
     /// The first that waits is in the session now, or was a line that cannot be used and is done with.
-    pub(super) fn sent(&mut self) -> Option<UserFrame> {
-        let at = (self.entries.iter()).position(|entry| !matches!(entry, Entry::Sent(_)))?;
-        match self.entries.remove(at)? {
-            Entry::Waiting(prompt, frame) => {
-                self.entries.insert(at, Entry::Sent(prompt));
-                Some(*frame)
-            }
-            Entry::Unusable(_) | Entry::Sent(_) => None,
+    pub(super) fn sent(&mut self) {
+        let waits = |entry: &Entry| !matches!(entry, Entry::Sent(_));
+        let at = self.entries.iter().position(waits);
+        let first = at.and_then(|at| Some((at, self.entries.remove(at)?)));
+        if let Some((at, Entry::Waiting(prompt, _))) = first {
+            self.entries.insert(at, Entry::Sent(prompt));
         }
     }
 

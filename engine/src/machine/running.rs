@@ -13,7 +13,7 @@ use windlass_core::{
     tool::ToolCall,
 };
 
-use super::{checkpoints::changed_fields, config::Prepared, routes::Routes};
+use super::{checkpoints::changed_fields, config::Prepared, io::Fault, routes::Routes};
 
 /// A session, which a journal may be kept of.
 pub(super) enum Kept {
@@ -178,17 +178,17 @@ impl Running {
     }
 
     /// What the session puts out next. A panic ends it, and not the engine.
-    pub(super) fn poll(&mut self) -> Result<Option<SessionOutput>, String> {
+    pub(super) fn poll(&mut self) -> Result<Option<SessionOutput>, Fault> {
         let kept = &mut self.kept;
-        catch_unwind(AssertUnwindSafe(|| kept.poll())).map_err(|panic| panic_text(&*panic))
+        catch_unwind(AssertUnwindSafe(|| kept.poll())).map_err(|panic| panicked(&*panic))
     }
 
     /// Tells the session something.
-    pub(super) fn handle(&mut self, now: Now, input: SessionInput) -> Result<(), String> {
+    pub(super) fn handle(&mut self, now: Now, input: SessionInput) -> Result<(), Fault> {
         let kept = &mut self.kept;
         match catch_unwind(AssertUnwindSafe(|| kept.handle(now, input))) {
-            Ok(handled) => handled.map_err(|error| error.to_string()),
-            Err(panic) => Err(panic_text(&*panic)),
+            Ok(handled) => Ok(handled?),
+            Err(panic) => Err(panicked(&*panic)),
         }
     }
 
@@ -280,10 +280,10 @@ impl Running {
 }
 
 /// What a panic said.
-fn panic_text(payload: &(dyn Any + Send)) -> String {
+fn panicked(payload: &(dyn Any + Send)) -> Fault {
     let text = payload
         .downcast_ref::<&str>()
         .map(ToString::to_string)
         .or_else(|| payload.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "without a message".to_owned())
+    Fault::Panicked(text.unwrap_or_else(|| "without a message".to_owned()))
 }

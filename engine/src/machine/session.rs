@@ -9,8 +9,8 @@ use windlass_core::{
 };
 
 use super::{
-    Engine, State, Topic,
-    io::{Effect, Output, ServerTool},
+    Engine, Face, State, Topic,
+    io::{Effect, Fault, Output, ServerTool},
     log::Then,
     pending::Pending,
     questions::Purpose,
@@ -66,7 +66,7 @@ impl Engine {
                 Ok(Some(output)) => self.session_output(output),
                 Ok(None) if self.hear_next() => {}
                 Ok(None) => return,
-                Err(fault) => self.session_failed(&fault),
+                Err(fault) => self.session_failed(fault),
             }
             self.take_journal();
         }
@@ -82,7 +82,7 @@ impl Engine {
             return false;
         };
         if let Err(fault) = session.handle(self.now, input) {
-            self.session_failed(&fault);
+            self.session_failed(fault);
         }
         true
     }
@@ -96,12 +96,16 @@ impl Engine {
     }
 
     /// The session has come to an end that it should not have.
-    fn session_failed(&mut self, fault: &str) {
+    fn session_failed(&mut self, fault: Fault) {
         self.drop_session();
         self.has_ended = true;
-        let problem = format!("the session has ended because of a fault of the engine: {fault}");
         self.outbox.queue.clear_all();
-        self.outbox.refuse(&problem);
+        match self.launch.face {
+            Face::Lines => self.outbox.refuse(&format!(
+                "the session has ended because of a fault of the engine: {fault}"
+            )),
+            Face::Program => self.outbox.push(Output::Fault(fault)),
+        }
         self.outbox.say(Frames::idle);
         if self.state.after(Step::SessionEnded).is_some() {
             self.step(Step::SessionEnded);
@@ -143,8 +147,12 @@ impl Engine {
         }
         match effect {
             SessionEffect::Persist(entries) => self.persist(id, &entries),
-            SessionEffect::AskPermission(request) => self.ask_permission(id, request),
-            SessionEffect::RunHook(call) if !self.is_command(&call.hook) => {
+            SessionEffect::AskPermission(request) if self.asks_in_lines() => {
+                self.ask_permission(id, request);
+            }
+            SessionEffect::RunHook(call)
+                if self.asks_in_lines() && !self.is_command(&call.hook) =>
+            {
                 self.ask_hook(Purpose::hook(id, &call), call);
             }
             SessionEffect::CallTool(call) => self.call_tool(id, call),
@@ -163,6 +171,11 @@ impl Engine {
             let number = session.prepared.config.number;
             self.outbox.push(Output::Session(number, id, effect));
         }
+    }
+
+    /// Whether questions and callbacks are the business of whoever reads lines, and not of the host.
+    pub(super) fn asks_in_lines(&self) -> bool {
+        self.launch.face == Face::Lines
     }
 
     /// Whether a hook is a command, and none of the SDK's callbacks.

@@ -224,14 +224,7 @@ impl UserFrame {
     /// The text, where it is a text and nothing else: what may be a slash command.
     #[must_use]
     pub fn plain_text(&self) -> Option<String> {
-        let blocks = self.blocks()?;
-        let [block] = blocks.as_slice() else {
-            return None;
-        };
-        match Block::from_raw(block.clone()) {
-            Block::Text { text, .. } => Some(text),
-            _ => None,
-        }
+        Prompt::blocks(self.blocks()?).plain_text()
     }
 
     /// The message as a prompt under an id; none if its content cannot be read.

@@ -25,7 +25,8 @@ impl Engine {
             }
         }
         self.servers.offer_to_agents(&mut spec);
-        spec.environment.mcp_servers = self.servers.infos();
+        // Those that a program has in its own process are listed already.
+        spec.environment.mcp_servers.extend(self.servers.infos());
         Some(Arc::new(spec))
     }
 

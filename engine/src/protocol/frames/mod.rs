@@ -128,6 +128,12 @@ impl Frames {
         self.failed
     }
 
+    /// Whether prompts are repeated when they are taken in.
+    #[must_use]
+    pub fn repeats_prompts(&self) -> bool {
+        self.settings.replay
+    }
+
     /// Whether a turn is running or was asked for.
     #[must_use]
     pub fn is_busy(&self) -> bool {
@@ -188,6 +194,37 @@ impl Frames {
             }
             other => vec![plain(&other)],
         }
+    }
+
+    /// Takes note of a message that is handed on as it is, and gives no lines. `queued` prompts wait behind it.
+    pub fn follow(&mut self, message: &Message, queued: usize) {
+        match message {
+            Message::System(SystemMessage::Init(init)) => {
+                self.running();
+                self.begin_turn(init.session_id, queued);
+            }
+            Message::System(SystemMessage::TaskStarted(task)) => {
+                self.note_task(task);
+            }
+            Message::System(SystemMessage::TaskNotification(task)) => {
+                self.forget_task(task);
+            }
+            Message::Result(result) => {
+                self.turn = Turn::default();
+                self.total = self.total.after(result);
+                self.failed = result.is_error;
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_turn(&mut self, session: SessionId, queued: usize) {
+        self.session_id = session;
+        self.turn = Turn {
+            is_open: true,
+            is_wake: queued == 0,
+            ..Turn::default()
+        };
     }
 
     /// One frame a content block: that is how the official engine hands responses on.
@@ -275,11 +312,7 @@ impl Frames {
             SystemMessage::Init(init) => {
                 self.session_id = init.session_id;
                 let mut lines = self.running();
-                self.turn = Turn {
-                    is_open: true,
-                    is_wake: facts.queued == 0,
-                    ..Turn::default()
-                };
+                self.begin_turn(init.session_id, facts.queued);
                 let more = json!({"capabilities": CAPABILITIES});
                 lines.push(with(&system_of(SystemMessage::Init(init)), fields(more)));
                 lines

@@ -17,7 +17,8 @@ pub(super) struct RunningAgent {
 }
 
 impl Frames {
-    pub(super) fn task_started(&mut self, task: TaskStarted) -> Vec<String> {
+    /// Remembers a task that begins. Whether it is an agent that was waited for until now.
+    pub(super) fn note_task(&mut self, task: &TaskStarted) -> bool {
         let is_known = (self.agents.values()).any(|agent| agent.id == task.task_id);
         if let (Some(call), Some(kind)) = (&task.tool_use_id, &task.subagent_type) {
             let agent = RunningAgent {
@@ -27,6 +28,28 @@ impl Frames {
             };
             self.agents.insert(call.clone(), agent);
         }
+        if task.is_backgrounded != Some(false) {
+            let kind = task.task_type.map_or("local_tool", TaskKind::name);
+            self.tasks.push(json!({
+                "task_id": task.task_id, "task_type": kind, "description": task.description,
+            }));
+        }
+        is_known
+    }
+
+    /// Forgets a task that has ended. Whether it was known to run in the background.
+    pub(super) fn forget_task(&mut self, task: &TaskNotification) -> bool {
+        if let Some(call) = &task.tool_use_id {
+            self.agents.remove(call);
+        }
+        let known = self.tasks.len();
+        self.tasks
+            .retain(|known| known["task_id"] != task.task_id.as_str());
+        self.tasks.len() < known
+    }
+
+    pub(super) fn task_started(&mut self, task: TaskStarted) -> Vec<String> {
+        let is_known = self.note_task(&task);
         let fields_of_agent = match task.task_type {
             Some(TaskKind::LocalAgent) => json!({"spawn_depth": 1}),
             _ => json!({}),
@@ -35,10 +58,6 @@ impl Frames {
         if task.is_backgrounded == Some(false) {
             return vec![with(&system_of(SystemMessage::TaskStarted(task)), more)];
         }
-        let kind = task.task_type.map_or("local_tool", TaskKind::name);
-        self.tasks.push(json!({
-            "task_id": task.task_id, "task_type": kind, "description": task.description,
-        }));
         let changed = self.tasks_changed();
         if is_known {
             // It was waited for until now.
@@ -57,12 +76,7 @@ impl Frames {
         task: TaskNotification,
         at: Option<UnixMillis>,
     ) -> Vec<String> {
-        if let Some(call) = &task.tool_use_id {
-            self.agents.remove(call);
-        }
-        let known = self.tasks.len();
-        self.tasks
-            .retain(|known| known["task_id"] != task.task_id.as_str());
+        let was_known = self.forget_task(&task);
         let status = match task.status {
             TaskEnd::Stopped => "killed",
             status => status.name(),
@@ -76,7 +90,7 @@ impl Frames {
             self.system("task_updated", patch),
             plain(&system_of(SystemMessage::TaskNotification(task))),
         ];
-        if self.tasks.len() < known {
+        if was_known {
             lines.push(self.tasks_changed());
         }
         lines

@@ -1,16 +1,23 @@
-//! An SDK by the dice: it initialises or does not, says things, asks for things, answers questions or fails to.
+//! An SDK by the dice: it initialises or does not, says things, asks for things, answers questions or fails to. Or a program
+//! that has the engine in its own process: prompts, and what else it tells its session.
 
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
-use windlass_core::{Seeded, Uuid};
-use windlass_engine::{machine::Input, protocol::line::Line};
+use windlass_core::{
+    Input as SessionInput, Prompt, Seeded, Uuid, effect::Delivery, permission::Mode,
+};
+use windlass_engine::{
+    machine::{Face, Input},
+    protocol::line::Line,
+};
 
 use super::oracle::Oracle;
 
 /// What an SDK has to say.
 #[derive(Debug)]
 pub(super) struct Client {
+    face: Face,
     /// What it is going to say, in its order.
     plan: VecDeque<Say>,
     /// Questions that it has not answered.
@@ -24,6 +31,10 @@ enum Say {
     Prompt(String, bool),
     Request(Value),
     Garbage(&'static str),
+    /// A prompt of a program.
+    Ask(Prompt),
+    /// What else a program tells its session.
+    Tell(SessionInput),
     Stop,
 }
 
@@ -48,11 +59,65 @@ impl Client {
         for number in 0..2 + dice.below(8) {
             plan.push_back(Self::step(dice, number));
         }
+        Self::with(Face::Lines, plan)
+    }
+
+    /// A program in the place of an SDK.
+    pub(super) fn program(dice: &mut Seeded) -> Self {
+        let mut plan = VecDeque::new();
+        let mut asked = Vec::new();
+        for number in 0..2 + dice.below(8) {
+            plan.push_back(Self::step_of_program(dice, number, &mut asked));
+        }
+        Self::with(Face::Program, plan)
+    }
+
+    fn with(face: Face, plan: VecDeque<Say>) -> Self {
         Self {
+            face,
             plan,
             questions: Vec::new(),
             requests: 0,
             has_finished: false,
+        }
+    }
+
+    /// Who it is, for the engine.
+    pub(super) fn face(&self) -> Face {
+        self.face
+    }
+
+    fn step_of_program(dice: &mut Seeded, number: u64, asked: &mut Vec<Uuid>) -> Say {
+        let chosen = |dice: &mut Seeded, count: usize| {
+            usize::try_from(dice.below(count as u64)).unwrap_or_default()
+        };
+        match dice.below(16) {
+            0..=8 => {
+                let uuid = uuid(dice);
+                asked.push(uuid);
+                let text = match dice.below(8) {
+                    0 => "/clear".to_owned(), // a text like any other here
+                    _ => format!("prompt {number}"),
+                };
+                let delivery = match dice.below(3) {
+                    0 => Delivery::Steer,
+                    _ => Delivery::FollowUp,
+                };
+                Say::Ask(Prompt::text(&text).with_uuid(uuid).delivered(delivery))
+            }
+            9 | 10 => Say::Tell(SessionInput::Interrupt),
+            11 => match asked.is_empty() {
+                true => Say::Tell(SessionInput::Interrupt),
+                false => Say::Tell(SessionInput::Withdraw(asked[chosen(dice, asked.len())])),
+            },
+            12 => {
+                let modes = [Mode::Default, Mode::AcceptEdits, Mode::Plan, Mode::DontAsk];
+                Say::Tell(SessionInput::SetMode(modes[chosen(dice, modes.len())]))
+            }
+            13 => Say::Tell(SessionInput::SetModel(Some("claude-sonnet-4-5".to_owned()))),
+            14 => Say::Tell(SessionInput::StopTask("none".to_owned())),
+            _ if dice.below(4) == 0 => Say::Stop,
+            _ => Say::Tell(SessionInput::SetModel(None)),
         }
     }
 
@@ -112,14 +177,20 @@ impl Client {
         match self.plan.pop_front() {
             None => Input::Tick,
             Some(Say::Stop) => Input::Stop,
+            Some(Say::Ask(prompt)) => {
+                oracle.program.prompts(&prompt);
+                Input::Prompt(prompt)
+            }
+            Some(Say::Tell(input)) => {
+                oracle.program.tells(&input);
+                Input::Tell(input)
+            }
             Some(Say::Garbage(text)) => Input::Line(Line::Text(text.to_owned())),
             Some(Say::Prompt(text, is_named)) => {
                 let mut frame =
                     json!({"type": "user", "message": {"role": "user", "content": text}});
                 if is_named {
-                    let mut bytes = [0; 16];
-                    bytes[..8].copy_from_slice(&dice.next_u64().to_le_bytes());
-                    frame["uuid"] = Uuid::from_random(bytes).to_string().into();
+                    frame["uuid"] = uuid(dice).to_string().into();
                 }
                 line(&frame)
             }
@@ -179,6 +250,12 @@ impl Client {
             false => Some(Input::InputEnded),
         }
     }
+}
+
+fn uuid(dice: &mut Seeded) -> Uuid {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&dice.next_u64().to_le_bytes());
+    Uuid::from_random(bytes)
 }
 
 fn line(frame: &Value) -> Input {

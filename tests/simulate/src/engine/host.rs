@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use windlass_core::{
     EffectId, RawJson, Seeded, SessionId,
-    effect::{Answer, Effect as SessionEffect, HttpFailure, HttpFailureKind, ResolvedPath},
+    effect::{
+        Answer, Effect as SessionEffect, HttpFailure, HttpFailureKind, PermissionResponse,
+        ResolvedPath,
+    },
     hook::HookEvent,
     tool::ToolResult,
 };
@@ -336,6 +339,10 @@ impl Host {
             ),
             SessionEffect::RunHook(call) => Answer::Hook(surroundings::answer(&call, dice)),
             SessionEffect::ProbeTool(_) => Answer::Cancelled,
+            SessionEffect::AskPermission(_) => Answer::Permission(match dice.below(3) {
+                0 => PermissionResponse::deny("no"),
+                _ => PermissionResponse::allow(),
+            }),
             _ => tool(cancelled, dice),
         };
         Input::Session(id, answer)

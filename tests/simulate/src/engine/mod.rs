@@ -10,15 +10,19 @@
 //! - what every reading of the settings denies never comes to the host, whatever an agent or a changed setting says;
 //! - a hook hears of the end of a session once, and of worktrees before they go;
 //! - the same seed gives the same bytes.
+//!
+//! In one run of four a program is there in the place of the SDK: it speaks in values, reads messages and never a line, each of
+//! its prompts is taken in once, and whoever is asked is asked by the host.
 
 mod client;
 mod host;
 mod oracle;
+mod program;
 mod surroundings;
 
-use windlass_core::{Millis, Now, Seeded, UnixMillis};
+use windlass_core::{Millis, Now, RawJson, Seeded, UnixMillis};
 use windlass_engine::{
-    machine::{Engine, Input, Launch, Output},
+    machine::{Engine, Face, Input, Launch, Output},
     protocol::{flags::Flags, frames::StateFrames},
 };
 
@@ -49,7 +53,7 @@ impl std::fmt::Display for Broken {
 pub struct Run {
     /// Steps that were made.
     pub steps: u64,
-    /// Lines that were written.
+    /// Lines that were written, and messages that were handed to programs.
     pub lines: u64,
     /// Engines that were ended in the middle, and begun again.
     pub crashes: u64,
@@ -86,7 +90,10 @@ impl World {
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         let mut dice = Seeded::new(bytes);
         Self {
-            client: Client::new(&mut dice),
+            client: match seed % 4 {
+                3 => Client::program(&mut dice),
+                _ => Client::new(&mut dice),
+            },
             host: Host::new(&mut dice),
             oracle: Oracle::default(),
             now: Now {
@@ -129,7 +136,9 @@ impl World {
             session_mirror: self.dice.below(4) == 0,
             ..Flags::default()
         };
+        self.oracle.program.repeats = flags.replay_user_messages;
         let mut launch = Launch::new(flags, "/work");
+        launch.face = self.client.face();
         launch.states = StateFrames::ForCaller;
         launch.file_checkpoints = self.dice.below(3) == 0;
         launch.background_ceiling_ms = Some(1_000);
@@ -185,6 +194,14 @@ impl World {
         Err(format!("nothing goes on: {:?}", engine.state()))
     }
 
+    fn count(&mut self, said: &str) {
+        self.count.lines += 1;
+        for byte in said.bytes() {
+            let digest = self.count.digest ^ u64::from(byte);
+            self.count.digest = digest.wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
     /// Takes what an engine puts out.
     fn take(&mut self, engine: &mut Engine) -> Result<(), String> {
         while let Some(output) = engine.poll() {
@@ -192,15 +209,18 @@ impl World {
                 return Err(format!("after its end it puts out {output:?}"));
             }
             match output {
-                Output::Line(line) => {
-                    self.count.lines += 1;
-                    for byte in line.bytes() {
-                        self.count.digest =
-                            (self.count.digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-                    }
+                Output::Line(line) if self.client.face() == Face::Lines => {
+                    self.count(&line);
                     let frame = self.oracle.line(&line)?;
                     self.client.heard(&frame);
                 }
+                Output::Line(line) => return Err(format!("a line for a program: {line}")),
+                Output::Message(message) => {
+                    let text = RawJson::encode(&message).map_err(|error| error.to_string())?;
+                    self.count(text.get());
+                    self.oracle.message(&message)?;
+                }
+                Output::Fault(fault) => return Err(format!("nothing is answered: {fault}")),
                 Output::Exit(_) => self.oracle.exit()?,
                 output => self.host.take(output)?,
             }

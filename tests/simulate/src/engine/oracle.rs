@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use windlass_core::{SessionId, Uuid};
+use windlass_core::{Message, SessionId, Uuid};
 use windlass_engine::machine::State;
 
-use super::host::Host;
+use super::{host::Host, program::Program};
 
 /// What was asked, said and promised so far.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Oracle {
     /// Prompts that had a result, by the ids of their sender, and the sessions in which they had it: `/clear` goes on in
     /// another one.
     answered: BTreeMap<String, SessionId>,
+    /// What a program was promised.
+    pub(super) program: Program,
     /// Results so far.
     results: u64,
     state: Option<String>,
@@ -28,6 +30,14 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
+    /// A program hears a message.
+    pub(super) fn message(&mut self, message: &Message) -> Result<(), String> {
+        let answered = self.program.heard(message)?;
+        self.results += u64::from(matches!(message, Message::Result(_)));
+        self.answered.extend(answered);
+        Ok(())
+    }
+
     pub(super) fn asked(&mut self, id: &str) {
         self.unanswered.insert(id.to_owned());
     }
@@ -130,6 +140,7 @@ impl Oracle {
         if let Some(id) = self.unanswered.first() {
             return Err(format!("the request {id} has no reply ({state:?})"));
         }
+        self.program.is_owed_nothing(state)?;
         if self.state.as_deref().is_some_and(|state| state != "idle") {
             return Err(format!(
                 "nothing is owed, and the state is {:?}",
