@@ -33,10 +33,7 @@ use windlass_core::{
 pub(crate) use self::clock::Clock;
 pub(crate) use self::tools::panic_text;
 pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
-use crate::{
-    store::SessionTranscript,
-    worktree::{self, GitWorktrees},
-};
+use crate::worktree::{self, GitWorktrees};
 
 /// How long a call of an embedder's tool may take that says nothing about it: ten minutes, as long as the
 /// longest Bash command.
@@ -58,7 +55,6 @@ pub struct NativeHost {
     cwd: Arc<str>,
     messages: MessageSink,
     worktrees: GitWorktrees,
-    transcript: Option<SessionTranscript>,
 }
 
 impl NativeHost {
@@ -74,7 +70,6 @@ impl NativeHost {
             cwd: Arc::from("/"),
             messages: messages.into(),
             worktrees: GitWorktrees::default(),
-            transcript: None,
         }
     }
 
@@ -98,13 +93,6 @@ impl NativeHost {
     #[must_use]
     pub(crate) fn with_worktrees(mut self, worktrees: GitWorktrees) -> Self {
         self.worktrees = worktrees;
-        self
-    }
-
-    /// Writes a transcript of the session that it performs for.
-    #[must_use]
-    pub(crate) fn with_transcript(mut self, transcript: Option<SessionTranscript>) -> Self {
-        self.transcript = transcript;
         self
     }
 
@@ -153,6 +141,9 @@ impl NativeHost {
             )
             .boxed(),
             Effect::RunHook(call) => self.hook_answers(id, call, cancel),
+            Effect::AskPermission(request) => {
+                stream::once(self.permission_answer(request).map(Answer::Permission)).boxed()
+            }
             Effect::Resolve(paths) => {
                 let resolved = resolved(Arc::clone(&self.cwd), paths);
                 stream::once(resolved.map(Answer::Resolved)).boxed()
@@ -174,6 +165,23 @@ impl NativeHost {
                 self.worktrees.run(id, call, cancel)
             }
             None => unknown_tool(&call.name),
+        }
+    }
+
+    fn permission_answer(
+        &self,
+        request: PermissionRequest,
+    ) -> impl Future<Output = PermissionResponse> + Send + use<> {
+        let callback = self.permission.clone();
+        async move {
+            let Some(callback) = callback else {
+                return nobody_to_ask(&request);
+            };
+            let answer = std::panic::AssertUnwindSafe(async move { callback(request).await });
+            answer.catch_unwind().await.unwrap_or_else(|panic| {
+                let text = panic_text(&*panic);
+                PermissionResponse::deny(format!("the permission callback panicked: {text}"))
+            })
         }
     }
 
@@ -249,31 +257,14 @@ impl Host for NativeHost {
         _id: EffectId,
         request: PermissionRequest,
     ) -> impl Future<Output = PermissionResponse> {
-        let callback = self.permission.clone();
-        async move {
-            let Some(callback) = callback else {
-                return nobody_to_ask(&request);
-            };
-            let answer = std::panic::AssertUnwindSafe(async move { callback(request).await });
-            answer.catch_unwind().await.unwrap_or_else(|panic| {
-                let text = panic_text(&*panic);
-                PermissionResponse::deny(format!("the permission callback panicked: {text}"))
-            })
-        }
+        self.permission_answer(request)
     }
 
-    async fn persist(&self, _id: EffectId, entries: Vec<Entry>) -> Result<(), String> {
-        let Some(transcript) = &self.transcript else {
-            return Ok(()); // nothing can be lost that was not lost already
-        };
-        let persisted = transcript.persist(&entries).await;
-        persisted.map(drop).map_err(|error| error.to_string())
+    async fn persist(&self, _id: EffectId, _entries: Vec<Entry>) -> Result<(), String> {
+        Ok(()) // nothing is kept: nothing can be lost that was not lost already
     }
 
     async fn message(&self, message: Message) {
-        if let Some(transcript) = &self.transcript {
-            transcript.note(&message).await;
-        }
         self.messages.take(message).await;
     }
 }

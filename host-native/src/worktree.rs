@@ -227,6 +227,39 @@ impl GitWorktrees {
     }
 }
 
+/// The worktrees of a session's agents at its end: those that are to go are listed, so that hooks hear of them, and removed.
+#[derive(Debug, Default)]
+pub(crate) struct WorktreesToRemove {
+    all: GitWorktrees,
+    going: Mutex<Vec<Made>>,
+}
+
+impl WorktreesToRemove {
+    /// What makes them.
+    pub(crate) fn made(&self) -> GitWorktrees {
+        self.all.clone()
+    }
+
+    /// Lists those that are to go: what hooks are told of each.
+    pub(crate) async fn list(&self) -> Vec<Occurrence> {
+        let going = self.all.to_remove().await;
+        let told = going.iter().map(Made::occurrence).collect();
+        *self.going() = going;
+        told
+    }
+
+    /// Removes those that were listed.
+    pub(crate) async fn remove(&self) {
+        let going = std::mem::take(&mut *self.going());
+        remove(going).await;
+    }
+
+    fn going(&self) -> MutexGuard<'_, Vec<Made>> {
+        // A panic while it is held leaves a list that is whole.
+        self.going.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Made {
     /// What hooks are told before it goes.
     pub(crate) fn occurrence(&self) -> Occurrence {

@@ -1,18 +1,23 @@
-//! How a session of an agent begins: its servers are started, and what was said before is read.
+//! What an engine is told of the session that it begins: everything, since the program has nothing more to say.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::path::Path;
 
-use windlass_core::{Session, SessionId, Spec, Uuid};
-use windlass_engine::transcript::{ResumeError, SavedSession, Which};
-
-use super::{BuildError, Parts, run::RunError};
-use crate::{
-    host::RunTool,
-    store::{Beginning, SessionTranscript, SharedStore},
+use windlass_core::{SessionId, Uuid};
+use windlass_engine::{
+    machine::{Configuration, Face, Launch},
+    protocol::flags::Flags,
+    settings::{LoadedSettings, SettingSources},
+    transcript::Which,
 };
+
+use super::{BuildError, Parts};
+use crate::store::git_branch;
 
 /// Who began the session, for other readers of its transcript.
 const ENTRYPOINT: &str = "sdk-rust";
+
+/// How long hooks may take that hear of the session's end, in milliseconds: nobody ends the program by force meanwhile.
+const LAST_HOOKS_MS: u64 = 600_000;
 
 /// What the sessions of an agent go on with.
 #[derive(Debug, Clone, Default)]
@@ -20,22 +25,6 @@ pub(super) struct Resumes {
     /// None: they begin anew.
     pub(super) session: Option<Which>,
     pub(super) is_fork: bool,
-}
-
-/// A session that can be turned, and what belongs to it alone.
-pub(super) struct Started {
-    pub(super) id: SessionId,
-    pub(super) machine: Begun,
-    pub(super) tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
-    /// Who writes its transcript, where one is kept.
-    pub(super) transcript: Option<SessionTranscript>,
-}
-
-pub(super) enum Begun {
-    /// One that begins with its first prompt, to be made of this.
-    Anew(Arc<Spec>),
-    /// One in which something was said already.
-    GoesOn(Box<Session>),
 }
 
 impl Resumes {
@@ -53,11 +42,11 @@ impl Resumes {
         }
     }
 
-    /// The id that a session will have, where that is known before the store is asked. `drawn` is the one of a new session.
-    pub(super) fn id(&self, drawn: SessionId) -> Option<SessionId> {
+    /// The id that a session will have, where that is known before the store is asked. `fresh` is that of a new session.
+    pub(super) fn id(&self, fresh: SessionId) -> Option<SessionId> {
         match &self.session {
-            None => Some(drawn),
-            _ if self.is_fork => Some(drawn),
+            None => Some(fresh),
+            _ if self.is_fork => Some(fresh),
             Some(Which::Session(id)) => Uuid::parse(id),
             Some(Which::Latest) => None,
         }
@@ -65,78 +54,53 @@ impl Resumes {
 }
 
 impl Parts {
-    /// Begins a session under an id and a seed that were drawn for it. One that goes on has its own id.
-    pub(super) async fn begin(
-        &self,
-        spec: Arc<Spec>,
-        drawn: SessionId,
-        seed: [u8; 32],
-    ) -> Result<Started, RunError> {
-        #[cfg(all(unix, feature = "mcp"))]
-        let (spec, tools) = self.with_processes(spec).await?;
-        #[cfg(not(all(unix, feature = "mcp")))]
-        let tools = Arc::clone(&self.tools);
-        let Some(store) = &self.store else {
-            return Ok(Started {
-                id: drawn,
-                machine: Begun::Anew(spec),
-                tools,
-                transcript: None,
-            });
+    /// How the engine of a session is started, under the id and the seed of a new one. One that goes on has its own id.
+    pub(super) fn launch(&self, id: SessionId, seed: [u8; 32]) -> Launch {
+        let mut flags = Flags {
+            fork_session: self.resumes.is_fork,
+            no_session_persistence: self.store.is_none(),
+            replay_user_messages: self.spec.replay_prompts,
+            ..Flags::default()
         };
-        let opened = self.opened(store, spec, drawn, seed).await;
-        let (id, machine, transcript) = opened.map_err(|error| RunError::NotResumed {
-            reason: error.to_string(),
-        })?;
-        Ok(Started {
-            id,
-            machine,
-            tools,
-            transcript: Some(transcript),
-        })
+        match &self.resumes.session {
+            None => {}
+            Some(Which::Session(id)) => flags.resume = Some(id.clone()),
+            Some(Which::Latest) => flags.continue_session = true,
+        }
+        let cwd = &self.spec.environment.cwd;
+        let mut launch = Launch::new(flags, cwd.clone());
+        launch.face = Face::Program;
+        launch.git_branch = match self.store {
+            Some(_) => git_branch(Path::new(cwd)),
+            None => None, // only transcripts say it
+        };
+        ENTRYPOINT.clone_into(&mut launch.entrypoint);
+        env!("CARGO_PKG_VERSION").clone_into(&mut launch.version);
+        launch.session_id = Some(id);
+        launch.session_seed = Some(seed);
+        launch.last_hooks_ms = LAST_HOOKS_MS;
+        launch.records = self.record.is_some();
+        launch.file_checkpoints = self.checkpoints.is_some();
+        launch
     }
 
-    /// The session that the store has, or a new one in it.
-    async fn opened(
-        &self,
-        store: &SharedStore,
-        spec: Arc<Spec>,
-        drawn: SessionId,
-        seed: [u8; 32],
-    ) -> Result<(SessionId, Begun, SessionTranscript), ResumeError> {
-        let (saved, lease) = match &self.resumes.session {
-            None => (None, None),
-            Some(which) if self.resumes.is_fork => (SavedSession::find(store, which).await?, None),
-            Some(which) => SavedSession::take(store, which).await?.unzip(),
-        };
-        let (id, beginning) = match (&saved, lease) {
-            (None, _) => (drawn, Beginning::New),
-            (Some(saved), Some(lease)) => (saved.id, Beginning::Resumed(saved, lease)),
-            (Some(saved), None) => (drawn, Beginning::Fork(saved)),
-        };
-        let cwd = Path::new(&spec.environment.cwd);
-        let transcript =
-            SessionTranscript::begin(store.clone(), id, cwd, ENTRYPOINT, beginning).await?;
-        let machine = match saved {
-            None => Begun::Anew(spec),
-            Some(saved) => {
-                let spent = saved.cost_state().spent;
-                let seed = continued(seed, saved.leaf());
-                // What was mended is what the next request would have been refused for.
-                let (session, _) = Session::resume_transcript(spec, id, seed, saved.transcript());
-                Begun::GoesOn(Box::new(session.counting_on(spent)))
-            }
-        };
-        Ok((id, machine, transcript))
-    }
-}
-
-/// A seed whose ids are not in the transcript, also where the session began with the same seed.
-fn continued(mut seed: [u8; 32], leaf: Option<Uuid>) -> [u8; 32] {
-    if let Some(leaf) = leaf {
-        for (byte, of_leaf) in seed.iter_mut().zip(leaf.to_string().bytes()) {
-            *byte ^= of_leaf;
+    /// What its sessions are made of.
+    pub(super) fn configuration(&self) -> Configuration {
+        let project = &self.project;
+        Configuration {
+            number: 0,
+            spec: self.spec.as_ref().clone(),
+            // What they say is in the spec.
+            settings: LoadedSettings::default(),
+            sources: SettingSources::NONE,
+            project: project.files.clone(),
+            is_trusted: project.is_trusted,
+            runs_programs: project.runs_programs,
+            variables: self.variables.clone(),
+            commands: std::collections::BTreeSet::new(),
+            project_servers: std::collections::BTreeMap::new(),
+            given_servers: std::collections::BTreeMap::new(),
+            warnings: Vec::new(),
         }
     }
-    seed
 }

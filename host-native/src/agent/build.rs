@@ -21,9 +21,8 @@ use windlass_core::{
 };
 
 use super::{
-    Agent, AgentBuilder, BuildError, McpServer, Parts,
+    Agent, AgentBuilder, BuildError, McpServer, Parts, Project,
     builtin::{Offered, Selection},
-    commands::Commands,
     places, settings,
 };
 use crate::{
@@ -107,12 +106,18 @@ impl AgentBuilder {
         }
         spec.check()?;
         let spec = Arc::new(spec);
-        let project = surroundings.map(|it| it.found.project);
-        let commands = project.map(|it| Arc::new(Commands::new(it, Arc::clone(&spec))));
+        let checkpoints = self.file_checkpoints.then(|| self.settings.folder());
+        let project = surroundings.map(|it| Project {
+            files: it.found.project,
+            is_trusted: it.found.is_trusted,
+            runs_programs: it.found.runs_programs,
+        });
         Ok(Agent {
             parts: Arc::new(Parts {
                 spec,
-                commands,
+                variables: self.variables,
+                project: project.unwrap_or_default(),
+                checkpoints,
                 transport,
                 tools: Arc::new(tools),
                 hooks: Arc::new(self.hooks),

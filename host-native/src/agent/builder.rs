@@ -84,6 +84,7 @@ pub struct AgentBuilder {
     pub(super) session_id: Option<SessionId>,
     pub(super) store: Option<SharedStore>,
     pub(super) resumes: Resumes,
+    pub(super) file_checkpoints: bool,
     pub(super) seed: Option<[u8; 32]>,
 }
 
@@ -127,6 +128,7 @@ impl AgentBuilder {
             session_id: None,
             store: None,
             resumes: Resumes::default(),
+            file_checkpoints: false,
             seed: None,
         }
     }
@@ -592,6 +594,14 @@ impl AgentBuilder {
     /// is. Default: no.
     pub fn fork(mut self, fork: bool) -> Self {
         self.resumes.is_fork = fork;
+        self
+    }
+
+    /// Keeps what files hold before tools change them, so that [`Session::rewind_files`](super::Session::rewind_files) can take
+    /// them back (Agent SDK reference, option `enableFileCheckpointing`). They are kept below the person's folder
+    /// ([`config_dir`](Self::config_dir)). Default: false.
+    pub fn file_checkpoints(mut self, keep: bool) -> Self {
+        self.file_checkpoints = keep;
         self
     }
 }

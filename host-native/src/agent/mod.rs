@@ -25,19 +25,19 @@ mod build_error;
 mod builder;
 mod builtin;
 mod closure;
-mod commands;
 #[cfg_attr(not(feature = "plugins"), path = "no_components.rs")]
 mod components;
 #[cfg(unix)]
 mod git_settings;
 mod hook;
+mod host;
 mod input;
 mod mcp_server;
 mod nested;
+#[cfg(not(all(unix, feature = "mcp")))]
+mod no_servers;
 mod output;
 mod places;
-#[cfg(all(unix, feature = "mcp"))]
-mod processes;
 mod prompt_queue;
 mod run;
 mod schema;
@@ -54,6 +54,7 @@ use windlass_core::{
     initialization::{AccountInfo, Initialization, ModelInfo, SlashCommand},
     message::ResultMessage,
 };
+use windlass_engine::project::ProjectFiles;
 
 use self::begin::Resumes;
 pub use self::{
@@ -71,7 +72,7 @@ pub use self::{
 use crate::{
     host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport},
     sandbox::Lack,
-    store::SharedStore,
+    store::{ConfigDir, SharedStore},
 };
 
 /// Messages that may wait to be read before the loop waits too.
@@ -109,8 +110,22 @@ struct Parts {
     seed: Option<[u8; 32]>,
     sandbox_lacks: Vec<Lack>,
     warnings: Vec<String>,
-    /// What prompts may begin with, where files of a project are read.
-    commands: Option<Arc<commands::Commands>>,
+    /// What settings add to the environment of programs.
+    variables: settings::Variables,
+    project: Project,
+    /// The person's folder, where what files held is kept before they are changed.
+    checkpoints: Option<ConfigDir>,
+}
+
+/// What the project brings along, where its files are read.
+#[derive(Default)]
+struct Project {
+    /// Commands, skills, agents, instructions.
+    files: ProjectFiles,
+    /// A person has trusted its folder, or the program does.
+    is_trusted: bool,
+    /// What its files start runs.
+    runs_programs: bool,
 }
 
 impl Agent {
@@ -194,8 +209,9 @@ impl Agent {
         self.initialization().account
     }
 
-    /// The host that its sessions run on, for [`windlass_core::drive`] or for a host of your own around it.
-    /// Its messages come out of the receiver; the session waits while they are not taken.
+    /// A host with its tools, hooks and callbacks, for a session that you turn yourself ([`windlass_core::drive`]) or for a host of
+    /// your own around it. Its messages come out of the receiver; the session waits while they are not taken. It keeps nothing:
+    /// what lasts is the engine's business, which [`Agent::session`] runs on.
     #[must_use]
     pub fn host(&self) -> (NativeHost, mpsc::Receiver<Message>) {
         let (sender, receiver) = mpsc::channel(MESSAGES_AHEAD);

@@ -1,6 +1,6 @@
 //! The prompts of a session in their order, and who listens to the answer of each.
 //!
-//! One prompt at a time is in the machine; the others wait here. So it is always clear to whom a message
+//! One prompt at a time is in the engine; the others wait here. So it is always clear to whom a message
 //! belongs, and an abort can never hit the prompt after the one it was meant for: the next prompt goes in
 //! only after the last message of the one before was handed over.
 
@@ -11,12 +11,13 @@ use std::{
 
 use tokio::sync::{
     OwnedSemaphorePermit,
-    mpsc::{Sender, UnboundedSender, WeakUnboundedSender},
+    mpsc::{Sender, WeakUnboundedSender},
 };
 use tokio_util::sync::CancellationToken;
-use windlass_core::{Input, Message, Prompt, Uuid, effect::Delivery};
+use windlass_core::{Input as SessionInput, Message, Prompt, Uuid, effect::Delivery};
+use windlass_engine::machine::Input;
 
-use super::{MessageCallback, commands::Commands, fresh_uuid, run::RunError};
+use super::{MessageCallback, fresh_uuid, run::RunError};
 
 /// The signal that a run was aborted; shared by all that belongs to the run, and its identity.
 pub(super) type AbortSignal = Arc<CancellationToken>;
@@ -30,11 +31,9 @@ pub(super) struct Listener {
 
 pub(super) struct PromptQueue {
     state: Mutex<State>,
-    /// The machine's inputs. Weak: the queue must not keep the driver that feeds it alive.
+    /// The engine's inputs. Weak: the queue must not keep the driver that feeds it alive.
     inputs: WeakUnboundedSender<Input>,
     on_message: Option<Arc<MessageCallback>>,
-    /// What prompts may begin with, if any files of commands were read.
-    commands: Option<Arc<Commands>>,
     /// Nothing will be answered any more, and nothing runs.
     over: CancellationToken,
 }
@@ -42,15 +41,11 @@ pub(super) struct PromptQueue {
 #[derive(Default)]
 struct State {
     current: Option<Listener>,
-    /// Prompts that went into the machine beside the current one and are not part of its answer yet. If the
-    /// answer ends without them, the machine answers them next, to the same listener.
+    /// Prompts that went into the engine beside the current one and are not part of its answer yet. If the
+    /// answer ends without them, the session answers them next, to the same listener.
     steering: VecDeque<Uuid>,
     waiting: VecDeque<Waiting>,
     closed: Option<RunError>,
-    /// The model that was chosen last; none for the agent's own.
-    chosen_model: Option<String>,
-    /// The model is that of a command, for one answer.
-    has_commands_model: bool,
 }
 
 struct Waiting {
@@ -64,13 +59,11 @@ impl PromptQueue {
     pub(super) fn new(
         inputs: WeakUnboundedSender<Input>,
         on_message: Option<Arc<MessageCallback>>,
-        commands: Option<Arc<Commands>>,
     ) -> Self {
         Self {
             state: Mutex::default(),
             inputs,
             on_message,
-            commands,
             over: CancellationToken::new(),
         }
     }
@@ -80,7 +73,7 @@ impl PromptQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a prompt at the end; the first one goes into the machine at once.
+    /// Puts a prompt at the end; the first one goes into the engine at once.
     pub(super) fn push(
         &self,
         prompt: Prompt,
@@ -101,43 +94,6 @@ impl PromptQueue {
         }
     }
 
-    /// Changes the model, from the next request on.
-    pub(super) fn set_model(&self, model: Option<String>) {
-        let mut state = self.state();
-        state.chosen_model.clone_from(&model);
-        state.has_commands_model = false;
-        if let Some(inputs) = self.inputs.upgrade() {
-            // The driver has ended: nothing is asked any more.
-            let _ = inputs.send(Input::SetModel(model));
-        }
-    }
-
-    /// Hands a prompt to the machine, as what it stands for. Only for an answer of its own a command chooses the model.
-    fn send(
-        &self,
-        state: &mut State,
-        inputs: &UnboundedSender<Input>,
-        prompt: Prompt,
-        has_own_answer: bool,
-    ) -> bool {
-        if has_own_answer && std::mem::take(&mut state.has_commands_model) {
-            // What fails is seen when the prompt is sent.
-            let _ = inputs.send(Input::SetModel(state.chosen_model.clone()));
-        }
-        let Some(commands) = &self.commands else {
-            return inputs.send(Input::Prompt(prompt)).is_ok();
-        };
-        let expanded = commands.expand(prompt);
-        if let (Some(model), true) = (expanded.model, has_own_answer) {
-            let _ = inputs.send(Input::SetModel(Some(model)));
-            state.has_commands_model = true;
-        }
-        if let Some(allows) = expanded.allows {
-            let _ = inputs.send(allows);
-        }
-        inputs.send(Input::Prompt(expanded.prompt)).is_ok()
-    }
-
     /// Hands a prompt in beside the one that is being answered; none is given back when there is none.
     pub(super) fn steer(&self, prompt: Prompt) -> Option<Prompt> {
         let mut state = self.state();
@@ -147,7 +103,7 @@ impl PromptQueue {
         };
         let uuid = prompt.uuid.unwrap_or_else(fresh_uuid);
         let prompt = prompt.delivered(Delivery::Steer).with_uuid(uuid);
-        if self.send(&mut state, &inputs, prompt, false) {
+        if inputs.send(Input::Prompt(prompt)).is_ok() {
             state.steering.push_back(uuid);
         }
         None
@@ -162,7 +118,7 @@ impl PromptQueue {
             }
             // A live listener holds the inputs open; without one nobody is left to answer.
             if let Some(inputs) = self.inputs.upgrade()
-                && self.send(state, &inputs, waiting.prompt, true)
+                && inputs.send(Input::Prompt(waiting.prompt)).is_ok()
             {
                 state.current = Some(waiting.listener);
                 return;
@@ -210,7 +166,7 @@ impl PromptQueue {
             if let Some(inputs) = self.inputs.upgrade() {
                 for uuid in steering {
                     // The driver has ended: nothing is left to be taken back.
-                    let _ = inputs.send(Input::Withdraw(uuid));
+                    let _ = inputs.send(Input::Tell(SessionInput::Withdraw(uuid)));
                 }
             }
             self.interrupt();
@@ -221,7 +177,7 @@ impl PromptQueue {
     pub(super) fn interrupt(&self) {
         if let Some(inputs) = self.inputs.upgrade() {
             // The driver has ended: nothing is left to be interrupted.
-            let _ = inputs.send(Input::Interrupt);
+            let _ = inputs.send(Input::Tell(SessionInput::Interrupt));
         }
     }
 

@@ -11,8 +11,10 @@ use futures_util::{Stream, StreamExt};
 use tokio::sync::mpsc;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use windlass_core::{
-    HostError, Input, Message, Prompt, message::ResultMessage, permission::Mode, spec::Thinking,
+    HostError, Input as SessionInput, Message, Prompt, message::ResultMessage, permission::Mode,
+    spec::Thinking,
 };
+use windlass_engine::machine::Input;
 
 use super::{
     BypassNotAllowed,
@@ -101,7 +103,7 @@ impl Run {
     /// # Errors
     /// [`ControlError`] when the run was started with a single prompt, or has ended.
     pub fn stop_task(&self, task_id: impl Into<String>) -> Result<(), ControlError> {
-        self.control(Input::StopTask(task_id.into()))
+        self.control(SessionInput::StopTask(task_id.into()))
     }
 
     /// Aborts the run and waits until what belonged to it has ended: the exchange with the model, tools, and unless it is
@@ -138,7 +140,7 @@ impl Run {
         if mode == Mode::BypassPermissions && !self.allow_bypass {
             return Err(ControlError::BypassNotAllowed(BypassNotAllowed));
         }
-        self.control(Input::SetMode(mode))
+        self.control(SessionInput::SetMode(mode))
     }
 
     /// Changes the model, from the next request on. None returns to the agent's own.
@@ -146,7 +148,7 @@ impl Run {
     /// # Errors
     /// [`ControlError`] when the run was started with a single prompt, or has ended.
     pub fn set_model(&self, model: Option<&str>) -> Result<(), ControlError> {
-        self.control(Input::SetModel(model.map(ToOwned::to_owned)))
+        self.control(SessionInput::SetModel(model.map(ToOwned::to_owned)))
     }
 
     /// Changes how many tokens the model may think, from the next request on: none returns to the agent's own
@@ -155,15 +157,15 @@ impl Run {
     /// # Errors
     /// [`ControlError`] when the run was started with a single prompt, or has ended.
     pub fn set_max_thinking_tokens(&self, tokens: Option<u32>) -> Result<(), ControlError> {
-        self.control(Input::SetThinking(max_thinking(tokens)))
+        self.control(SessionInput::SetThinking(max_thinking(tokens)))
     }
 
-    fn control(&self, input: Input) -> Result<(), ControlError> {
-        let sent = self.inputs()?.send(input);
+    fn control(&self, input: SessionInput) -> Result<(), ControlError> {
+        let sent = self.inputs()?.send(Input::Tell(input));
         sent.map_err(|_| ControlError::Ended)
     }
 
-    /// The machine's inputs, where they are open to this run.
+    /// The engine's inputs, where they are open to this run.
     fn inputs(&self) -> Result<&mpsc::UnboundedSender<Input>, ControlError> {
         if self.conversation == Conversation::SinglePrompt {
             return Err(ControlError::SinglePrompt);

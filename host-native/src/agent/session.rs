@@ -1,12 +1,13 @@
-//! A conversation: a machine, the task that turns it, and the handle to speak to it.
+//! A conversation: an engine, the task that turns it, and the handle to speak to it.
 
 use std::{
     fmt,
     panic::AssertUnwindSafe,
+    path::Path,
     sync::{Arc, OnceLock},
 };
 
-use futures_util::{FutureExt, StreamExt, stream, stream::BoxStream};
+use futures_util::{FutureExt, StreamExt, stream::BoxStream};
 use tokio::{
     runtime::Handle,
     sync::{Semaphore, mpsc, watch},
@@ -14,20 +15,23 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use windlass_core::{
-    Input, Machine, Prompt, SessionId,
+    Input as SessionInput, Prompt, SessionId, Uuid,
     hook::{HookEvent, Occurrence},
     permission::Mode,
-    testkit::Recorder,
 };
+use windlass_engine::machine::{Configuration, Engine, Input, drive};
 
 use super::{
     AbortHandle, Agent, MESSAGES_AHEAD, Run, RunError,
-    begin::Begun,
+    host::AgentHost,
     input::{Kind, UserInput},
     prompt_queue::{Listener, PromptQueue},
     run::{Conversation, max_thinking},
 };
-use crate::host::{MessageSink, NativeHost, panic_text};
+use crate::{
+    checkpoints::{Rewind, RewindFilesError, SessionCheckpoints},
+    host::panic_text,
+};
 
 /// Prompts that are read from a stream before they can be answered.
 const PROMPTS_AHEAD: usize = 8;
@@ -37,11 +41,13 @@ const PROMPTS_AHEAD: usize = 8;
 /// It runs in a tokio task. Dropping the handle lets the prompts that are being answered go on to their end.
 pub struct Session {
     id: watch::Receiver<Option<SessionId>>,
-    drawn: SessionId,
+    /// The one that a new session has.
+    fresh_id: SessionId,
     allow_bypass: bool,
     /// None when there is no runtime: every run says so.
     inputs: Option<mpsc::UnboundedSender<Input>>,
     queue: Arc<PromptQueue>,
+    checkpoints: Option<SessionCheckpoints>,
     driver: Option<JoinHandle<()>>,
 }
 
@@ -50,39 +56,20 @@ impl Session {
         let (id, seed) = agent.identity();
         let (inputs, arriving) = mpsc::unbounded_channel();
         let on_message = agent.parts.on_message.clone();
-        let commands = agent.parts.commands.clone();
-        let queue = Arc::new(PromptQueue::new(inputs.downgrade(), on_message, commands));
-        let spec = agent.spec();
-        let allow_bypass = spec.permissions.allow_bypass;
-        let sink = Arc::clone(&queue);
-        let host = agent.host_for(MessageSink::new(move |message| {
-            let queue = Arc::clone(&sink);
-            async move { queue.deliver(message).await }
-        }));
-        let open = OpenQueue(Arc::clone(&queue));
+        let queue = Arc::new(PromptQueue::new(inputs.downgrade(), on_message));
         let (known, is_known) = watch::channel(agent.parts.resumes.id(id));
-        let parts = Arc::clone(&agent.parts);
+        let cwd = &agent.parts.spec.environment.cwd;
+        let checkpoints = (agent.parts.checkpoints.clone())
+            .map(|config| SessionCheckpoints::new(config, Path::new(cwd)));
         let driver = match Handle::try_current() {
-            Ok(runtime) => Some(runtime.spawn(async move {
-                let begun = match parts.begin(spec, id, seed).await {
-                    Ok(begun) => begun,
-                    Err(error) => return open.0.close(error),
-                };
-                // Nobody need want to know it.
-                let _ = known.send(Some(begun.id));
-                let host = (host.with_tools(begun.tools)).with_transcript(begun.transcript);
-                match (begun.machine, &parts.record) {
-                    (Begun::GoesOn(session), _) => turn(*session, host, arriving, open).await,
-                    (Begun::Anew(spec), None) => {
-                        let session = windlass_core::Session::new(spec, id, seed);
-                        turn(session, host, arriving, open).await;
-                    }
-                    (Begun::Anew(spec), Some(record)) => {
-                        let recorded = Recorder::start(spec, id, seed, record(id));
-                        turn(recorded, host, arriving, open).await;
-                    }
-                }
-            })),
+            Ok(runtime) => {
+                let (events, of_host) = mpsc::unbounded_channel();
+                let kept = checkpoints.clone();
+                let host = AgentHost::new(agent, Arc::clone(&queue), kept, known, events);
+                let engine = engine(agent, &host, id, seed);
+                let open = OpenQueue(Arc::clone(&queue));
+                Some(runtime.spawn(turn(engine, host, arriving, of_host, open)))
+            }
             Err(_) => {
                 queue.close(RunError::NoRuntime);
                 None
@@ -90,10 +77,11 @@ impl Session {
         };
         Self {
             id: is_known,
-            drawn: id,
-            allow_bypass,
+            fresh_id: id,
+            allow_bypass: agent.parts.spec.permissions.allow_bypass,
             inputs: driver.is_some().then_some(inputs),
             queue,
+            checkpoints,
             driver,
         }
     }
@@ -104,7 +92,7 @@ impl Session {
         let mut known = self.id.clone();
         // A driver that ends without knowing it had no session; its runs say why.
         let id = known.wait_for(Option::is_some).await;
-        id.ok().and_then(|id| *id).unwrap_or(self.drawn)
+        id.ok().and_then(|id| *id).unwrap_or(self.fresh_id)
     }
 
     /// Says something. If the answer to an earlier prompt is still under way, this one waits for its end.
@@ -196,19 +184,19 @@ impl Session {
         if mode == Mode::BypassPermissions && !self.allow_bypass {
             return Err(BypassNotAllowed);
         }
-        self.send(Input::SetMode(mode));
+        self.send(SessionInput::SetMode(mode));
         Ok(())
     }
 
     /// Changes the model, from the next request on. None returns to the agent's own.
     pub fn set_model(&self, model: Option<&str>) {
-        self.queue.set_model(model.map(ToOwned::to_owned));
+        self.send(SessionInput::SetModel(model.map(ToOwned::to_owned)));
     }
 
     /// Changes how many tokens the model may think, from the next request on: none returns to the agent's own
     /// setting, 0 turns thinking off. The older form of the agent's `thinking`.
     pub fn set_max_thinking_tokens(&self, tokens: Option<u32>) {
-        self.send(Input::SetThinking(max_thinking(tokens)));
+        self.send(SessionInput::SetThinking(max_thinking(tokens)));
     }
 
     /// Adds a message to the answer under way: the model reads it with the next tool results. If none come any
@@ -226,22 +214,47 @@ impl Session {
     /// [`NotFromOutside`] for an event that the session knows of by itself.
     pub fn occurred(&self, occurrence: Occurrence) -> Result<(), NotFromOutside> {
         let event = occurrence.event();
-        if !event.comes_from_outside() {
+        // Its engine knows of the session's end.
+        if !event.comes_from_outside() || event == HookEvent::SessionEnd {
             return Err(NotFromOutside(event));
         }
-        self.send(Input::Occurred(occurrence));
+        self.send(SessionInput::Occurred(occurrence));
         Ok(())
+    }
+
+    /// Takes files back to what they were when a prompt came, by its id ([`Prompt::with_uuid`]): those that tools of this session
+    /// have changed since. What commands have changed stays as it is.
+    ///
+    /// # Errors
+    /// [`RewindFilesError`].
+    pub async fn rewind_files(&self, prompt: Uuid) -> Result<Rewind, RewindFilesError> {
+        self.rewound(prompt, false).await
+    }
+
+    /// What [`rewind_files`](Self::rewind_files) would change.
+    ///
+    /// # Errors
+    /// [`RewindFilesError`].
+    pub async fn preview_rewind(&self, prompt: Uuid) -> Result<Rewind, RewindFilesError> {
+        self.rewound(prompt, true).await
+    }
+
+    async fn rewound(&self, prompt: Uuid, dry_run: bool) -> Result<Rewind, RewindFilesError> {
+        match &self.checkpoints {
+            Some(checkpoints) => checkpoints.rewind(prompt, dry_run).await,
+            None => Err(RewindFilesError::NotKept),
+        }
     }
 
     /// Stops a background task, by its id: a command or an agent. `task_notification` says when it has ended.
     pub fn stop_task(&self, task_id: impl Into<String>) {
-        self.send(Input::StopTask(task_id.into()));
+        self.send(SessionInput::StopTask(task_id.into()));
     }
 
-    fn send(&self, input: Input) {
+    fn send(&self, input: SessionInput) {
         if let Some(inputs) = &self.inputs {
             // The driver has ended because of a fault, and the next run will say so.
-            let _ = inputs.send(input);
+            let _ = inputs.send(Input::Tell(input));
         }
     }
 
@@ -273,29 +286,34 @@ pub struct BypassNotAllowed;
 
 /// The session runs the hooks of this event by itself, when it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the session runs the hooks of {} by itself: report only what happens outside (`HookEvent::comes_from_outside`)", .0.name()
-)]
+#[error("the session runs the hooks of {} by itself: report only what happens outside", .0.name())]
 pub struct NotFromOutside(pub HookEvent);
 
-/// Turns a machine until nobody can say anything to it any more.
-async fn turn<M: Machine>(
-    mut machine: M,
-    host: NativeHost,
-    mut arriving: mpsc::UnboundedReceiver<Input>,
+/// The engine of a session.
+fn engine(agent: &Agent, host: &AgentHost, id: SessionId, seed: [u8; 32]) -> Engine {
+    let parts = &agent.parts;
+    let configuration = Configuration {
+        given_servers: host.server_configurations(),
+        ..parts.configuration()
+    };
+    // Its own ids are not those that the session draws from its seed.
+    let of_engine = seed.map(|byte| !byte);
+    Engine::new(parts.launch(id, seed), configuration, of_engine)
+}
+
+/// Turns an engine until nobody can say anything to it any more.
+async fn turn(
+    mut engine: Engine,
+    host: AgentHost,
+    arriving: mpsc::UnboundedReceiver<Input>,
+    of_host: mpsc::UnboundedReceiver<Input>,
     open: OpenQueue,
 ) {
-    let inputs = stream::poll_fn(move |cx| arriving.poll_recv(cx));
-    let ended = async {
-        windlass_core::drive(&mut machine, &host, inputs).await?;
-        host.session_ended(&mut machine).await
-    };
-    match AssertUnwindSafe(ended).catch_unwind().await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => open.0.close(RunError::Host(error)),
-        Err(panic) => open.0.close(RunError::Panicked {
-            text: panic_text(&*panic),
-        }),
+    let inputs = host.inputs(arriving, of_host);
+    let driven = AssertUnwindSafe(drive(&mut engine, &host, inputs));
+    if let Err(panic) = driven.catch_unwind().await {
+        let text = panic_text(&*panic);
+        open.0.close(RunError::Panicked { text });
     }
 }
 

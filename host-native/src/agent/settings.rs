@@ -23,6 +23,17 @@ pub(super) struct ReadSettings {
     config: Option<PathBuf>,
 }
 
+impl ReadSettings {
+    /// The person's folder.
+    pub(super) fn folder(&self) -> ConfigDir {
+        let named = std::env::var("CLAUDE_CONFIG_DIR").ok();
+        match &self.config {
+            Some(folder) => ConfigDir::at(folder),
+            None => ConfigDir::find(named.as_deref(), etcetera::home_dir().ok().as_deref()),
+        }
+    }
+}
+
 /// Settings, and the files of the project.
 impl AgentBuilder {
     /// Reads these settings files, and what lies beside them: `CLAUDE.md`, skills, agents, output styles, command hooks, and the MCP
@@ -43,7 +54,8 @@ impl AgentBuilder {
         self
     }
 
-    /// The folder of the person's settings, skills and agents. Default: what `CLAUDE_CONFIG_DIR` names, else `~/.claude`.
+    /// The folder of the person's settings, skills and agents, and of what files held ([`file_checkpoints`](Self::file_checkpoints)).
+    /// Default: what `CLAUDE_CONFIG_DIR` names, else `~/.claude`.
     pub fn config_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.settings.config = Some(folder.into());
         self
@@ -59,11 +71,7 @@ impl AgentBuilder {
         }
         let has = |source| self.settings.sources.contains(&source);
         let home = etcetera::home_dir().ok();
-        let named = std::env::var("CLAUDE_CONFIG_DIR").ok();
-        let config = match &self.settings.config {
-            Some(folder) => ConfigDir::at(folder),
-            None => ConfigDir::find(named.as_deref(), home.as_deref()),
-        };
+        let config = self.settings.folder();
         let surroundings = Surroundings::read(Whereabouts {
             config,
             home: home.as_deref(),

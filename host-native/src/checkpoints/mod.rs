@@ -3,6 +3,7 @@
 //!
 //! Links are never followed: neither when a file is kept nor when it is put back, in none of the parts of its path.
 
+mod of_session;
 mod rewind;
 
 #[cfg(test)]
@@ -21,7 +22,11 @@ use windlass_engine::{
     checkpoint::{Before, INDEX, Index, MAX_KEPT_BYTES, Record, digest, snapshot_line},
 };
 
-pub use self::rewind::{Rewind, RewindError};
+pub(crate) use self::of_session::SessionCheckpoints;
+pub use self::{
+    of_session::RewindFilesError,
+    rewind::{Rewind, RewindError},
+};
 use crate::{
     config_dir::private_folder,
     store::{LineFile, Readers, replace},

@@ -22,17 +22,17 @@ use windlass_engine::{
 
 use super::{
     build::StartError,
-    checkpoints::Checkpoints,
     configurations::Configurations,
     debug_log::{DebugLog, what_runs},
     launch::{Journals, Launch},
     look::look,
     output_files::OutputFiles,
     serve::Rest,
-    servers::Servers,
-    store::Kept,
 };
-use crate::{host::Clock, worktree::GitWorktrees};
+use crate::{
+    checkpoints::SessionCheckpoints, host::Clock, mcp::Servers, store::Kept,
+    worktree::WorktreesToRemove,
+};
 
 /// The host of an engine on this machine.
 pub(super) struct Host {
@@ -41,18 +41,11 @@ pub(super) struct Host {
     configurations: Configurations,
     pub(super) servers: Servers,
     kept: Kept,
-    checkpoints: Checkpoints,
+    checkpoints: SessionCheckpoints,
     output_files: OutputFiles,
     worktrees: WorktreesToRemove,
     journals: Journals,
     lines: mpsc::Sender<String>,
-}
-
-/// The worktrees of a session's agents, and those of them that are about to go.
-#[derive(Default)]
-struct WorktreesToRemove {
-    all: GitWorktrees,
-    going: std::sync::Mutex<Vec<crate::worktree::Made>>,
 }
 
 impl Host {
@@ -65,7 +58,7 @@ impl Host {
         let log = DebugLog::open(&launch)?;
         let worktrees = WorktreesToRemove::default();
         let launch = Arc::new(launch);
-        let configurations = Configurations::new(Arc::clone(&launch), worktrees.all.clone());
+        let configurations = Configurations::new(Arc::clone(&launch), worktrees.made());
         let base = configurations.read(&Default::default())?;
         log.note(Topic::Engine, || {
             let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
@@ -78,9 +71,9 @@ impl Host {
         });
         let host = Self {
             clock: Clock::new(),
-            servers: Servers::new(&launch, inputs),
+            servers: servers(&launch, inputs),
             kept: Kept::new(launch.store()),
-            checkpoints: Checkpoints::new(&launch),
+            checkpoints: SessionCheckpoints::new(launch.config.clone(), launch.directory()),
             output_files: OutputFiles::new(&launch),
             journals: Journals::new(launch.recording.clone()),
             configurations,
@@ -147,15 +140,9 @@ impl Host {
                 self.servers.close(&connections).await;
                 Outcome::Finished
             }
-            Effect::ListWorktrees => {
-                let going = self.worktrees.all.to_remove().await;
-                let told = going.iter().map(|made| made.occurrence()).collect();
-                *self.worktrees.going() = going;
-                Outcome::Worktrees(told)
-            }
+            Effect::ListWorktrees => Outcome::Worktrees(self.worktrees.list().await),
             Effect::RemoveWorktrees => {
-                let going = std::mem::take(&mut *self.worktrees.going());
-                crate::worktree::remove(going).await;
+                self.worktrees.remove().await;
                 Outcome::Finished
             }
             // What a later engine asks for is not done here.
@@ -189,11 +176,11 @@ impl Host {
     }
 }
 
-impl WorktreesToRemove {
-    fn going(&self) -> std::sync::MutexGuard<'_, Vec<crate::worktree::Made>> {
-        // A panic while it is held leaves a list that is whole.
-        (self.going.lock()).unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
+/// What connects to MCP servers as an engine was told to.
+fn servers(launch: &Launch, inputs: mpsc::UnboundedSender<Input>) -> Servers {
+    Servers::new(launch.cwd.clone(), inputs)
+        .with_keys(launch.keys.clone())
+        .redacting(launch.redactor())
 }
 
 impl EngineHost for Host {

@@ -9,7 +9,6 @@
 //! ```
 
 mod build;
-mod checkpoints;
 mod configurations;
 mod debug_log;
 mod host;
@@ -18,8 +17,6 @@ mod look;
 mod output_files;
 mod permissions;
 mod serve;
-mod servers;
-mod store;
 mod stream;
 
 pub use self::{

@@ -12,12 +12,14 @@
 
 mod connection;
 mod process;
+mod servers;
 mod stdio;
 mod tool;
 mod variables;
 mod whose;
 mod wire;
 
+pub(crate) use self::servers::Servers;
 pub use self::{
     connection::{ConnectError, Connection, ServerInfo},
     stdio::{ConfigError, Limits, StdioServer},

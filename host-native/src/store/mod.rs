@@ -6,6 +6,7 @@
 mod atomic;
 mod files;
 mod git_branch;
+mod kept;
 mod line_file;
 mod open_session;
 mod place;
@@ -14,7 +15,6 @@ mod snapshot;
 mod task_outputs;
 #[cfg(test)]
 mod tests;
-mod transcript;
 
 pub use windlass_engine::{
     store::{
@@ -29,10 +29,7 @@ pub use self::{
     line_file::{LineFile, read_text},
 };
 pub(crate) use self::{
-    git_branch::git_branch,
-    place::SessionFiles,
-    shared::SharedStore,
+    git_branch::git_branch, kept::Kept, place::SessionFiles, shared::SharedStore,
     task_outputs::TaskOutputs,
-    transcript::{Beginning, SessionTranscript},
 };
 pub use crate::config_dir::ConfigDir;

@@ -134,7 +134,6 @@ async fn hook_1_an_embedding_program_raises_every_event_that_only_it_can_know_of
         ),
         (E::Setup, json!({"trigger": "init"})),
         (E::SessionStart, json!({"source": "startup"})),
-        (E::SessionEnd, json!({"reason": "logout"})),
         (
             E::InstructionsLoaded,
             json!({"file_path": "/n.md", "memory_type": "Project", "load_reason": "session_start"}),
@@ -158,14 +157,21 @@ async fn hook_1_an_embedding_program_raises_every_event_that_only_it_can_know_of
         let told = session.occurred(occurrence(*event, fields.clone()));
         assert_eq!(told, Ok(()), "{event:?}");
     }
-    let prompt = occurrence(E::UserPromptSubmit, json!({"prompt": "go"}));
-    let refused = session.occurred(prompt).unwrap_err();
-    assert!(
-        refused.to_string().contains("UserPromptSubmit"),
-        "{refused}"
-    );
+    let known = [
+        (E::UserPromptSubmit, json!({"prompt": "go"})),
+        (E::SessionEnd, json!({"reason": "logout"})),
+    ];
+    for (event, fields) in known {
+        let refused = session.occurred(occurrence(event, fields)).unwrap_err();
+        assert!(refused.to_string().contains(event.name()), "{refused}");
+    }
     session.close().await;
     let mut heard = std::mem::take(&mut *heard.lock().unwrap());
+    let end = heard.pop().unwrap();
+    assert_eq!(
+        (&end["hook_event_name"], &end["reason"]),
+        (&json!("SessionEnd"), &json!("other"))
+    );
     assert_eq!(heard.len(), outside.len(), "{heard:?}");
     for (event, fields) in outside {
         let name = event.name();

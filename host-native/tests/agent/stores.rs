@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use windlass::{
     BuildError, NoInput, RunError, Tool,
-    core::Uuid,
+    checkpoints::RewindFilesError,
+    core::{Prompt, Uuid},
     store::{
         Batch, ConfigDir, FileStore, Lease, MemoryStore, SendStore, StoreError, Stored,
         StoredSession,
@@ -290,4 +291,61 @@ impl SendStore for FailsOnce {
     fn place(&self, session: Uuid, agent: Option<&str>) -> String {
         self.store.place(session, agent)
     }
+}
+
+#[tokio::test]
+async fn sess_3_files_go_back_to_what_they_were_when_a_prompt_came() {
+    let write = |content: &str| {
+        calls(&[(
+            "Write",
+            json!({ "file_path": "note.txt", "content": content }),
+        )])
+    };
+    let model = Model::of(json!([
+        write("one"),
+        { "respond": "written" },
+        write("two"),
+        { "respond": "written again" },
+    ]));
+    let root = tempfile::tempdir().unwrap();
+    let work = root.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    let agent = (model.agent().builtin_tools())
+        .allowed_tools(["Write"])
+        .cwd(&work)
+        .config_dir(root.path().join("config"))
+        .file_checkpoints(true)
+        .build()
+        .unwrap();
+    let session = agent.session();
+    let ids = [Uuid::from_random([1; 16]), Uuid::from_random([2; 16])];
+    for id in ids {
+        let prompt = Prompt::text("Write it down.").with_uuid(id);
+        session.prompt(prompt).result().await.unwrap();
+    }
+    let note = work.join("note.txt");
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), "two");
+
+    let preview = session.preview_rewind(ids[1]).await.unwrap();
+    assert_eq!(preview.files_changed, [note.canonicalize().unwrap()]);
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), "two");
+    session.rewind_files(ids[1]).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), "one");
+    session.rewind_files(ids[0]).await.unwrap();
+    assert!(
+        !note.exists(),
+        "it was not there when the first prompt came"
+    );
+
+    let unknown = session.rewind_files(Uuid::from_random([3; 16])).await;
+    assert!(
+        matches!(unknown, Err(RewindFilesError::Rewind(_))),
+        "{unknown:?}"
+    );
+    let without = model.agent().build().unwrap().session();
+    let refused = without.rewind_files(ids[0]).await;
+    assert!(
+        matches!(refused, Err(RewindFilesError::NotKept)),
+        "{refused:?}"
+    );
 }

@@ -1,4 +1,4 @@
-//! Files before they are changed: kept while a session runs, put back when the SDK asks for it.
+//! Files before they are changed: kept while a session runs, as its engine asks for it, and put back.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,32 +9,45 @@ use serde_json::{Value, json};
 use windlass_core::Uuid;
 use windlass_engine::machine::{Checkpoint, Checkpointed};
 
-use super::launch::Launch;
-use crate::{
-    checkpoints::{CheckpointError, FileCheckpoints, Rewind},
-    files::resolve,
-    store::ConfigDir,
-};
+use super::{CheckpointError, FileCheckpoints, Rewind, RewindError};
+use crate::{files::resolve, store::ConfigDir};
 
-/// The checkpoints of the session that runs.
-pub(super) struct Checkpoints {
+/// The checkpoints of the session that runs. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionCheckpoints {
     config: ConfigDir,
     cwd: Arc<Path>,
     /// None before they are opened.
     files: Arc<Mutex<Option<FileCheckpoints>>>,
 }
 
-impl Checkpoints {
-    pub(super) fn new(launch: &Launch) -> Self {
+/// Why files were not taken back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewindFilesError {
+    /// The agent keeps no checkpoints.
+    #[error("no file checkpoints are kept: build the agent with `file_checkpoints(true)`")]
+    NotKept,
+    /// The checkpoints cannot be used: no session has begun yet, or a file of theirs cannot be read.
+    #[error("{0}")]
+    Unusable(String),
+    /// There is no way back to this message.
+    #[error(transparent)]
+    Rewind(#[from] RewindError),
+}
+
+impl SessionCheckpoints {
+    /// Below the person's folder, for sessions that work in this directory.
+    pub(crate) fn new(config: ConfigDir, cwd: impl Into<Arc<Path>>) -> Self {
         Self {
-            config: launch.config.clone(),
-            cwd: launch.directory().into(),
+            config,
+            cwd: cwd.into(),
             files: Arc::default(),
         }
     }
 
     /// Does what the engine asks for.
-    pub(super) async fn perform(&self, asked: Checkpoint) -> Result<Checkpointed, String> {
+    pub(crate) async fn perform(&self, asked: Checkpoint) -> Result<Checkpointed, String> {
         let cwd = Arc::clone(&self.cwd);
         match asked {
             Checkpoint::Open {
@@ -77,24 +90,31 @@ impl Checkpoints {
                 };
                 self.with(keep).await.map(Checkpointed::Line)
             }
-            Checkpoint::Rewind { message, dry_run } => self.rewind(&message, dry_run).await,
+            Checkpoint::Rewind { message, dry_run } => {
+                let unknown = || "No file checkpoint found for this message.".to_owned();
+                let message = Uuid::parse(&message).ok_or_else(unknown)?;
+                let rewound = self.rewind(message, dry_run).await;
+                let rewound = rewound.map_err(|error| error.to_string())?;
+                Ok(Checkpointed::Rewound(told(&rewound, dry_run)))
+            }
             _ => Err("this host keeps no such checkpoint".to_owned()),
         }
     }
 
     /// Takes the files back to what they were when a prompt came, or says what that would change.
-    async fn rewind(&self, message: &str, dry_run: bool) -> Result<Checkpointed, String> {
-        let unknown = || "No file checkpoint found for this message.".to_owned();
-        let message = Uuid::parse(message).ok_or_else(unknown)?;
+    pub(crate) async fn rewind(
+        &self,
+        message: Uuid,
+        dry_run: bool,
+    ) -> Result<Rewind, RewindFilesError> {
         let rewind = move |files: &mut FileCheckpoints| {
             Ok(match dry_run {
                 true => files.preview(message),
                 false => files.rewind(message),
             })
         };
-        let rewound = self.with(rewind).await?;
-        let rewound = rewound.map_err(|error| error.to_string())?;
-        Ok(Checkpointed::Rewound(told(&rewound, dry_run)))
+        let rewound = self.with(rewind).await;
+        Ok(rewound.map_err(RewindFilesError::Unusable)??)
     }
 
     /// Reading and writing files is nothing for the driver's task.

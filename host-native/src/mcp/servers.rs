@@ -1,4 +1,4 @@
-//! MCP servers: connected to, listened to, called.
+//! The MCP servers of an engine that are programs: connected to, listened to, called.
 
 use std::{
     collections::BTreeMap,
@@ -16,16 +16,20 @@ use windlass_engine::machine::{
     ConnectRequest, ConnectionId, Input, Offer, Question, ServerEvent, ServerTool,
 };
 
-use super::launch::Launch;
+use super::{Connection, StdioServer};
 use crate::{
     credentials::{self, Credentials},
     host::RunTool as _,
-    mcp::{Connection, StdioServer},
     redact::Redactor,
 };
 
+/// The configuration that stands for a server that the program has described itself ([`Servers::with_named`]).
+const NAMED: &str = r#"{"type":"stdio"}"#;
+
 /// The connections of an engine to MCP servers.
-pub(super) struct Servers {
+pub(crate) struct Servers {
+    /// Servers that the program has described itself.
+    named: BTreeMap<String, StdioServer>,
     /// Where programs are started, if not where this one was.
     cwd: Option<PathBuf>,
     /// The keys of model servers.
@@ -49,14 +53,52 @@ enum Entry {
 }
 
 impl Servers {
-    pub(super) fn new(launch: &Launch, inputs: mpsc::UnboundedSender<Input>) -> Self {
+    /// Connections to programs that are started in a directory, or where this one was; what they say of their own accord goes
+    /// to the engine.
+    pub(crate) fn new(cwd: Option<PathBuf>, inputs: mpsc::UnboundedSender<Input>) -> Self {
         Self {
-            cwd: launch.cwd.clone(),
-            keys: launch.keys.clone(),
-            redactor: launch.redactor(),
+            named: BTreeMap::new(),
+            cwd,
+            keys: Credentials::default(),
+            redactor: Redactor::default(),
             inputs,
             all: Mutex::default(),
         }
+    }
+
+    /// With these keys, for servers whose configuration may name them.
+    pub(crate) fn with_keys(mut self, keys: Credentials) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// Taking keys out of what servers say.
+    pub(crate) fn redacting(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    /// With servers that are described already. The engine is told of them as [`configurations`](Self::configurations) says.
+    pub(crate) fn with_named(mut self, servers: &[StdioServer]) -> Self {
+        let named = servers.iter().map(|it| (it.name().to_owned(), it.clone()));
+        self.named.extend(named);
+        self
+    }
+
+    /// What the engine is told of the servers that are described already.
+    pub(crate) fn configurations(&self) -> BTreeMap<String, RawJson> {
+        let names = self.named.keys().cloned();
+        names.map(|name| (name, named())).collect()
+    }
+
+    /// Whether a request is about one of those.
+    pub(crate) fn is_named(&self, request: &ConnectRequest) -> bool {
+        self.named(request).is_some()
+    }
+
+    fn named(&self, request: &ConnectRequest) -> Option<&StdioServer> {
+        let server = self.named.get(&request.name)?;
+        (request.config == named()).then_some(server)
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<ConnectionId, Entry>> {
@@ -65,7 +107,7 @@ impl Servers {
     }
 
     /// Starts a server and asks what tools it has.
-    pub(super) async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
+    pub(crate) async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
         let number = request.connection;
         let server = self.server(&request)?;
         let given_up = CancellationToken::new();
@@ -100,6 +142,9 @@ impl Servers {
 
     /// The program that a configuration describes.
     fn server(&self, request: &ConnectRequest) -> Result<StdioServer, String> {
+        if let Some(server) = self.named(request) {
+            return Ok(server.clone());
+        }
         #[derive(Deserialize)]
         struct Kind {
             #[serde(rename = "type", default)]
@@ -142,7 +187,7 @@ impl Servers {
     }
 
     /// A server that has ended since anybody asked.
-    pub(super) fn newly_closed(&self) -> Option<Input> {
+    pub(crate) fn newly_closed(&self) -> Option<Input> {
         let mut all = self.all();
         all.iter_mut().find_map(|(number, entry)| match entry {
             Entry::Connected {
@@ -165,7 +210,7 @@ impl Servers {
     }
 
     /// Calls a tool. A server that was let go says why it does not answer.
-    pub(super) fn call(
+    pub(crate) fn call(
         &self,
         id: EffectId,
         call: ServerTool,
@@ -181,7 +226,7 @@ impl Servers {
     }
 
     /// Asks a server past the model.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &self,
         number: ConnectionId,
         question: Question,
@@ -202,7 +247,7 @@ impl Servers {
     }
 
     /// Ends a connection. Its calls fail, those that come later too; nobody waits for its end.
-    pub(super) fn disconnect(&self, number: ConnectionId) {
+    pub(crate) fn disconnect(&self, number: ConnectionId) {
         match self.all().get_mut(&number) {
             Some(Entry::Connecting(given_up)) => given_up.cancel(),
             Some(Entry::Connected {
@@ -220,7 +265,7 @@ impl Servers {
     }
 
     /// Ends programs and waits until they have ended.
-    pub(super) async fn close(&self, numbers: &[ConnectionId]) {
+    pub(crate) async fn close(&self, numbers: &[ConnectionId]) {
         let closing: Vec<Connection> = {
             let mut all = self.all();
             let gone = numbers.iter().filter_map(|number| all.remove(number));
@@ -245,4 +290,9 @@ impl Servers {
             .map(|connection| async move { connection.close().await });
         futures_util::future::join_all(closing).await;
     }
+}
+
+fn named() -> RawJson {
+    // A literal, which is JSON.
+    RawJson::parse(NAMED).unwrap_or_else(|_| RawJson::empty_object())
 }

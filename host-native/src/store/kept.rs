@@ -1,4 +1,4 @@
-//! Sessions in their store.
+//! What an engine asks of the store of its sessions.
 
 use windlass_core::SessionId;
 use windlass_engine::{
@@ -7,18 +7,18 @@ use windlass_engine::{
     transcript::{SavedSession, Which},
 };
 
-use crate::store::SharedStore;
+use super::SharedStore;
 
 /// Where the sessions of an engine are kept.
-pub(super) struct Kept(SharedStore);
+pub(crate) struct Kept(SharedStore);
 
 impl Kept {
-    pub(super) fn new(store: SharedStore) -> Self {
+    pub(crate) fn new(store: SharedStore) -> Self {
         Self(store)
     }
 
     /// Reads a session that goes on, in words for the person where it cannot be.
-    pub(super) async fn load(
+    pub(crate) async fn load(
         &self,
         which: &Which,
         exclusive: bool,
@@ -36,13 +36,13 @@ impl Kept {
         loaded.map_err(|error| error.to_string())
     }
 
-    pub(super) async fn create(&self, session: SessionId) -> Result<Lease, String> {
+    pub(crate) async fn create(&self, session: SessionId) -> Result<Lease, String> {
         let lease = self.0.create(session).await;
         lease.map_err(|error| error.to_string())
     }
 
     /// Appends each group in one step: where it stands now, or why it does not.
-    pub(super) async fn append(
+    pub(crate) async fn append(
         &self,
         lease: &Lease,
         groups: &[LineGroup],
@@ -62,7 +62,7 @@ impl Kept {
     }
 
     /// Keeps a document about an agent; the place of the agent's transcript.
-    pub(super) async fn keep(
+    pub(crate) async fn keep(
         &self,
         lease: &Lease,
         agent: &str,
@@ -74,7 +74,7 @@ impl Kept {
             .map_err(|error| error.to_string())
     }
 
-    pub(super) fn release(&self, lease: &Lease) {
+    pub(crate) fn release(&self, lease: &Lease) {
         self.0.release(lease);
     }
 }

@@ -1,0 +1,283 @@
+//! Performs what the engine of a session asks for, and tells the runs of the session why it ends.
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    sync::{Arc, Mutex, PoisonError},
+    task::Poll,
+};
+
+use futures_util::{Stream, stream};
+use tokio::sync::{mpsc, watch};
+use windlass_core::{
+    EffectId, Host as _, Message, Millis, Now, RawJson, SessionId,
+    effect::{Answer, Effect as SessionEffect},
+    host::CancelSignal,
+};
+use windlass_engine::{
+    machine::{
+        ConfigNumber, ConnectRequest, ConnectionId, Effect, EngineHost, Fault, Input, Offer,
+        Outcome, ServerTool, Topic,
+    },
+    protocol::reply::ReplyError,
+    store::Lease,
+};
+
+#[cfg(not(all(unix, feature = "mcp")))]
+use super::no_servers::Servers;
+use super::{Agent, JournalSink, prompt_queue::PromptQueue, run::RunError};
+#[cfg(all(unix, feature = "mcp"))]
+use crate::mcp::Servers;
+use crate::{
+    checkpoints::SessionCheckpoints,
+    host::{MessageSink, NativeHost},
+    store::Kept,
+    worktree::WorktreesToRemove,
+};
+
+/// What a host has no way to do for a program that never asks for it.
+const NOT_ASKED: &str = "a program does not ask this of its engine";
+
+/// The host of the engine of one session.
+pub(super) struct AgentHost {
+    native: NativeHost,
+    queue: Arc<PromptQueue>,
+    /// Where the id of the session becomes known.
+    known: watch::Sender<Option<SessionId>>,
+    /// None: nothing is kept.
+    kept: Option<Kept>,
+    checkpoints: Option<SessionCheckpoints>,
+    servers: Servers,
+    worktrees: WorktreesToRemove,
+    record: Option<Arc<super::RecordTo>>,
+    journal: Mutex<Option<JournalSink>>,
+    /// Where the engine hears of what happens here.
+    events: mpsc::UnboundedSender<Input>,
+}
+
+impl AgentHost {
+    pub(super) fn new(
+        agent: &Agent,
+        queue: Arc<PromptQueue>,
+        checkpoints: Option<SessionCheckpoints>,
+        known: watch::Sender<Option<SessionId>>,
+        events: mpsc::UnboundedSender<Input>,
+    ) -> Self {
+        let worktrees = WorktreesToRemove::default();
+        let sink = Arc::clone(&queue);
+        let native = agent.host_for(MessageSink::new(move |message| {
+            let queue = Arc::clone(&sink);
+            async move { queue.deliver(message).await }
+        }));
+        let parts = &agent.parts;
+        #[cfg(all(unix, feature = "mcp"))]
+        let servers = Servers::new(
+            Some(parts.spec.environment.cwd.as_str().into()),
+            events.clone(),
+        )
+        .with_named(&parts.processes);
+        #[cfg(not(all(unix, feature = "mcp")))]
+        let servers = Servers;
+        Self {
+            native: native.with_worktrees(worktrees.made()),
+            queue,
+            known,
+            kept: parts.store.clone().map(Kept::new),
+            checkpoints,
+            servers,
+            worktrees,
+            record: parts.record.clone(),
+            journal: Mutex::default(),
+            events,
+        }
+    }
+
+    /// The servers that the program has described, as the engine is told of them.
+    pub(super) fn server_configurations(&self) -> BTreeMap<String, RawJson> {
+        self.servers.configurations()
+    }
+
+    /// Everything that the engine is told but for the outcomes of its effects.
+    pub(super) fn inputs<'h>(
+        &'h self,
+        mut arriving: mpsc::UnboundedReceiver<Input>,
+        mut events: mpsc::UnboundedReceiver<Input>,
+    ) -> impl Stream<Item = Input> + 'h {
+        let mut has_ended = false;
+        stream::poll_fn(move |cx| {
+            if let Some(closed) = self.servers.newly_closed() {
+                return Poll::Ready(Some(closed));
+            }
+            if let Poll::Ready(Some(event)) = events.poll_recv(cx) {
+                return Poll::Ready(Some(event));
+            }
+            if has_ended {
+                return Poll::Pending;
+            }
+            match arriving.poll_recv(cx) {
+                // Nobody can say anything any more.
+                Poll::Ready(None) => {
+                    has_ended = true;
+                    Poll::Ready(Some(Input::InputEnded))
+                }
+                input => input,
+            }
+        })
+    }
+
+    /// Nothing is answered any more: every run hears why, and the engine ends.
+    fn give_up(&self, reason: RunError) {
+        self.queue.close(reason);
+        // This host holds the other end for as long as there is an engine.
+        let _ = self.events.send(Input::Stop);
+    }
+
+    /// Connects to a server. One that the program has described itself is not gone without.
+    async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
+        let server = request.name.clone();
+        let is_required = self.servers.is_named(&request);
+        let connected = self.servers.connect(request).await;
+        if let (Err(reason), true) = (&connected, is_required) {
+            let reason = reason.clone();
+            self.give_up(RunError::McpServer { server, reason });
+        }
+        connected
+    }
+
+    async fn perform(&self, effect: Effect) -> Outcome {
+        let nothing_kept = || "nothing is kept of this session".to_owned();
+        match effect {
+            Effect::Load { which, exclusive } => Outcome::Loaded(match &self.kept {
+                Some(kept) => kept.load(&which, exclusive).await,
+                None => Err(nothing_kept()),
+            }),
+            Effect::Create(session) => Outcome::Leased(match &self.kept {
+                Some(kept) => kept.create(session).await,
+                None => Err(nothing_kept()),
+            }),
+            Effect::Append(lease, groups) => Outcome::Appended(match &self.kept {
+                Some(kept) => kept.append(&lease, &groups).await,
+                None => groups.iter().map(|_| Err(nothing_kept())).collect(),
+            }),
+            Effect::Keep {
+                lease,
+                agent,
+                name,
+                document,
+            } => Outcome::Kept(match &self.kept {
+                Some(kept) => kept.keep(&lease, &agent, &name, &document).await,
+                None => Err(nothing_kept()),
+            }),
+            Effect::Connect(request) => Outcome::Connected(self.connect(*request).await),
+            Effect::Ask(connection, question) => {
+                Outcome::Asked(self.servers.ask(connection, question).await)
+            }
+            Effect::CloseServers(connections) => {
+                self.servers.close(&connections).await;
+                Outcome::Finished
+            }
+            Effect::ListWorktrees => Outcome::Worktrees(self.worktrees.list().await),
+            Effect::RemoveWorktrees => {
+                self.worktrees.remove().await;
+                Outcome::Finished
+            }
+            // Programs read what is written in the background from messages.
+            Effect::KeepOutput(..) => Outcome::OutputFile(None),
+            Effect::Configure(_) => Outcome::Configured(Err(NOT_ASKED.to_owned())),
+            Effect::Checkpoint(checkpoint) => Outcome::Checkpointed(match &self.checkpoints {
+                Some(checkpoints) => checkpoints.perform(checkpoint).await,
+                None => Err(NOT_ASKED.to_owned()),
+            }),
+            Effect::WritePermissions(_) | Effect::WriteSettings(..) => {
+                Outcome::Written(Err(NOT_ASKED.to_owned()))
+            }
+            Effect::Look(_) => Outcome::Looked(Err(ReplyError::new(NOT_ASKED))),
+            // What a later engine asks for is not done here.
+            _ => Outcome::Finished,
+        }
+    }
+}
+
+impl EngineHost for AgentHost {
+    fn now(&self) -> Now {
+        self.native.now()
+    }
+
+    fn sleep(&self, until: Millis) -> impl Future<Output = ()> {
+        self.native.sleep(until)
+    }
+
+    fn session_effect(
+        &self,
+        _config: ConfigNumber,
+        id: EffectId,
+        effect: SessionEffect,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        self.native.perform(id, effect, cancel)
+    }
+
+    fn server_tool(
+        &self,
+        id: EffectId,
+        call: ServerTool,
+        cancel: CancelSignal,
+    ) -> impl Stream<Item = Answer> {
+        self.servers.call(id, call, cancel)
+    }
+
+    async fn effect(&self, effect: Effect) -> Outcome {
+        self.perform(effect).await
+    }
+
+    async fn message(&self, message: Message) {
+        self.native.message(message).await;
+    }
+
+    fn opened(&self, session: SessionId) {
+        // Nobody need want to know it.
+        let _ = self.known.send(Some(session));
+    }
+
+    fn fault(&self, fault: Fault) {
+        self.give_up(match fault {
+            Fault::NotOpened(reason) => RunError::NotResumed { reason },
+            Fault::Panicked(text) => RunError::Panicked { text },
+            Fault::Host(error) => RunError::Host(error),
+            fault => RunError::NotResumed {
+                reason: fault.to_string(),
+            },
+        });
+    }
+
+    fn journal(&self, session: SessionId, line: &str) {
+        let Some(record) = &self.record else { return };
+        // A panic of the sink leaves it as it is.
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.get_or_insert_with(|| record(session))(line);
+    }
+
+    fn release(&self, lease: &Lease) {
+        if let Some(kept) = &self.kept {
+            kept.release(lease);
+        }
+    }
+
+    fn disconnect(&self, connection: ConnectionId) {
+        self.servers.disconnect(connection);
+    }
+
+    // What follows is for engines that speak in lines, or for a person who reads them.
+
+    async fn room(&self) {}
+
+    fn line(&self, _: String) {}
+
+    fn warning(&self, _: &str) {}
+
+    fn refusal(&self, _: &str) {}
+
+    fn note(&self, _: Topic, _: &str) {}
+
+    fn forget(&self, _: ConfigNumber) {}
+}
