@@ -5,6 +5,7 @@ mod chromium;
 mod facts;
 mod native;
 mod node;
+mod pages;
 
 use std::{fs, io::Write as _, path::Path};
 
