@@ -6,7 +6,7 @@ use windlass_shell::{CommandWord, SimpleCommand};
 
 use super::{
     CommandLine, Part,
-    files::{FileCommand, FileUse, base_of},
+    files::{FileCommand, FileUse},
 };
 use crate::{
     permission::{
@@ -88,7 +88,7 @@ impl CommandLine {
             if part.command.words.is_empty() {
                 continue;
             }
-            match may_run(part, rules, standing, facts, &self.directory)? {
+            match may_run(part, rules, standing, facts)? {
                 Leave::Rule(rule) => remember(&mut named, rule),
                 Leave::Mode => has_reason = true,
                 Leave::Harmless => {}
@@ -118,13 +118,12 @@ fn may_run<'r>(
     rules: &[&'r Rule],
     standing: &Standing<'_>,
     facts: &[PathFact],
-    directory: &str,
 ) -> Option<Leave<'r>> {
     part.command.words.first()?;
     // In another folder a relative program is another program.
-    let base = base_of(&part.command.folder, directory);
-    let moved = base.is_none_or(|base| lexical("/", &base) != standing.environment.cwd);
-    let is_certain = !(moved && is_of_the_folder(&part.command));
+    let base = part.base.as_deref();
+    let has_moved = || base.is_none_or(|base| lexical("/", base) != standing.environment.cwd);
+    let is_certain = !(is_of_the_folder(&part.command) && has_moved());
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));
     }

@@ -58,10 +58,8 @@ impl Files {
     }
 }
 
-/// The files of a command of a line that begins in this directory.
-pub(super) fn files_of(command: &SimpleCommand, cwd: &str) -> Files {
-    let base = base_of(&command.folder, cwd);
-    let base = base.as_deref();
+/// The files of a command whose relative paths start here.
+pub(super) fn files_of(command: &SimpleCommand, base: Option<&str>) -> Files {
     let redirections = command.redirections.iter().map(|redirection| {
         let access = match redirection.direction {
             Direction::In => Access::Read,

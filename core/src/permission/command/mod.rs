@@ -117,6 +117,8 @@ fn without_folders_where_moved(
 #[derive(Debug, Clone)]
 struct Part {
     command: SimpleCommand,
+    /// What its relative paths start from ([`base_of`]); none when it cannot be told.
+    base: Option<String>,
     spelled: Spelled,
     files: Files,
     /// What its program makes beside the files that it is given ([`made_names`]).
@@ -127,9 +129,11 @@ impl Part {
     fn of(command: SimpleCommand, directory: &str) -> Self {
         let words = command.words.iter().skip(1);
         let arguments: Vec<&str> = words.map(CommandWord::text).collect();
+        let base = base_of(&command.folder, directory);
         Self {
             spelled: Spelled::of(&command),
-            files: files_of(&command, directory),
+            files: files_of(&command, base.as_deref()),
+            base,
             made: made_names(command.program().unwrap_or_default(), &arguments),
             command,
         }
@@ -236,10 +240,7 @@ impl CommandLine {
     pub(super) fn has_too_many_names(&self) -> bool {
         let texts = self.parts.iter().flat_map(|part| {
             let command = &part.command;
-            let directories = match base_of(&command.folder, &self.directory) {
-                Some(_) => 1,
-                None => self.bases.len(),
-            };
+            let directories = self.bases_of(part).len();
             let targets = command.redirections.iter().map(|it| &it.target);
             let words = command.words.iter().chain(targets);
             words.map(move |word| (word.text(), directories))

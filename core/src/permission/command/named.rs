@@ -89,8 +89,12 @@ impl<'a> Argument<'a> {
     /// between these and `<>;|?#{}[]`, between `..`, what may be attached to an option of one character (`-ofile`, `-#ofile`), and what git means
     /// by `:/name` and `:(top)name`.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        let is_odd = has_odd_parts(self.text);
-        (self.candidates()).filter(move |name| may_be_opened(name, is_odd))
+        let only = is_one_name(self.text).then_some(self.text);
+        let several = only.is_none().then(|| {
+            let is_odd = has_odd_parts(self.text);
+            (self.candidates()).filter(move |name| may_be_opened(name, is_odd))
+        });
+        only.into_iter().chain(several.into_iter().flatten())
     }
 
     fn candidates(&self) -> impl Iterator<Item = &'a str> + use<'a> {
@@ -136,6 +140,17 @@ impl<'a> Argument<'a> {
 pub(super) fn have_too_many_names<'a>(
     texts: impl Iterator<Item = (&'a str, usize)> + Clone,
 ) -> bool {
+    if texts.clone().any(|(text, _)| hides_a_name(text)) {
+        return true;
+    }
+    let at_most = texts.clone().map(|(text, directories)| {
+        let of_each = (text.len() + COST).saturating_mul(directories);
+        most_candidates(text).saturating_mul(of_each)
+    });
+    // What it takes to count them is saved for the lines that people write.
+    if at_most.fold(0, usize::saturating_add) <= MOST_NAMES {
+        return false;
+    }
     let bytes: usize = texts.clone().map(|(text, _)| text.len()).sum();
     let mut left = MOST_NAMES + COST_OF_BYTE * bytes;
     for (text, directories) in texts {
@@ -145,9 +160,6 @@ pub(super) fn have_too_many_names<'a>(
             };
             left = rest;
             continue;
-        }
-        if hides_a_name(text) {
-            return true;
         }
         let argument = Argument {
             text,
@@ -173,7 +185,17 @@ pub(super) fn have_too_many_names<'a>(
 /// Whether a text can be the name of nothing but itself: most words of most lines are, and nothing has to be looked for in them.
 fn is_one_name(text: &str) -> bool {
     let is_plain = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'/');
-    text.len() <= LONGEST_COMPONENT && !text.starts_with('-') && text.bytes().all(is_plain)
+    (1..=LONGEST_COMPONENT).contains(&text.len())
+        && !text.starts_with('-')
+        && text.bytes().all(is_plain)
+}
+
+/// As many candidates as a text of this length has at most: itself, and fewer than nine for each byte.
+fn most_candidates(text: &str) -> usize {
+    match is_one_name(text) {
+        true => 1,
+        false => 9 * (text.len() + 1),
+    }
 }
 
 /// Whether a text is the address of a file in which characters are written as numbers (`file:///a%2Eb`), or that stands for several,
@@ -182,11 +204,14 @@ fn hides_a_name(text: &str) -> bool {
     if text.starts_with(":(") && text.contains("icase") {
         return true;
     }
-    let scheme = text.match_indices(":/").any(|(at, _)| {
+    text.contains(['%', '{', '[']) && is_address_of_a_file(text)
+}
+
+fn is_address_of_a_file(text: &str) -> bool {
+    text.match_indices(":/").any(|(at, _)| {
         let begin = at.checked_sub(4).and_then(|begin| text.get(begin..at));
         begin.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"))
-    });
-    scheme && text.contains(['%', '{', '['])
+    })
 }
 
 /// Whether names in a text may be shorter than they look: git takes `.`, `..` and empty names out before it looks.

@@ -10,7 +10,7 @@ use windlass_shell::{CommandWord, Direction, Folder, SimpleCommand};
 
 use super::{
     CommandLine, Part,
-    files::{base_of, leaves_files_alone},
+    files::leaves_files_alone,
     invocation::{Invocation, may_change},
     named::Argument,
 };
@@ -119,8 +119,8 @@ impl CommandLine {
         let arguments: Vec<&str> = words.iter().map(CommandWord::text).collect();
         let invocation = Invocation::of(program, &arguments);
         let home = standing.environment.home.as_deref();
-        let bases: Vec<String> = (self.bases(&command.folder).into_iter())
-            .map(|base| from_home(&base, home).unwrap_or(base))
+        let bases: Vec<Cow<'_, str>> = (self.bases_of(part).iter())
+            .map(|base| from_home(base, home).map_or(Cow::Borrowed(base.as_str()), Cow::Owned))
             .collect();
         let mut look = |text: &str, role: &Role<'_>| {
             let argument = Argument {
@@ -159,11 +159,11 @@ impl CommandLine {
     }
 
     /// The directories in which a command may run: where it is not known, those that the line may have led to.
-    fn bases(&self, folder: &Folder) -> Vec<String> {
-        if let Some(base) = base_of(folder, &self.directory) {
-            return alloc::vec![base];
+    pub(super) fn bases_of<'a>(&'a self, part: &'a Part) -> &'a [String] {
+        match &part.base {
+            Some(base) => core::slice::from_ref(base),
+            None => &self.bases,
         }
-        self.bases.clone()
     }
 }
 
