@@ -41,8 +41,8 @@ impl Engine {
             telling.waiting.insert(*id, own.min(limit));
         }
         self.telling = Some(telling);
+        let in_lines = self.asks_in_lines();
         for (id, call) in calls {
-            let in_lines = self.asks_in_lines();
             match self.prepared.as_ref() {
                 Some(prepared) if !in_lines || prepared.config.commands.contains(&call.hook) => {
                     let number = prepared.config.number;

@@ -1,6 +1,9 @@
 //! What an engine is told of the session that it begins: everything, since the program has nothing more to say.
 
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use windlass_core::{SessionId, Uuid};
 use windlass_engine::{
@@ -97,9 +100,9 @@ impl Parts {
             is_trusted: project.is_trusted,
             runs_programs: project.runs_programs,
             variables: self.variables.clone(),
-            commands: std::collections::BTreeSet::new(),
-            project_servers: std::collections::BTreeMap::new(),
-            given_servers: std::collections::BTreeMap::new(),
+            commands: BTreeSet::new(),
+            project_servers: BTreeMap::new(),
+            given_servers: BTreeMap::new(),
             warnings: Vec::new(),
         }
     }
