@@ -94,6 +94,7 @@ pub mod checkpoints;
 pub mod child;
 mod config_dir;
 pub mod credentials;
+mod effects;
 #[cfg(feature = "engine")]
 pub mod engine;
 pub mod files;

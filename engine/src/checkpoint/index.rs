@@ -23,6 +23,11 @@ pub enum Record {
         /// What it was.
         before: Before,
     },
+    /// A content that only the transcript names: what a file holds that no call has changed since the last message.
+    Content {
+        /// Its digest.
+        digest: String,
+    },
 }
 
 /// What a file was.
@@ -82,6 +87,7 @@ impl Index {
             Record::File { path, .. } => {
                 self.current.insert(path.clone());
             }
+            Record::Content { .. } => {}
         }
         self.records.push(record);
     }
@@ -103,7 +109,19 @@ impl Index {
     pub fn last_message(&self) -> Option<Uuid> {
         self.records.iter().rev().find_map(|record| match record {
             Record::Message { message } => Some(*message),
-            Record::File { .. } => None,
+            Record::File { .. } | Record::Content { .. } => None,
+        })
+    }
+
+    /// The digests of all contents that are kept.
+    pub fn contents(&self) -> impl Iterator<Item = &str> {
+        self.records.iter().filter_map(|record| match record {
+            Record::File {
+                before: Before::Content { digest, .. },
+                ..
+            }
+            | Record::Content { digest } => Some(digest.as_str()),
+            _ => None,
         })
     }
 
@@ -129,7 +147,7 @@ impl Index {
             .iter()
             .filter_map(|record| match record {
                 Record::File { path, before } => Some((path, before)),
-                Record::Message { .. } => None,
+                Record::Message { .. } | Record::Content { .. } => None,
             });
         Some(files.filter(|(path, _)| seen.insert(*path)).collect())
     }

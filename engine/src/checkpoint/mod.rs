@@ -2,9 +2,11 @@
 //! (Agent SDK reference, `enableFileCheckpointing`, `rewindFiles`).
 //!
 //! ```text
-//! <config dir>/file-history/<session id>/index.jsonl   which file was changed after which message
-//! <config dir>/file-history/<session id>/<sha256>      a content that was kept, under its digest
+//! file-history/index.jsonl   which file was changed after which message
+//! file-history/<sha256>      a content that was kept, under its digest
 //! ```
+//! These are names of documents of the session ([`Store::put`](crate::store::Store::put)). Where sessions are files, they lie in
+//! `<config dir>/file-history/<session id>/`.
 //!
 //! What is kept and what is not:
 //! - a file is kept before the first change after each user message, by those tools that change files one by one (Write,
@@ -34,7 +36,10 @@ pub use self::{
 /// The largest file that is kept.
 pub const MAX_KEPT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The file that says which file was changed after which message.
+/// What the names of all documents of checkpoints begin with.
+pub const DOCUMENTS: &str = "file-history/";
+
+/// The document that says which file was changed after which message, behind [`DOCUMENTS`].
 pub const INDEX: &str = "index.jsonl";
 
 /// The name under which a content is kept.

@@ -155,9 +155,9 @@ pub enum Effect {
     },
     /// Files before they are changed, and the way back. [`Outcome::Checkpointed`].
     Checkpoint(Checkpoint),
-    /// Keep what a command puts out in the background in a file beside the transcript of the session; the call that started
-    /// it. [`Outcome::OutputFile`].
-    KeepOutput(SessionId, String),
+    /// Keep what a command puts out in the background beside the transcript of the session; the call that started it.
+    /// [`Outcome::OutputFile`].
+    KeepOutput(Lease, String),
     /// Write changes of the permissions into the settings files that they are for. [`Outcome::Written`].
     WritePermissions(Vec<PermissionUpdate>),
     /// Write texts under their keys into a settings file. [`Outcome::Written`].
@@ -192,8 +192,8 @@ pub enum Outcome {
     Kept(Result<String, String>),
     /// What came of a checkpoint.
     Checkpointed(Result<Checkpointed, String>),
-    /// The file for what a command puts out, if there can be one.
-    OutputFile(Option<String>),
+    /// Where what a command puts out is kept, or why it is not.
+    OutputFile(Result<String, String>),
     /// The files that were written: whose they are, and where.
     Written(Result<Vec<(Destination, String)>, String>),
     /// What was seen.
@@ -234,6 +234,8 @@ pub enum Checkpoint {
     Open {
         /// The session.
         session: SessionId,
+        /// The right to write to it. None where nothing is kept of it: its checkpoints last as long as it runs.
+        lease: Option<Lease>,
         /// What it was forked from.
         forked_from: Option<SessionId>,
     },

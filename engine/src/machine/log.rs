@@ -85,6 +85,11 @@ impl TranscriptLog {
         self
     }
 
+    /// The right to write to the session.
+    pub(super) fn lease(&self) -> Lease {
+        self.lease.clone()
+    }
+
     /// Whether a prompt of this id was heard in the session before.
     pub(super) fn knows(&self, uuid: Uuid) -> bool {
         self.scribe.knows(uuid)

@@ -126,6 +126,7 @@ impl Engine {
         let forked_from = self.taken_up.as_ref().filter(|it| it.is_fork);
         let open = Checkpoint::Open {
             session: self.session_id,
+            lease: self.log.as_ref().map(TranscriptLog::lease),
             forked_from: forked_from.map(|it| it.saved.id),
         };
         self.effect(Effect::Checkpoint(open), Pending::OpenCheckpoints);

@@ -93,7 +93,7 @@ impl Engine {
             (Pending::Write(written, then), outcome) => self.written(written, then, outcome),
             (Pending::BeginCheckpoint, Outcome::Checkpointed(kept)) => self.checkpoint_begun(kept),
             (Pending::OutputFile(call), Outcome::OutputFile(file)) => {
-                self.output_files.extend(file.map(|file| (call, file)));
+                self.output_begun(call, file);
                 self.say_held();
             }
             (Pending::BeforeCall(id), Outcome::Checkpointed(kept)) => self.files_kept(id, kept),

@@ -274,15 +274,25 @@ impl Engine {
             Message::System(SystemMessage::TaskStarted(task)) => {
                 let task = task.clone();
                 self.hold(message);
-                match &task.tool_use_id {
-                    Some(call) if self.log.is_some() && is_command(&task) => {
-                        let keep = Effect::KeepOutput(self.session_id, call.clone());
+                match (&task.tool_use_id, &self.log) {
+                    (Some(call), Some(log)) if is_command(&task) => {
+                        let keep = Effect::KeepOutput(log.lease(), call.clone());
                         self.effect(keep, Pending::OutputFile(call.clone()));
                     }
                     _ => self.note_agent(&task, Then::Message),
                 }
             }
             _ => self.say(message),
+        }
+    }
+
+    /// What a command puts out in the background is kept there, or is not: its messages come all the same.
+    pub(super) fn output_begun(&mut self, call: String, file: Result<String, String>) {
+        match file {
+            Ok(file) => {
+                self.output_files.insert(call, file);
+            }
+            Err(reason) => self.note(Topic::Tools, || format!("the output of {call}: {reason}")),
         }
     }
 

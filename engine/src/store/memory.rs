@@ -159,6 +159,17 @@ impl SendStore for MemoryStore {
         Ok(())
     }
 
+    async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        if !is_document_name(name) {
+            return Err(StoreError::Name(name.to_owned()));
+        }
+        let mut sessions = self.sessions();
+        let kept = sessions.written(lease)?;
+        let document = kept.documents.entry(name.to_owned()).or_default();
+        document.extend_from_slice(bytes);
+        Ok(())
+    }
+
     async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let sessions = self.sessions();
         let kept = sessions.kept.get(&session);
@@ -197,5 +208,9 @@ impl SendStore for MemoryStore {
             None => format!("memory:{session}"),
             Some(agent) => format!("memory:{session}/{agent}"),
         }
+    }
+
+    fn document_place(&self, session: SessionId, name: &str) -> String {
+        format!("memory:{session}/{name}")
     }
 }

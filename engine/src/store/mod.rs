@@ -1,7 +1,7 @@
 //! What lasts beyond a process: the seam between sessions and wherever they are kept.
 //!
 //! A [`Store`] keeps transcripts: lines of JSON in their order, one transcript for each session and one for each of its
-//! subagents, a snapshot beside them, and small documents by name. It knows nothing of what the lines say. Files and memory
+//! subagents, a snapshot beside them, and documents by name. It knows nothing of what the lines say. Files and memory
 //! are stores here ([`MemoryStore`]; files are the native host's); a database, a key-value store or the storage of a browser
 //! can be one as well: nothing in the trait is a path.
 //!
@@ -80,6 +80,13 @@ pub trait Store {
     /// As [`append`](Self::append).
     async fn put(&self, lease: &Lease, name: &str, document: &[u8]) -> Result<(), StoreError>;
 
+    /// Adds to the end of a document, which begins with this where none is kept under the name. What is added is safe when this
+    /// returns, as lines are; when it fails, none of it counts as added.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
+
     /// Reads a document; none where none is kept under this name.
     ///
     /// # Errors
@@ -101,6 +108,10 @@ pub trait Store {
     /// Where a person or another program finds a transcript, in this store's own words: the path of a file, an address. Hooks
     /// are told it (`transcript_path`).
     fn place(&self, session: SessionId, agent: Option<&str>) -> String;
+
+    /// Where a person or another program finds a document, in this store's own words. The model is told it of what commands put
+    /// out in the background (`output_file`).
+    fn document_place(&self, session: SessionId, name: &str) -> String;
 }
 
 /// The right to write to a session.

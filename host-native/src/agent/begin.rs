@@ -83,7 +83,7 @@ impl Parts {
         launch.session_seed = Some(seed);
         launch.last_hooks_ms = LAST_HOOKS_MS;
         launch.records = self.record.is_some();
-        launch.file_checkpoints = self.checkpoints.is_some();
+        launch.file_checkpoints = self.file_checkpoints;
         launch
     }
 

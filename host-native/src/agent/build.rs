@@ -106,7 +106,6 @@ impl AgentBuilder {
         }
         spec.check()?;
         let spec = Arc::new(spec);
-        let checkpoints = self.file_checkpoints.then(|| self.settings.folder());
         let project = surroundings.map(|it| Project {
             files: it.found.project,
             is_trusted: it.found.is_trusted,
@@ -117,7 +116,7 @@ impl AgentBuilder {
                 spec,
                 variables: self.variables,
                 project: project.unwrap_or_default(),
-                checkpoints,
+                file_checkpoints: self.file_checkpoints,
                 transport,
                 tools: Arc::new(tools),
                 hooks: Arc::new(self.hooks),

@@ -598,8 +598,8 @@ impl AgentBuilder {
     }
 
     /// Keeps what files hold before tools change them, so that [`Session::rewind_files`](super::Session::rewind_files) can take
-    /// them back (Agent SDK reference, option `enableFileCheckpointing`). They are kept below the person's folder
-    /// ([`config_dir`](Self::config_dir)). Default: false.
+    /// them back (Agent SDK reference, option `enableFileCheckpointing`). It is kept in the [`store`](Self::store), with the session;
+    /// without one, for as long as the session runs. Default: false.
     pub fn file_checkpoints(mut self, keep: bool) -> Self {
         self.file_checkpoints = keep;
         self

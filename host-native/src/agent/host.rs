@@ -23,15 +23,11 @@ use windlass_engine::{
     store::Lease,
 };
 
-#[cfg(not(all(unix, feature = "mcp")))]
-use super::no_servers::Servers;
 use super::{Agent, JournalSink, prompt_queue::PromptQueue, run::RunError};
-#[cfg(all(unix, feature = "mcp"))]
-use crate::mcp::Servers;
 use crate::{
     checkpoints::SessionCheckpoints,
+    effects::{CommonEffects, Servers},
     host::{MessageSink, NativeHost},
-    store::Kept,
     worktree::WorktreesToRemove,
 };
 
@@ -44,11 +40,7 @@ pub(super) struct AgentHost {
     queue: Arc<PromptQueue>,
     /// Where the id of the session becomes known.
     known: watch::Sender<Option<SessionId>>,
-    /// None: nothing is kept.
-    kept: Option<Kept>,
-    checkpoints: Option<SessionCheckpoints>,
-    servers: Servers,
-    worktrees: WorktreesToRemove,
+    common: CommonEffects,
     record: Option<Arc<super::RecordTo>>,
     journal: Mutex<Option<JournalSink>>,
     /// Where the engine hears of what happens here.
@@ -82,10 +74,7 @@ impl AgentHost {
             native: native.with_worktrees(worktrees.made()),
             queue,
             known,
-            kept: parts.store.clone().map(Kept::new),
-            checkpoints,
-            servers,
-            worktrees,
+            common: CommonEffects::new(parts.store.clone(), checkpoints, servers, worktrees),
             record: parts.record.clone(),
             journal: Mutex::default(),
             events,
@@ -94,7 +83,7 @@ impl AgentHost {
 
     /// The servers that the program has described, as the engine is told of them.
     pub(super) fn server_configurations(&self) -> BTreeMap<String, RawJson> {
-        self.servers.configurations()
+        self.common.servers.configurations()
     }
 
     /// Everything that the engine is told but for the outcomes of its effects.
@@ -105,7 +94,7 @@ impl AgentHost {
     ) -> impl Stream<Item = Input> + 'h {
         let mut has_ended = false;
         stream::poll_fn(move |cx| {
-            if let Some(closed) = self.servers.newly_closed() {
+            if let Some(closed) = self.common.servers.newly_closed() {
                 return Poll::Ready(Some(closed));
             }
             if let Poll::Ready(Some(event)) = events.poll_recv(cx) {
@@ -135,8 +124,8 @@ impl AgentHost {
     /// Connects to a server. One that the program has described itself is not gone without.
     async fn connect(&self, request: ConnectRequest) -> Result<Offer, String> {
         let server = request.name.clone();
-        let is_required = self.servers.is_named(&request);
-        let connected = self.servers.connect(request).await;
+        let is_required = self.common.servers.is_named(&request);
+        let connected = self.common.servers.connect(request).await;
         if let (Err(reason), true) = (&connected, is_required) {
             let reason = reason.clone();
             self.give_up(RunError::McpServer { server, reason });
@@ -145,55 +134,19 @@ impl AgentHost {
     }
 
     async fn perform(&self, effect: Effect) -> Outcome {
-        let nothing_kept = || "nothing is kept of this session".to_owned();
-        match effect {
-            Effect::Load { which, exclusive } => Outcome::Loaded(match &self.kept {
-                Some(kept) => kept.load(&which, exclusive).await,
-                None => Err(nothing_kept()),
-            }),
-            Effect::Create(session) => Outcome::Leased(match &self.kept {
-                Some(kept) => kept.create(session).await,
-                None => Err(nothing_kept()),
-            }),
-            Effect::Append(lease, groups) => Outcome::Appended(match &self.kept {
-                Some(kept) => kept.append(&lease, &groups).await,
-                None => groups.iter().map(|_| Err(nothing_kept())).collect(),
-            }),
-            Effect::Keep {
-                lease,
-                agent,
-                name,
-                document,
-            } => Outcome::Kept(match &self.kept {
-                Some(kept) => kept.keep(&lease, &agent, &name, &document).await,
-                None => Err(nothing_kept()),
-            }),
-            Effect::Connect(request) => Outcome::Connected(self.connect(*request).await),
-            Effect::Ask(connection, question) => {
-                Outcome::Asked(self.servers.ask(connection, question).await)
-            }
-            Effect::CloseServers(connections) => {
-                self.servers.close(&connections).await;
-                Outcome::Finished
-            }
-            Effect::ListWorktrees => Outcome::Worktrees(self.worktrees.list().await),
-            Effect::RemoveWorktrees => {
-                self.worktrees.remove().await;
-                Outcome::Finished
-            }
-            // Programs read what is written in the background from messages.
-            Effect::KeepOutput(..) => Outcome::OutputFile(None),
-            Effect::Configure(_) => Outcome::Configured(Err(NOT_ASKED.to_owned())),
-            Effect::Checkpoint(checkpoint) => Outcome::Checkpointed(match &self.checkpoints {
-                Some(checkpoints) => checkpoints.perform(checkpoint).await,
-                None => Err(NOT_ASKED.to_owned()),
-            }),
-            Effect::WritePermissions(_) | Effect::WriteSettings(..) => {
+        let effect = match effect {
+            Effect::Connect(request) => return Outcome::Connected(self.connect(*request).await),
+            effect => effect,
+        };
+        match self.common.perform(effect).await {
+            Ok(outcome) => outcome,
+            Err(Effect::Configure(_)) => Outcome::Configured(Err(NOT_ASKED.to_owned())),
+            Err(Effect::WritePermissions(_) | Effect::WriteSettings(..)) => {
                 Outcome::Written(Err(NOT_ASKED.to_owned()))
             }
-            Effect::Look(_) => Outcome::Looked(Err(ReplyError::new(NOT_ASKED))),
+            Err(Effect::Look(_)) => Outcome::Looked(Err(ReplyError::new(NOT_ASKED))),
             // What a later engine asks for is not done here.
-            _ => Outcome::Finished,
+            Err(_) => Outcome::Finished,
         }
     }
 }
@@ -214,7 +167,18 @@ impl EngineHost for AgentHost {
         effect: SessionEffect,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        self.native.perform(id, effect, cancel)
+        let call = match &effect {
+            SessionEffect::CallTool(call) => Some(call.tool_use_id.clone()),
+            _ => None,
+        };
+        let answers = self.native.perform(id, effect, cancel);
+        match call {
+            // What is not kept is in the messages all the same.
+            Some(call) => self
+                .common
+                .keeping_output(id.session, call, answers, |_| {}),
+            None => answers,
+        }
     }
 
     fn server_tool(
@@ -223,7 +187,7 @@ impl EngineHost for AgentHost {
         call: ServerTool,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        self.servers.call(id, call, cancel)
+        self.common.server_tool(id, call, cancel)
     }
 
     async fn effect(&self, effect: Effect) -> Outcome {
@@ -258,13 +222,11 @@ impl EngineHost for AgentHost {
     }
 
     fn release(&self, lease: &Lease) {
-        if let Some(kept) = &self.kept {
-            kept.release(lease);
-        }
+        self.common.release(lease);
     }
 
     fn disconnect(&self, connection: ConnectionId) {
-        self.servers.disconnect(connection);
+        self.common.disconnect(connection);
     }
 
     // What follows is for engines that speak in lines, or for a person who reads them.

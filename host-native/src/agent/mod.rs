@@ -34,8 +34,6 @@ mod host;
 mod input;
 mod mcp_server;
 mod nested;
-#[cfg(not(all(unix, feature = "mcp")))]
-mod no_servers;
 mod output;
 mod places;
 mod prompt_queue;
@@ -72,7 +70,7 @@ pub use self::{
 use crate::{
     host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport},
     sandbox::Lack,
-    store::{ConfigDir, SharedStore},
+    store::SharedStore,
 };
 
 /// Messages that may wait to be read before the loop waits too.
@@ -113,8 +111,8 @@ struct Parts {
     /// What settings add to the environment of programs.
     variables: settings::Variables,
     project: Project,
-    /// The person's folder, where what files held is kept before they are changed.
-    checkpoints: Option<ConfigDir>,
+    /// What files hold is kept before they are changed.
+    file_checkpoints: bool,
 }
 
 /// What the project brings along, where its files are read.

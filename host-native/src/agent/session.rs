@@ -59,8 +59,9 @@ impl Session {
         let queue = Arc::new(PromptQueue::new(inputs.downgrade(), on_message));
         let (known, is_known) = watch::channel(agent.parts.resumes.id(id));
         let cwd = &agent.parts.spec.environment.cwd;
-        let checkpoints = (agent.parts.checkpoints.clone())
-            .map(|config| SessionCheckpoints::new(config, Path::new(cwd)));
+        let store = agent.parts.store.clone();
+        let checkpoints =
+            (agent.parts.file_checkpoints).then(|| SessionCheckpoints::new(store, Path::new(cwd)));
         let driver = match Handle::try_current() {
             Ok(runtime) => {
                 let (events, of_host) = mpsc::unbounded_channel();

@@ -54,7 +54,7 @@ impl AgentBuilder {
         self
     }
 
-    /// The folder of the person's settings, skills and agents, and of what files held ([`file_checkpoints`](Self::file_checkpoints)).
+    /// The folder of the person's settings, skills and agents.
     /// Default: what `CLAUDE_CONFIG_DIR` names, else `~/.claude`.
     pub fn config_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.settings.config = Some(folder.into());

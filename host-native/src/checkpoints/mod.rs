@@ -1,8 +1,9 @@
-//! File checkpoints: what files held before a session changed them is kept in a folder of the session, and comes back from
+//! File checkpoints: what files held before a session changed them is kept as documents of the session, and comes back from
 //! there. What is kept of a file, and what the index says, stands in [`windlass_engine::checkpoint`].
 //!
 //! Links are never followed: neither when a file is kept nor when it is put back, in none of the parts of its path.
 
+mod documents;
 mod of_session;
 mod rewind;
 
@@ -10,7 +11,7 @@ mod rewind;
 mod tests;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
@@ -20,101 +21,111 @@ use windlass_core::{RawJson, Uuid};
 use windlass_engine::{
     TextPath,
     checkpoint::{Before, INDEX, Index, MAX_KEPT_BYTES, Record, digest, snapshot_line},
+    store::StoreError,
 };
 
+use self::documents::Documents;
 pub(crate) use self::of_session::SessionCheckpoints;
 pub use self::{
     of_session::RewindFilesError,
     rewind::{Rewind, RewindError},
 };
-use crate::{
-    config_dir::private_folder,
-    store::{LineFile, Readers, replace},
-    text_path::{lossy, text_path},
-};
+use crate::text_path::{lossy, text_path};
 
 /// The checkpoints of a session.
 #[derive(Debug)]
-pub struct FileCheckpoints {
-    folder: PathBuf,
+struct FileCheckpoints {
+    documents: Documents,
     index: Index,
+    /// The digests of what is kept.
+    contents: HashSet<String>,
 }
 
 /// A checkpoint that could not be made or read.
 #[derive(Debug, thiserror::Error)]
-#[error("the checkpoint of {}: {error}", path.display())]
-pub struct CheckpointError {
-    /// The file, or the folder of the checkpoints.
-    pub path: PathBuf,
-    /// What the operating system says.
-    #[source]
-    pub error: io::Error,
+enum CheckpointError {
+    /// A file cannot be looked at.
+    #[error("the checkpoint of {}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        #[source]
+        error: io::Error,
+    },
+    /// What is kept cannot be read or written.
+    #[error("the checkpoints of the session: {0}")]
+    Store(#[from] StoreError),
 }
 
 impl CheckpointError {
     fn new(path: &Path, error: io::Error) -> Self {
-        Self {
+        Self::File {
             path: path.to_path_buf(),
             error,
         }
     }
 }
 
+/// What a file is.
+enum Found {
+    Nothing,
+    Content(Vec<u8>, Option<u32>),
+    /// A link, a folder, a device, or more than is kept.
+    Other,
+}
+
 impl FileCheckpoints {
-    /// The checkpoints in a folder ([`ConfigDir::file_history`](crate::store::ConfigDir::file_history)): those of a
-    /// session that goes on are there already. Nothing is created before there is something to keep.
-    ///
-    /// # Errors
-    /// [`CheckpointError`] if the folder is there and cannot be read.
-    pub fn open(folder: impl Into<PathBuf>) -> Result<Self, CheckpointError> {
-        let folder = folder.into();
-        let path = folder.join(INDEX);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(CheckpointError::new(&path, error)),
-        };
+    /// The checkpoints of a session: those of one that goes on are there already. Nothing is written before there is something
+    /// to keep.
+    async fn open(documents: Documents) -> Result<Self, CheckpointError> {
+        let text = documents.get(INDEX).await?.unwrap_or_default();
+        if !text.is_empty() && !text.ends_with(b"\n") {
+            // Whoever wrote the last line was stopped. The next one begins behind a line end.
+            documents.extend(INDEX, b"\n").await?;
+        }
         let index = Index::parse(&text);
-        Ok(Self { folder, index })
+        Ok(Self {
+            contents: index.contents().map(ToOwned::to_owned).collect(),
+            documents,
+            index,
+        })
     }
 
     /// The checkpoints of a session that begins with those of another: a fork can be taken back as far as what it was forked
-    /// from. What is in the folder already stays.
-    ///
-    /// # Errors
-    /// [`CheckpointError`] if they cannot be copied.
-    pub fn forked(from: &Path, folder: impl Into<PathBuf>) -> Result<Self, CheckpointError> {
-        let folder = folder.into();
-        if from.is_dir() && !folder.exists() {
-            copy(from, &folder).map_err(|error| CheckpointError::new(from, error))?;
+    /// from. What is kept of it already stays.
+    async fn forked(from: &Documents, documents: Documents) -> Result<Self, CheckpointError> {
+        let text = match documents.get(INDEX).await? {
+            Some(_) => None,
+            None => from.get(INDEX).await?,
+        };
+        if let Some(text) = text {
+            for digest in Index::parse(&text).contents() {
+                if let Some(content) = from.get(digest).await? {
+                    documents.put(digest, &content).await?;
+                }
+            }
+            // The index comes last: what it names is there when it is.
+            documents.put(INDEX, &text).await?;
         }
-        Self::open(folder)
+        Self::open(documents).await
     }
 
-    /// The user message that is being answered; none before the first.
-    #[must_use]
-    pub fn message(&self) -> Option<Uuid> {
-        self.index.last_message()
-    }
-
-    /// A user message begins to be answered: what is changed from now on can be taken back to here.
-    ///
-    /// # Errors
-    /// [`CheckpointError`]. The message is then no place to go back to.
-    pub fn begin(&mut self, message: Uuid) -> Result<(), CheckpointError> {
+    /// A user message begins to be answered: what is changed from now on can be taken back to here. If that cannot be kept, the
+    /// message is no place to go back to.
+    async fn begin(&mut self, message: Uuid) -> Result<(), CheckpointError> {
         if self.index.last_message() == Some(message) {
             return Ok(());
         }
-        self.note(Record::Message { message })
+        self.note(Record::Message { message }).await
     }
 
     /// Keeps what a file holds. To be called before each change; only the first after a message does anything, and then it
-    /// is true.
-    ///
-    /// # Errors
-    /// [`CheckpointError`] if it cannot be kept. Whoever wants to be able to go back does not change it then.
-    pub fn before_change(&mut self, path: &Path) -> Result<bool, CheckpointError> {
-        let path = real_place(path).map_err(|error| CheckpointError::new(path, error))?;
+    /// is true. Whoever wants to be able to go back does not change a file that cannot be kept.
+    async fn before_change(&mut self, path: &Path) -> Result<bool, CheckpointError> {
+        let named = path.to_path_buf();
+        let real = blocking(move || real_place(&named)).await;
+        let path = real.map_err(|error| CheckpointError::new(path, error))?;
         if self.index.is_empty() {
             return Ok(false);
         }
@@ -122,22 +133,19 @@ impl FileCheckpoints {
         if self.index.has(&noted) {
             return Ok(false);
         }
-        let kept = self.keep(&path);
-        let before = kept.map_err(|error| CheckpointError::new(&path, error))?;
+        let (before, _) = self.keep(path).await?;
         self.note(Record::File {
             path: noted,
             before,
-        })?;
+        })
+        .await?;
         Ok(true)
     }
 
     /// What the transcript says of the message that is being answered; none before the first. `is_update` where a line was
     /// written already and another file has been kept since. Paths below `cwd` are relative to it.
-    ///
-    /// # Errors
-    /// [`CheckpointError`] if a file cannot be kept.
-    pub fn snapshot_line(
-        &self,
+    async fn snapshot_line(
+        &mut self,
         cwd: &Path,
         timestamp: &str,
         is_update: bool,
@@ -146,80 +154,101 @@ impl FileCheckpoints {
             return Ok(None);
         };
         let noted = self.index.at(message).into_iter().flatten();
-        let noted: BTreeMap<&TextPath, &Before> = noted.collect();
+        let noted: BTreeMap<TextPath, Before> = noted
+            .map(|(path, before)| (path.clone(), before.clone()))
+            .collect();
+        let known = self.index.files().into_iter();
+        let known: Vec<(TextPath, u32)> = known
+            .map(|(path, version)| (path.clone(), version))
+            .collect();
         let mut files = Vec::new();
-        for (path, version) in self.index.files() {
+        for (path, version) in known {
             // A file that was not changed since is what it was.
-            let before = match noted.get(path) {
-                Some(before) => (*before).clone(),
-                // Behind a link that has come since there is another file.
-                None if !is_real(path) => continue,
-                None => {
-                    let path = Path::new(path.as_str());
-                    let kept = self.keep(path);
-                    kept.map_err(|error| CheckpointError::new(path, error))?
-                }
+            let before = match noted.get(&path) {
+                Some(before) => Some(before.clone()),
+                None => self.keep_unchanged(&path).await?,
             };
-            files.push((path, version, before));
+            files.extend(before.map(|before| (path, version, before)));
         }
-        let files = (files.iter()).map(|(path, version, before)| (*path, *version, before));
+        let files = (files.iter()).map(|(path, version, before)| (path, *version, before));
         let line = snapshot_line(message, files, &lossy(cwd), timestamp, is_update);
-        line.map(Some).map_err(|error| {
-            CheckpointError::new(&self.folder, io::Error::other(error.to_string()))
-        })
+        line.map(Some)
+            .map_err(|error| CheckpointError::new(cwd, io::Error::other(error.to_string())))
     }
 
-    fn keep(&self, path: &Path) -> io::Result<Before> {
-        let meta = match fs::symlink_metadata(path) {
-            Ok(meta) => meta,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Before::Absent),
-            Err(error) => return Err(error),
+    /// Keeps what a file holds that was noted for an earlier message; none where it is behind a link that has come since.
+    async fn keep_unchanged(&mut self, path: &TextPath) -> Result<Option<Before>, CheckpointError> {
+        let named = path.clone();
+        let file = PathBuf::from(path.as_str());
+        let is_real = blocking(move || Ok(is_real(&named))).await;
+        if !is_real.map_err(|error| CheckpointError::new(&file, error))? {
+            return Ok(None);
+        }
+        let (before, is_new) = self.keep(file).await?;
+        if let Before::Content { digest, .. } = &before
+            && is_new
+        {
+            let digest = digest.clone();
+            self.note(Record::Content { digest }).await?;
+        }
+        Ok(Some(before))
+    }
+
+    /// What a file is, kept; whether that was not kept before.
+    async fn keep(&mut self, path: PathBuf) -> Result<(Before, bool), CheckpointError> {
+        let named = path.clone();
+        let found = blocking(move || found(&named)).await;
+        let found = found.map_err(|error| CheckpointError::new(&path, error))?;
+        let (content, mode) = match found {
+            Found::Nothing => return Ok((Before::Absent, false)),
+            Found::Other => return Ok((Before::NotKept, false)),
+            Found::Content(content, mode) => (content, mode),
         };
-        if !meta.is_file() {
-            return Ok(Before::NotKept);
-        }
-        let mut content = Vec::new();
-        let mut file = fs::File::open(path)?.take(MAX_KEPT_BYTES + 1);
-        file.read_to_end(&mut content)?;
-        if content.len() as u64 > MAX_KEPT_BYTES {
-            return Ok(Before::NotKept);
-        }
         let digest = digest(&content);
-        let kept = self.folder.join(&digest);
-        if !kept.is_file() {
-            private_folder(&self.folder)?;
-            replace(&kept, &content, Readers::Owner)?;
+        let is_new = !self.contents.contains(&digest);
+        if is_new {
+            self.documents.put(&digest, &content).await?;
+            self.contents.insert(digest.clone());
         }
-        let mode = mode_of(&meta);
-        Ok(Before::Content { digest, mode })
+        Ok((Before::Content { digest, mode }, is_new))
     }
 
-    fn note(&mut self, record: Record) -> Result<(), CheckpointError> {
-        let path = self.folder.join(INDEX);
-        let added = || {
-            let line = record.line()?;
-            private_folder(&self.folder)?;
-            LineFile::open(&path)?.append(&line)
-        };
-        added().map_err(|error| CheckpointError::new(&path, error))?;
+    async fn note(&mut self, record: Record) -> Result<(), CheckpointError> {
+        let line = record.line().map_err(|error| {
+            let reason = io::Error::from(error);
+            CheckpointError::new(Path::new(INDEX), reason)
+        })?;
+        self.documents.extend(INDEX, &line).await?;
         self.index.take(record);
         Ok(())
     }
 }
 
-/// Copies the files of a folder. The index comes last: what it names is there when it is.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    private_folder(to)?;
-    let mut names: Vec<_> = fs::read_dir(from)?
-        .map(|entry| entry.map(|entry| entry.file_name()))
-        .collect::<io::Result<_>>()?;
-    names.sort_by_key(|name| name == INDEX);
-    for name in names {
-        // As a whole or not at all: half of it would be taken for what its name says.
-        let content = fs::read(from.join(&name))?;
-        replace(&to.join(&name), &content, Readers::Owner)?;
+/// Works with files on a thread where that may take its time.
+async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let done = tokio::task::spawn_blocking(act).await;
+    done.unwrap_or_else(|lost| Err(io::Error::other(lost)))
+}
+
+/// Looks at a file.
+fn found(path: &Path) -> io::Result<Found> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(error),
+    };
+    if !meta.is_file() {
+        return Ok(Found::Other);
     }
-    Ok(())
+    let mut content = Vec::new();
+    let mut file = fs::File::open(path)?.take(MAX_KEPT_BYTES + 1);
+    file.read_to_end(&mut content)?;
+    Ok(match content.len() as u64 > MAX_KEPT_BYTES {
+        true => Found::Other,
+        false => Found::Content(content, mode_of(&meta)),
+    })
 }
 
 /// The path with all links in its folders followed once and for all; of the file itself only the name is taken.

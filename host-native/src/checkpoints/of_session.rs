@@ -2,20 +2,25 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use serde_json::{Value, json};
-use windlass_core::Uuid;
-use windlass_engine::machine::{Checkpoint, Checkpointed};
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
+use windlass_core::{RawJson, SessionId, UnixMillis, Uuid};
+use windlass_engine::{
+    machine::{Checkpoint, Checkpointed},
+    store::Lease,
+};
 
-use super::{CheckpointError, FileCheckpoints, Rewind, RewindError};
-use crate::{files::resolve, store::ConfigDir};
+use super::{CheckpointError, Documents, FileCheckpoints, Rewind, RewindError};
+use crate::{files::resolve, store::SharedStore};
 
 /// The checkpoints of the session that runs. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionCheckpoints {
-    config: ConfigDir,
+    /// None: nothing is kept of the session, and its checkpoints last as long as it runs.
+    store: Option<SharedStore>,
     cwd: Arc<Path>,
     /// None before they are opened.
     files: Arc<Mutex<Option<FileCheckpoints>>>,
@@ -37,10 +42,10 @@ pub enum RewindFilesError {
 }
 
 impl SessionCheckpoints {
-    /// Below the person's folder, for sessions that work in this directory.
-    pub(crate) fn new(config: ConfigDir, cwd: impl Into<Arc<Path>>) -> Self {
+    /// In this store, for sessions that work in this directory.
+    pub(crate) fn new(store: Option<SharedStore>, cwd: impl Into<Arc<Path>>) -> Self {
         Self {
-            config,
+            store,
             cwd: cwd.into(),
             files: Arc::default(),
         }
@@ -48,27 +53,20 @@ impl SessionCheckpoints {
 
     /// Does what the engine asks for.
     pub(crate) async fn perform(&self, asked: Checkpoint) -> Result<Checkpointed, String> {
-        let cwd = Arc::clone(&self.cwd);
+        let said = |error: CheckpointError| error.to_string();
         match asked {
             Checkpoint::Open {
                 session,
+                lease,
                 forked_from,
             } => {
-                let folder = self.config.file_history(session);
-                let opened = match forked_from {
-                    Some(from) => FileCheckpoints::forked(&self.config.file_history(from), folder),
-                    None => FileCheckpoints::open(folder),
-                };
-                let opened = opened.map_err(|error| error.to_string())?;
-                *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(opened);
+                let opened = self.opened(session, lease, forked_from).await;
+                *self.files.lock().await = Some(opened.map_err(said)?);
                 Ok(Checkpointed::Line(None))
             }
             Checkpoint::Begin { prompt, at } => {
-                let begin = move |files: &mut FileCheckpoints| {
-                    files.begin(prompt)?;
-                    files.snapshot_line(&cwd, &at.to_rfc3339(), false)
-                };
-                self.with(begin).await.map(Checkpointed::Line)
+                let line = self.begun(&mut *self.open().await?, prompt, at).await;
+                line.map(Checkpointed::Line).map_err(said)
             }
             Checkpoint::Before {
                 cwd: of_call,
@@ -78,17 +76,8 @@ impl SessionCheckpoints {
                 // What cannot be resolved cannot be changed either.
                 let real = paths.iter().filter_map(|path| resolve(&of_call, path).ok());
                 let real: Vec<PathBuf> = real.map(PathBuf::from).collect();
-                let keep = move |files: &mut FileCheckpoints| {
-                    let mut is_new = false;
-                    for path in &real {
-                        is_new |= files.before_change(path)?;
-                    }
-                    match is_new {
-                        true => files.snapshot_line(&cwd, &at.to_rfc3339(), true),
-                        false => Ok(None),
-                    }
-                };
-                self.with(keep).await.map(Checkpointed::Line)
+                let line = self.kept(&mut *self.open().await?, &real, at).await;
+                line.map(Checkpointed::Line).map_err(said)
             }
             Checkpoint::Rewind { message, dry_run } => {
                 let unknown = || "No file checkpoint found for this message.".to_owned();
@@ -107,32 +96,61 @@ impl SessionCheckpoints {
         message: Uuid,
         dry_run: bool,
     ) -> Result<Rewind, RewindFilesError> {
-        let rewind = move |files: &mut FileCheckpoints| {
-            Ok(match dry_run {
-                true => files.preview(message),
-                false => files.rewind(message),
-            })
-        };
-        let rewound = self.with(rewind).await;
-        Ok(rewound.map_err(RewindFilesError::Unusable)??)
+        let files = self.open().await.map_err(RewindFilesError::Unusable)?;
+        Ok(match dry_run {
+            true => files.preview(message).await?,
+            false => files.rewind(message).await?,
+        })
     }
 
-    /// Reading and writing files is nothing for the driver's task.
-    async fn with<T: Send + 'static>(
+    async fn opened(
         &self,
-        act: impl FnOnce(&mut FileCheckpoints) -> Result<T, CheckpointError> + Send + 'static,
-    ) -> Result<T, String> {
-        let files = Arc::clone(&self.files);
-        let acting = move || {
-            // What a panic leaves is what the index on the disk says.
-            let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
-            let files = files.as_mut().ok_or("the checkpoints are not open")?;
-            act(files).map_err(|error| error.to_string())
+        session: SessionId,
+        lease: Option<Lease>,
+        forked_from: Option<SessionId>,
+    ) -> Result<FileCheckpoints, CheckpointError> {
+        let documents = match (&self.store, lease) {
+            (Some(store), Some(lease)) => Documents::new(store.clone(), lease),
+            _ => Documents::in_memory(session).await?,
         };
-        match tokio::task::spawn_blocking(acting).await {
-            Ok(done) => done,
-            Err(lost) => Err(format!("the checkpoint was not made: {lost}")),
+        match (&self.store, forked_from) {
+            (Some(store), Some(from)) => {
+                let from = Documents::of(store.clone(), from);
+                FileCheckpoints::forked(&from, documents).await
+            }
+            _ => FileCheckpoints::open(documents).await,
         }
+    }
+
+    async fn begun(
+        &self,
+        files: &mut FileCheckpoints,
+        prompt: Uuid,
+        at: UnixMillis,
+    ) -> Result<Option<RawJson>, CheckpointError> {
+        files.begin(prompt).await?;
+        (files.snapshot_line(&self.cwd, &at.to_rfc3339(), false)).await
+    }
+
+    async fn kept(
+        &self,
+        files: &mut FileCheckpoints,
+        paths: &[PathBuf],
+        at: UnixMillis,
+    ) -> Result<Option<RawJson>, CheckpointError> {
+        let mut is_new = false;
+        for path in paths {
+            is_new |= files.before_change(path).await?;
+        }
+        match is_new {
+            true => (files.snapshot_line(&self.cwd, &at.to_rfc3339(), true)).await,
+            false => Ok(None),
+        }
+    }
+
+    async fn open(&self) -> Result<MappedMutexGuard<'_, FileCheckpoints>, String> {
+        MutexGuard::try_map(self.files.lock().await, Option::as_mut)
+            .map_err(|_| "the checkpoints are not open".to_owned())
     }
 }
 

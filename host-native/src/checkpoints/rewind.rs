@@ -11,7 +11,7 @@ use windlass_engine::{
     checkpoint::{Before, changed_lines, digest},
 };
 
-use super::{FileCheckpoints, is_real};
+use super::{FileCheckpoints, blocking, is_real};
 use crate::store::{Readers, replace};
 
 /// What a rewind changes, or would change.
@@ -43,7 +43,7 @@ pub enum RewindError {
     Lost {
         /// The file it was kept of.
         path: PathBuf,
-        /// What the operating system says.
+        /// What is said of it where it is kept.
         #[source]
         error: io::Error,
     },
@@ -69,34 +69,28 @@ struct Step {
 
 impl FileCheckpoints {
     /// What [`rewind`](Self::rewind) would do.
-    ///
-    /// # Errors
-    /// [`RewindError`].
-    pub fn preview(&self, message: Uuid) -> Result<Rewind, RewindError> {
-        self.plan(message).map(|(rewind, _)| rewind)
+    pub(super) async fn preview(&self, message: Uuid) -> Result<Rewind, RewindError> {
+        self.plan(message).await.map(|(rewind, _)| rewind)
     }
 
     /// Puts all files that the session has changed since a user message back to what they were when it came: changed and
     /// deleted ones get their content, created ones go. What was done to them by others in between is lost. The checkpoints
     /// stay: one can go back further, and forward again to a later message.
-    ///
-    /// # Errors
-    /// [`RewindError`].
-    pub fn rewind(&self, message: Uuid) -> Result<Rewind, RewindError> {
-        let (rewind, steps) = self.plan(message)?;
+    pub(super) async fn rewind(&self, message: Uuid) -> Result<Rewind, RewindError> {
+        let (rewind, steps) = self.plan(message).await?;
         let mut done = Vec::new();
         for step in steps {
-            if let Err(error) = step.take() {
-                let path = step.path;
+            let path = step.path.clone();
+            if let Err(error) = blocking(move || step.take()).await {
                 return Err(RewindError::Failed { path, error, done });
             }
-            done.push(step.path);
+            done.push(path);
         }
         Ok(rewind)
     }
 
     /// Reads everything before anything is changed.
-    fn plan(&self, message: Uuid) -> Result<(Rewind, Vec<Step>), RewindError> {
+    async fn plan(&self, message: Uuid) -> Result<(Rewind, Vec<Step>), RewindError> {
         let files = self.index.at(message);
         let files = files.ok_or(RewindError::UnknownMessage(message))?;
         let mut rewind = Rewind::default();
@@ -105,13 +99,15 @@ impl FileCheckpoints {
             let path = Path::new(noted.as_str());
             let wanted = match before {
                 Before::Absent => None,
-                Before::Content { digest, mode } => Some((self.kept(path, digest)?, *mode)),
+                Before::Content { digest, mode } => Some((self.kept(path, digest).await?, *mode)),
                 Before::NotKept => {
                     rewind.not_kept.push(path.to_path_buf());
                     continue;
                 }
             };
-            let now = match standing(noted) {
+            let looked_at = noted.clone();
+            let now = blocking(move || Ok(standing(&looked_at))).await;
+            let now = match now.unwrap_or(Standing::Other) {
                 Standing::Nothing => None,
                 Standing::File(content) => Some(content),
                 Standing::Link => {
@@ -140,17 +136,17 @@ impl FileCheckpoints {
         Ok((rewind, steps))
     }
 
-    fn kept(&self, path: &Path, wanted: &str) -> Result<Vec<u8>, RewindError> {
-        let read = fs::read(self.folder.join(wanted)).and_then(|content| {
-            match digest(&content) == wanted {
-                true => Ok(content),
-                false => Err(io::Error::other("it is not what was kept")),
-            }
-        });
-        read.map_err(|error| RewindError::Lost {
+    async fn kept(&self, path: &Path, wanted: &str) -> Result<Vec<u8>, RewindError> {
+        let lost = |error| RewindError::Lost {
             path: path.to_path_buf(),
             error,
-        })
+        };
+        match self.documents.get(wanted).await {
+            Ok(Some(content)) if digest(&content) == wanted => Ok(content),
+            Ok(Some(_)) => Err(lost(io::Error::other("it is not what was kept"))),
+            Ok(None) => Err(lost(io::ErrorKind::NotFound.into())),
+            Err(error) => Err(lost(io::Error::other(error))),
+        }
     }
 }
 

@@ -1,10 +1,23 @@
 use std::fs;
 
+use windlass_core::SessionId;
+use windlass_engine::store::SendStore as _;
+
 use super::*;
+use crate::store::{ConfigDir, FileStore, SharedStore};
 
 struct World {
     root: tempfile::TempDir,
+    store: SharedStore,
     checkpoints: FileCheckpoints,
+}
+
+fn session(n: u8) -> SessionId {
+    Uuid::from_random([n; 16])
+}
+
+async fn documents(store: &SharedStore, n: u8) -> Documents {
+    Documents::new(store.clone(), store.create(session(n)).await.unwrap())
 }
 
 fn message(n: u128) -> Uuid {
@@ -12,12 +25,25 @@ fn message(n: u128) -> Uuid {
 }
 
 impl World {
-    fn new() -> Self {
+    async fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("config/file-history/s");
-        let checkpoints = FileCheckpoints::open(folder).unwrap();
-        fs::create_dir(root.path().join("work")).unwrap();
-        Self { root, checkpoints }
+        let work = root.path().join("work");
+        fs::create_dir(&work).unwrap();
+        let config = ConfigDir::at(root.path().join("config"));
+        let store = SharedStore::new(FileStore::new(&config, work));
+        let checkpoints = FileCheckpoints::open(documents(&store, 1).await)
+            .await
+            .unwrap();
+        Self {
+            root,
+            store,
+            checkpoints,
+        }
+    }
+
+    /// Where the documents of the checkpoints lie.
+    fn folder(&self) -> PathBuf {
+        ConfigDir::at(self.root.path().join("config")).file_history(session(1))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -27,9 +53,9 @@ impl World {
             .join(name)
     }
 
-    fn change(&mut self, name: &str, text: &str) {
+    async fn change(&mut self, name: &str, text: &str) {
         let path = self.path(name);
-        self.checkpoints.before_change(&path).unwrap();
+        self.checkpoints.before_change(&path).await.unwrap();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
@@ -38,27 +64,28 @@ impl World {
         fs::read_to_string(self.path(name)).ok()
     }
 
-    fn reopen(&mut self) {
-        self.checkpoints = FileCheckpoints::open(self.checkpoints.folder.clone()).unwrap();
+    async fn reopen(&mut self) {
+        let documents = self.checkpoints.documents.clone();
+        self.checkpoints = FileCheckpoints::open(documents).await.unwrap();
     }
 }
 
-#[test]
-fn sess_3_files_go_back_to_what_they_were_at_a_message() {
-    let mut world = World::new();
+#[tokio::test]
+async fn sess_3_files_go_back_to_what_they_were_at_a_message() {
+    let mut world = World::new().await;
     fs::write(world.path("old.txt"), "one\ntwo\nthree\n").unwrap();
-    world.checkpoints.begin(message(1)).unwrap();
-    world.change("old.txt", "one\n2\nthree\n");
-    world.change("old.txt", "one\n2\n3\nfour\n");
-    world.change("deep/new.txt", "x\ny\n");
-    world.checkpoints.begin(message(2)).unwrap();
-    world.change("deep/new.txt", "x\nz\n");
-    world.change("old.txt", "");
+    world.checkpoints.begin(message(1)).await.unwrap();
+    world.change("old.txt", "one\n2\nthree\n").await;
+    world.change("old.txt", "one\n2\n3\nfour\n").await;
+    world.change("deep/new.txt", "x\ny\n").await;
+    world.checkpoints.begin(message(2)).await.unwrap();
+    world.change("deep/new.txt", "x\nz\n").await;
+    world.change("old.txt", "").await;
     for fresh in [false, true] {
         if fresh {
-            world.reopen();
+            world.reopen().await;
         }
-        let preview = world.checkpoints.preview(message(1)).unwrap();
+        let preview = world.checkpoints.preview(message(1)).await.unwrap();
         assert_eq!(
             preview.files_changed,
             [world.path("old.txt"), world.path("deep/new.txt")]
@@ -74,6 +101,7 @@ fn sess_3_files_go_back_to_what_they_were_at_a_message() {
         world
             .checkpoints
             .rewind(message(2))
+            .await
             .unwrap()
             .files_changed
             .len(),
@@ -81,25 +109,25 @@ fn sess_3_files_go_back_to_what_they_were_at_a_message() {
     );
     assert_eq!(world.text("old.txt").unwrap(), "one\n2\n3\nfour\n");
     assert_eq!(world.text("deep/new.txt").unwrap(), "x\ny\n");
-    let rewound = world.checkpoints.rewind(message(1)).unwrap();
+    let rewound = world.checkpoints.rewind(message(1)).await.unwrap();
     assert_eq!((rewound.insertions, rewound.deletions), (2, 5));
     assert_eq!(world.text("old.txt").unwrap(), "one\ntwo\nthree\n");
     assert_eq!(world.text("deep/new.txt"), None);
     assert_eq!(
-        world.checkpoints.rewind(message(1)).unwrap(),
+        world.checkpoints.rewind(message(1)).await.unwrap(),
         Rewind::default()
     );
     // And forward again.
-    world.checkpoints.rewind(message(2)).unwrap();
+    world.checkpoints.rewind(message(2)).await.unwrap();
     assert_eq!(world.text("deep/new.txt").unwrap(), "x\ny\n");
 }
 
-#[test]
-fn api_5_a_created_file_counts_as_lines_that_go() {
-    let mut world = World::new();
-    world.checkpoints.begin(message(1)).unwrap();
-    world.change("out.txt", "x\n");
-    let preview = world.checkpoints.preview(message(1)).unwrap();
+#[tokio::test]
+async fn api_5_a_created_file_counts_as_lines_that_go() {
+    let mut world = World::new().await;
+    world.checkpoints.begin(message(1)).await.unwrap();
+    world.change("out.txt", "x\n").await;
+    let preview = world.checkpoints.preview(message(1)).await.unwrap();
     let expected = Rewind {
         files_changed: vec![world.path("out.txt")],
         insertions: 0,
@@ -109,18 +137,18 @@ fn api_5_a_created_file_counts_as_lines_that_go() {
     assert_eq!(preview, expected);
 }
 
-#[test]
-fn api_5_an_unknown_message_is_no_place_to_go_back_to() {
-    let mut world = World::new();
-    world.change("a", "before any message");
+#[tokio::test]
+async fn api_5_an_unknown_message_is_no_place_to_go_back_to() {
+    let mut world = World::new().await;
+    world.change("a", "before any message").await;
     assert!(!world.root.path().join("config").exists());
-    let error = world.checkpoints.rewind(message(9)).unwrap_err();
+    let error = world.checkpoints.rewind(message(9)).await.unwrap_err();
     assert!(error.to_string().contains(&message(9).to_string()));
 }
 
-#[test]
-fn sess_3_a_deleted_file_comes_back_with_its_permissions() {
-    let mut world = World::new();
+#[tokio::test]
+async fn sess_3_a_deleted_file_comes_back_with_its_permissions() {
+    let mut world = World::new().await;
     fs::write(world.path("run.sh"), "go\n").unwrap();
     #[cfg(unix)]
     let mode = {
@@ -128,29 +156,30 @@ fn sess_3_a_deleted_file_comes_back_with_its_permissions() {
         fs::set_permissions(world.path("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
         |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777
     };
-    world.checkpoints.begin(message(1)).unwrap();
-    world.change("run.sh", "stop\n");
+    world.checkpoints.begin(message(1)).await.unwrap();
+    world.change("run.sh", "stop\n").await;
     fs::remove_file(world.path("run.sh")).unwrap();
-    world.checkpoints.rewind(message(1)).unwrap();
+    world.checkpoints.rewind(message(1)).await.unwrap();
     assert_eq!(world.text("run.sh").unwrap(), "go\n");
     #[cfg(unix)]
     assert_eq!(mode(world.path("run.sh")), 0o755);
 }
 
 #[cfg(unix)]
-#[test]
-fn sess_3_links_are_not_followed() {
+#[tokio::test]
+async fn sess_3_links_are_not_followed() {
     use std::os::unix::fs::symlink;
-    let mut world = World::new();
+    let mut world = World::new().await;
     fs::write(world.path("target"), "outside\n").unwrap();
     symlink(world.path("target"), world.path("link")).unwrap();
-    world.checkpoints.begin(message(1)).unwrap();
+    world.checkpoints.begin(message(1)).await.unwrap();
     world
         .checkpoints
         .before_change(&world.path("link"))
+        .await
         .unwrap();
-    world.change("swapped", "mine\n");
-    world.change("folder/file", "mine\n");
+    world.change("swapped", "mine\n").await;
+    world.change("folder/file", "mine\n").await;
     // Somebody puts links where files were.
     fs::remove_file(world.path("swapped")).unwrap();
     symlink(world.path("target"), world.path("swapped")).unwrap();
@@ -158,74 +187,80 @@ fn sess_3_links_are_not_followed() {
     fs::write(world.path("elsewhere/file"), "not mine\n").unwrap();
     fs::remove_dir_all(world.path("folder")).unwrap();
     symlink(world.path("elsewhere"), world.path("folder")).unwrap();
-    let rewound = world.checkpoints.rewind(message(1)).unwrap();
+    let rewound = world.checkpoints.rewind(message(1)).await.unwrap();
     assert_eq!((rewound.skipped_links, rewound.files_changed.len()), (2, 0));
     assert_eq!(rewound.not_kept, [world.path("link")]);
     assert_eq!(world.text("target").unwrap(), "outside\n");
     assert_eq!(world.text("elsewhere/file").unwrap(), "not mine\n");
 }
 
-#[test]
-fn sess_3_what_is_too_large_is_left_alone() {
-    let mut world = World::new();
+#[tokio::test]
+async fn sess_3_what_is_too_large_is_left_alone() {
+    let mut world = World::new().await;
     let large = fs::File::create(world.path("large")).unwrap();
     large.set_len(MAX_KEPT_BYTES + 1).unwrap();
-    world.checkpoints.begin(message(1)).unwrap();
-    world.change("large", "small now");
-    let rewound = world.checkpoints.rewind(message(1)).unwrap();
+    world.checkpoints.begin(message(1)).await.unwrap();
+    world.change("large", "small now").await;
+    let rewound = world.checkpoints.rewind(message(1)).await.unwrap();
     assert_eq!(rewound.not_kept, [world.path("large")]);
     assert_eq!(world.text("large").unwrap(), "small now");
 }
 
-#[test]
-fn sess_3_a_torn_index_and_a_lost_content_are_told_and_change_nothing() {
-    let mut world = World::new();
+#[tokio::test]
+async fn sess_3_a_torn_index_and_a_lost_content_are_told_and_change_nothing() {
+    let mut world = World::new().await;
     fs::write(world.path("a"), "a\n").unwrap();
     fs::write(world.path("b"), "b\n").unwrap();
-    world.checkpoints.begin(message(1)).unwrap();
-    world.change("b", "changed\n");
-    let index = world.checkpoints.folder.join("index.jsonl");
+    world.checkpoints.begin(message(1)).await.unwrap();
+    world.change("b", "changed\n").await;
+    let index = world.folder().join("index.jsonl");
     let whole = fs::read(&index).unwrap();
-    world.change("a", "changed\n");
+    world.change("a", "changed\n").await;
     fs::write(&index, &fs::read(&index).unwrap()[..whole.len() + 20]).unwrap();
-    world.reopen();
-    world.change("c", "c\n");
-    world.reopen();
+    world.reopen().await;
+    world.change("c", "c\n").await;
+    world.reopen().await;
     assert_eq!(
         world
             .checkpoints
             .preview(message(1))
+            .await
             .unwrap()
             .files_changed
             .len(),
         2
     );
-    let kept = world.checkpoints.folder.join(digest(b"b\n"));
+    let kept = world.folder().join(digest(b"b\n"));
     fs::write(kept, "something else").unwrap();
-    let error = world.checkpoints.rewind(message(1)).unwrap_err();
+    let error = world.checkpoints.rewind(message(1)).await.unwrap_err();
     assert!(error.to_string().contains("no file was changed"), "{error}");
     assert_eq!(world.text("c").unwrap(), "c\n");
 }
 
-fn snapshot(checkpoints: &FileCheckpoints, cwd: &Path, is_update: bool) -> serde_json::Value {
+async fn snapshot(
+    checkpoints: &mut FileCheckpoints,
+    cwd: &Path,
+    is_update: bool,
+) -> serde_json::Value {
     let line = checkpoints.snapshot_line(cwd, "2026-01-01T00:00:00.000Z", is_update);
-    line.unwrap().unwrap().decode().unwrap()
+    line.await.unwrap().unwrap().decode().unwrap()
 }
 
-#[test]
-fn sess_3_a_transcript_says_which_contents_belong_to_a_message() {
-    let mut world = World::new();
+#[tokio::test]
+async fn sess_3_a_transcript_says_which_contents_belong_to_a_message() {
+    let mut world = World::new().await;
     let cwd = world.path("");
     assert!(
         world
             .checkpoints
             .snapshot_line(&cwd, "", false)
+            .await
             .unwrap()
             .is_none()
     );
     fs::write(world.path("old.txt"), "one\n").unwrap();
-    world.checkpoints.begin(message(1)).unwrap();
-    let line = snapshot(&world.checkpoints, &cwd, false);
+    world.checkpoints.begin(message(1)).await.unwrap();
+    let line = snapshot(&mut world.checkpoints, &cwd, false).await;
     assert_eq!(line["type"], "file-history-snapshot");
     assert_eq!(line["messageId"], message(1).to_string());
     assert_eq!(line["snapshot"]["messageId"], line["messageId"]);
@@ -233,45 +268,49 @@ fn sess_3_a_transcript_says_which_contents_belong_to_a_message() {
         line["snapshot"]["trackedFileBackups"],
         serde_json::json!({})
     );
-    world.change("old.txt", "two\n");
-    world.change("new.txt", "new\n");
-    let line = snapshot(&world.checkpoints, &cwd, true);
+    world.change("old.txt", "two\n").await;
+    world.change("new.txt", "new\n").await;
+    let line = snapshot(&mut world.checkpoints, &cwd, true).await;
     assert_eq!(line["isSnapshotUpdate"], true);
     let backups = &line["snapshot"]["trackedFileBackups"];
     let kept = backups["old.txt"]["backupFileName"].as_str().unwrap();
-    assert_eq!(
-        fs::read(world.checkpoints.folder.join(kept)).unwrap(),
-        b"one\n"
-    );
+    assert_eq!(fs::read(world.folder().join(kept)).unwrap(), b"one\n");
     assert_eq!(
         backups["new.txt"]["backupFileName"],
         serde_json::Value::Null
     );
     // The next message begins with what the files are by now.
-    world.checkpoints.begin(message(2)).unwrap();
-    let line = snapshot(&world.checkpoints, &cwd, false);
+    world.checkpoints.begin(message(2)).await.unwrap();
+    let line = snapshot(&mut world.checkpoints, &cwd, false).await;
     let kept = line["snapshot"]["trackedFileBackups"]["old.txt"]["backupFileName"].clone();
-    let kept = world.checkpoints.folder.join(kept.as_str().unwrap());
+    let kept = world.folder().join(kept.as_str().unwrap());
     assert_eq!(fs::read(kept).unwrap(), b"two\n");
 }
 
-#[test]
-fn sess_3_a_fork_goes_back_as_far_as_what_it_was_forked_from() {
-    let mut world = World::new();
+#[tokio::test]
+async fn sess_3_a_fork_goes_back_as_far_as_what_it_was_forked_from() {
+    let mut world = World::new().await;
     fs::write(world.path("a"), "one\n").unwrap();
-    world.checkpoints.begin(message(1)).unwrap();
-    world.change("a", "two\n");
-    let from = world.checkpoints.folder.clone();
-    let fork = from.with_file_name("fork");
-    let mut forked = FileCheckpoints::forked(&from, &fork).unwrap();
-    forked.begin(message(2)).unwrap();
-    assert_eq!(
-        FileCheckpoints::forked(&from, &fork).unwrap().message(),
-        Some(message(2))
-    );
-    assert_eq!(world.checkpoints.message(), Some(message(1)));
-    forked.rewind(message(1)).unwrap();
+    world.checkpoints.begin(message(1)).await.unwrap();
+    world.change("a", "two\n").await;
+    // The next message begins with what the file is by now, which no call has changed yet.
+    world.checkpoints.begin(message(2)).await.unwrap();
+    let cwd = world.path("");
+    snapshot(&mut world.checkpoints, &cwd, false).await;
+    let from = Documents::of(world.store.clone(), session(1));
+    let fork = documents(&world.store, 2).await;
+    let mut forked = FileCheckpoints::forked(&from, fork.clone()).await.unwrap();
+    forked.begin(message(3)).await.unwrap();
+    let again = FileCheckpoints::forked(&from, fork.clone()).await.unwrap();
+    assert_eq!(again.index.last_message(), Some(message(3)));
+    assert_eq!(world.checkpoints.index.last_message(), Some(message(2)));
+    for content in [b"one\n", b"two\n"] {
+        let kept = fork.get(&digest(content)).await.unwrap();
+        assert_eq!(kept.unwrap(), content);
+    }
+    forked.rewind(message(1)).await.unwrap();
     assert_eq!(world.text("a").unwrap(), "one\n");
-    let none = FileCheckpoints::forked(&from.with_file_name("no"), from.with_file_name("none"));
-    assert_eq!(none.unwrap().message(), None);
+    let nothing = Documents::of(world.store.clone(), session(8));
+    let none = FileCheckpoints::forked(&nothing, documents(&world.store, 9).await).await;
+    assert_eq!(none.unwrap().index.last_message(), None);
 }

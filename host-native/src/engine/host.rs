@@ -26,11 +26,12 @@ use super::{
     debug_log::{DebugLog, what_runs},
     launch::{Journals, Launch},
     look::look,
-    output_files::OutputFiles,
     serve::Rest,
 };
 use crate::{
-    checkpoints::SessionCheckpoints, host::Clock, mcp::Servers, store::Kept,
+    checkpoints::SessionCheckpoints,
+    effects::{CommonEffects, Servers},
+    host::Clock,
     worktree::WorktreesToRemove,
 };
 
@@ -39,11 +40,7 @@ pub(super) struct Host {
     clock: Clock,
     pub(super) log: DebugLog,
     configurations: Configurations,
-    pub(super) servers: Servers,
-    kept: Kept,
-    checkpoints: SessionCheckpoints,
-    output_files: OutputFiles,
-    worktrees: WorktreesToRemove,
+    pub(super) common: CommonEffects,
     journals: Journals,
     lines: mpsc::Sender<String>,
 }
@@ -71,13 +68,9 @@ impl Host {
         });
         let host = Self {
             clock: Clock::new(),
-            servers: servers(&launch, inputs),
-            kept: Kept::new(launch.store()),
-            checkpoints: SessionCheckpoints::new(launch.config.clone(), launch.directory()),
-            output_files: OutputFiles::new(&launch),
+            common: common(&launch, inputs, worktrees),
             journals: Journals::new(launch.recording.clone()),
             configurations,
-            worktrees,
             lines,
             log,
         };
@@ -93,36 +86,14 @@ impl Host {
     }
 
     async fn perform(&self, effect: Effect) -> Outcome {
+        let effect = match self.common.perform(effect).await {
+            Ok(outcome) => return outcome,
+            Err(effect) => effect,
+        };
         match effect {
             Effect::Configure(request) => {
                 let read = self.configurations.read(&request);
                 Outcome::Configured(read.map(Box::new).map_err(|error| error.to_string()))
-            }
-            Effect::Load { which, exclusive } => {
-                Outcome::Loaded(self.kept.load(&which, exclusive).await)
-            }
-            Effect::Create(session) => Outcome::Leased(self.kept.create(session).await),
-            Effect::Append(lease, groups) => {
-                Outcome::Appended(self.kept.append(&lease, &groups).await)
-            }
-            Effect::Keep {
-                lease,
-                agent,
-                name,
-                document,
-            } => Outcome::Kept(self.kept.keep(&lease, &agent, &name, &document).await),
-            Effect::Checkpoint(checkpoint) => {
-                Outcome::Checkpointed(self.checkpoints.perform(checkpoint).await)
-            }
-            Effect::KeepOutput(session, call) => {
-                Outcome::OutputFile(match self.output_files.open(session, &call) {
-                    Ok(file) => Some(file),
-                    Err(error) => {
-                        let text = || format!("the file of a task: {error}");
-                        self.log.note(Topic::Tools, text);
-                        None
-                    }
-                })
             }
             Effect::WritePermissions(updates) => {
                 Outcome::Written(self.configurations.write_permissions(&updates))
@@ -132,19 +103,6 @@ impl Host {
                 Outcome::Written(written)
             }
             Effect::Look(asked) => Outcome::Looked(look(asked)),
-            Effect::Connect(request) => Outcome::Connected(self.servers.connect(*request).await),
-            Effect::Ask(connection, question) => {
-                Outcome::Asked(self.servers.ask(connection, question).await)
-            }
-            Effect::CloseServers(connections) => {
-                self.servers.close(&connections).await;
-                Outcome::Finished
-            }
-            Effect::ListWorktrees => Outcome::Worktrees(self.worktrees.list().await),
-            Effect::RemoveWorktrees => {
-                self.worktrees.remove().await;
-                Outcome::Finished
-            }
             // What a later engine asks for is not done here.
             _ => Outcome::Finished,
         }
@@ -163,24 +121,28 @@ impl Host {
         if let Some(approved) = &call.command {
             self.log.note(Topic::Commands, || what_runs(call, approved));
         }
-        let (files, log) = (self.output_files.clone(), self.log.clone());
-        let (session, call) = (id.session, call.tool_use_id.clone());
-        answers
-            .inspect(move |answer| {
-                watch.saw(answer);
-                if let Err(error) = files.answered(session, &call, answer) {
-                    log.note(Topic::Tools, || format!("the output of {call}: {error}"));
-                }
-            })
-            .boxed()
+        let answers = answers.inspect(move |answer| watch.saw(answer)).boxed();
+        let (log, call) = (self.log.clone(), call.tool_use_id.clone());
+        let failed = move |text: &str| log.note(Topic::Tools, || text.to_owned());
+        (self.common).keeping_output(id.session, call, answers, failed)
     }
 }
 
-/// What connects to MCP servers as an engine was told to.
-fn servers(launch: &Launch, inputs: mpsc::UnboundedSender<Input>) -> Servers {
-    Servers::new(launch.cwd.clone(), inputs)
+/// What is kept of sessions, and what connects to MCP servers, as an engine was told to.
+fn common(
+    launch: &Launch,
+    inputs: mpsc::UnboundedSender<Input>,
+    worktrees: WorktreesToRemove,
+) -> CommonEffects {
+    let servers = Servers::new(launch.cwd.clone(), inputs)
         .with_keys(launch.keys.clone())
-        .redacting(launch.redactor())
+        .redacting(launch.redactor());
+    let checkpoints = SessionCheckpoints::new(Some(launch.store()), launch.directory());
+    let common = CommonEffects::new(Some(launch.store()), Some(checkpoints), servers, worktrees);
+    match launch.flags.no_session_persistence {
+        true => common.without_output(),
+        false => common,
+    }
 }
 
 impl EngineHost for Host {
@@ -231,7 +193,7 @@ impl EngineHost for Host {
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
         let asked = call.call.clone();
-        let answers = self.servers.call(id, call, cancel);
+        let answers = self.common.server_tool(id, call, cancel);
         self.noted_tool(id, &asked, answers)
     }
 
@@ -269,10 +231,10 @@ impl EngineHost for Host {
     }
 
     fn release(&self, lease: &Lease) {
-        self.kept.release(lease);
+        self.common.release(lease);
     }
 
     fn disconnect(&self, connection: ConnectionId) {
-        self.servers.disconnect(connection);
+        self.common.disconnect(connection);
     }
 }

@@ -14,7 +14,6 @@ mod debug_log;
 mod host;
 mod launch;
 mod look;
-mod output_files;
 mod permissions;
 mod serve;
 mod stream;

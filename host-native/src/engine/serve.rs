@@ -103,7 +103,7 @@ fn inputs_of(
             return Poll::Ready(Some(Input::Unread));
         }
         // Whoever asks how a server is doing hears of its end.
-        if let Some(closed) = host.servers.newly_closed() {
+        if let Some(closed) = host.common.servers.newly_closed() {
             return Poll::Ready(Some(closed));
         }
         match arriving.poll_recv(cx) {

@@ -16,8 +16,8 @@ use windlass_engine::store::{
 };
 
 use super::{
-    open_session::OpenSession,
-    place::{SessionFiles, content, document, is_filled, path_of},
+    open_session::{self, OpenSession},
+    place::{SessionFiles, content, is_filled, path_of},
     snapshot,
 };
 use crate::config_dir::ConfigDir;
@@ -35,6 +35,8 @@ const TRY_AGAIN: Duration = Duration::from_millis(20);
 /// <config dir>/projects/<key>/<session id>/subagents/agent-<id>.jsonl
 /// <config dir>/projects/<key>/<session id>/subagents/agent-<id>.meta.json
 /// <config dir>/projects/<key>/<session id>/<session id>.snapshot
+/// <config dir>/projects/<key>/<session id>/<name of a document>
+/// <config dir>/file-history/<session id>/<document of a checkpoint>
 /// ```
 ///
 /// Sessions of other working directories under the same configuration directory are found by their ids, and go on where they
@@ -134,15 +136,36 @@ impl FileStore {
             .unwrap_or_else(|| files.session(session)))
     }
 
-    /// Reads files on a thread where that may take its time.
-    async fn reading<T: Send + 'static>(
+    /// The transcript of a session that this store writes to, or would.
+    fn written_transcript(&self, session: SessionId) -> PathBuf {
+        let open = self.open_sessions().get(&session).cloned();
+        let open = open.map(|open| {
+            let open = open.lock().unwrap_or_else(PoisonError::into_inner);
+            open.transcript().to_path_buf()
+        });
+        open.unwrap_or_else(|| self.shared.files.session(session))
+    }
+
+    /// A document that the holder of a lease may write.
+    fn written_document(&self, lease: &Lease, name: &str) -> Result<PathBuf, StoreError> {
+        if !is_document_name(name) {
+            return Err(StoreError::Name(name.to_owned()));
+        }
+        self.with(lease, |open| {
+            let files = &self.shared.files;
+            Ok(files.document(lease.session, open.transcript(), name))
+        })
+    }
+
+    /// Works with files on a thread where that may take its time.
+    async fn on_a_thread<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
+        act: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let store = self.clone();
-        match tokio::task::spawn_blocking(move || read(&store)).await {
+        match tokio::task::spawn_blocking(move || act(&store)).await {
             Ok(done) => done,
-            Err(lost) => Err(StoreError::failed("reading", "sessions", lost)),
+            Err(lost) => Err(StoreError::failed("working with", "files", lost)),
         }
     }
 }
@@ -160,7 +183,7 @@ impl SendStore for FileStore {
         let begun = Instant::now();
         loop {
             let found = self
-                .reading(move |store| store.shared.files.find(session))
+                .on_a_thread(move |store| store.shared.files.find(session))
                 .await?;
             let transcript = found.ok_or(StoreError::Unknown(session))?;
             match self.lease(session, transcript, OpenSession::take) {
@@ -190,7 +213,7 @@ impl SendStore for FileStore {
         agent: Option<&str>,
     ) -> Result<Option<Stored>, StoreError> {
         let agent = agent.map(ToOwned::to_owned);
-        self.reading(move |store| {
+        self.on_a_thread(move |store| {
             let Some(transcript) = store.shared.files.find(session)? else {
                 return Ok(None);
             };
@@ -205,10 +228,16 @@ impl SendStore for FileStore {
     }
 
     async fn put(&self, lease: &Lease, name: &str, document: &[u8]) -> Result<(), StoreError> {
-        if !is_document_name(name) {
-            return Err(StoreError::Name(name.to_owned()));
-        }
-        self.with(lease, |open| open.put(name, document))
+        let path = self.written_document(lease, name)?;
+        let document = document.to_vec();
+        // It is forced to the disk.
+        self.on_a_thread(move |_| open_session::put(&path, &document))
+            .await
+    }
+
+    async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.written_document(lease, name)?;
+        open_session::extend(&path, bytes)
     }
 
     async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
@@ -216,12 +245,15 @@ impl SendStore for FileStore {
             return Err(StoreError::Name(name.to_owned()));
         }
         let name = name.to_owned();
-        self.reading(move |store| content(&document(&store.transcript(session)?, &name)))
-            .await
+        self.on_a_thread(move |store| {
+            let transcript = store.transcript(session)?;
+            content(&store.shared.files.document(session, &transcript, &name))
+        })
+        .await
     }
 
     async fn list(&self) -> Result<Vec<StoredSession>, StoreError> {
-        let all = self.reading(|store| store.shared.files.all()).await?;
+        let all = self.on_a_thread(|store| store.shared.files.all()).await?;
         let listed = all.into_iter().map(|saved| StoredSession {
             id: saved.id,
             modified: unix_millis(saved.modified),
@@ -232,26 +264,24 @@ impl SendStore for FileStore {
     async fn delete(&self, session: SessionId) -> Result<(), StoreError> {
         // Whoever writes to it is not waited for.
         let found = self
-            .reading(move |store| store.shared.files.find(session))
+            .on_a_thread(move |store| store.shared.files.find(session))
             .await?;
         let transcript = found.ok_or(StoreError::Unknown(session))?;
         let lease = self.lease(session, transcript.clone(), OpenSession::take)?;
         let removed =
-            (self.reading(move |store| store.shared.files.remove(session, &transcript))).await;
+            (self.on_a_thread(move |store| store.shared.files.remove(session, &transcript))).await;
         self.release(&lease);
         removed
     }
 
     fn place(&self, session: SessionId, agent: Option<&str>) -> String {
-        let open = self.open_sessions().get(&session).cloned();
-        let open = open.map(|open| {
-            let open = open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.path(agent)
-        });
-        let path = open.unwrap_or_else(|| {
-            let transcript = self.shared.files.session(session);
-            path_of(&transcript, agent)
-        });
+        let transcript = self.written_transcript(session);
+        path_of(&transcript, agent).display().to_string()
+    }
+
+    fn document_place(&self, session: SessionId, name: &str) -> String {
+        let transcript = self.written_transcript(session);
+        let path = self.shared.files.document(session, &transcript, name);
         path.display().to_string()
     }
 }

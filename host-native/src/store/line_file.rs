@@ -131,6 +131,17 @@ fn opened(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Adds bytes to the end of a file for its owner's eyes only: all of them, or none where the part that was written can be taken back.
+pub(super) fn extend(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = opened(path)?;
+    write_counted(&mut file, bytes).map_err(|stopped| {
+        let part = bytes.get(..stopped.bytes).unwrap_or_default();
+        // What cannot be taken back stays, as after the end of a process.
+        let _ = take_back(&mut file, part);
+        stopped.error
+    })
+}
+
 /// A write that came only so far.
 struct Stopped {
     bytes: usize,

@@ -6,7 +6,6 @@
 mod atomic;
 mod files;
 mod git_branch;
-mod kept;
 mod line_file;
 mod open_session;
 mod place;
@@ -28,8 +27,5 @@ pub use self::{
     files::FileStore,
     line_file::{LineFile, read_text},
 };
-pub(crate) use self::{
-    git_branch::git_branch, kept::Kept, place::SessionFiles, shared::SharedStore,
-    task_outputs::TaskOutputs,
-};
+pub(crate) use self::{git_branch::git_branch, shared::SharedStore, task_outputs::TaskOutputs};
 pub use crate::config_dir::ConfigDir;

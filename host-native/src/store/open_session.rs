@@ -11,8 +11,8 @@ use windlass_engine::store::{Batch, StoreError};
 
 use super::{
     atomic::{Readers, replace},
-    line_file::LineFile,
-    place::{document, failed, path_of},
+    line_file::{self, LineFile},
+    place::{failed, path_of},
     snapshot,
 };
 use crate::config_dir::private_folder;
@@ -64,14 +64,8 @@ impl OpenSession {
         }
     }
 
-    pub(super) fn put(&self, name: &str, content: &[u8]) -> Result<(), StoreError> {
-        let path = document(&self.transcript, name);
-        create_folder(&path)?;
-        replace(&path, content, Readers::Owner).map_err(|error| failed("writing", &path, error))
-    }
-
-    pub(super) fn path(&self, agent: Option<&str>) -> PathBuf {
-        path_of(&self.transcript, agent)
+    pub(super) fn transcript(&self) -> &Path {
+        &self.transcript
     }
 
     fn file(&mut self, agent: Option<&str>) -> Result<&mut OpenFile, StoreError> {
@@ -97,6 +91,18 @@ impl OpenSession {
             }
         }
     }
+}
+
+/// Keeps a document in the place of the one that is there.
+pub(super) fn put(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    create_folder(path)?;
+    replace(path, content, Readers::Owner).map_err(|error| failed("writing", path, error))
+}
+
+/// Adds to the end of a document.
+pub(super) fn extend(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    create_folder(path)?;
+    line_file::extend(path, bytes).map_err(|error| failed("writing", path, error))
 }
 
 /// Whether a file cannot be opened because its folder is not there.

@@ -7,13 +7,16 @@ use std::{
 };
 
 use windlass_core::{SessionId, Uuid};
-use windlass_engine::store::{StoreError, file_name};
+use windlass_engine::{
+    checkpoint,
+    store::{StoreError, file_name},
+};
 
 use crate::config_dir::{ConfigDir, project_key};
 
 /// The folder of the sessions of one working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SessionFiles {
+pub(super) struct SessionFiles {
     config: ConfigDir,
     folder: PathBuf,
     key: String,
@@ -32,7 +35,7 @@ pub(super) struct SavedAt {
 
 impl SessionFiles {
     /// The sessions of a working directory.
-    pub(crate) fn of(config: &ConfigDir, cwd: &Path) -> Self {
+    pub(super) fn of(config: &ConfigDir, cwd: &Path) -> Self {
         Self {
             config: config.clone(),
             folder: config.project(cwd),
@@ -45,9 +48,12 @@ impl SessionFiles {
         self.folder.join(format!("{id}.jsonl"))
     }
 
-    /// The folder for what commands of a session put out in the background.
-    pub(crate) fn task_outputs(&self, id: SessionId) -> PathBuf {
-        self.folder.join(id.to_string()).join("tasks")
+    /// A document of a session: beside its transcripts, or where the SDKs look for what files held.
+    pub(super) fn document(&self, id: SessionId, transcript: &Path, name: &str) -> PathBuf {
+        match name.strip_prefix(checkpoint::DOCUMENTS) {
+            Some(name) => self.config.file_history(id).join(name),
+            None => transcript.with_extension("").join(name),
+        }
     }
 
     /// The transcript of a session by its id: of this working directory, or else of any other (a directory may have been
@@ -133,11 +139,6 @@ pub(super) fn path_of(transcript: &Path, agent: Option<&str>) -> PathBuf {
     };
     let folder = transcript.with_extension("").join("subagents");
     folder.join(format!("agent-{}.jsonl", file_name(agent)))
-}
-
-/// A document beside the transcripts of a session.
-pub(super) fn document(transcript: &Path, name: &str) -> PathBuf {
-    transcript.with_extension("").join(name)
 }
 
 pub(super) fn failed(doing: &'static str, path: &Path, error: io::Error) -> StoreError {

@@ -41,10 +41,12 @@ trait Boxed: Send + Sync {
     fn load<'a>(&'a self, session: SessionId, agent: Option<&'a str>)
     -> Answer<'a, Option<Stored>>;
     fn put<'a>(&'a self, lease: &'a Lease, name: &'a str, document: &'a [u8]) -> Answer<'a, ()>;
+    fn extend<'a>(&'a self, lease: &'a Lease, name: &'a str, bytes: &'a [u8]) -> Answer<'a, ()>;
     fn get<'a>(&'a self, session: SessionId, name: &'a str) -> Answer<'a, Option<Vec<u8>>>;
     fn list(&self) -> Answer<'_, Vec<StoredSession>>;
     fn delete(&self, session: SessionId) -> Answer<'_, ()>;
     fn place(&self, session: SessionId, agent: Option<&str>) -> String;
+    fn document_place(&self, session: SessionId, name: &str) -> String;
 }
 
 impl<S: SendStore + Sync> Boxed for S {
@@ -76,6 +78,10 @@ impl<S: SendStore + Sync> Boxed for S {
         Box::pin(SendStore::put(self, lease, name, document))
     }
 
+    fn extend<'a>(&'a self, lease: &'a Lease, name: &'a str, bytes: &'a [u8]) -> Answer<'a, ()> {
+        Box::pin(SendStore::extend(self, lease, name, bytes))
+    }
+
     fn get<'a>(&'a self, session: SessionId, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
         Box::pin(SendStore::get(self, session, name))
     }
@@ -90,6 +96,10 @@ impl<S: SendStore + Sync> Boxed for S {
 
     fn place(&self, session: SessionId, agent: Option<&str>) -> String {
         SendStore::place(self, session, agent)
+    }
+
+    fn document_place(&self, session: SessionId, name: &str) -> String {
+        SendStore::document_place(self, session, name)
     }
 }
 
@@ -122,6 +132,10 @@ impl SendStore for SharedStore {
         self.0.put(lease, name, document).await
     }
 
+    async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.0.extend(lease, name, bytes).await
+    }
+
     async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.0.get(session, name).await
     }
@@ -136,5 +150,9 @@ impl SendStore for SharedStore {
 
     fn place(&self, session: SessionId, agent: Option<&str>) -> String {
         self.0.place(session, agent)
+    }
+
+    fn document_place(&self, session: SessionId, name: &str) -> String {
+        self.0.document_place(session, name)
     }
 }

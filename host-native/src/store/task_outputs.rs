@@ -1,131 +1,144 @@
-//! What commands in the background put out, in files beside the transcript: the `output_file` of `task_notification`.
+//! What commands put out in the background, kept as documents of their session: the `output_file` of `task_notification`.
 
 use std::{
     collections::HashMap,
-    fs::{File, OpenOptions},
-    io::{ErrorKind, Write as _},
-    path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use tokio::sync::Mutex as OrderedMutex;
 use windlass_core::{SessionId, effect::Answer};
-use windlass_engine::store::StoreError;
+use windlass_engine::store::{Lease, SendStore as _, StoreError};
 
-use super::{
-    open_session::create_folder,
-    place::{SessionFiles, failed},
-};
+use super::SharedStore;
 
-/// Bytes that a file may hold: a command that never stops talking must not fill the disk.
-const LONGEST: u64 = 64 << 20;
+/// Bytes that are kept of one command: one that never stops talking must not fill the store.
+const LONGEST: usize = 64 << 20;
 
-/// The files of a session's commands.
-#[derive(Debug)]
+/// The output of the commands of all sessions of an engine. Cloning is cheap.
+#[derive(Clone)]
 pub(crate) struct TaskOutputs {
-    folder: PathBuf,
-    /// By the model's ids of the calls.
-    open: Mutex<HashMap<String, Written>>,
+    store: SharedStore,
+    /// By the model's ids of the calls, in their sessions.
+    of_calls: Arc<Mutex<HashMap<(SessionId, String), OfCall>>>,
 }
 
-/// The file of a command that runs.
-#[derive(Debug)]
-struct Written {
-    path: PathBuf,
-    file: File,
-    length: u64,
+/// Locked for as long as something is written, so that it is written in its order.
+type OfCall = Arc<OrderedMutex<Output>>;
+
+/// What a command puts out.
+enum Output {
+    /// The session has not told of the command yet. So much has come.
+    Early(String),
+    Kept(Document),
+    /// It cannot be kept.
+    Lost,
+}
+
+struct Document {
+    lease: Lease,
+    name: String,
+    length: usize,
 }
 
 impl TaskOutputs {
-    /// For a session. No file is made before a command begins.
-    pub(crate) fn new(files: &SessionFiles, session: SessionId) -> Self {
+    pub(crate) fn new(store: SharedStore) -> Self {
         Self {
-            folder: files.task_outputs(session),
-            open: Mutex::default(),
+            store,
+            of_calls: Arc::default(),
         }
+    }
+
+    /// A command has begun: the place of the document for what it puts out.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it cannot be kept.
+    pub(crate) async fn begin(&self, lease: Lease, call: &str) -> Result<String, StoreError> {
+        let of_call = self.of_call(lease.session, call);
+        let mut output = of_call.lock().await;
+        let early = match std::mem::replace(&mut *output, Output::Lost) {
+            Output::Early(text) => text,
+            Output::Kept(_) | Output::Lost => String::new(),
+        };
+        let name = self.free_name(lease.session, call).await?;
+        self.store.put(&lease, &name, early.as_bytes()).await?;
+        let place = self.store.document_place(lease.session, &name);
+        *output = Output::Kept(Document {
+            lease,
+            name,
+            length: early.len(),
+        });
+        Ok(place)
     }
 
     /// What a call answers: only those in the background put anything out before they end.
     ///
     /// # Errors
     /// [`StoreError`] when it cannot be written. The session has it all the same.
-    pub(crate) fn answered(&self, call: &str, answer: &Answer) -> Result<(), StoreError> {
-        match answer {
-            Answer::Output(text) => self.with(call, |written| written.append(text)),
-            _ => Ok(()),
-        }
-    }
-
-    /// A command begins: the file that what it puts out is kept in.
-    ///
-    /// # Errors
-    /// [`StoreError`] when there can be no file.
-    pub(crate) fn begin(&self, call: &str) -> Result<PathBuf, StoreError> {
-        self.with(call, |written| Ok(written.path.clone()))
-    }
-
-    /// A call has ended: nothing more comes.
-    pub(crate) fn end(&self, call: &str) {
-        self.open().remove(call);
-    }
-
-    fn with<T>(
+    pub(crate) async fn answered(
         &self,
+        session: SessionId,
         call: &str,
-        act: impl FnOnce(&mut Written) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let mut open = self.open();
-        if let Some(written) = open.get_mut(call) {
-            return act(written);
+        answer: &Answer,
+    ) -> Result<(), StoreError> {
+        match answer {
+            Answer::Output(text) => {
+                let of_call = self.of_call(session, call);
+                let mut output = of_call.lock().await;
+                match &mut *output {
+                    Output::Early(early) if early.len() <= LONGEST => early.push_str(text),
+                    Output::Early(_) | Output::Lost => {}
+                    Output::Kept(document) => document.extend(&self.store, text).await?,
+                }
+            }
+            answer if answer.is_last() => {
+                self.of_calls().remove(&(session, call.to_owned()));
+            }
+            _ => {}
         }
-        let mut written = Written::create(&self.folder, call)?;
-        let done = act(&mut written);
-        open.insert(call.to_owned(), written);
-        done
+        Ok(())
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<String, Written>> {
-        // A panic in the middle leaves a file that ends early.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn of_call(&self, session: SessionId, call: &str) -> OfCall {
+        let new = || Arc::new(OrderedMutex::new(Output::Early(String::new())));
+        let mut of_calls = self.of_calls();
+        let of_call = of_calls
+            .entry((session, call.to_owned()))
+            .or_insert_with(new);
+        Arc::clone(of_call)
+    }
+
+    fn of_calls(&self) -> MutexGuard<'_, HashMap<(SessionId, String), OfCall>> {
+        // A panic while it is held leaves a map that is whole.
+        self.of_calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The name of a new document: an agent's call may have the id of another one's.
+    async fn free_name(&self, session: SessionId, call: &str) -> Result<String, StoreError> {
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let plain: String = call.chars().filter(is_plain).take(100).collect();
+        let mut name = format!("tasks/{plain}.output");
+        let mut number = 1;
+        while self.store.get(session, &name).await?.is_some() {
+            number += 1;
+            name = format!("tasks/{plain}-{number}.output");
+        }
+        Ok(name)
     }
 }
 
-impl Written {
-    /// A new file: an agent's call may have the id of another one's.
-    fn create(folder: &Path, call: &str) -> Result<Self, StoreError> {
-        let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        let name: String = call.chars().filter(is_plain).take(100).collect();
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut number = 1;
-        loop {
-            let path = match number {
-                1 => folder.join(format!("{name}.output")),
-                number => folder.join(format!("{name}-{number}.output")),
-            };
-            create_folder(&path)?;
-            match options.open(&path) {
-                Ok(file) => {
-                    let length = 0;
-                    return Ok(Self { path, file, length });
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(failed("opening", &path, error)),
-            }
-        }
-    }
-
-    fn append(&mut self, text: &str) -> Result<(), StoreError> {
+impl Document {
+    async fn extend(&mut self, store: &SharedStore, text: &str) -> Result<(), StoreError> {
         if self.length > LONGEST {
             return Ok(());
         }
-        self.length += text.len() as u64;
-        let mut written = self.file.write_all(text.as_bytes());
+        self.length += text.len();
+        store
+            .extend(&self.lease, &self.name, text.as_bytes())
+            .await?;
         if self.length > LONGEST {
-            let word = format!("\n[cut here: the command has put out more than {LONGEST} bytes]\n");
-            written = written.and_then(|()| self.file.write_all(word.as_bytes()));
+            let cut = format!("\n[cut here: the command has put out more than {LONGEST} bytes]\n");
+            return store.extend(&self.lease, &self.name, cut.as_bytes()).await;
         }
-        written.map_err(|error| failed("writing", &self.path, error))
+        Ok(())
     }
 }

@@ -276,6 +276,10 @@ impl SendStore for FailsOnce {
         self.store.put(lease, name, document).await
     }
 
+    async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.store.extend(lease, name, bytes).await
+    }
+
     async fn get(&self, session: Uuid, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.store.get(session, name).await
     }
@@ -290,6 +294,10 @@ impl SendStore for FailsOnce {
 
     fn place(&self, session: Uuid, agent: Option<&str>) -> String {
         self.store.place(session, agent)
+    }
+
+    fn document_place(&self, session: Uuid, name: &str) -> String {
+        self.store.document_place(session, name)
     }
 }
 

@@ -65,6 +65,7 @@ enum Fault {
     ListsTheOldestFirst,
     TakesAnyName,
     SnapshotsAreAlwaysCurrent,
+    ReplacesWhatItShouldAddTo,
 }
 
 #[derive(Clone)]
@@ -145,6 +146,13 @@ impl SendStore for Faulty {
         }
     }
 
+    async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        match self.fault {
+            Fault::ReplacesWhatItShouldAddTo => self.put(lease, name, bytes).await,
+            _ => self.store.extend(lease, name, bytes).await,
+        }
+    }
+
     async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         match self.store.get(session, name).await? {
             None if self.fault == Fault::KeepsDocumentsOfTheDeleted && name == "a" => {
@@ -169,6 +177,10 @@ impl SendStore for Faulty {
     fn place(&self, session: SessionId, agent: Option<&str>) -> String {
         self.store.place(session, agent)
     }
+
+    fn document_place(&self, session: SessionId, name: &str) -> String {
+        self.store.document_place(session, name)
+    }
 }
 
 #[tokio::test]
@@ -182,6 +194,7 @@ async fn a_store_that_breaks_a_promise_is_found() {
         Fault::ListsTheOldestFirst,
         Fault::TakesAnyName,
         Fault::SnapshotsAreAlwaysCurrent,
+        Fault::ReplacesWhatItShouldAddTo,
     ] {
         let faulty = || {
             FaultyPlace(Faulty {

@@ -60,6 +60,10 @@ impl SendStore for Broken {
         self.store.put(lease, name, document).await
     }
 
+    async fn extend(&self, lease: &Lease, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.store.extend(lease, name, bytes).await
+    }
+
     async fn get(&self, session: SessionId, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.store.get(session, name).await
     }
@@ -74,5 +78,9 @@ impl SendStore for Broken {
 
     fn place(&self, session: SessionId, agent: Option<&str>) -> String {
         self.store.place(session, agent)
+    }
+
+    fn document_place(&self, session: SessionId, name: &str) -> String {
+        self.store.document_place(session, name)
     }
 }

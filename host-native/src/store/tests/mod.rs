@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use windlass_core::{RawJson, SessionId, Uuid};
 use windlass_engine::store::{Batch, Lease, SendStore as _, StoreError};
 
-use super::{ConfigDir, FileStore, SessionFiles, TaskOutputs};
+use super::{ConfigDir, FileStore, SharedStore, TaskOutputs};
 
 fn id(n: u128) -> Uuid {
     Uuid::from_random((n << 64 | n).to_be_bytes())
@@ -24,10 +24,6 @@ fn session() -> SessionId {
 
 fn config(root: &Path) -> ConfigDir {
     ConfigDir::at(root.join("config"))
-}
-
-fn files(root: &Path) -> SessionFiles {
-    SessionFiles::of(&config(root), &root.join("work"))
 }
 
 fn store(root: &Path) -> FileStore {

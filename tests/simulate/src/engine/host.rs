@@ -280,7 +280,7 @@ impl Host {
                 Outcome::Checkpointed(Ok(Checkpointed::Rewound(json!({"canRewind": true}))))
             }
             Effect::Checkpoint(_) => Outcome::Checkpointed(Ok(Checkpointed::Line(None))),
-            Effect::KeepOutput(..) => Outcome::OutputFile(None),
+            Effect::KeepOutput(..) => Outcome::OutputFile(Err("it is kept nowhere".to_owned())),
             Effect::WritePermissions(_) | Effect::WriteSettings(..) => {
                 Outcome::Written(Ok(Vec::new()))
             }

@@ -12,18 +12,21 @@ enum Step {
     AppendOfAgent(u32),
     AppendWithSnapshot(u32),
     Put(u32),
+    Extend(u32),
     Release,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 11] = [
     Step::Append(1),
     Step::AppendOfAgent(2),
     Step::AppendWithSnapshot(3),
     Step::Put(4),
+    Step::Extend(5),
     Step::Append(5),
     Step::AppendWithSnapshot(6),
     Step::AppendOfAgent(7),
     Step::Put(8),
+    Step::Extend(9),
     Step::Release,
 ];
 
@@ -55,11 +58,14 @@ pub(super) async fn between_steps(place: &impl Place) -> Result<(), String> {
         });
         let stored = done("load", store.load(id, Some("a")).await)?;
         same(&what, stored.unwrap_or_default().text, text_of(&of_agent))?;
-        let put = steps.iter().rev().find_map(|step| match step {
+        let document = steps.iter().fold(None, |before, step| match step {
             Step::Put(n) => Some(n.to_string().into_bytes()),
-            _ => None,
+            Step::Extend(n) => {
+                Some([before.unwrap_or_default(), n.to_string().into_bytes()].concat())
+            }
+            _ => before,
         });
-        same(&what, done("get", store.get(id, "a").await)?, put)?;
+        same(&what, done("get", store.get(id, "a").await)?, document)?;
 
         let lease = match own.is_empty() {
             true => done("create", store.create(id).await)?,
@@ -93,6 +99,11 @@ async fn perform<S: Store>(store: &S, lease: &Lease, step: Step) -> Result<(), S
         Step::Put(n) => {
             let document = n.to_string();
             let done = store.put(lease, "a", document.as_bytes()).await;
+            done.map_err(|error| error.to_string())
+        }
+        Step::Extend(n) => {
+            let more = n.to_string();
+            let done = store.extend(lease, "a", more.as_bytes()).await;
             done.map_err(|error| error.to_string())
         }
         Step::Release => {

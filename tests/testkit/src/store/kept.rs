@@ -142,14 +142,35 @@ pub(super) async fn documents(place: &impl Place) -> Result<(), String> {
     same("the document of another session", of_another, None)
 }
 
+pub(super) async fn growing(place: &impl Place) -> Result<(), String> {
+    let store = place.store().await;
+    let lease = done("create", store.create(session(1)).await)?;
+    append(&store, &lease, &[line(1)]).await?;
+    let reader = place.store().await;
+    let mut expected = Vec::new();
+    for bytes in [b"one\n".as_slice(), b"", b"\x00\xff", b"two"] {
+        done("extend", store.extend(&lease, "tasks/a", bytes).await)?;
+        expected.extend_from_slice(bytes);
+        let found = done("get", reader.get(session(1), "tasks/a").await)?;
+        same("what has been added", found, Some(expected.clone()))?;
+    }
+    done("put", store.put(&lease, "tasks/a", b"anew ").await)?;
+    done("extend", store.extend(&lease, "tasks/a", b"more").await)?;
+    let found = done("get", reader.get(session(1), "tasks/a").await)?;
+    same("what was put and added", found, Some(b"anew more".to_vec()))
+}
+
 pub(super) async fn names(place: &impl Place) -> Result<(), String> {
     let store = place.store().await;
     let lease = done("create", store.create(session(1)).await)?;
     append(&store, &lease, &[line(1)]).await?;
     for name in ["", "..", "../a", "a/../../b", "/a", "a//b", "a b", "a\0"] {
         let put = store.put(&lease, name, b"x").await;
-        let step = format!("put {name:?}");
-        refused(&step, put, |error| matches!(error, StoreError::Name(_)))?;
+        let extended = store.extend(&lease, name, b"x").await;
+        for (step, done) in [("put", put), ("extend", extended)] {
+            let step = format!("{step} {name:?}");
+            refused(&step, done, |error| matches!(error, StoreError::Name(_)))?;
+        }
     }
     Ok(())
 }

@@ -74,6 +74,7 @@ pub(super) async fn stale(place: &impl Place) -> Result<(), String> {
     let new = done("open", store.open(session(1)).await)?;
     refused("append", store.append(&old, batch).await, is_stale)?;
     refused("put", store.put(&old, "a", b"x").await, is_stale)?;
+    refused("extend", store.extend(&old, "a", b"x").await, is_stale)?;
     store.release(&old); // takes nothing from the new one
     append(&store, &new, &[line(3)]).await?;
     let expected = text_of(&[line(1), line(3)]);

@@ -74,6 +74,7 @@ pub async fn check<P: Place>(place: impl Fn() -> P) -> Vec<Broken> {
         "long lines and every character are kept as they are" => kept::as_they_are,
         "a snapshot is kept beside the lines, and is of the past once a line follows" => kept::snapshots,
         "documents are kept by name, the last one of each" => kept::documents,
+        "documents grow at their end" => kept::growing,
         "names that lead elsewhere are no names of documents" => kept::names,
         "a listing names the sessions, those that were appended to last first" => kept::listed,
         "a session that is renamed, tagged or forked is lines like others" => kept::titles_and_forks,

@@ -7,7 +7,7 @@ use windlass_core::{EffectId, RawJson, effect::Answer, host::CancelSignal};
 use windlass_engine::machine::{ConnectRequest, ConnectionId, Input, Offer, Question, ServerTool};
 
 /// None.
-pub(super) struct Servers;
+pub(crate) struct Servers;
 
 const NONE: &str = "MCP servers that are programs need the feature `mcp`";
 
@@ -17,23 +17,23 @@ const NONE: &str = "MCP servers that are programs need the feature `mcp`";
     reason = "as with the feature"
 )]
 impl Servers {
-    pub(super) fn configurations(&self) -> BTreeMap<String, RawJson> {
+    pub(crate) fn configurations(&self) -> BTreeMap<String, RawJson> {
         BTreeMap::new()
     }
 
-    pub(super) fn is_named(&self, _: &ConnectRequest) -> bool {
+    pub(crate) fn is_named(&self, _: &ConnectRequest) -> bool {
         false
     }
 
-    pub(super) async fn connect(&self, _: ConnectRequest) -> Result<Offer, String> {
+    pub(crate) async fn connect(&self, _: ConnectRequest) -> Result<Offer, String> {
         Err(NONE.to_owned())
     }
 
-    pub(super) fn newly_closed(&self) -> Option<Input> {
+    pub(crate) fn newly_closed(&self) -> Option<Input> {
         None
     }
 
-    pub(super) fn call(
+    pub(crate) fn call(
         &self,
         _: EffectId,
         _: ServerTool,
@@ -42,11 +42,11 @@ impl Servers {
         stream::empty().boxed()
     }
 
-    pub(super) async fn ask(&self, _: ConnectionId, _: Question) -> Result<RawJson, String> {
+    pub(crate) async fn ask(&self, _: ConnectionId, _: Question) -> Result<RawJson, String> {
         Err(NONE.to_owned())
     }
 
-    pub(super) fn disconnect(&self, _: ConnectionId) {}
+    pub(crate) fn disconnect(&self, _: ConnectionId) {}
 
-    pub(super) async fn close(&self, _: &[ConnectionId]) {}
+    pub(crate) async fn close(&self, _: &[ConnectionId]) {}
 }

@@ -1,0 +1,136 @@
+//! What every host of an engine performs in the same way: keeping sessions and what belongs to them, MCP servers, worktrees.
+
+mod kept;
+#[cfg(not(all(unix, feature = "mcp")))]
+mod no_servers;
+
+use futures_util::stream::{self, BoxStream, StreamExt as _};
+use windlass_core::{EffectId, SessionId, effect::Answer, host::CancelSignal};
+use windlass_engine::{
+    machine::{ConnectionId, Effect, Outcome, ServerTool},
+    store::Lease,
+};
+
+use self::kept::Kept;
+#[cfg(not(all(unix, feature = "mcp")))]
+pub(crate) use self::no_servers::Servers;
+#[cfg(all(unix, feature = "mcp"))]
+pub(crate) use crate::mcp::Servers;
+use crate::{checkpoints::SessionCheckpoints, store::SharedStore, worktree::WorktreesToRemove};
+
+/// The effects that are the same for every engine on this machine.
+pub(crate) struct CommonEffects {
+    kept: Kept,
+    checkpoints: Option<SessionCheckpoints>,
+    pub(crate) servers: Servers,
+    worktrees: WorktreesToRemove,
+}
+
+impl CommonEffects {
+    /// For sessions that are kept in this store, or not at all.
+    pub(crate) fn new(
+        store: Option<SharedStore>,
+        checkpoints: Option<SessionCheckpoints>,
+        servers: Servers,
+        worktrees: WorktreesToRemove,
+    ) -> Self {
+        Self {
+            kept: Kept::new(store),
+            checkpoints,
+            servers,
+            worktrees,
+        }
+    }
+
+    /// The same for sessions that are read from the store, and not written to it.
+    pub(crate) fn without_output(mut self) -> Self {
+        self.kept = self.kept.without_output();
+        self
+    }
+
+    /// Performs an effect.
+    ///
+    /// # Errors
+    /// The effect, where it is for the host itself.
+    pub(crate) async fn perform(&self, effect: Effect) -> Result<Outcome, Effect> {
+        Ok(match effect {
+            Effect::Load { which, exclusive } => {
+                Outcome::Loaded(self.kept.load(&which, exclusive).await)
+            }
+            Effect::Create(session) => Outcome::Leased(self.kept.create(session).await),
+            Effect::Append(lease, groups) => {
+                Outcome::Appended(self.kept.append(&lease, &groups).await)
+            }
+            Effect::Keep {
+                lease,
+                agent,
+                name,
+                document,
+            } => Outcome::Kept(self.kept.keep(&lease, &agent, &name, &document).await),
+            Effect::KeepOutput(lease, call) => {
+                Outcome::OutputFile(self.kept.begin_output(lease, &call).await)
+            }
+            Effect::Checkpoint(checkpoint) => Outcome::Checkpointed(match &self.checkpoints {
+                Some(checkpoints) => checkpoints.perform(checkpoint).await,
+                None => Err("no file checkpoints are kept".to_owned()),
+            }),
+            Effect::Connect(request) => Outcome::Connected(self.servers.connect(*request).await),
+            Effect::Ask(connection, question) => {
+                Outcome::Asked(self.servers.ask(connection, question).await)
+            }
+            Effect::CloseServers(connections) => {
+                self.servers.close(&connections).await;
+                Outcome::Finished
+            }
+            Effect::ListWorktrees => Outcome::Worktrees(self.worktrees.list().await),
+            Effect::RemoveWorktrees => {
+                self.worktrees.remove().await;
+                Outcome::Finished
+            }
+            effect => return Err(effect),
+        })
+    }
+
+    /// The answers of a call, whose output in the background is kept on the way. `failed` hears where it cannot be.
+    pub(crate) fn keeping_output(
+        &self,
+        session: SessionId,
+        call: String,
+        answers: BoxStream<'static, Answer>,
+        failed: impl Fn(&str) + Send + 'static,
+    ) -> BoxStream<'static, Answer> {
+        let Some(outputs) = self.kept.outputs() else {
+            return answers;
+        };
+        let state = (answers, outputs, call, failed);
+        let kept = stream::unfold(state, move |state| async move {
+            let (mut answers, outputs, call, failed) = state;
+            let answer = answers.next().await?;
+            if let Err(error) = outputs.answered(session, &call, &answer).await {
+                failed(&format!("the output of {call}: {error}"));
+            }
+            Some((answer, (answers, outputs, call, failed)))
+        });
+        kept.boxed()
+    }
+
+    /// Performs a call of a tool of an MCP server.
+    pub(crate) fn server_tool(
+        &self,
+        id: EffectId,
+        call: ServerTool,
+        cancel: CancelSignal,
+    ) -> BoxStream<'static, Answer> {
+        self.servers.call(id, call, cancel)
+    }
+
+    /// Gives the right to write to a session back.
+    pub(crate) fn release(&self, lease: &Lease) {
+        self.kept.release(lease);
+    }
+
+    /// Lets a server go.
+    pub(crate) fn disconnect(&self, connection: ConnectionId) {
+        self.servers.disconnect(connection);
+    }
+}
