@@ -1,7 +1,7 @@
 //! The engine as data: lines and answers in, lines and effects out. No stream, no clock, no file.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::{collections::VecDeque, sync::Arc};
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -14,9 +14,8 @@ use windlass_engine::{
     machine::{
         Configuration, Effect, Ending, Engine, Input, Launch, Outcome, Output, State, diagram,
     },
-    project::ProjectFiles,
     protocol::{flags::Flags, frames::StateFrames, line::Line},
-    settings::{LoadedSettings, SettingSources},
+    settings::SettingSources,
     store::Lease,
 };
 
@@ -40,18 +39,8 @@ fn configuration(number: u64) -> Configuration {
     };
     spec.permissions.can_ask = true;
     Configuration {
-        number,
-        spec,
-        settings: LoadedSettings::default(),
         sources: SettingSources::ALL,
-        project: ProjectFiles::default(),
-        is_trusted: true,
-        runs_programs: true,
-        variables: BTreeMap::new(),
-        commands: BTreeSet::new(),
-        project_servers: BTreeMap::new(),
-        given_servers: BTreeMap::new(),
-        warnings: Vec::new(),
+        ..Configuration::new(number, spec)
     }
 }
 
@@ -250,7 +239,7 @@ fn perm_9_what_is_cancelled_had_not_begun() {
     ];
     let mut hooked = configuration(1);
     let matcher = HookMatcher::new(HookEvent::UserPromptSubmit, ["note".to_owned()]);
-    hooked.spec.hooks.push(matcher);
+    Arc::make_mut(&mut hooked.spec).hooks.push(matcher);
     hooked.commands.insert("note".to_owned());
     let mut bench = Bench::launch_with(Flags::default(), hooked);
     bench.lease();

@@ -1,7 +1,7 @@
 //! The engine of a program, as data: prompts, messages and answers are values, and nothing is a line.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -15,9 +15,7 @@ use windlass_engine::{
     machine::{
         Configuration, Effect, Ending, Engine, Face, Fault, Input, Launch, Outcome, Output, State,
     },
-    project::ProjectFiles,
     protocol::flags::Flags,
-    settings::{LoadedSettings, SettingSources},
 };
 
 /// An engine, what it has said, and what it has asked for and nobody has done.
@@ -55,20 +53,7 @@ fn launch() -> Launch {
 
 impl Bench {
     fn start(launch: Launch, spec: Spec) -> Self {
-        let configuration = Configuration {
-            number: 1,
-            spec,
-            settings: LoadedSettings::default(),
-            sources: SettingSources::NONE,
-            project: ProjectFiles::default(),
-            is_trusted: true,
-            runs_programs: true,
-            variables: BTreeMap::new(),
-            commands: BTreeSet::new(),
-            project_servers: BTreeMap::new(),
-            given_servers: BTreeMap::new(),
-            warnings: Vec::new(),
-        };
+        let configuration = Configuration::new(1, spec);
         let mut bench = Self {
             engine: Engine::new(launch, configuration, [7; 32]),
             now: Now {

@@ -122,7 +122,8 @@ impl Engine {
             return;
         };
         // What the session began with is what it goes back to: another model is chosen, not configured.
-        config.spec.model.clone_from(&before.spec().model);
+        let model = before.spec().model.clone();
+        Arc::make_mut(&mut config.spec).model = model;
         for warning in &config.warnings {
             if !before.config.warnings.contains(warning) {
                 self.warn(warning);

@@ -1,6 +1,9 @@
 //! What sessions are made of: what flags, settings and project files say, completed by what the SDK brings along.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde_json::{Value, json};
 use windlass_core::{
@@ -63,13 +66,13 @@ pub struct Configuration {
     /// Its number, by which whoever read it knows the tools and hooks that belong to it.
     pub number: ConfigNumber,
     /// What sessions are told.
-    pub spec: Spec,
+    pub spec: Arc<Spec>,
     /// The settings of all sources.
     pub settings: LoadedSettings,
     /// Which sources were read.
     pub sources: SettingSources,
     /// What the project brings along.
-    pub project: ProjectFiles,
+    pub project: Arc<ProjectFiles>,
     /// A person has trusted the project's folder.
     pub is_trusted: bool,
     /// What the folder's files start runs: commands that are hooks, MCP servers.
@@ -111,6 +114,25 @@ pub enum CompleteError {
 }
 
 impl Configuration {
+    /// A spec, and nothing that stands in files: nobody is asked whether a folder is trusted.
+    #[must_use]
+    pub fn new(number: ConfigNumber, spec: impl Into<Arc<Spec>>) -> Self {
+        Self {
+            number,
+            spec: spec.into(),
+            settings: LoadedSettings::default(),
+            sources: SettingSources::NONE,
+            project: Arc::default(),
+            is_trusted: true,
+            runs_programs: true,
+            variables: BTreeMap::new(),
+            commands: BTreeSet::new(),
+            project_servers: BTreeMap::new(),
+            given_servers: BTreeMap::new(),
+            warnings: Vec::new(),
+        }
+    }
+
     /// The same with what the SDK brings along, and what follows from all of it.
     ///
     /// # Errors
@@ -122,10 +144,12 @@ impl Configuration {
     ) -> Result<Self, CompleteError> {
         if launch.face == Face::Program {
             // The program has said everything. Which prompt is taken in has to be known here, whoever wants to read it.
-            self.spec.replay_prompts = true;
+            if !self.spec.replay_prompts {
+                Arc::make_mut(&mut self.spec).replay_prompts = true;
+            }
             return Ok(self);
         }
-        let spec = &mut self.spec;
+        let spec = Arc::make_mut(&mut self.spec);
         let unusable = initialize.apply(spec);
         if let Some(hook) = unusable.iter().find(|it| it.judges) {
             return Err(CompleteError::Hook {
@@ -183,7 +207,7 @@ impl Configuration {
 }
 
 impl Prepared {
-    pub(super) fn spec(&self) -> &Spec {
+    pub(super) fn spec(&self) -> &Arc<Spec> {
         &self.config.spec
     }
 }

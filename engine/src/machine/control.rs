@@ -1,5 +1,7 @@
 //! What an SDK asks of the engine, apart from answers to prompts.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use windlass_core::{
     Input, Uuid,
@@ -371,8 +373,8 @@ impl Engine {
         if let Some(display) = display {
             let launched = self.launch.flags.thinking_display;
             if let Some(prepared) = &mut self.prepared {
-                let prepared = std::sync::Arc::make_mut(prepared);
-                prepared.config.spec.thinking_display = display.or(launched);
+                let prepared = Arc::make_mut(prepared);
+                Arc::make_mut(&mut prepared.config.spec).thinking_display = display.or(launched);
                 self.made_of_changed();
             }
         }

@@ -1,15 +1,11 @@
 //! What an engine is told of the session that it begins: everything, since the program has nothing more to say.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::{path::Path, sync::Arc};
 
 use windlass_core::{SessionId, Uuid};
 use windlass_engine::{
     machine::{Configuration, Face, Launch},
     protocol::flags::Flags,
-    settings::{LoadedSettings, SettingSources},
     transcript::Which,
 };
 
@@ -91,19 +87,12 @@ impl Parts {
     pub(super) fn configuration(&self) -> Configuration {
         let project = &self.project;
         Configuration {
-            number: 0,
-            spec: self.spec.as_ref().clone(),
-            // What they say is in the spec.
-            settings: LoadedSettings::default(),
-            sources: SettingSources::NONE,
-            project: project.files.clone(),
+            // What settings say is in the spec.
+            project: Arc::clone(&project.files),
             is_trusted: project.is_trusted,
             runs_programs: project.runs_programs,
             variables: self.variables.clone(),
-            commands: BTreeSet::new(),
-            project_servers: BTreeMap::new(),
-            given_servers: BTreeMap::new(),
-            warnings: Vec::new(),
+            ..Configuration::new(0, Arc::clone(&self.spec_of_sessions))
         }
     }
 }

@@ -106,14 +106,22 @@ impl AgentBuilder {
         }
         spec.check()?;
         let spec = Arc::new(spec);
+        let spec_of_sessions = match spec.replay_prompts {
+            true => Arc::clone(&spec),
+            false => Arc::new(Spec {
+                replay_prompts: true,
+                ..spec.as_ref().clone()
+            }),
+        };
         let project = surroundings.map(|it| Project {
-            files: it.found.project,
+            files: Arc::new(it.found.project),
             is_trusted: it.found.is_trusted,
             runs_programs: it.found.runs_programs,
         });
         Ok(Agent {
             parts: Arc::new(Parts {
                 spec,
+                spec_of_sessions,
                 variables: self.variables,
                 project: project.unwrap_or_default(),
                 file_checkpoints: self.file_checkpoints,

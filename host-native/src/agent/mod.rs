@@ -94,6 +94,8 @@ pub type JournalSink = Box<dyn FnMut(&str) + Send>;
 /// Everything that the sessions of an agent share.
 struct Parts {
     spec: Arc<Spec>,
+    /// The same for the engine of a session, which is always told of prompts.
+    spec_of_sessions: Arc<Spec>,
     transport: Arc<dyn Transport>,
     tools: Arc<BTreeMap<String, Arc<dyn RunTool>>>,
     hooks: Arc<BTreeMap<String, Arc<dyn RunHook>>>,
@@ -119,7 +121,7 @@ struct Parts {
 #[derive(Default)]
 struct Project {
     /// Commands, skills, agents, instructions.
-    files: ProjectFiles,
+    files: Arc<ProjectFiles>,
     /// A person has trusted its folder, or the program does.
     is_trusted: bool,
     /// What its files start runs.

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::PathBuf,
+    sync::Arc,
 };
 
 use windlass_core::{RawJson, Spec, permission::Rule, provider::openai::ChatCompletions};
@@ -228,11 +229,11 @@ impl Blueprint {
             is_trusted: surroundings.is_trusted,
             runs_programs: surroundings.runs_programs,
             settings: surroundings.settings,
-            project: surroundings.project,
+            project: Arc::new(surroundings.project),
             project_servers,
             given_servers,
             warnings,
-            spec,
+            spec: Arc::new(spec),
         }
     }
 }

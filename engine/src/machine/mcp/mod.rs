@@ -81,6 +81,11 @@ impl ServerTable {
         all.flat_map(|servers| &servers.all)
     }
 
+    /// Whether there is no server.
+    pub(super) fn are_none(&self) -> bool {
+        self.every().next().is_none()
+    }
+
     /// The server to which a connection leads, or was to lead.
     fn find(&self, connection: ConnectionId) -> Option<(Owner, String)> {
         let owners = std::iter::once(None).chain(self.agents.keys().cloned().map(Some));

@@ -18,7 +18,11 @@ impl Engine {
     /// What the next session is told: with the tools of MCP servers, each where it belongs, and with what `init` says about
     /// the servers.
     pub(in crate::machine) fn spec(&self) -> Option<Arc<Spec>> {
-        let mut spec = self.prepared.as_ref()?.spec().clone();
+        let spec = Arc::clone(self.prepared.as_ref()?.spec());
+        if self.servers.are_none() {
+            return Some(spec);
+        }
+        let mut spec = Arc::unwrap_or_clone(spec);
         for (definition, _) in self.servers.tools() {
             if spec.tools.iter().all(|known| known.name != definition.name) {
                 spec.tools.push(definition.clone());

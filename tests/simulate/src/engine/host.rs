@@ -17,8 +17,7 @@ use windlass_engine::{
         Checkpoint, Checkpointed, Configuration, Effect, Input, LoadedSession, Offer, Outcome,
         Output, Seen,
     },
-    project::ProjectFiles,
-    settings::{LoadedSettings, SettingSources},
+    settings::SettingSources,
     store::Lease,
     transcript::{SavedSession, Which},
 };
@@ -90,18 +89,9 @@ impl Host {
     pub(super) fn configuration(&mut self, dice: &mut Seeded) -> Configuration {
         self.configurations += 1;
         Configuration {
-            number: self.configurations,
-            spec: self.surroundings.spec(dice),
-            settings: LoadedSettings::default(),
             sources: SettingSources::ALL,
-            project: ProjectFiles::default(),
-            is_trusted: true,
-            runs_programs: true,
-            variables: BTreeMap::new(),
             commands: self.surroundings.commands(),
-            project_servers: BTreeMap::new(),
-            given_servers: BTreeMap::new(),
-            warnings: Vec::new(),
+            ..Configuration::new(self.configurations, self.surroundings.spec(dice))
         }
     }
 
