@@ -137,8 +137,10 @@ fn common(
     let servers = Servers::new(launch.cwd.clone(), inputs)
         .with_keys(launch.keys.clone())
         .redacting(launch.redactor());
-    let checkpoints = SessionCheckpoints::new(Some(launch.store()), launch.directory());
-    let common = CommonEffects::new(Some(launch.store()), Some(checkpoints), servers, worktrees);
+    // One store: what holds a lease of it writes to it.
+    let store = Some(launch.store());
+    let checkpoints = SessionCheckpoints::new(store.clone(), launch.directory());
+    let common = CommonEffects::new(store, Some(checkpoints), servers, worktrees);
     match launch.flags.no_session_persistence {
         true => common.without_output(),
         false => common,
