@@ -7,7 +7,7 @@ use std::{
 };
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use windlass_core::SessionId;
+use windlass_core::{SessionId, permission::Destination};
 use windlass_engine::project_key::key_of;
 
 /// The user's configuration directory: settings, agents, commands, transcripts.
@@ -48,6 +48,17 @@ impl ConfigDir {
     #[must_use]
     pub fn project(&self, cwd: &Path) -> PathBuf {
         self.projects().join(project_key(cwd))
+    }
+
+    /// The settings file of a destination, for a project in this folder; none for what lasts no longer than a session.
+    #[must_use]
+    pub fn settings_file(&self, project: &Path, of: Destination) -> Option<PathBuf> {
+        match of {
+            Destination::UserSettings => Some(self.root.join("settings.json")),
+            Destination::ProjectSettings => Some(project.join(".claude/settings.json")),
+            Destination::LocalSettings => Some(project.join(".claude/settings.local.json")),
+            Destination::Session | Destination::CliArg => None,
+        }
     }
 
     /// The folder of the file backups of a session.

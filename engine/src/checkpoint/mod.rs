@@ -42,7 +42,7 @@ pub const DOCUMENTS: &str = "file-history/";
 /// The document that says which file was changed after which message, behind [`DOCUMENTS`].
 pub const INDEX: &str = "index.jsonl";
 
-/// The name under which a content is kept.
+/// The digest of a content (SHA-256, as text): the name under which it is kept.
 #[must_use]
 pub fn digest(content: &[u8]) -> String {
     let hash = Sha256::digest(content);

@@ -21,6 +21,7 @@ mod read;
 mod sandbox;
 mod trust;
 mod variables;
+mod write;
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ pub use self::{
     },
     trust::{is_trusted, trust},
     variables::{changes_programs, is_plain},
+    write::{WriteError, Written, write_permissions, write_texts},
 };
 use crate::path::TextPath;
 

@@ -27,6 +27,9 @@ pub enum StoreError {
         "`{0}` is no name of a document: letters, digits, `-`, `_`, `.`, and `/` between parts"
     )]
     Name(String),
+    /// Settings that somebody else has changed since they were read.
+    #[error("{0} has been changed by somebody else since it was read")]
+    Changed(String),
     /// The place where sessions are kept cannot be used.
     #[error("{doing} {place}: {source}")]
     Failed {

@@ -5,10 +5,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use windlass_core::{SessionId, UnixMillis};
+use windlass_core::{SessionId, UnixMillis, permission::Destination};
 
 use super::{
-    Batch, Lease, SendStore, Snapshot, StoreError, Stored, StoredSession, is_document_name,
+    Batch, Lease, SendStore, Snapshot, StoreError, Stored, StoredSession, digest, is_document_name,
 };
 
 /// Keeps sessions in memory: for tests, and where a session need not outlive the program.
@@ -30,6 +30,7 @@ struct Holder;
 struct Sessions {
     kept: BTreeMap<SessionId, Kept>,
     appends: u64,
+    settings: BTreeMap<&'static str, Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
@@ -212,5 +213,42 @@ impl SendStore for MemoryStore {
 
     fn document_place(&self, session: SessionId, name: &str) -> String {
         format!("memory:{session}/{name}")
+    }
+
+    async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError> {
+        let sessions = self.sessions();
+        Ok(key(of).and_then(|key| sessions.settings.get(key).cloned()))
+    }
+
+    async fn replace_settings(
+        &self,
+        of: Destination,
+        read: Option<&str>,
+        settings: &[u8],
+    ) -> Result<(), StoreError> {
+        let Some(key) = key(of) else {
+            return Err(StoreError::failed("writing", "memory", "it is not kept"));
+        };
+        let mut sessions = self.sessions();
+        let now = sessions.settings.get(key).map(|now| digest(now));
+        if now.as_deref() != read {
+            return Err(StoreError::Changed(format!("memory:{key}")));
+        }
+        sessions.settings.insert(key, settings.to_vec());
+        Ok(())
+    }
+
+    fn settings_place(&self, of: Destination) -> Option<String> {
+        key(of).map(|key| format!("memory:{key}"))
+    }
+}
+
+/// What settings are kept under.
+fn key(of: Destination) -> Option<&'static str> {
+    match of {
+        Destination::UserSettings => Some("user-settings"),
+        Destination::ProjectSettings => Some("project-settings"),
+        Destination::LocalSettings => Some("local-settings"),
+        Destination::Session | Destination::CliArg => None,
     }
 }

@@ -19,6 +19,7 @@
 //!   ([`StoreError::Busy`]), and a lease that was released is refused ([`StoreError::Stale`]). The end of a process ends its
 //!   leases.
 //! - Readers need no lease.
+//! - Settings need none either: who replaces them says what was read before, and is told where that is not there any more.
 //!
 //! The crate `windlass-testkit` has the contract as a suite of checks, for whoever writes a store.
 
@@ -26,13 +27,14 @@ mod error;
 mod memory;
 mod writer;
 
-use windlass_core::{RawJson, SessionId, UnixMillis};
+use windlass_core::{RawJson, SessionId, UnixMillis, permission::Destination};
 
 pub use self::{
     error::StoreError,
     memory::MemoryStore,
     writer::{AgentMeta, Appended, Leased, SessionWriter, file_name},
 };
+pub use crate::checkpoint::digest;
 
 /// Keeps sessions. See the [module](self) for what it promises.
 ///
@@ -112,6 +114,27 @@ pub trait Store {
     /// Where a person or another program finds a document, in this store's own words. The model is told it of what commands put
     /// out in the background (`output_file`).
     fn document_place(&self, session: SessionId, name: &str) -> String;
+
+    /// Reads the settings of a destination; none where there are none. People edit them too, where they are files.
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`].
+    async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Replaces settings that are still what was read: `read` is the [`digest`] of that, none where there was nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Changed`] where somebody else has changed them since; [`StoreError::Failed`].
+    async fn replace_settings(
+        &self,
+        of: Destination,
+        read: Option<&str>,
+        settings: &[u8],
+    ) -> Result<(), StoreError>;
+
+    /// Where a person finds the settings of a destination, in this store's own words; none for one that is not kept, and never one
+    /// for [`Destination::Session`] and [`Destination::CliArg`].
+    fn settings_place(&self, of: Destination) -> Option<String>;
 }
 
 /// The right to write to a session.

@@ -141,9 +141,6 @@ impl AgentHost {
         match self.common.perform(effect).await {
             Ok(outcome) => outcome,
             Err(Effect::Configure(_)) => Outcome::Configured(Err(NOT_ASKED.to_owned())),
-            Err(Effect::WritePermissions(_) | Effect::WriteSettings(..)) => {
-                Outcome::Written(Err(NOT_ASKED.to_owned()))
-            }
             Err(Effect::Look(_)) => Outcome::Looked(Err(ReplyError::new(NOT_ASKED))),
             // What a later engine asks for is not done here.
             Err(_) => Outcome::Finished,

@@ -1,8 +1,14 @@
 //! What an engine asks of the store of its sessions.
 
-use windlass_core::SessionId;
+use std::collections::BTreeMap;
+
+use windlass_core::{
+    SessionId,
+    permission::{Destination, PermissionUpdate},
+};
 use windlass_engine::{
     machine::{LineGroup, LoadedSession},
+    settings::{Written, write_permissions, write_texts},
     store::{Batch, Lease, SendStore as _},
     transcript::{SavedSession, Which},
 };
@@ -104,6 +110,27 @@ impl Kept {
         };
         let begun = outputs.begin(lease, call).await;
         begun.map_err(|error| error.to_string())
+    }
+
+    /// Writes changes of the permissions; the settings that were changed.
+    pub(super) async fn write_permissions(
+        &self,
+        updates: &[PermissionUpdate],
+    ) -> Result<Vec<Written>, String> {
+        let written = write_permissions(self.store()?, updates).await;
+        written.map_err(|error| error.to_string())
+    }
+
+    /// Writes texts into settings; which were changed.
+    pub(super) async fn write_settings(
+        &self,
+        destination: Destination,
+        texts: &BTreeMap<String, String>,
+    ) -> Result<Vec<Written>, String> {
+        let written = write_texts(self.store()?, destination, texts).await;
+        written
+            .map(|written| written.into_iter().collect())
+            .map_err(|error| error.to_string())
     }
 
     pub(super) fn outputs(&self) -> Option<TaskOutputs> {

@@ -74,6 +74,12 @@ impl CommonEffects {
                 Some(checkpoints) => checkpoints.perform(checkpoint).await,
                 None => Err("no file checkpoints are kept".to_owned()),
             }),
+            Effect::WritePermissions(updates) => {
+                Outcome::Written(self.kept.write_permissions(&updates).await)
+            }
+            Effect::WriteSettings(destination, texts) => {
+                Outcome::Written(self.kept.write_settings(destination, &texts).await)
+            }
             Effect::Connect(request) => Outcome::Connected(self.servers.connect(*request).await),
             Effect::Ask(connection, question) => {
                 Outcome::Asked(self.servers.ask(connection, question).await)

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -11,7 +10,6 @@ use windlass_core::{
     EffectId,
     effect::{Answer, Effect as SessionEffect},
     host::CancelSignal,
-    permission::{Destination, PermissionUpdate},
 };
 use windlass_engine::machine::{ConfigNumber, Configuration, ConfigureRequest};
 
@@ -22,7 +20,6 @@ use super::{
 use crate::{
     Agent,
     host::{NativeHost, RunTool},
-    settings::{SettingsPlaces, write_permission_updates, write_settings},
     surroundings::Commands,
     worktree::GitWorktrees,
 };
@@ -40,8 +37,6 @@ struct State {
     runners: BTreeMap<ConfigNumber, Arc<Runners>>,
     /// The agent that was built last, for tools that are not to be there.
     agent: Option<(Vec<String>, Agent)>,
-    /// Where settings are written.
-    places: Option<SettingsPlaces>,
 }
 
 /// What performs the effects of sessions that are made of a configuration.
@@ -80,7 +75,6 @@ impl Configurations {
         let number = state.last;
         state.runners.insert(number, Arc::new(runners));
         state.agent = Some((request.disallowed_tools.clone(), blueprint.agent.clone()));
-        state.places = Some(blueprint.surroundings.places.clone());
         drop(state);
         Ok(blueprint.configuration(&self.launch, number))
     }
@@ -102,50 +96,6 @@ impl Configurations {
     pub(super) fn forget(&self, number: ConfigNumber) {
         self.state().runners.remove(&number);
     }
-
-    /// Writes changes of the permissions; the files that were changed.
-    pub(super) fn write_permissions(
-        &self,
-        updates: &[PermissionUpdate],
-    ) -> Result<Vec<(Destination, String)>, String> {
-        let Some(places) = self.state().places.clone() else {
-            return Ok(Vec::new());
-        };
-        let written = write_permission_updates(&places, updates);
-        let files = written.map_err(|error| error.to_string())?;
-        Ok(files
-            .into_iter()
-            .map(|file| (destination_of(&places, &file), file.display().to_string()))
-            .collect())
-    }
-
-    /// Writes texts into a settings file; the file.
-    pub(super) fn write_settings(
-        &self,
-        destination: Destination,
-        settings: &BTreeMap<String, String>,
-    ) -> Result<Vec<(Destination, String)>, String> {
-        let Some(places) = self.state().places.clone() else {
-            return Ok(Vec::new());
-        };
-        write_settings(&places, destination, settings).map_err(|error| error.to_string())?;
-        let file = places.file(destination).into_iter();
-        Ok(file
-            .map(|file| (destination, file.display().to_string()))
-            .collect())
-    }
-}
-
-fn destination_of(places: &SettingsPlaces, file: &PathBuf) -> Destination {
-    let all = [
-        Destination::UserSettings,
-        Destination::ProjectSettings,
-        Destination::LocalSettings,
-    ];
-    let is = |destination: &Destination| places.file(*destination).as_ref() == Some(file);
-    all.into_iter()
-        .find(is)
-        .unwrap_or(Destination::LocalSettings)
 }
 
 impl Runners {

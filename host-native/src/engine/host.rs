@@ -95,13 +95,6 @@ impl Host {
                 let read = self.configurations.read(&request);
                 Outcome::Configured(read.map(Box::new).map_err(|error| error.to_string()))
             }
-            Effect::WritePermissions(updates) => {
-                Outcome::Written(self.configurations.write_permissions(&updates))
-            }
-            Effect::WriteSettings(destination, settings) => {
-                let written = self.configurations.write_settings(destination, &settings);
-                Outcome::Written(written)
-            }
             Effect::Look(asked) => Outcome::Looked(look(asked)),
             // What a later engine asks for is not done here.
             _ => Outcome::Finished,

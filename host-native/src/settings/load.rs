@@ -8,10 +8,11 @@ use std::{
 use windlass_core::permission::{Destination, Source};
 use windlass_engine::settings::{LoadedSettings, SettingSources, SourcedSettings};
 
-use crate::{config_dir::ConfigDir, store::read_text, text_path::lossy};
-
-/// The longest file of settings, in bytes.
-pub(super) const MAX_BYTES: u64 = 4 << 20;
+use crate::{
+    config_dir::ConfigDir,
+    store::{MAX_BYTES, read_text},
+    text_path::lossy,
+};
 
 /// Where the files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,12 +57,7 @@ impl SettingsPlaces {
     /// The file of a source.
     #[must_use]
     pub fn file(&self, destination: Destination) -> Option<PathBuf> {
-        match destination {
-            Destination::UserSettings => Some(self.config.root().join("settings.json")),
-            Destination::ProjectSettings => Some(self.project.join(".claude/settings.json")),
-            Destination::LocalSettings => Some(self.project.join(".claude/settings.local.json")),
-            Destination::Session | Destination::CliArg => None,
-        }
+        self.config.settings_file(&self.project, destination)
     }
 
     /// Reads what the sources say. `flag` is the value of `--settings`, JSON or a path (relative ones below the project's

@@ -6,10 +6,10 @@ use windlass_core::{
     spec::Environment,
 };
 
-use windlass_engine::settings::SettingsHooks;
+use windlass_engine::settings::{SettingsHooks, write_permissions};
 
 use super::*;
-use crate::config_dir::ConfigDir;
+use crate::{config_dir::ConfigDir, store::FileStore};
 
 fn places(root: &Path) -> SettingsPlaces {
     SettingsPlaces {
@@ -17,6 +17,13 @@ fn places(root: &Path) -> SettingsPlaces {
         project: root.join("project"),
         policy: Some(root.join("policy.json")),
     }
+}
+
+fn store(root: &Path) -> FileStore {
+    let SettingsPlaces {
+        config, project, ..
+    } = places(root);
+    FileStore::new(&config, project)
 }
 
 fn put(root: &Path, path: &str, text: &str) {
@@ -234,8 +241,8 @@ fn add(rule: &str, behavior: &str, destination: &str) -> PermissionUpdate {
     ))
 }
 
-#[test]
-fn perm_6_each_change_goes_to_the_file_of_its_destination() {
+#[tokio::test]
+async fn perm_6_each_change_goes_to_the_file_of_its_destination() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let updates = [
@@ -249,7 +256,10 @@ fn perm_6_each_change_goes_to_the_file_of_its_destination() {
         ),
     ];
     assert_eq!(
-        write_permission_updates(&places, &updates).unwrap().len(),
+        write_permissions(&store(root.path()), &updates)
+            .await
+            .unwrap()
+            .len(),
         3
     );
     let loaded = places.load(SettingSources::ALL, None, None).unwrap();
@@ -263,8 +273,8 @@ fn perm_6_each_change_goes_to_the_file_of_its_destination() {
     assert!(!text.contains("four"));
 }
 
-#[test]
-fn perm_6_what_else_is_in_the_file_stays_as_it_was() {
+#[tokio::test]
+async fn perm_6_what_else_is_in_the_file_stays_as_it_was() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let before = r#"{
@@ -280,14 +290,13 @@ fn perm_6_what_else_is_in_the_file_stays_as_it_was() {
 }
 "#;
     put(root.path(), "project/.claude/settings.local.json", before);
-    write_permission_updates(
-        &places,
-        &[
-            add("npm test", "allow", "localSettings"),
-            add("ls", "allow", "localSettings"),
-        ],
-    )
-    .unwrap();
+    let updates = [
+        add("npm test", "allow", "localSettings"),
+        add("ls", "allow", "localSettings"),
+    ];
+    write_permissions(&store(root.path()), &updates)
+        .await
+        .unwrap();
     let path = root.path().join("project/.claude/settings.local.json");
     let after = fs::read_to_string(&path).unwrap();
     let expected = r#"{
@@ -313,7 +322,9 @@ fn perm_6_what_else_is_in_the_file_stays_as_it_was() {
 "#;
     assert_eq!(after, expected);
     let removal = r#"{"type":"removeRules","rules":[{"toolName":"Read","ruleContent":"x"},{"toolName":"Bash","ruleContent":"ls"}],"behavior":"allow","destination":"localSettings"}"#;
-    write_permission_updates(&places, &[update(removal)]).unwrap();
+    write_permissions(&store(root.path()), &[update(removal)])
+        .await
+        .unwrap();
     let after = fs::read_to_string(&path).unwrap();
     assert!(
         after.contains("npm test") && !after.contains("ls") && !after.contains("Read"),
@@ -321,15 +332,17 @@ fn perm_6_what_else_is_in_the_file_stays_as_it_was() {
     );
 }
 
-#[test]
-fn perm_6_a_bad_rule_or_file_changes_nothing() {
+#[tokio::test]
+async fn perm_6_a_bad_rule_or_file_changes_nothing() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let bad = update(
         r#"{"type":"addRules","rules":[{"toolName":"Write","ruleContent":"src/**"}],"behavior":"allow","destination":"userSettings"}"#,
     );
     let good = add("ls", "allow", "userSettings");
-    assert!(write_permission_updates(&places, &[good.clone(), bad]).is_err());
+    let store = store(root.path());
+    let refused = write_permissions(&store, &[good.clone(), bad]).await;
+    assert!(refused.is_err());
     assert!(!root.path().join("user").exists());
     for text in [
         "{ \"permissions\": ",
@@ -337,7 +350,8 @@ fn perm_6_a_bad_rule_or_file_changes_nothing() {
         r#"{"permissions": {"allow": "x"}}"#,
     ] {
         put(root.path(), "user/settings.json", text);
-        let error = write_permission_updates(&places, std::slice::from_ref(&good)).unwrap_err();
+        let written = write_permissions(&store, std::slice::from_ref(&good)).await;
+        let error = written.unwrap_err();
         assert!(error.to_string().contains("user/settings.json"), "{error}");
         assert_eq!(
             fs::read_to_string(root.path().join("user/settings.json")).unwrap(),
@@ -346,21 +360,22 @@ fn perm_6_a_bad_rule_or_file_changes_nothing() {
     }
 }
 
-#[test]
-fn perm_6_changes_made_at_the_same_time_are_all_there() {
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn perm_6_changes_made_at_the_same_time_are_all_there() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
-    std::thread::scope(|scope| {
-        for writer in 0..8 {
-            let places = &places;
-            scope.spawn(move || {
-                for n in 0..5 {
-                    let rule = add(&format!("{writer} {n}"), "allow", "localSettings");
-                    write_permission_updates(places, &[rule]).unwrap();
-                }
-            });
-        }
+    let writers = (0..8).map(|writer| {
+        let store = store(root.path());
+        tokio::spawn(async move {
+            for n in 0..5 {
+                let rule = add(&format!("{writer} {n}"), "allow", "localSettings");
+                write_permissions(&store, &[rule]).await.unwrap();
+            }
+        })
     });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
     let loaded = places.load(SettingSources::ALL, None, None).unwrap();
     assert_eq!(loaded.sources[0].settings.permissions.allow.len(), 40);
     let folder = fs::read_dir(root.path().join("project/.claude")).unwrap();

@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass_engine::settings;
+use windlass_engine::{settings, store::digest};
 
-use super::write::{WriteError, edit};
-use crate::{config_dir::ConfigDir, text_path::lossy};
+use super::WriteError;
+use crate::{
+    config_dir::ConfigDir,
+    store::{Replaced, read_settings, replace_settings},
+    text_path::lossy,
+};
 
 /// Whether a person has trusted a folder, or one in which it lies. Nothing that can be read is no trust.
 #[must_use]
@@ -19,9 +23,26 @@ pub fn is_trusted(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> boo
 /// # Errors
 /// [`WriteError`]: the file is as it was.
 pub fn trust(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> Result<(), WriteError> {
-    edit(&person_file(config, home), |person| {
-        settings::trust(person, &lossy(folder))
-    })
+    let path = person_file(config, home);
+    let failed = |error: std::io::Error| WriteError::Store {
+        place: path.display().to_string(),
+        reason: error.to_string(),
+    };
+    loop {
+        let read = read_settings(&path).map_err(failed)?;
+        let text = read.as_deref().unwrap_or_default();
+        let content = settings::changed(text, |person| settings::trust(person, &lossy(folder)));
+        let content = content.map_err(|problem| WriteError::Malformed {
+            place: path.display().to_string(),
+            problem,
+        })?;
+        let read = read.as_deref().map(|text| digest(text.as_bytes()));
+        let replaced = replace_settings(&path, read.as_deref(), content.as_bytes());
+        // Once more, if somebody has changed it since.
+        if replaced.map_err(failed)? == Replaced::Yes {
+            return Ok(());
+        }
+    }
 }
 
 /// It lies in the configuration directory, but beside the usual one.

@@ -10,14 +10,15 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use windlass_core::{SessionId, UnixMillis};
+use windlass_core::{SessionId, UnixMillis, permission::Destination};
 use windlass_engine::store::{
     Batch, Lease, SendStore, StoreError, Stored, StoredSession, is_document_name,
 };
 
 use super::{
     open_session::{self, OpenSession},
-    place::{SessionFiles, content, is_filled, path_of},
+    place::{SessionFiles, content, failed, is_filled, path_of},
+    settings_files::{Replaced, read_settings, replace_settings},
     snapshot,
 };
 use crate::config_dir::ConfigDir;
@@ -42,6 +43,9 @@ const TRY_AGAIN: Duration = Duration::from_millis(20);
 /// Sessions of other working directories under the same configuration directory are found by their ids, and go on where they
 /// are; [`list`](SendStore::list) names only its own.
 ///
+/// Settings are the files `settings.json` of the configuration directory, and `settings.json` and `settings.local.json` of the
+/// working directory's `.claude`.
+///
 /// # What is safe when
 /// Lines count as written once they have been handed to the operating system, by one write for each file: killing the process
 /// at any moment loses none of them, and readers never see half a line in the middle of a file. Lines that do not fit on the
@@ -60,6 +64,9 @@ pub struct FileStore {
 #[derive(Debug)]
 struct Shared {
     files: SessionFiles,
+    config: ConfigDir,
+    /// The working directory, whose settings these are.
+    cwd: PathBuf,
     open: Mutex<HashMap<SessionId, Arc<Mutex<OpenSession>>>>,
     epochs: AtomicU64,
 }
@@ -71,6 +78,8 @@ impl FileStore {
         Self {
             shared: Arc::new(Shared {
                 files: SessionFiles::of(config, cwd.as_ref()),
+                config: config.clone(),
+                cwd: cwd.as_ref().to_path_buf(),
                 open: Mutex::default(),
                 epochs: AtomicU64::new(0),
             }),
@@ -134,6 +143,10 @@ impl FileStore {
         Ok(files
             .find(session)?
             .unwrap_or_else(|| files.session(session)))
+    }
+
+    fn settings_file(&self, of: Destination) -> Option<PathBuf> {
+        self.shared.config.settings_file(&self.shared.cwd, of)
     }
 
     /// The transcript of a session that this store writes to, or would.
@@ -283,6 +296,43 @@ impl SendStore for FileStore {
         let transcript = self.written_transcript(session);
         let path = self.shared.files.document(session, &transcript, name);
         path.display().to_string()
+    }
+
+    async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some(path) = self.settings_file(of) else {
+            return Ok(None);
+        };
+        self.on_a_thread(move |_| {
+            let read = read_settings(&path);
+            read.map(|text| text.map(String::into_bytes))
+                .map_err(|error| failed("reading", &path, error))
+        })
+        .await
+    }
+
+    async fn replace_settings(
+        &self,
+        of: Destination,
+        read: Option<&str>,
+        settings: &[u8],
+    ) -> Result<(), StoreError> {
+        let Some(path) = self.settings_file(of) else {
+            return Err(StoreError::failed("writing", "settings", "it is no file"));
+        };
+        let (read, settings) = (read.map(ToOwned::to_owned), settings.to_vec());
+        self.on_a_thread(move |_| {
+            let replaced = replace_settings(&path, read.as_deref(), &settings);
+            match replaced.map_err(|error| failed("writing", &path, error))? {
+                Replaced::Yes => Ok(()),
+                Replaced::Changed => Err(StoreError::Changed(path.display().to_string())),
+            }
+        })
+        .await
+    }
+
+    fn settings_place(&self, of: Destination) -> Option<String> {
+        let path = self.settings_file(of);
+        path.map(|path| path.display().to_string())
     }
 }
 

@@ -9,6 +9,7 @@ mod git_branch;
 mod line_file;
 mod open_session;
 mod place;
+mod settings_files;
 mod shared;
 mod snapshot;
 mod task_outputs;
@@ -27,5 +28,10 @@ pub use self::{
     files::FileStore,
     line_file::{LineFile, read_text},
 };
-pub(crate) use self::{git_branch::git_branch, shared::SharedStore, task_outputs::TaskOutputs};
+pub(crate) use self::{
+    git_branch::git_branch,
+    settings_files::{MAX_BYTES, Replaced, read_settings, replace_settings},
+    shared::SharedStore,
+    task_outputs::TaskOutputs,
+};
 pub use crate::config_dir::ConfigDir;

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use futures_util::future::BoxFuture;
-use windlass_core::SessionId;
+use windlass_core::{SessionId, permission::Destination};
 use windlass_engine::store::{Batch, Lease, SendStore, StoreError, Stored, StoredSession};
 
 /// A store that sessions share.
@@ -47,6 +47,14 @@ trait Boxed: Send + Sync {
     fn delete(&self, session: SessionId) -> Answer<'_, ()>;
     fn place(&self, session: SessionId, agent: Option<&str>) -> String;
     fn document_place(&self, session: SessionId, name: &str) -> String;
+    fn settings(&self, of: Destination) -> Answer<'_, Option<Vec<u8>>>;
+    fn replace_settings<'a>(
+        &'a self,
+        of: Destination,
+        read: Option<&'a str>,
+        settings: &'a [u8],
+    ) -> Answer<'a, ()>;
+    fn settings_place(&self, of: Destination) -> Option<String>;
 }
 
 impl<S: SendStore + Sync> Boxed for S {
@@ -101,6 +109,23 @@ impl<S: SendStore + Sync> Boxed for S {
     fn document_place(&self, session: SessionId, name: &str) -> String {
         SendStore::document_place(self, session, name)
     }
+
+    fn settings(&self, of: Destination) -> Answer<'_, Option<Vec<u8>>> {
+        Box::pin(SendStore::settings(self, of))
+    }
+
+    fn replace_settings<'a>(
+        &'a self,
+        of: Destination,
+        read: Option<&'a str>,
+        settings: &'a [u8],
+    ) -> Answer<'a, ()> {
+        Box::pin(SendStore::replace_settings(self, of, read, settings))
+    }
+
+    fn settings_place(&self, of: Destination) -> Option<String> {
+        SendStore::settings_place(self, of)
+    }
 }
 
 impl SendStore for SharedStore {
@@ -154,5 +179,22 @@ impl SendStore for SharedStore {
 
     fn document_place(&self, session: SessionId, name: &str) -> String {
         self.0.document_place(session, name)
+    }
+
+    async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError> {
+        self.0.settings(of).await
+    }
+
+    async fn replace_settings(
+        &self,
+        of: Destination,
+        read: Option<&str>,
+        settings: &[u8],
+    ) -> Result<(), StoreError> {
+        self.0.replace_settings(of, read, settings).await
+    }
+
+    fn settings_place(&self, of: Destination) -> Option<String> {
+        self.0.settings_place(of)
     }
 }

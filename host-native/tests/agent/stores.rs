@@ -299,6 +299,23 @@ impl SendStore for FailsOnce {
     fn document_place(&self, session: Uuid, name: &str) -> String {
         self.store.document_place(session, name)
     }
+
+    async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError> {
+        self.store.settings(of).await
+    }
+
+    async fn replace_settings(
+        &self,
+        of: Destination,
+        read: Option<&str>,
+        settings: &[u8],
+    ) -> Result<(), StoreError> {
+        self.store.replace_settings(of, read, settings).await
+    }
+
+    fn settings_place(&self, of: Destination) -> Option<String> {
+        self.store.settings_place(of)
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use std::{fs, path::PathBuf};
 use windlass::store::{
     Batch, ConfigDir, FileStore, Lease, MemoryStore, SendStore, StoreError, Stored, StoredSession,
 };
-use windlass_core::SessionId;
+use windlass_core::{SessionId, permission::Destination};
+use windlass_engine::store::digest;
 use windlass_testkit::store::{Place, check};
 
 #[derive(Default)]
@@ -32,11 +33,11 @@ impl Place for Folder {
     type Store = FileStore;
 
     async fn store(&self) -> FileStore {
-        FileStore::new(&ConfigDir::at(self.0.path()), "/")
+        FileStore::new(&ConfigDir::at(self.0.path()), self.0.path().join("work"))
     }
 
     fn tear(&self, session: SessionId) {
-        let store = FileStore::new(&ConfigDir::at(self.0.path()), "/");
+        let store = FileStore::new(&ConfigDir::at(self.0.path()), self.0.path().join("work"));
         let path = PathBuf::from(store.place(session, None));
         let text = fs::read(&path).unwrap();
         fs::write(&path, &text[..text.len() - 5]).unwrap();
@@ -66,6 +67,7 @@ enum Fault {
     TakesAnyName,
     SnapshotsAreAlwaysCurrent,
     ReplacesWhatItShouldAddTo,
+    OverwritesSettings,
 }
 
 #[derive(Clone)]
@@ -181,6 +183,28 @@ impl SendStore for Faulty {
     fn document_place(&self, session: SessionId, name: &str) -> String {
         self.store.document_place(session, name)
     }
+
+    async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError> {
+        self.store.settings(of).await
+    }
+
+    async fn replace_settings(
+        &self,
+        of: Destination,
+        read: Option<&str>,
+        settings: &[u8],
+    ) -> Result<(), StoreError> {
+        let now = self.store.settings(of).await?.map(|now| digest(&now));
+        let read = match self.fault {
+            Fault::OverwritesSettings => now.as_deref(),
+            _ => read,
+        };
+        self.store.replace_settings(of, read, settings).await
+    }
+
+    fn settings_place(&self, of: Destination) -> Option<String> {
+        self.store.settings_place(of)
+    }
 }
 
 #[tokio::test]
@@ -195,6 +219,7 @@ async fn a_store_that_breaks_a_promise_is_found() {
         Fault::TakesAnyName,
         Fault::SnapshotsAreAlwaysCurrent,
         Fault::ReplacesWhatItShouldAddTo,
+        Fault::OverwritesSettings,
     ] {
         let faulty = || {
             FaultyPlace(Faulty {

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use windlass_core::SessionId;
+use windlass_core::{SessionId, permission::Destination};
 
 use crate::store::{Batch, Lease, MemoryStore, SendStore, StoreError, Stored, StoredSession};
 
@@ -82,5 +82,22 @@ impl SendStore for Broken {
 
     fn document_place(&self, session: SessionId, name: &str) -> String {
         self.store.document_place(session, name)
+    }
+
+    async fn settings(&self, of: Destination) -> Result<Option<Vec<u8>>, StoreError> {
+        self.store.settings(of).await
+    }
+
+    async fn replace_settings(
+        &self,
+        of: Destination,
+        read: Option<&str>,
+        settings: &[u8],
+    ) -> Result<(), StoreError> {
+        self.store.replace_settings(of, read, settings).await
+    }
+
+    fn settings_place(&self, of: Destination) -> Option<String> {
+        self.store.settings_place(of)
     }
 }

@@ -1,7 +1,7 @@
 //! What is kept, and how it is read again.
 
-use windlass_core::{RawJson, SessionId};
-use windlass_engine::store::{Batch, Snapshot, Store as _, StoreError};
+use windlass_core::{RawJson, SessionId, permission::Destination};
+use windlass_engine::store::{Batch, Snapshot, Store as _, StoreError, digest};
 
 use super::{Place, append, done, line, refused, same, session, text, text_line, text_of};
 
@@ -158,6 +158,51 @@ pub(super) async fn growing(place: &impl Place) -> Result<(), String> {
     done("extend", store.extend(&lease, "tasks/a", b"more").await)?;
     let found = done("get", reader.get(session(1), "tasks/a").await)?;
     same("what was put and added", found, Some(b"anew more".to_vec()))
+}
+
+pub(super) async fn settings(place: &impl Place) -> Result<(), String> {
+    let (one, other) = (place.store().await, place.store().await);
+    for of in [Destination::Session, Destination::CliArg] {
+        same(
+            "the place of what is not kept",
+            one.settings_place(of),
+            None,
+        )?;
+    }
+    let kept = [
+        Destination::UserSettings,
+        Destination::ProjectSettings,
+        Destination::LocalSettings,
+    ];
+    let kept = kept
+        .into_iter()
+        .filter(|of| one.settings_place(*of).is_some());
+    for (n, of) in kept.enumerate() {
+        let (first, second) = (format!("{{\"n\":{n}}}"), format!("{{\"m\":{n}}}"));
+        same(
+            "settings that there are not",
+            done("settings", one.settings(of).await)?,
+            None,
+        )?;
+        let written = one.replace_settings(of, None, first.as_bytes()).await;
+        done("replace", written)?;
+        let found = done("settings", other.settings(of).await)?;
+        same("what was written", found, Some(first.clone().into_bytes()))?;
+        for read in [None, Some(digest(b"something else"))] {
+            let written = other.replace_settings(of, read.as_deref(), b"{}").await;
+            refused("replace what was not read", written, |error| {
+                matches!(error, StoreError::Changed(_))
+            })?;
+        }
+        let read = digest(first.as_bytes());
+        let written = other
+            .replace_settings(of, Some(&read), second.as_bytes())
+            .await;
+        done("replace", written)?;
+        let found = done("settings", one.settings(of).await)?;
+        same("what was written then", found, Some(second.into_bytes()))?;
+    }
+    Ok(())
 }
 
 pub(super) async fn names(place: &impl Place) -> Result<(), String> {

@@ -76,6 +76,7 @@ pub async fn check<P: Place>(place: impl Fn() -> P) -> Vec<Broken> {
         "documents are kept by name, the last one of each" => kept::documents,
         "documents grow at their end" => kept::growing,
         "names that lead elsewhere are no names of documents" => kept::names,
+        "settings are replaced only where they are what was read" => kept::settings,
         "a listing names the sessions, those that were appended to last first" => kept::listed,
         "a session that is renamed, tagged or forked is lines like others" => kept::titles_and_forks,
         "a session that is deleted is gone, with everything beside it" => kept::deleted,
