@@ -276,7 +276,6 @@ async fn perm_6_each_change_goes_to_the_file_of_its_destination() {
 #[tokio::test]
 async fn perm_6_what_else_is_in_the_file_stays_as_it_was() {
     let root = tempfile::tempdir().unwrap();
-    let places = places(root.path());
     let before = r#"{
   "zebra": { "b": 1.50, "a": [] },
   "permissions": {
@@ -335,7 +334,6 @@ async fn perm_6_what_else_is_in_the_file_stays_as_it_was() {
 #[tokio::test]
 async fn perm_6_a_bad_rule_or_file_changes_nothing() {
     let root = tempfile::tempdir().unwrap();
-    let places = places(root.path());
     let bad = update(
         r#"{"type":"addRules","rules":[{"toolName":"Write","ruleContent":"src/**"}],"behavior":"allow","destination":"userSettings"}"#,
     );

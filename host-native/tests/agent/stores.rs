@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use windlass::{
     BuildError, NoInput, RunError, Tool,
     checkpoints::RewindFilesError,
-    core::{Prompt, Uuid},
+    core::{Prompt, Uuid, permission::Destination},
     store::{
         Batch, ConfigDir, FileStore, Lease, MemoryStore, SendStore, StoreError, Stored,
         StoredSession,
