@@ -374,3 +374,40 @@ async fn sess_3_files_go_back_to_what_they_were_when_a_prompt_came() {
         "{refused:?}"
     );
 }
+
+#[tokio::test]
+async fn sess_3_any_store_keeps_what_files_held_for_whoever_goes_on() {
+    let write = |content: &str| {
+        calls(&[(
+            "Write",
+            json!({ "file_path": "note.txt", "content": content }),
+        )])
+    };
+    let model = Model::of(json!([
+        write("one"),
+        { "respond": "written" },
+        { "respond": "still here" },
+    ]));
+    let root = tempfile::tempdir().unwrap();
+    let kept = MemoryStore::default();
+    let agent = || {
+        (model.agent().builtin_tools())
+            .allowed_tools(["Write"])
+            .cwd(root.path())
+            .config_dir(root.path().join("config"))
+            .store(kept.again())
+            .file_checkpoints(true)
+    };
+    let session = agent().build().unwrap().session();
+    let prompt = Uuid::from_random([1; 16]);
+    let asked = Prompt::text("Write it down.").with_uuid(prompt);
+    let result = session.prompt(asked).result().await.unwrap();
+    session.close().await;
+
+    let later = agent().resume(result.session_id.to_string());
+    let later = later.build().unwrap().session();
+    later.prompt("Hello?").result().await.unwrap();
+    later.rewind_files(prompt).await.unwrap();
+    assert!(!root.path().join("note.txt").exists());
+    assert!(!root.path().join("config/file-history").exists());
+}

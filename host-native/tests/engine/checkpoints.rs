@@ -154,3 +154,23 @@ async fn api_5_what_cannot_be_taken_back_is_refused_in_words() {
     let nothing = rewinds(&mut sdk, FIRST, true).await;
     assert_eq!(nothing["response"]["filesChanged"], json!([]));
 }
+
+#[tokio::test]
+async fn sess_3_nothing_is_left_of_a_session_that_is_not_kept() {
+    let folder = folder();
+    let flags = [
+        "--permission-mode",
+        "acceptEdits",
+        "--no-session-persistence",
+    ];
+    let exchanges = json!([reads(), edits("red", "blue"), says("1")]);
+    let mut sdk = Sdk::start_with(&ON, folder.clone(), &flags, exchanges);
+    prompt(&mut sdk, "one", FIRST).await;
+    assert_eq!(poem(folder.path()), "Roses are blue.\n");
+    rewinds(&mut sdk, FIRST, false).await;
+    assert_eq!(poem(folder.path()), "Roses are red.\n");
+    let config = folder.path().join(".config");
+    for kept in ["file-history", "projects"] {
+        assert!(!config.join(kept).exists(), "{kept}");
+    }
+}
