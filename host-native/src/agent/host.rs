@@ -135,7 +135,9 @@ impl AgentHost {
 
     async fn perform(&self, effect: Effect) -> Outcome {
         let effect = match effect {
-            Effect::Connect(request) => return Outcome::Connected(self.connect(*request).await),
+            Effect::Connect(request) => {
+                return Outcome::Connected(Box::pin(self.connect(*request)).await);
+            }
             effect => effect,
         };
         match self.common.perform(effect).await {

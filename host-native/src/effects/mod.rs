@@ -54,12 +54,19 @@ impl CommonEffects {
     /// The effect, where it is for the host itself.
     pub(crate) async fn perform(&self, effect: Effect) -> Result<Outcome, Effect> {
         Ok(match effect {
-            Effect::Load { which, exclusive } => {
-                Outcome::Loaded(self.kept.load(&which, exclusive).await)
-            }
             Effect::Create(session) => Outcome::Leased(self.kept.create(session).await),
             Effect::Append(lease, groups) => {
                 Outcome::Appended(self.kept.append(&lease, &groups).await)
+            }
+            // What comes with every turn stays small: whoever waits for an effect moves all that it may need.
+            effect => return Box::pin(self.perform_rare(effect)).await,
+        })
+    }
+
+    async fn perform_rare(&self, effect: Effect) -> Result<Outcome, Effect> {
+        Ok(match effect {
+            Effect::Load { which, exclusive } => {
+                Outcome::Loaded(self.kept.load(&which, exclusive).await)
             }
             Effect::Keep {
                 lease,

@@ -2,7 +2,7 @@
 //! than a whole turn.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::Read as _,
     path::{Path, PathBuf},
 };
@@ -18,7 +18,8 @@ pub(crate) fn git_branch(cwd: &Path) -> Option<String> {
 /// What `.git` in a folder is or, in a worktree, points to.
 fn git_folder(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
-    if git.is_dir() {
+    // Most folders have none.
+    if fs::metadata(&git).ok()?.is_dir() {
         return Some(git);
     }
     let text = read(&git)?;

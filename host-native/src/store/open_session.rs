@@ -12,10 +12,9 @@ use windlass_engine::store::{Batch, StoreError};
 use super::{
     atomic::{Readers, replace},
     line_file::{self, LineFile},
-    place::{failed, path_of},
+    place::{create_folder, failed, path_of},
     snapshot,
 };
-use crate::config_dir::private_folder;
 
 /// Writes the transcripts of one session. Files and folders are made with the first line; they are for their owner's eyes
 /// only. While the session's transcript is open it is locked: with the process goes the lock.
@@ -130,12 +129,4 @@ fn bytes_of(lines: &[RawJson]) -> Vec<u8> {
         bytes.push(b'\n');
     }
     bytes
-}
-
-/// The folder of a file, with all above it, for nobody else to read.
-pub(super) fn create_folder(path: &Path) -> Result<(), StoreError> {
-    let Some(folder) = path.parent() else {
-        return Ok(());
-    };
-    private_folder(folder).map_err(|error| failed("creating", folder, error))
 }

@@ -12,7 +12,7 @@ use windlass_engine::{
     store::{StoreError, file_name},
 };
 
-use crate::config_dir::{ConfigDir, project_key};
+use crate::config_dir::{ConfigDir, private_folder, project_key};
 
 /// The folder of the sessions of one working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,6 +143,14 @@ pub(super) fn path_of(transcript: &Path, agent: Option<&str>) -> PathBuf {
 
 pub(super) fn failed(doing: &'static str, path: &Path, error: io::Error) -> StoreError {
     StoreError::failed(doing, path.display(), error)
+}
+
+/// The folder of a file, with all above it, for nobody else to read.
+pub(super) fn create_folder(path: &Path) -> Result<(), StoreError> {
+    let Some(folder) = path.parent() else {
+        return Ok(());
+    };
+    private_folder(folder).map_err(|error| failed("creating", folder, error))
 }
 
 /// What is in a file; none where there is none.

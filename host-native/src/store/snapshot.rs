@@ -9,8 +9,7 @@ use windlass_engine::store::{Snapshot, StoreError};
 
 use super::{
     atomic::{Readers, replace},
-    open_session::create_folder,
-    place::{content, failed},
+    place::{content, create_folder, failed},
 };
 
 /// Keeps a snapshot of what the transcript is now. Between the lines and this a process may end: then the one before stays,
