@@ -110,6 +110,7 @@ mod os;
 #[cfg(feature = "plugins")]
 pub mod plugins;
 mod project;
+mod random;
 mod redact;
 pub mod sandbox;
 pub mod settings;

@@ -23,7 +23,7 @@ use windlass_core::{
     tools::enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput, OF_AGENTS},
 };
 
-use crate::{agent::fresh_uuid, child, host::RunTool};
+use crate::{child, host::RunTool, random::fresh_uuid};
 
 /// Where they stand in a repository.
 const FOLDER: &str = ".claude/worktrees";

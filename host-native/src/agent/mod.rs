@@ -69,6 +69,7 @@ pub use self::{
 };
 use crate::{
     host::{MessageSink, NativeHost, PermissionCallback, RunHook, RunTool, Transport},
+    random::{fresh_uuid, random_seed},
     sandbox::Lack,
     store::SharedStore,
 };
@@ -236,7 +237,7 @@ impl Agent {
             .unwrap_or_else(|| match self.parts.seed {
                 // Of the seed alone, so that everything is the same the next time.
                 Some(seed) => Seeded::new(seed).uuid(),
-                None => Seeded::new(random_seed()).uuid(),
+                None => fresh_uuid(),
             });
         (id, seed)
     }
@@ -249,22 +250,4 @@ impl fmt::Debug for Agent {
             .field("tools", &self.parts.tools.keys())
             .finish_non_exhaustive()
     }
-}
-
-/// An id that nothing else has.
-pub(crate) fn fresh_uuid() -> Uuid {
-    Seeded::new(random_seed()).uuid()
-}
-
-pub(crate) fn random_seed() -> [u8; 32] {
-    let mut seed = [0; 32];
-    if getrandom::fill(&mut seed).is_err() {
-        // A system without randomness: ids must differ, not be secret. A version 4 UUID is no promise either.
-        let moment = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
-        seed[..16].copy_from_slice(&moment.as_nanos().to_le_bytes());
-        seed[16..20].copy_from_slice(&std::process::id().to_le_bytes());
-    }
-    seed
 }

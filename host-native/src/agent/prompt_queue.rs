@@ -17,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 use windlass_core::{Input as SessionInput, Message, Prompt, Uuid, effect::Delivery};
 use windlass_engine::machine::Input;
 
-use super::{MessageCallback, fresh_uuid, run::RunError};
+use super::{MessageCallback, run::RunError};
+use crate::random::fresh_uuid;
 
 /// The signal that a run was aborted; shared by all that belongs to the run, and its identity.
 pub(super) type AbortSignal = Arc<CancellationToken>;

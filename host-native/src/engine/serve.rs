@@ -17,7 +17,7 @@ use super::{
     launch::Launch,
     stream::{read, write},
 };
-use crate::agent::random_seed;
+use crate::random::random_seed;
 
 /// Lines that may wait to be written before the engine waits too.
 const LINES_AHEAD: usize = 256;
