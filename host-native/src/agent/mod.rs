@@ -47,7 +47,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use tokio::sync::mpsc;
 use windlass_core::{
-    Message, Seeded, SessionId, Spec, Uuid,
+    Message, Seeded, SessionId, Spec,
     agent::AgentInfo,
     initialization::{AccountInfo, Initialization, ModelInfo, SlashCommand},
     message::ResultMessage,
