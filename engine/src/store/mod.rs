@@ -14,7 +14,7 @@
 //! - Lines are kept in the order in which they were appended. When [`Store::append`] returns, the lines of that call are safe:
 //!   the end of the process takes none of them. When it fails, none of them counts as appended.
 //! - What a process that was ended in the middle leaves is read without harm: readers see whole lines, at most followed by
-//!   the part of one, and what is appended later begins on a line of its own.
+//!   the part of one. That part is taken away before the session goes on: it was never acknowledged.
 //! - A session has one writer at a time: the holder of its [`Lease`]. Who asks for a second one is told so
 //!   ([`StoreError::Busy`]), and a lease that was released is refused ([`StoreError::Stale`]). The end of a process ends its
 //!   leases.

@@ -30,7 +30,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 
 /// A file that lines are added to at its end. What could not be written whole is taken back, and where even that fails, the
 /// next line begins behind a line end: no line is ever joined to the rest of another. Other programs may append to the same
-/// file; nothing of theirs is taken away.
+/// file; nothing of theirs is taken away once it is whole.
 #[derive(Debug)]
 pub struct LineFile {
     file: File,
@@ -47,8 +47,8 @@ impl LineFile {
         Self::of(opened(path)?)
     }
 
-    /// Opens a file in the same way for this writer alone, until it is closed; none when another one has it. Only writers that ask
-    /// are kept out. A file system that knows no locks, and a system whose locks keep readers out too, give it to everybody.
+    /// Opens a file in the same way for this writer alone, until it is closed; none when another one has it. The part of a line of
+    /// JSON that a process left behind which was ended in the middle is taken away. Only writers that ask are kept out. A file system that knows no locks, and a system whose locks keep readers out too, give it to everybody.
     ///
     /// # Errors
     /// What the operating system says.
@@ -62,7 +62,23 @@ impl LineFile {
             }
             _ => {}
         }
-        Self::of(file).map(Some)
+        Self::of_only_writer(file).map(Some)
+    }
+
+    /// Opens a file that nobody else writes to because of a lock on another one.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub(super) fn open_under_lock(path: &Path) -> io::Result<Self> {
+        Self::of_only_writer(opened(path)?)
+    }
+
+    /// Whoever wrote a line that has no end is not there any more: what was never whole is taken away.
+    fn of_only_writer(mut file: File) -> io::Result<Self> {
+        if ends_in_the_middle(&mut file)? {
+            drop_torn_end(&mut file)?;
+        }
+        Self::of(file)
     }
 
     fn of(mut file: File) -> io::Result<Self> {
@@ -190,6 +206,38 @@ fn take_back(file: &mut File, part: &[u8]) -> io::Result<bool> {
         file.set_len(begin)?;
     }
     Ok(is_ours)
+}
+
+/// Takes the part of a line away that stands at the end; a line that only lacks its end stays. So does everything where somebody is
+/// writing now.
+fn drop_torn_end(file: &mut File) -> io::Result<()> {
+    let end = file.metadata()?.len();
+    let begin = begin_of_last_line(file, end)?;
+    let mut last = Vec::new();
+    file.seek(SeekFrom::Start(begin))?;
+    (&*file).take(end - begin).read_to_end(&mut last)?;
+    let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&last).is_ok();
+    if !is_whole && file.metadata()?.len() == end {
+        file.set_len(begin)?;
+    }
+    Ok(())
+}
+
+/// Where the line begins that is the last one.
+fn begin_of_last_line(file: &mut File, end: u64) -> io::Result<u64> {
+    let mut chunk = vec![0; 64 << 10];
+    let mut behind = end;
+    while behind > 0 {
+        let length = behind.min(chunk.len() as u64);
+        let part = &mut chunk[..length as usize];
+        file.seek(SeekFrom::Start(behind - length))?;
+        file.read_exact(part)?;
+        if let Some(at) = part.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(behind - length + at as u64 + 1);
+        }
+        behind -= length;
+    }
+    Ok(0)
 }
 
 fn ends_in_the_middle(file: &mut File) -> io::Result<bool> {

@@ -116,7 +116,7 @@ fn is_without_folder(error: &io::Error) -> bool {
 fn open(path: &Path, agent: Option<&str>) -> io::Result<Option<LineFile>> {
     match agent {
         None => LineFile::open_alone(path),
-        Some(_) => LineFile::open(path).map(Some),
+        Some(_) => LineFile::open_under_lock(path).map(Some),
     }
 }
 

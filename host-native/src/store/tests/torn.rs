@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use serde_json::Value;
 use windlass_engine::{store::SendStore as _, transcript::SavedSession};
 
 use super::{append, begun, id, line, session, store};
 
-/// A kill tears the last line; whatever was acknowledged is there, and what is written afterwards too.
+/// A kill tears the last line; whatever was acknowledged is there, what is written afterwards too, and every line is whole.
 #[tokio::test]
 async fn sess_4_a_torn_line_takes_nothing_with_it() {
     let root = tempfile::tempdir().unwrap();
@@ -23,7 +24,16 @@ async fn sess_4_a_torn_line_takes_nothing_with_it() {
         let lease = store.open(session()).await.unwrap();
         append(&store, &lease, &[line(3, "third")]).await.unwrap();
         let now = store.load(session(), None).await.unwrap().unwrap().text;
-        assert!(now.starts_with(&whole[..cut]), "nothing was taken away");
+        let kept = if cut + 1 >= whole.len() {
+            whole.len()
+        } else {
+            acknowledged
+        };
+        assert!(now.starts_with(&whole[..kept]), "{cut}");
+        for line in now.split_inclusive(|byte| *byte == b'\n') {
+            let line = serde_json::from_slice::<Value>(line);
+            assert!(line.is_ok(), "{cut}: {line:?}");
+        }
         let saved = SavedSession::read(session(), now);
         assert!(saved.contains(id(1)) && saved.contains(id(3)), "{cut}");
         // The line end alone may be missing.

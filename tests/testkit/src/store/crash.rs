@@ -128,6 +128,12 @@ pub(super) async fn torn(place: &impl Place) -> Result<(), String> {
         let line = line(n);
         lines.contains(&line.get().as_bytes())
     };
+    for line in lines.iter().filter(|line| !line.is_empty()) {
+        let text = std::str::from_utf8(line).unwrap_or_default();
+        if RawJson::parse(text).is_err() {
+            return Err(format!("a line that is none: {text}"));
+        }
+    }
     same("the line before", whole(1), true)?;
     same("the line behind", whole(3), true)?;
     same("the end", found.last(), Some(&b'\n'))

@@ -89,7 +89,7 @@ pub async fn check<P: Place>(place: impl Fn() -> P) -> Vec<Broken> {
         "the end of a process ends its leases" => leases::end_with_their_process,
         "a session that is written to is not deleted" => leases::keep_from_deletion,
         "a process that ends between any two steps leaves what was acknowledged" => crash::between_steps,
-        "what is appended behind a torn line begins on a line of its own" => crash::torn,
+        "a torn line is taken away before the next one is appended" => crash::torn,
     }
     broken
 }
