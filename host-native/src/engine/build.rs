@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::PathBuf,
     sync::Arc,
 };
 
@@ -147,13 +146,12 @@ pub(super) fn whereabouts<'a>(
             })?
         }
     };
-    let project = flags.project_config_root.as_ref().map(PathBuf::from);
     let settings = request.settings.as_ref().map(RawJson::get);
     let managed = request.managed_settings.as_ref().map(RawJson::get);
     Ok(Whereabouts {
         config: launch.config.clone(),
         home: launch.home.as_deref(),
-        project: project.unwrap_or_else(|| launch.directory()),
+        project: launch.project(),
         sources,
         trust: launch.trust,
         settings: settings.or(flags.settings.as_deref()),

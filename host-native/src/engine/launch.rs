@@ -271,7 +271,14 @@ impl Launch {
 
     /// Where its sessions are kept.
     pub(super) fn store(&self) -> SharedStore {
-        SharedStore::new(FileStore::new(&self.config, self.directory()))
+        let (cwd, project) = (self.directory(), self.project());
+        SharedStore::new(FileStore::with_settings_of(&self.config, &cwd, &project))
+    }
+
+    /// The folder whose settings and files are the project's.
+    pub(super) fn project(&self) -> PathBuf {
+        let named = self.flags.project_config_root.as_ref().map(PathBuf::from);
+        named.unwrap_or_else(|| self.directory())
     }
 
     /// The working directory: absolute, links resolved where it exists.

@@ -65,8 +65,8 @@ pub struct FileStore {
 struct Shared {
     files: SessionFiles,
     config: ConfigDir,
-    /// The working directory, whose settings these are.
-    cwd: PathBuf,
+    /// The folder whose settings these are.
+    project: PathBuf,
     open: Mutex<HashMap<SessionId, Arc<Mutex<OpenSession>>>>,
     epochs: AtomicU64,
 }
@@ -75,11 +75,16 @@ impl FileStore {
     /// The sessions of a working directory, under a configuration directory.
     #[must_use]
     pub fn new(config: &ConfigDir, cwd: impl AsRef<Path>) -> Self {
+        Self::with_settings_of(config, cwd.as_ref(), cwd.as_ref())
+    }
+
+    /// The same where the settings are those of another folder.
+    pub(crate) fn with_settings_of(config: &ConfigDir, cwd: &Path, project: &Path) -> Self {
         Self {
             shared: Arc::new(Shared {
-                files: SessionFiles::of(config, cwd.as_ref()),
+                files: SessionFiles::of(config, cwd),
                 config: config.clone(),
-                cwd: cwd.as_ref().to_path_buf(),
+                project: project.to_path_buf(),
                 open: Mutex::default(),
                 epochs: AtomicU64::new(0),
             }),
@@ -146,7 +151,7 @@ impl FileStore {
     }
 
     fn settings_file(&self, of: Destination) -> Option<PathBuf> {
-        self.shared.config.settings_file(&self.shared.cwd, of)
+        self.shared.config.settings_file(&self.shared.project, of)
     }
 
     /// The transcript of a session that this store writes to, or would.

@@ -173,7 +173,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     paths.collect::<io::Result<_>>().map_err(unreadable)
 }
 
-fn is_absent(error: &io::Error) -> bool {
+pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory

@@ -8,7 +8,7 @@ use std::{
 
 use windlass_engine::store::digest;
 
-use super::{Readers, read_text, replace};
+use super::{Readers, place::is_absent, read_text, replace};
 
 /// Bytes of the longest file of settings.
 pub(crate) const MAX_BYTES: u64 = 4 << 20;
@@ -25,7 +25,7 @@ pub(crate) enum Replaced {
 pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
     match read_text(path, MAX_BYTES) {
         Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }

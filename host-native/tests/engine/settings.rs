@@ -106,21 +106,35 @@ async fn sources_that_are_not_wanted_are_not_read() {
 
 #[tokio::test]
 async fn a_permission_that_is_to_last_is_written_to_the_settings() {
-    let touch = || calls("Bash", json!({"command": "touch made.txt"}));
-    let mut sdk = Sdk::start(
-        &["--permission-prompt-tool=stdio"],
-        json!([touch(), touch(), says("Done.")]),
-    );
-    sdk.prompt("go").await;
-    let question = sdk.first("control_request can_use_tool").await;
-    let suggestion = &question["request"]["permission_suggestions"][0];
-    let updates = json!([{"type": "addRules", "behavior": "allow", "destination": "localSettings",
-        "rules": suggestion["rules"].clone()}]);
-    sdk.answer(&question, json!({"behavior": "allow", "updatedInput": question["request"]["input"], "updatedPermissions": updates})).await;
-    sdk.first("result").await;
-    let written =
-        fs::read_to_string(sdk.folder.path().join(".claude/settings.local.json")).unwrap();
-    assert!(written.contains("touch made.txt"), "{written}");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let root = elsewhere.path().display().to_string();
+    for flags in [
+        &["--permission-prompt-tool=stdio"][..],
+        &[
+            "--permission-prompt-tool=stdio",
+            "--project-config-root",
+            &root,
+        ],
+    ] {
+        let touch = || calls("Bash", json!({"command": "touch made.txt"}));
+        let mut sdk = Sdk::start(flags, json!([touch(), touch(), says("Done.")]));
+        sdk.prompt("go").await;
+        let question = sdk.first("control_request can_use_tool").await;
+        let suggestion = &question["request"]["permission_suggestions"][0];
+        let updates = json!([{"type": "addRules", "behavior": "allow", "destination": "localSettings",
+            "rules": suggestion["rules"].clone()}]);
+        sdk.answer(&question, json!({"behavior": "allow", "updatedInput": question["request"]["input"], "updatedPermissions": updates})).await;
+        sdk.first("result").await;
+        let folders = [sdk.folder.path(), elsewhere.path()];
+        let (project, other) = match flags.len() {
+            1 => (folders[0], folders[1]),
+            _ => (folders[1], folders[0]),
+        };
+        let file = ".claude/settings.local.json";
+        let written = fs::read_to_string(project.join(file)).unwrap();
+        assert!(written.contains("touch made.txt"), "{written}");
+        assert!(!other.join(file).exists());
+    }
 }
 
 #[tokio::test]
