@@ -1,6 +1,6 @@
 //! Which file was changed after which message.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 use windlass_core::Uuid;
@@ -53,6 +53,19 @@ pub struct Index {
     records: Vec<Record>,
     /// Files that were noted since the last message.
     current: HashSet<TextPath>,
+    /// The digests of all contents that are kept.
+    contents: BTreeSet<String>,
+}
+
+impl Before {
+    /// The digest of the content that is kept of it.
+    #[must_use]
+    pub fn content(&self) -> Option<&str> {
+        match self {
+            Self::Content { digest, .. } => Some(digest),
+            Self::Absent | Self::NotKept => None,
+        }
+    }
 }
 
 impl Record {
@@ -84,10 +97,14 @@ impl Index {
     pub fn take(&mut self, record: Record) {
         match &record {
             Record::Message { .. } => self.current.clear(),
-            Record::File { path, .. } => {
+            Record::File { path, before } => {
                 self.current.insert(path.clone());
+                self.contents
+                    .extend(before.content().map(ToOwned::to_owned));
             }
-            Record::Content { .. } => {}
+            Record::Content { digest } => {
+                self.contents.insert(digest.clone());
+            }
         }
         self.records.push(record);
     }
@@ -115,14 +132,13 @@ impl Index {
 
     /// The digests of all contents that are kept.
     pub fn contents(&self) -> impl Iterator<Item = &str> {
-        self.records.iter().filter_map(|record| match record {
-            Record::File {
-                before: Before::Content { digest, .. },
-                ..
-            }
-            | Record::Content { digest } => Some(digest.as_str()),
-            _ => None,
-        })
+        self.contents.iter().map(String::as_str)
+    }
+
+    /// Whether it names a content.
+    #[must_use]
+    pub fn names_content(&self, digest: &str) -> bool {
+        self.contents.contains(digest)
     }
 
     /// All files that were ever noted, each with how often it was.

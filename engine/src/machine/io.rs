@@ -236,8 +236,8 @@ pub enum Checkpoint {
         session: SessionId,
         /// The right to write to it. None where nothing is kept of it: its checkpoints last as long as it runs.
         lease: Option<Lease>,
-        /// What it was forked from.
-        forked_from: Option<SessionId>,
+        /// The session with whose checkpoints it begins: that which it was forked from, or itself where nothing more is kept of it.
+        begins_with: Option<SessionId>,
     },
     /// A prompt begins to be answered.
     Begin {

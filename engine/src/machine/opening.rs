@@ -123,11 +123,12 @@ impl Engine {
         if !self.launch.file_checkpoints {
             return self.checkpoints_opened(Ok(()));
         }
-        let forked_from = self.taken_up.as_ref().filter(|it| it.is_fork);
+        let taken_up = self.taken_up.as_ref();
+        let begins_with = taken_up.filter(|it| it.is_fork || self.log.is_none());
         let open = Checkpoint::Open {
             session: self.session_id,
             lease: self.log.as_ref().map(TranscriptLog::lease),
-            forked_from: forked_from.map(|it| it.saved.id),
+            begins_with: begins_with.map(|it| it.saved.id),
         };
         self.effect(Effect::Checkpoint(open), Pending::OpenCheckpoints);
     }

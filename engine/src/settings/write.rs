@@ -101,11 +101,7 @@ async fn write(
     };
     let failed = |error: StoreError| WriteError::Store {
         place: place.clone(),
-        reason: match error {
-            // The place is said already.
-            StoreError::Failed { source, .. } => source.to_string(),
-            error => error.to_string(),
-        },
+        reason: error.into_source().to_string(),
     };
     let malformed = |problem: String| WriteError::Malformed {
         place: place.clone(),

@@ -55,4 +55,13 @@ impl StoreError {
             source: source.into(),
         }
     }
+
+    /// What is said of the place, for whoever names it.
+    #[must_use]
+    pub fn into_source(self) -> Box<dyn Error + Send + Sync> {
+        match self {
+            Self::Failed { source, .. } => source,
+            error => Box::new(error),
+        }
+    }
 }

@@ -11,7 +11,8 @@ mod rewind;
 mod tests;
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
+    error::Error,
     fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
@@ -32,119 +33,97 @@ pub use self::{
 };
 use crate::text_path::{lossy, text_path};
 
-/// The checkpoints of a session.
+/// The checkpoints of a session. All of it reads and writes, and waits for that.
 #[derive(Debug)]
 struct FileCheckpoints {
     documents: Documents,
     index: Index,
-    /// The digests of what is kept.
-    contents: HashSet<String>,
+    /// The last line of the index has no end: whatever wrote it was stopped.
+    is_torn: bool,
 }
 
 /// A checkpoint that could not be made or read.
 #[derive(Debug, thiserror::Error)]
-enum CheckpointError {
-    /// A file cannot be looked at.
-    #[error("the checkpoint of {}: {error}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system says.
-        #[source]
-        error: io::Error,
-    },
-    /// What is kept cannot be read or written.
-    #[error("the checkpoints of the session: {0}")]
-    Store(#[from] StoreError),
+#[error("the checkpoint of {place}: {error}")]
+struct CheckpointError {
+    /// The file, or the document.
+    place: String,
+    /// What the operating system or the store says.
+    error: Box<dyn Error + Send + Sync>,
 }
 
 impl CheckpointError {
-    fn new(path: &Path, error: io::Error) -> Self {
-        Self::File {
-            path: path.to_path_buf(),
-            error,
+    fn of_file(path: &Path, error: io::Error) -> Self {
+        Self {
+            place: path.display().to_string(),
+            error: error.into(),
         }
     }
-}
 
-/// What a file is.
-enum Found {
-    Nothing,
-    Content(Vec<u8>, Option<u32>),
-    /// A link, a folder, a device, or more than is kept.
-    Other,
+    fn of_store(place: impl ToString, error: StoreError) -> Self {
+        Self {
+            place: place.to_string(),
+            error: error.into_source(),
+        }
+    }
 }
 
 impl FileCheckpoints {
     /// The checkpoints of a session: those of one that goes on are there already. Nothing is written before there is something
     /// to keep.
-    async fn open(documents: Documents) -> Result<Self, CheckpointError> {
-        let text = documents.get(INDEX).await?.unwrap_or_default();
-        if !text.is_empty() && !text.ends_with(b"\n") {
-            // Whoever wrote the last line was stopped. The next one begins behind a line end.
-            documents.extend(INDEX, b"\n").await?;
-        }
-        let index = Index::parse(&text);
+    fn open(documents: Documents) -> Result<Self, CheckpointError> {
+        let text = documents.index()?.unwrap_or_default();
         Ok(Self {
-            contents: index.contents().map(ToOwned::to_owned).collect(),
+            index: Index::parse(&text),
+            is_torn: !text.is_empty() && !text.ends_with(b"\n"),
             documents,
-            index,
         })
     }
 
     /// The checkpoints of a session that begins with those of another: a fork can be taken back as far as what it was forked
     /// from. What is kept of it already stays.
-    async fn forked(from: &Documents, documents: Documents) -> Result<Self, CheckpointError> {
-        let text = match documents.get(INDEX).await? {
-            Some(_) => None,
-            None => from.get(INDEX).await?,
-        };
-        if let Some(text) = text {
-            for digest in Index::parse(&text).contents() {
-                if let Some(content) = from.get(digest).await? {
-                    documents.put(digest, &content).await?;
-                }
-            }
-            // The index comes last: what it names is there when it is.
-            documents.put(INDEX, &text).await?;
+    fn beginning_with(from: &Documents, documents: Documents) -> Result<Self, CheckpointError> {
+        if documents.index()?.is_none()
+            && let Some(text) = from.index()?
+        {
+            copy(from, &documents, &text)
+                .map_err(|error| CheckpointError::of_store(from.place(INDEX), error))?;
         }
-        Self::open(documents).await
+        Self::open(documents)
     }
 
     /// A user message begins to be answered: what is changed from now on can be taken back to here. If that cannot be kept, the
     /// message is no place to go back to.
-    async fn begin(&mut self, message: Uuid) -> Result<(), CheckpointError> {
+    fn begin(&mut self, message: Uuid) -> Result<(), CheckpointError> {
         if self.index.last_message() == Some(message) {
             return Ok(());
         }
-        self.note(Record::Message { message }).await
+        self.note(Record::Message { message })
     }
 
     /// Keeps what a file holds. To be called before each change; only the first after a message does anything, and then it
     /// is true. Whoever wants to be able to go back does not change a file that cannot be kept.
-    async fn before_change(&mut self, path: &Path) -> Result<bool, CheckpointError> {
-        let named = path.to_path_buf();
-        let real = blocking(move || real_place(&named)).await;
-        let path = real.map_err(|error| CheckpointError::new(path, error))?;
+    fn before_change(&mut self, path: &Path) -> Result<bool, CheckpointError> {
+        let path = real_place(path).map_err(|error| CheckpointError::of_file(path, error))?;
         if self.index.is_empty() {
             return Ok(false);
         }
-        let noted = text_path(&path).map_err(|error| CheckpointError::new(&path, error.into()))?;
+        let noted =
+            text_path(&path).map_err(|error| CheckpointError::of_file(&path, error.into()))?;
         if self.index.has(&noted) {
             return Ok(false);
         }
-        let (before, _) = self.keep(path).await?;
+        let before = self.keep(&path)?;
         self.note(Record::File {
             path: noted,
             before,
-        })
-        .await?;
+        })?;
         Ok(true)
     }
 
     /// What the transcript says of the message that is being answered; none before the first. `is_update` where a line was
     /// written already and another file has been kept since. Paths below `cwd` are relative to it.
-    async fn snapshot_line(
+    fn snapshot_line(
         &mut self,
         cwd: &Path,
         timestamp: &str,
@@ -154,101 +133,89 @@ impl FileCheckpoints {
             return Ok(None);
         };
         let noted = self.index.at(message).into_iter().flatten();
-        let noted: BTreeMap<TextPath, Before> = noted
-            .map(|(path, before)| (path.clone(), before.clone()))
-            .collect();
-        let known = self.index.files().into_iter();
-        let known: Vec<(TextPath, u32)> = known
-            .map(|(path, version)| (path.clone(), version))
-            .collect();
+        let noted: BTreeMap<&TextPath, &Before> = noted.collect();
         let mut files = Vec::new();
-        for (path, version) in known {
+        for (path, version) in self.index.files() {
             // A file that was not changed since is what it was.
-            let before = match noted.get(&path) {
-                Some(before) => Some(before.clone()),
-                None => self.keep_unchanged(&path).await?,
+            let before = match noted.get(path) {
+                Some(before) => (*before).clone(),
+                // Behind a link that has come since there is another file.
+                None if !is_real(path) => continue,
+                None => self.keep(Path::new(path.as_str()))?,
             };
-            files.extend(before.map(|before| (path, version, before)));
+            files.push((path, version, before));
         }
-        let files = (files.iter()).map(|(path, version, before)| (path, *version, before));
-        let line = snapshot_line(message, files, &lossy(cwd), timestamp, is_update);
-        line.map(Some)
-            .map_err(|error| CheckpointError::new(cwd, io::Error::other(error.to_string())))
+        let of_files = (files.iter()).map(|(path, version, before)| (*path, *version, before));
+        let line = snapshot_line(message, of_files, &lossy(cwd), timestamp, is_update);
+        let line = line.map_err(|error| CheckpointError::of_file(cwd, io::Error::other(error)))?;
+        let contents = files.iter().filter_map(|(_, _, before)| before.content());
+        let contents: Vec<String> = contents.map(ToOwned::to_owned).collect();
+        self.note_contents(contents)?;
+        Ok(Some(line))
     }
 
-    /// Keeps what a file holds that was noted for an earlier message; none where it is behind a link that has come since.
-    async fn keep_unchanged(&mut self, path: &TextPath) -> Result<Option<Before>, CheckpointError> {
-        let named = path.clone();
-        let file = PathBuf::from(path.as_str());
-        let is_real = blocking(move || Ok(is_real(&named))).await;
-        if !is_real.map_err(|error| CheckpointError::new(&file, error))? {
-            return Ok(None);
+    /// Notes the contents that only the transcript names, so that forks have them too.
+    fn note_contents(&mut self, contents: Vec<String>) -> Result<(), CheckpointError> {
+        for digest in contents {
+            if !self.index.names_content(&digest) {
+                self.note(Record::Content { digest })?;
+            }
         }
-        let (before, is_new) = self.keep(file).await?;
-        if let Before::Content { digest, .. } = &before
-            && is_new
-        {
-            let digest = digest.clone();
-            self.note(Record::Content { digest }).await?;
-        }
-        Ok(Some(before))
+        Ok(())
     }
 
-    /// What a file is, kept; whether that was not kept before.
-    async fn keep(&mut self, path: PathBuf) -> Result<(Before, bool), CheckpointError> {
-        let named = path.clone();
-        let found = blocking(move || found(&named)).await;
-        let found = found.map_err(|error| CheckpointError::new(&path, error))?;
-        let (content, mode) = match found {
-            Found::Nothing => return Ok((Before::Absent, false)),
-            Found::Other => return Ok((Before::NotKept, false)),
-            Found::Content(content, mode) => (content, mode),
+    fn keep(&self, path: &Path) -> Result<Before, CheckpointError> {
+        let of_file = |error| CheckpointError::of_file(path, error);
+        let of_store = |error| CheckpointError::of_store(path.display(), error);
+        let meta = match fs::symlink_metadata(path) {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Before::Absent),
+            Err(error) => return Err(of_file(error)),
         };
-        let digest = digest(&content);
-        let is_new = !self.contents.contains(&digest);
-        if is_new {
-            self.documents.put(&digest, &content).await?;
-            self.contents.insert(digest.clone());
+        if !meta.is_file() {
+            return Ok(Before::NotKept);
         }
-        Ok((Before::Content { digest, mode }, is_new))
+        let mut content = Vec::new();
+        let mut file = fs::File::open(path)
+            .map_err(of_file)?
+            .take(MAX_KEPT_BYTES + 1);
+        file.read_to_end(&mut content).map_err(of_file)?;
+        if content.len() as u64 > MAX_KEPT_BYTES {
+            return Ok(Before::NotKept);
+        }
+        let digest = digest(&content);
+        if self.documents.get(&digest).map_err(of_store)?.is_none() {
+            self.documents.put(&digest, &content).map_err(of_store)?;
+        }
+        let mode = mode_of(&meta);
+        Ok(Before::Content { digest, mode })
     }
 
-    async fn note(&mut self, record: Record) -> Result<(), CheckpointError> {
-        let line = record.line().map_err(|error| {
-            let reason = io::Error::from(error);
-            CheckpointError::new(Path::new(INDEX), reason)
+    fn note(&mut self, record: Record) -> Result<(), CheckpointError> {
+        let line = record.line().map_err(|error| CheckpointError {
+            place: self.documents.place(INDEX),
+            error: error.into(),
         })?;
-        self.documents.extend(INDEX, &line).await?;
+        let line = match self.is_torn {
+            true => [b"\n", line.as_slice()].concat(),
+            false => line,
+        };
+        let extended = self.documents.extend(INDEX, &line);
+        extended.map_err(|error| CheckpointError::of_store(self.documents.place(INDEX), error))?;
+        self.is_torn = false;
         self.index.take(record);
         Ok(())
     }
 }
 
-/// Works with files on a thread where that may take its time.
-async fn blocking<T: Send + 'static>(
-    act: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
-    let done = tokio::task::spawn_blocking(act).await;
-    done.unwrap_or_else(|lost| Err(io::Error::other(lost)))
-}
-
-/// Looks at a file.
-fn found(path: &Path) -> io::Result<Found> {
-    let meta = match fs::symlink_metadata(path) {
-        Ok(meta) => meta,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-        Err(error) => return Err(error),
-    };
-    if !meta.is_file() {
-        return Ok(Found::Other);
+/// Copies what an index of this text names. The index comes last: what it names is there when it is.
+fn copy(from: &Documents, to: &Documents, index: &[u8]) -> Result<(), StoreError> {
+    for digest in Index::parse(index).contents() {
+        if let Some(content) = from.get(digest)? {
+            to.put(digest, &content)?;
+        }
     }
-    let mut content = Vec::new();
-    let mut file = fs::File::open(path)?.take(MAX_KEPT_BYTES + 1);
-    file.read_to_end(&mut content)?;
-    Ok(match content.len() as u64 > MAX_KEPT_BYTES {
-        true => Found::Other,
-        false => Found::Content(content, mode_of(&meta)),
-    })
+    to.put(INDEX, index)
 }
 
 /// The path with all links in its folders followed once and for all; of the file itself only the name is taken.

@@ -2,12 +2,12 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use serde_json::{Value, json};
-use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
-use windlass_core::{RawJson, SessionId, UnixMillis, Uuid};
+use tokio::runtime::Handle;
+use windlass_core::{SessionId, Uuid};
 use windlass_engine::{
     machine::{Checkpoint, Checkpointed},
     store::Lease,
@@ -53,20 +53,22 @@ impl SessionCheckpoints {
 
     /// Does what the engine asks for.
     pub(crate) async fn perform(&self, asked: Checkpoint) -> Result<Checkpointed, String> {
-        let said = |error: CheckpointError| error.to_string();
+        let cwd = Arc::clone(&self.cwd);
         match asked {
             Checkpoint::Open {
                 session,
                 lease,
-                forked_from,
+                begins_with,
             } => {
-                let opened = self.opened(session, lease, forked_from).await;
-                *self.files.lock().await = Some(opened.map_err(said)?);
+                self.open(session, lease, begins_with).await?;
                 Ok(Checkpointed::Line(None))
             }
             Checkpoint::Begin { prompt, at } => {
-                let line = self.begun(&mut *self.open().await?, prompt, at).await;
-                line.map(Checkpointed::Line).map_err(said)
+                let begin = move |files: &mut FileCheckpoints| {
+                    files.begin(prompt)?;
+                    files.snapshot_line(&cwd, &at.to_rfc3339(), false)
+                };
+                self.with(begin).await.map(Checkpointed::Line)
             }
             Checkpoint::Before {
                 cwd: of_call,
@@ -76,8 +78,17 @@ impl SessionCheckpoints {
                 // What cannot be resolved cannot be changed either.
                 let real = paths.iter().filter_map(|path| resolve(&of_call, path).ok());
                 let real: Vec<PathBuf> = real.map(PathBuf::from).collect();
-                let line = self.kept(&mut *self.open().await?, &real, at).await;
-                line.map(Checkpointed::Line).map_err(said)
+                let keep = move |files: &mut FileCheckpoints| {
+                    let mut is_new = false;
+                    for path in &real {
+                        is_new |= files.before_change(path)?;
+                    }
+                    match is_new {
+                        true => files.snapshot_line(&cwd, &at.to_rfc3339(), true),
+                        false => Ok(None),
+                    }
+                };
+                self.with(keep).await.map(Checkpointed::Line)
             }
             Checkpoint::Rewind { message, dry_run } => {
                 let unknown = || "No file checkpoint found for this message.".to_owned();
@@ -90,67 +101,74 @@ impl SessionCheckpoints {
         }
     }
 
-    /// Takes the files back to what they were when a prompt came, or says what that would change.
+    /// Takes the files back to what they were when a prompt came, or says what that would change. Once it has begun it comes to
+    /// its end, also where nobody waits for it.
     pub(crate) async fn rewind(
         &self,
         message: Uuid,
         dry_run: bool,
     ) -> Result<Rewind, RewindFilesError> {
-        let files = self.open().await.map_err(RewindFilesError::Unusable)?;
-        Ok(match dry_run {
-            true => files.preview(message).await?,
-            false => files.rewind(message).await?,
-        })
+        let rewind = move |files: &mut FileCheckpoints| {
+            Ok(match dry_run {
+                true => files.preview(message),
+                false => files.rewind(message),
+            })
+        };
+        let rewound = self.with(rewind).await;
+        Ok(rewound.map_err(RewindFilesError::Unusable)??)
     }
 
-    async fn opened(
+    async fn open(
         &self,
         session: SessionId,
         lease: Option<Lease>,
-        forked_from: Option<SessionId>,
-    ) -> Result<FileCheckpoints, CheckpointError> {
-        let documents = match (&self.store, lease) {
-            (Some(store), Some(lease)) => Documents::new(store.clone(), lease),
-            _ => Documents::in_memory(session).await?,
-        };
-        match (&self.store, forked_from) {
-            (Some(store), Some(from)) => {
-                let from = Documents::of(store.clone(), from);
-                FileCheckpoints::forked(&from, documents).await
+        begins_with: Option<SessionId>,
+    ) -> Result<(), String> {
+        let (store, runtime) = (self.store.clone(), Handle::current());
+        let opening = move || {
+            let documents = match (&store, lease) {
+                (Some(store), Some(lease)) => Documents::new(runtime.clone(), store.clone(), lease),
+                _ => Documents::in_memory(runtime.clone(), session)
+                    .map_err(|error| CheckpointError::of_store(session, error))?,
+            };
+            match (store, begins_with) {
+                (Some(store), Some(from)) => {
+                    let from = Documents::of(runtime, store, from);
+                    FileCheckpoints::beginning_with(&from, documents)
+                }
+                _ => FileCheckpoints::open(documents),
             }
-            _ => FileCheckpoints::open(documents).await,
-        }
+        };
+        self.blocking(move |files| {
+            *files = Some(opening().map_err(|error| error.to_string())?);
+            Ok(())
+        })
+        .await
     }
 
-    async fn begun(
+    async fn with<T: Send + 'static>(
         &self,
-        files: &mut FileCheckpoints,
-        prompt: Uuid,
-        at: UnixMillis,
-    ) -> Result<Option<RawJson>, CheckpointError> {
-        files.begin(prompt).await?;
-        (files.snapshot_line(&self.cwd, &at.to_rfc3339(), false)).await
+        act: impl FnOnce(&mut FileCheckpoints) -> Result<T, CheckpointError> + Send + 'static,
+    ) -> Result<T, String> {
+        self.blocking(move |files| {
+            let files = files.as_mut().ok_or("the checkpoints are not open")?;
+            act(files).map_err(|error| error.to_string())
+        })
+        .await
     }
 
-    async fn kept(
+    /// Reading, writing and comparing files is nothing for the driver's task.
+    async fn blocking<T: Send + 'static>(
         &self,
-        files: &mut FileCheckpoints,
-        paths: &[PathBuf],
-        at: UnixMillis,
-    ) -> Result<Option<RawJson>, CheckpointError> {
-        let mut is_new = false;
-        for path in paths {
-            is_new |= files.before_change(path).await?;
+        act: impl FnOnce(&mut Option<FileCheckpoints>) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let files = Arc::clone(&self.files);
+        // What a panic leaves is what the index says.
+        let acting = move || act(&mut files.lock().unwrap_or_else(PoisonError::into_inner));
+        match tokio::task::spawn_blocking(acting).await {
+            Ok(done) => done,
+            Err(lost) => Err(format!("the checkpoint was not made: {lost}")),
         }
-        match is_new {
-            true => (files.snapshot_line(&self.cwd, &at.to_rfc3339(), true)).await,
-            false => Ok(None),
-        }
-    }
-
-    async fn open(&self) -> Result<MappedMutexGuard<'_, FileCheckpoints>, String> {
-        MutexGuard::try_map(self.files.lock().await, Option::as_mut)
-            .map_err(|_| "the checkpoints are not open".to_owned())
     }
 }
 

@@ -11,7 +11,7 @@ use windlass_engine::{
     checkpoint::{Before, changed_lines, digest},
 };
 
-use super::{FileCheckpoints, blocking, is_real};
+use super::{FileCheckpoints, is_real};
 use crate::store::{Readers, replace};
 
 /// What a rewind changes, or would change.
@@ -60,6 +60,9 @@ pub enum RewindError {
     },
 }
 
+/// What systems say of a file that is not there (`ENOENT`, `ERROR_FILE_NOT_FOUND`).
+const NO_SUCH_FILE: i32 = 2;
+
 /// What is to be done to a file.
 struct Step {
     path: PathBuf,
@@ -69,28 +72,28 @@ struct Step {
 
 impl FileCheckpoints {
     /// What [`rewind`](Self::rewind) would do.
-    pub(super) async fn preview(&self, message: Uuid) -> Result<Rewind, RewindError> {
-        self.plan(message).await.map(|(rewind, _)| rewind)
+    pub(super) fn preview(&self, message: Uuid) -> Result<Rewind, RewindError> {
+        self.plan(message).map(|(rewind, _)| rewind)
     }
 
     /// Puts all files that the session has changed since a user message back to what they were when it came: changed and
     /// deleted ones get their content, created ones go. What was done to them by others in between is lost. The checkpoints
     /// stay: one can go back further, and forward again to a later message.
-    pub(super) async fn rewind(&self, message: Uuid) -> Result<Rewind, RewindError> {
-        let (rewind, steps) = self.plan(message).await?;
+    pub(super) fn rewind(&self, message: Uuid) -> Result<Rewind, RewindError> {
+        let (rewind, steps) = self.plan(message)?;
         let mut done = Vec::new();
         for step in steps {
-            let path = step.path.clone();
-            if let Err(error) = blocking(move || step.take()).await {
+            if let Err(error) = step.take() {
+                let path = step.path;
                 return Err(RewindError::Failed { path, error, done });
             }
-            done.push(path);
+            done.push(step.path);
         }
         Ok(rewind)
     }
 
     /// Reads everything before anything is changed.
-    async fn plan(&self, message: Uuid) -> Result<(Rewind, Vec<Step>), RewindError> {
+    fn plan(&self, message: Uuid) -> Result<(Rewind, Vec<Step>), RewindError> {
         let files = self.index.at(message);
         let files = files.ok_or(RewindError::UnknownMessage(message))?;
         let mut rewind = Rewind::default();
@@ -99,15 +102,13 @@ impl FileCheckpoints {
             let path = Path::new(noted.as_str());
             let wanted = match before {
                 Before::Absent => None,
-                Before::Content { digest, mode } => Some((self.kept(path, digest).await?, *mode)),
+                Before::Content { digest, mode } => Some((self.kept(path, digest)?, *mode)),
                 Before::NotKept => {
                     rewind.not_kept.push(path.to_path_buf());
                     continue;
                 }
             };
-            let looked_at = noted.clone();
-            let now = blocking(move || Ok(standing(&looked_at))).await;
-            let now = match now.unwrap_or(Standing::Other) {
+            let now = match standing(noted) {
                 Standing::Nothing => None,
                 Standing::File(content) => Some(content),
                 Standing::Link => {
@@ -136,17 +137,17 @@ impl FileCheckpoints {
         Ok((rewind, steps))
     }
 
-    async fn kept(&self, path: &Path, wanted: &str) -> Result<Vec<u8>, RewindError> {
-        let lost = |error| RewindError::Lost {
+    fn kept(&self, path: &Path, wanted: &str) -> Result<Vec<u8>, RewindError> {
+        let read = match self.documents.get(wanted) {
+            Ok(Some(content)) if digest(&content) == wanted => Ok(content),
+            Ok(Some(_)) => Err(io::Error::other("it is not what was kept")),
+            Ok(None) => Err(io::Error::from_raw_os_error(NO_SUCH_FILE)),
+            Err(error) => Err(io::Error::other(error.into_source())),
+        };
+        read.map_err(|error| RewindError::Lost {
             path: path.to_path_buf(),
             error,
-        };
-        match self.documents.get(wanted).await {
-            Ok(Some(content)) if digest(&content) == wanted => Ok(content),
-            Ok(Some(_)) => Err(lost(io::Error::other("it is not what was kept"))),
-            Ok(None) => Err(lost(io::ErrorKind::NotFound.into())),
-            Err(error) => Err(lost(io::Error::other(error))),
-        }
+        })
     }
 }
 

@@ -318,14 +318,13 @@ impl SendStore for FailsOnce {
     }
 }
 
+fn write(content: &str) -> Value {
+    let input = json!({ "file_path": "note.txt", "content": content });
+    calls(&[("Write", input)])
+}
+
 #[tokio::test]
 async fn sess_3_files_go_back_to_what_they_were_when_a_prompt_came() {
-    let write = |content: &str| {
-        calls(&[(
-            "Write",
-            json!({ "file_path": "note.txt", "content": content }),
-        )])
-    };
     let model = Model::of(json!([
         write("one"),
         { "respond": "written" },
@@ -377,12 +376,6 @@ async fn sess_3_files_go_back_to_what_they_were_when_a_prompt_came() {
 
 #[tokio::test]
 async fn sess_3_any_store_keeps_what_files_held_for_whoever_goes_on() {
-    let write = |content: &str| {
-        calls(&[(
-            "Write",
-            json!({ "file_path": "note.txt", "content": content }),
-        )])
-    };
     let model = Model::of(json!([
         write("one"),
         { "respond": "written" },

@@ -84,6 +84,10 @@ async fn sess_3_files_go_back_to_a_prompt_also_after_a_resume() {
     let id = result["session_id"].as_str().unwrap();
     for flags in [
         vec![format!("--resume={id}"), "--fork-session".to_owned()],
+        vec![
+            format!("--resume={id}"),
+            "--no-session-persistence".to_owned(),
+        ],
         vec![format!("--resume={id}")],
     ] {
         fs::write(folder.path().join("new.txt"), "x\n").unwrap();
