@@ -5,7 +5,7 @@ use windlass_core::{Message, Uuid, message::UserMessage};
 
 use super::{
     Face,
-    io::Output,
+    io::{Fault, Output},
     queue::{Asked, Queue},
 };
 use crate::protocol::{
@@ -131,6 +131,14 @@ impl Outbox {
         match prompt {
             Some(prompt) => self.say(|frames| frames.taken_in(prompt, user)),
             None => self.say(|frames| frames.message(Message::User(user), facts)),
+        }
+    }
+
+    /// Says why nothing is answered: in a result where lines are read, as a fault to a program.
+    pub(super) fn fail(&mut self, problem: &str, fault: Fault) {
+        match self.face {
+            Face::Lines => self.refuse(problem),
+            Face::Program => self.push(Output::Fault(fault)),
         }
     }
 

@@ -8,9 +8,9 @@ use windlass_core::{
 };
 
 use super::{
-    Engine, Face,
+    Engine,
     config::resolved_model,
-    io::{Fault, Output},
+    io::Fault,
     log::Then,
     pending::Prepare,
     queue::{Asked, Next},
@@ -51,13 +51,8 @@ impl Engine {
         }
         if let Err(problem) = prepared {
             self.outbox.queue.clear();
-            match self.launch.face {
-                Face::Lines => self.outbox.refuse(&problem),
-                Face::Program => {
-                    let fault = Fault::NotOpened(problem);
-                    self.outbox.push(Output::Fault(fault));
-                }
-            }
+            self.outbox
+                .fail(&problem, Fault::NotOpened(problem.clone()));
         }
     }
 

@@ -100,12 +100,8 @@ impl Engine {
         self.drop_session();
         self.has_ended = true;
         self.outbox.queue.clear_all();
-        match self.launch.face {
-            Face::Lines => self.outbox.refuse(&format!(
-                "the session has ended because of a fault of the engine: {fault}"
-            )),
-            Face::Program => self.outbox.push(Output::Fault(fault)),
-        }
+        let problem = format!("the session has ended because of a fault of the engine: {fault}");
+        self.outbox.fail(&problem, fault);
         self.outbox.say(Frames::idle);
         if self.state.after(Step::SessionEnded).is_some() {
             self.step(Step::SessionEnded);

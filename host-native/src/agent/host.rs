@@ -186,7 +186,7 @@ impl EngineHost for AgentHost {
         call: ServerTool,
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
-        self.common.server_tool(id, call, cancel)
+        self.common.servers.call(id, call, cancel)
     }
 
     async fn effect(&self, effect: Effect) -> Outcome {
@@ -225,7 +225,7 @@ impl EngineHost for AgentHost {
     }
 
     fn disconnect(&self, connection: ConnectionId) {
-        self.common.disconnect(connection);
+        self.common.servers.disconnect(connection);
     }
 
     // What follows is for engines that speak in lines, or for a person who reads them.

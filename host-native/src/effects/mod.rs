@@ -5,9 +5,9 @@ mod kept;
 mod no_servers;
 
 use futures_util::stream::{self, BoxStream, StreamExt as _};
-use windlass_core::{EffectId, SessionId, effect::Answer, host::CancelSignal};
+use windlass_core::{SessionId, effect::Answer};
 use windlass_engine::{
-    machine::{ConnectionId, Effect, Outcome, ServerTool},
+    machine::{Effect, Outcome},
     store::Lease,
 };
 
@@ -127,23 +127,8 @@ impl CommonEffects {
         kept.boxed()
     }
 
-    /// Performs a call of a tool of an MCP server.
-    pub(crate) fn server_tool(
-        &self,
-        id: EffectId,
-        call: ServerTool,
-        cancel: CancelSignal,
-    ) -> BoxStream<'static, Answer> {
-        self.servers.call(id, call, cancel)
-    }
-
     /// Gives the right to write to a session back.
     pub(crate) fn release(&self, lease: &Lease) {
         self.kept.release(lease);
-    }
-
-    /// Lets a server go.
-    pub(crate) fn disconnect(&self, connection: ConnectionId) {
-        self.servers.disconnect(connection);
     }
 }

@@ -188,7 +188,7 @@ impl EngineHost for Host {
         cancel: CancelSignal,
     ) -> impl Stream<Item = Answer> {
         let asked = call.call.clone();
-        let answers = self.common.server_tool(id, call, cancel);
+        let answers = self.common.servers.call(id, call, cancel);
         self.noted_tool(id, &asked, answers)
     }
 
@@ -230,6 +230,6 @@ impl EngineHost for Host {
     }
 
     fn disconnect(&self, connection: ConnectionId) {
-        self.common.disconnect(connection);
+        self.common.servers.disconnect(connection);
     }
 }

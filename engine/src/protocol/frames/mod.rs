@@ -200,8 +200,9 @@ impl Frames {
     pub fn follow(&mut self, message: &Message, queued: usize) {
         match message {
             Message::System(SystemMessage::Init(init)) => {
+                self.session_id = init.session_id;
                 self.running();
-                self.begin_turn(init.session_id, queued);
+                self.begin_turn(queued);
             }
             Message::System(SystemMessage::TaskStarted(task)) => {
                 self.note_task(task);
@@ -218,8 +219,7 @@ impl Frames {
         }
     }
 
-    fn begin_turn(&mut self, session: SessionId, queued: usize) {
-        self.session_id = session;
+    fn begin_turn(&mut self, queued: usize) {
         self.turn = Turn {
             is_open: true,
             is_wake: queued == 0,
@@ -312,7 +312,7 @@ impl Frames {
             SystemMessage::Init(init) => {
                 self.session_id = init.session_id;
                 let mut lines = self.running();
-                self.begin_turn(init.session_id, facts.queued);
+                self.begin_turn(facts.queued);
                 let more = json!({"capabilities": CAPABILITIES});
                 lines.push(with(&system_of(SystemMessage::Init(init)), fields(more)));
                 lines
