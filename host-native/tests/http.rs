@@ -375,18 +375,25 @@ async fn the_command_trusts_what_a_variable_of_the_environment_names() {
     let directory = tempfile::TempDir::new().unwrap();
     for (variable, is_trusted) in [
         ("SSL_CERT_FILE", true),
+        ("SSL_CERT_DIR", true),
         ("NODE_EXTRA_CA_CERTS", true),
         ("OTHER_CERT_FILE", false),
     ] {
         let (url, authority, served) = tls_server().await;
-        let file = directory.path().join(variable);
+        let folder = directory.path().join(variable);
+        std::fs::create_dir(&folder).unwrap();
+        let file = folder.join("authority.pem");
         std::fs::write(&file, authority).unwrap();
+        let named = match variable {
+            "SSL_CERT_DIR" => &folder,
+            _ => &file,
+        };
         let asking = tokio::process::Command::new(env!("CARGO_BIN_EXE_windlass"))
             .args(["-p", "hi", "--no-session-persistence", "--base-url", &url])
             .env_clear()
             .env("HOME", directory.path())
             .env("ANTHROPIC_API_KEY", "dummy")
-            .env(variable, &file)
+            .env(variable, named)
             .current_dir(directory.path())
             .stdin(std::process::Stdio::null())
             .stdout(std::process::Stdio::null())

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read as _, Write as _},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     thread,
 };
 
@@ -64,6 +64,46 @@ fn a_proxy_is_never_used_for_a_server_on_this_machine() {
         (Some(0), "Hello.\n"),
         "{done:?}"
     );
+}
+
+#[test]
+fn a_proxy_is_used_for_a_server_elsewhere_that_is_not_excepted() {
+    for (excepted, is_asked) in [("other.invalid", true), ("model.invalid", false)] {
+        let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", proxy.local_addr().unwrap());
+        let asked = thread::spawn(move || {
+            let (mut stream, _) = proxy.accept().unwrap();
+            let mut head = [0; 1 << 16];
+            let length = stream.read(&mut head).unwrap();
+            stream
+                .write_all(b"HTTP/1.1 418 I am a proxy\r\ncontent-length: 0\r\n\r\n")
+                .unwrap();
+            String::from_utf8_lossy(&head[..length]).into_owned()
+        });
+        let windlass = Windlass::new();
+        let mut command = windlass.command(&["-p", "hi", "--max-retries", "0"]);
+        let output = (command.env("ANTHROPIC_BASE_URL", "http://model.invalid"))
+            .envs([
+                ("ANTHROPIC_API_KEY", "sk-test"),
+                ("HTTP_PROXY", &address),
+                ("NO_PROXY", excepted),
+            ])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        if !is_asked {
+            // Nobody has come; now somebody does.
+            let mut stream = TcpStream::connect(address.trim_start_matches("http://")).unwrap();
+            stream.write_all(b"nobody").unwrap();
+        }
+        let head = asked.join().unwrap();
+        assert_eq!(
+            head.starts_with("POST http://model.invalid/v1/messages"),
+            is_asked,
+            "{head}"
+        );
+        assert_eq!(head == "nobody", !is_asked, "{head}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod closed_names;
 mod demo;
 mod engine_endings;
 mod environment;
+mod flags;
 mod journal;
 mod led_to;
 mod output;
