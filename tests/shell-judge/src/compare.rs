@@ -35,15 +35,23 @@ pub(crate) fn difference(
     let finds_files = line.text.contains(['*', '?', '['])
         && line.text.contains(['$', '`'])
         && line.text.contains('>');
+    // To dash, and to bash before 5.2, the folder and the one above are names that `.*` finds.
+    let finds_dots = [".*", ".?", ".["]
+        .iter()
+        .any(|pattern| line.text.contains(pattern));
     if !form.speaks_bash
-        && (reads_backslashes || has_options || finds_files || line.text.contains("$?"))
+        && (reads_backslashes
+            || has_options
+            || finds_files
+            || finds_dots
+            || line.text.contains("$?"))
     {
         return None;
     }
     let shown = Shown {
         printed: form.is_printed(),
         without_lines: form.is_printed()
-            || has_long_substitution(&line.text)
+            || has_substitution_in_lines(&line.text)
             || leads_compound_over_lines(&line.text),
         without_descriptors: line.text.contains("<(") && line.text.contains('\n'),
         programs: format!("{}/", stage.programs().display()),
@@ -124,17 +132,16 @@ fn counts_names(text: &str) -> bool {
     text.contains("wc") && (text.contains(['*', '?', '[']) || text.contains("<("))
 }
 
-/// Whether a substitution may go over several lines: bash counts those of the text that it has printed of it, in which compound
-/// commands have several.
-fn has_long_substitution(text: &str) -> bool {
+/// Whether a substitution may be counted as several lines: bash counts those of the text that it has printed of it, in which
+/// compound commands have several, and begins at the first where the word around it goes over several.
+fn has_substitution_in_lines(text: &str) -> bool {
     const COMPOUND: [&str; 5] = ["case", "for", "if", "until", "while"];
     let begin = ["$(", "<(", "`"]
         .iter()
         .filter_map(|sign| text.find(sign))
         .min();
-    let inner = begin.map(|begin| &text[begin..]);
-    inner.is_some_and(|inner| {
-        inner.contains('\n') || COMPOUND.iter().any(|word| inner.contains(word))
+    begin.is_some_and(|begin| {
+        text.contains('\n') || COMPOUND.iter().any(|word| text[begin..].contains(word))
     })
 }
 
@@ -326,7 +333,12 @@ impl Shown {
     fn messages(&self, bytes: &[u8]) -> String {
         let text = self.lines(bytes);
         // `find` says so of a word that is the name of a file, and the path of a program is one.
-        let is_guess = |message: &str| message.starts_with("find: possible unquoted pattern");
+        // The first character of what is no type is another one with `./` before it.
+        let is_guess = |message: &str| {
+            let guesses = ["possible unquoted pattern", "Unknown argument to -type"];
+            let said = message.strip_prefix("find: ");
+            said.is_some_and(|said| guesses.iter().any(|guess| said.starts_with(guess)))
+        };
         let messages = text
             .split('\n')
             .filter(|message| !message.is_empty() && !is_guess(message));
