@@ -63,11 +63,6 @@ fn of_shared_input(first: &Command) -> Option<&'static str> {
 fn of_command(command: &Command) -> Option<&'static str> {
     match command {
         Command::Simple(simple) => of_simple(simple),
-        Command::Compound { body, redirections }
-            if !redirections.is_empty() && leads_again(body) =>
-        {
-            Some("a subshell whose redirections stand alone in another redirected group")
-        }
         Command::Compound { body, redirections } => of_compound(body).or_else(|| {
             let texts = redirections.iter().filter_map(|r| match &r.to {
                 Target::Text(text) => Some(text),
@@ -75,34 +70,6 @@ fn of_command(command: &Command) -> Option<&'static str> {
             });
             texts.into_iter().find_map(of_substitutions)
         }),
-    }
-}
-
-/// Whether a group is nothing but a subshell with redirections. Where the group has some too, dash forgets those of the subshell.
-fn leads_again(body: &Compound) -> bool {
-    let mut is_redirected = false;
-    let mut inner = only_command(body);
-    while let Some(Command::Compound { body, redirections }) = inner {
-        is_redirected |= !redirections.is_empty();
-        if matches!(body, Compound::Subshell(_)) {
-            return is_redirected;
-        }
-        inner = only_command(body);
-    }
-    false
-}
-
-/// The one command of a group, if it has only one.
-fn only_command(body: &Compound) -> Option<&Command> {
-    let Compound::Group(script) = body else {
-        return None;
-    };
-    match script.lists.as_slice() {
-        [list] if list.rest.is_empty() => match list.first.commands.as_slice() {
-            [command] => Some(command),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

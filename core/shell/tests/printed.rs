@@ -78,6 +78,9 @@ const LINES: &[&str] = &[
     "[[ $UNSET_VARIABLE ]] || echo unset; [[ \"a b\" == a* ]] && echo begins; [[ ab != *c ]]; echo $?",
     "[[ $(cat two.txt) == *due ]] && echo yes; [[ *.txt == '*.txt' ]] && echo same",
     "[[ ( a == b || a == a ) && ( -n x ) ]]; echo $?; [[ a == b && x || c == c ]]; echo $?",
+    // Dash has one list of redirections for a subshell and the braces around it.
+    "cat <((cat missing.txt) 2> out.txt) > o.txt; ls out.txt; { (exit 3); } < one.txt; echo $?",
+    "{ { (cat; cat missing.txt) 2>&1; } < one.txt; } > out.txt; echo $?; wc -l < out.txt",
     "false; [[ $? -eq 1 ]] && echo one; if [[ ! one.txt -ef two.txt ]]; then echo differ; fi",
 ];
 

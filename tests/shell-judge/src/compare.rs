@@ -317,13 +317,19 @@ impl Shown {
 
     /// A line without the number that bash puts before what it says, behind what others may have written without a line end.
     fn unnumbered<'t>(&self, line: &'t str) -> Cow<'t, str> {
-        let starts = ["bash: line ", "bash: command substitution: line ", "sh: "];
+        // The last as the words that it becomes where it is an argument.
+        let numbers = [
+            ("bash: line ", ": "),
+            ("bash: command substitution: line ", ": "),
+            ("sh: ", ": "),
+            ("bash:\", \"line\", \"", ":\", "),
+        ];
         let mut plain = Cow::Borrowed(line);
-        for start in starts.iter().filter(|_| self.without_lines) {
+        for (start, end) in numbers.iter().filter(|_| self.without_lines) {
             while let Some((before, rest)) = plain.split_once(start)
                 && rest.starts_with(|c: char| c.is_ascii_digit())
             {
-                let message = rest.split_once(": ").map_or(rest, |(_, message)| message);
+                let message = rest.split_once(end).map_or(rest, |(_, message)| message);
                 plain = Cow::Owned([before, message].concat());
             }
         }

@@ -124,9 +124,27 @@ impl Printer<'_> {
         self.push(close);
     }
 
+    /// What stands in braces. Where that is a subshell alone, dash forgets its redirections for those behind the braces.
+    fn group(&mut self, script: &Script) {
+        match script.lists.as_slice() {
+            [list] if is_subshell(list) => {
+                self.and_or(list);
+                self.push(" &&");
+                self.line_end();
+                self.push("'command' ':'\n");
+            }
+            _ => self.script(script),
+        }
+    }
+
     fn compound(&mut self, body: &Compound) {
         match body {
-            Compound::Group(script) => self.block("{", script, "}"),
+            Compound::Group(script) => {
+                self.push("{");
+                self.line_end();
+                self.group(script);
+                self.push("}");
+            }
             Compound::Subshell(script) => self.block("(", script, ")"),
             Compound::For { name, words, body } => {
                 let guards = self.guards(words);
@@ -388,6 +406,19 @@ impl Printer<'_> {
         self.names = inner.names;
         inner.text
     }
+}
+
+/// Whether a list is a subshell and nothing else.
+fn is_subshell(list: &AndOr) -> bool {
+    let is_alone = list.rest.is_empty() && !list.first.negated;
+    let is_subshell = |command: &Command| {
+        let body = match command {
+            Command::Compound { body, .. } => Some(body),
+            Command::Simple(_) => None,
+        };
+        matches!(body, Some(Compound::Subshell(_)))
+    };
+    is_alone && matches!(list.first.commands.as_slice(), [command] if is_subshell(command))
 }
 
 /// Builtins to which words that begin with `-` are nothing but words.

@@ -46,7 +46,7 @@ impl Printer<'_> {
     /// The commands of a process substitution, before which there are so many others.
     fn beside(&mut self, script: &Script, others: u8) {
         self.push("{\n");
-        self.script(script);
+        self.group(script);
         self.push(&format!("}} 0<&{INPUT} {INPUT}<&-"));
         for other in 0..others {
             self.push(&format!(" {}<&-", descriptor(other)));
