@@ -33,16 +33,16 @@ pub(super) fn faults(body: &Value) -> Vec<HistoryFault> {
         marks.look_at(block, unmarkable(block), || format!("system[{index}]"));
     }
     for (index, message) in list(body, "messages").iter().enumerate() {
-        let place = format!("messages[{index}]");
+        let place = || format!("messages[{index}]");
         let wrong = Some("a mark on a message, in place of a block");
-        marks.look_at(message, wrong, || place.clone());
+        marks.look_at(message, wrong, place);
         for (at, block) in blocks(message).iter().enumerate() {
-            let place = format!("{place}.content[{at}]");
-            marks.look_at(block, unmarkable(block), || place.clone());
+            let place = || format!("{}.content[{at}]", place());
+            marks.look_at(block, unmarkable(block), place);
             // Only a result has content of its own; a tool input may hold anything.
             if block.get("type").and_then(Value::as_str) == Some("tool_result") {
                 for (part, inner) in blocks(block).iter().enumerate() {
-                    let place = || format!("{place}.content[{part}]");
+                    let place = || format!("{}.content[{part}]", place());
                     marks.look_at(inner, unmarkable(inner), place);
                 }
             }

@@ -113,9 +113,18 @@ pub(super) fn validate(body: &Value) -> Vec<HistoryFault> {
     let names = tools.into_iter().flatten();
     (check.faults).extend(tool_names(names.map(|tool| string(tool, "name"))));
     if let Some(messages) = body.get("messages").and_then(Value::as_array) {
-        check.messages(messages);
+        check.messages(messages.iter());
     }
     check.faults.extend(cache_marks::faults(body));
+    check.faults
+}
+
+/// The same for messages alone, without the marks of the prompt cache.
+pub(super) fn validate_messages<'a>(
+    messages: impl Iterator<Item = &'a Value>,
+) -> Vec<HistoryFault> {
+    let mut check = Check::default();
+    check.messages(messages);
     check.faults
 }
 
@@ -148,12 +157,33 @@ struct Check<'a> {
     /// Every call so far.
     calls: BTreeSet<&'a str>,
     /// Calls of the message before that have no result yet, with where they stand.
-    open: Vec<(&'a str, String)>,
+    open: Vec<(&'a str, Place)>,
+}
+
+/// A message, or a block of one: written down only where something is wrong with it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    message: usize,
+    block: Option<usize>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "messages[{}]", self.message)?;
+        match self.block {
+            Some(block) => write!(f, ".content[{block}]"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl<'a> Check<'a> {
     fn fault(&mut self, rule: HistoryRule, place: &str, found: &str) {
         self.faults.push(fault(rule, place, found));
+    }
+
+    fn fault_at(&mut self, rule: HistoryRule, place: Place, found: &str) {
+        self.fault(rule, &place.to_string(), found);
     }
 
     fn shape(&mut self, body: &Value) {
@@ -172,43 +202,49 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn messages(&mut self, messages: &'a [Value]) {
-        for (index, message) in messages.iter().enumerate() {
-            let place = format!("messages[{index}]");
+    fn messages(&mut self, messages: impl Iterator<Item = &'a Value>) {
+        for (index, message) in messages.enumerate() {
+            let place = Place {
+                message: index,
+                block: None,
+            };
             let expected = if index % 2 == 0 { "user" } else { "assistant" };
             let role = message.get("role").and_then(Value::as_str);
             if role != Some(expected) {
                 let found = format!("`{}` where `{expected}` is due", role.unwrap_or(""));
-                self.fault(HistoryRule::Roles, &place, &found);
+                self.fault_at(HistoryRule::Roles, place, &found);
             }
-            self.content(message, role, &place);
+            self.content(message, role, place);
         }
         self.close_calls();
     }
 
-    fn content(&mut self, message: &'a Value, role: Option<&str>, place: &str) {
+    fn content(&mut self, message: &'a Value, role: Option<&str>, place: Place) {
         match message.get("content") {
             Some(Value::String(text)) if !text.trim().is_empty() => {}
             Some(Value::Array(list)) if !list.is_empty() => {}
-            _ => self.fault(HistoryRule::NotEmpty, place, "no content"),
+            _ => self.fault_at(HistoryRule::NotEmpty, place, "no content"),
         }
         // Results belong to the calls of the message just before; calls to the message just after.
         let mut due = core::mem::take(&mut self.open);
         let mut after_results = false;
         for (index, block) in blocks(message).iter().enumerate() {
-            let place = format!("{place}.content[{index}]");
+            let place = Place {
+                block: Some(index),
+                ..place
+            };
             let kind = block.get("type").and_then(Value::as_str).unwrap_or("");
             match kind {
                 "tool_result" => {
                     if after_results {
-                        self.fault(HistoryRule::ResultsFirst, &place, "a result after a block");
+                        self.fault_at(HistoryRule::ResultsFirst, place, "a result after a block");
                     }
                     let id = string(block, "tool_use_id");
                     match due.iter().position(|(call, _)| *call == id) {
                         Some(found) if role == Some("user") => drop(due.remove(found)),
-                        _ => self.fault(
+                        _ => self.fault_at(
                             HistoryRule::ResultExpected,
-                            &place,
+                            place,
                             &format!("a result for `{id}`"),
                         ),
                     }
@@ -223,24 +259,24 @@ impl<'a> Check<'a> {
     }
 
     /// Any block but a result.
-    fn block(&mut self, block: &'a Value, kind: &str, role: Option<&str>, place: String) {
+    fn block(&mut self, block: &'a Value, kind: &str, role: Option<&str>, place: Place) {
         match kind {
             "text" if string(block, "text").trim().is_empty() => {
-                self.fault(HistoryRule::NotEmpty, &place, "a text without words");
+                self.fault_at(HistoryRule::NotEmpty, place, "a text without words");
             }
             "thinking" if string(block, "signature").is_empty() => {
-                self.fault(HistoryRule::SignedThinking, &place, "no signature");
+                self.fault_at(HistoryRule::SignedThinking, place, "no signature");
             }
             "tool_use" => {
                 let id = string(block, "id");
                 if role != Some("assistant") {
-                    self.fault(HistoryRule::Roles, &place, "a tool_use of the user");
+                    self.fault_at(HistoryRule::Roles, place, "a tool_use of the user");
                 }
                 if !block.get("input").is_some_and(Value::is_object) {
-                    self.fault(HistoryRule::ObjectInput, &place, "no object");
+                    self.fault_at(HistoryRule::ObjectInput, place, "no object");
                 }
                 if id.is_empty() || !self.calls.insert(id) {
-                    self.fault(HistoryRule::UniqueCalls, &place, &format!("`{id}`"));
+                    self.fault_at(HistoryRule::UniqueCalls, place, &format!("`{id}`"));
                 }
                 self.open.push((id, place));
             }
@@ -253,10 +289,10 @@ impl<'a> Check<'a> {
         self.report_open(open);
     }
 
-    fn report_open(&mut self, open: Vec<(&'a str, String)>) {
+    fn report_open(&mut self, open: Vec<(&'a str, Place)>) {
         for (id, place) in open {
             let found = format!("no result for `{id}`");
-            self.fault(HistoryRule::CallAnswered, &place, &found);
+            self.fault_at(HistoryRule::CallAnswered, place, &found);
         }
     }
 }

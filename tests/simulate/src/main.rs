@@ -19,6 +19,9 @@ use self::{
     seeds::{Seeds, broken},
 };
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const HELP: &str = "\
 simulate [--seeds N] [--from S] [--threads T] [--all] [--sparse]
   runs N seeds (13000) from S (0) on, on T threads (one for each processor); every fourth in two
