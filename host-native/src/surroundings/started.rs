@@ -113,12 +113,16 @@ impl<'a> Words<'a> {
                 places.extend(telling.iter().flat_map(|place| self.inside(place)));
             } else if changes_programs(&name) && !is_search_path(&name) && !is_only_written(&name) {
                 let is_folder = HOLDS_SETTINGS.contains(&name.as_str());
-                for word in words(&value).iter().chain([&value]) {
-                    for path in std::env::split_paths(word) {
-                        let path = self.first().join(path);
-                        if is_folder || !path.is_dir() && looks_like_a_file(word) {
-                            places.extend(self.inside(&path));
-                        }
+                for piece in words(&value)
+                    .iter()
+                    .chain([&value])
+                    .flat_map(|it| pieces(it))
+                {
+                    let path = self.first().join(piece);
+                    // A name with `:` or `=` in it is seldom one: `http://proxy:3128`, `unix:path=/run/bus`.
+                    let may_be_one = !piece.contains([':', '=']) || path.exists();
+                    if is_folder || !path.is_dir() && looks_like_a_file(piece) && may_be_one {
+                        places.extend(self.inside(&path));
                     }
                 }
             }

@@ -233,6 +233,20 @@ fn perm_4_what_flags_and_variables_lead_to_is_a_place() {
     assert_eq!(windlass.file("other"), "evil", "{done:?}");
 }
 
+/// An address in a variable names no file of the workspace (`http`), which commands with addresses would then be said to change.
+#[test]
+fn perm_4_addresses_in_variables_keep_no_command_from_running() {
+    let environment = |_: &Path, command: &mut Command| {
+        command.env("HTTPS_PROXY", "http://127.0.0.1:9");
+        command.env("PIP_INDEX_URL", "http://127.0.0.1:9/simple");
+    };
+    let flags = ["--allowedTools", "Bash(git clone:*)", "Bash(cp:*)"];
+    let calls = [bash("git clone http://127.0.0.1:9/x || cp a ran")];
+    let arrange = |work: &Path| made(work, &[], &[("a", "a")]);
+    let (windlass, done) = tried_with(arrange, environment, &flags, &calls);
+    assert!(windlass.workspace.path().join("ran").exists(), "{done:?}");
+}
+
 #[test]
 fn perm_4_a_folder_with_places_is_not_removed_unasked() {
     let arrange = |work: &Path| {
