@@ -5,7 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
     fmt::Write as _,
     io,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -89,7 +89,22 @@ fn profile(files: &Files, allowed: Allowed) -> OsString {
     {
         rule("allow", "file-write*", path);
     }
-    for path in files.guarded.iter().chain(&files.read_only) {
+    for path in &files.guarded {
+        rule("deny", "file-write*", path);
+    }
+    // The last rule counts: a folder that is open within a guarded one comes after it, and what is guarded in that one after that.
+    let is_guarded = |path: &&PathBuf| files.guarded.iter().any(|place| path.starts_with(place));
+    let within: Vec<&PathBuf> = files.open.iter().filter(is_guarded).collect();
+    for path in &within {
+        rule("allow", "file-write*", path);
+    }
+    let lies_within = |path: &&PathBuf| within.iter().any(|open| path.starts_with(open));
+    for path in files
+        .guarded
+        .iter()
+        .filter(lies_within)
+        .chain(&files.read_only)
+    {
         rule("deny", "file-write*", path);
     }
     for path in &files.closed {

@@ -144,6 +144,12 @@ impl Policy {
         files
             .open
             .extend(named.filter_map(|path| fs::canonicalize(path).ok()));
+        let trees: Vec<PathBuf> = files
+            .open
+            .iter()
+            .flat_map(|root| work_trees(root))
+            .collect();
+        files.open.extend(trees);
         files.open.sort();
         files.open.dedup();
         for root in files.open.clone() {
@@ -181,6 +187,17 @@ impl Policy {
             guard_home(home, files);
         }
     }
+}
+
+/// The work trees that agents work in: open as the workspace is, in a folder that is not. Links lead elsewhere.
+fn work_trees(root: &Path) -> Vec<PathBuf> {
+    let folder = root.join(".claude/worktrees");
+    if fs::canonicalize(&folder).ok().as_ref() != Some(&folder) {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    entries.filter(is_folder).map(|it| it.path()).collect()
 }
 
 /// A place that is not known by its name. Something else would take it if it is not there.

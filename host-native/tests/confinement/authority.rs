@@ -150,6 +150,27 @@ async fn what_leads_to_authority_is_not_written_under_any_name() {
     }
 }
 
+/// The same from the workspace itself. A link is no work tree.
+#[tokio::test]
+async fn work_trees_of_agents_are_open_from_the_workspace() {
+    let Some(place) = Place::new(json!({})) else {
+        return;
+    };
+    place.file(".claude/settings.json", "{}");
+    place.file(".claude/worktrees/one/file", "old");
+    place.file(".claude/agents/a.md", "old");
+    std::os::unix::fs::symlink("../agents", place.inside.join(".claude/worktrees/link")).unwrap();
+    let line = "cd .claude/worktrees; echo new > one/file; mkdir one/.claude; echo evil > other; \
+                echo evil > link/a.md; echo evil > ../settings.json; cat one/file";
+    let ran = place.run(line).await;
+    assert_eq!(ran.stdout, "new\n", "{ran:?}");
+    let at = |name: &str| place.inside.join(".claude").join(name);
+    assert_eq!(fs::read_to_string(at("settings.json")).unwrap(), "{}");
+    assert_eq!(fs::read_to_string(at("agents/a.md")).unwrap(), "old");
+    assert!(!at("worktrees/other").exists(), "{ran:?}");
+    assert!(!at("worktrees/one/.claude").exists(), "{ran:?}");
+}
+
 /// A work tree below `.claude/worktrees` is a workspace like any other; the rest of `.claude` stays closed.
 #[tokio::test]
 async fn a_work_tree_of_the_agent_is_open() {
