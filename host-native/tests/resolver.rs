@@ -80,6 +80,30 @@ impl Ground {
     }
 }
 
+/// One automaton of so many would be larger than the library builds.
+#[test]
+fn perm_3_twenty_thousand_deny_patterns_hold() {
+    let ground = Ground::new();
+    for name in ["open", "a19999", "b19999x"] {
+        ground.put(&format!("w/{name}"), name);
+    }
+    let mut grant = ground.grant(&[("w", Access::Write)], &[]);
+    grant.deny = (0..20_000)
+        .map(|number| DenyPattern {
+            pattern: match number % 2 {
+                0 => ground.text(&format!("w/b{}*", number + 1)),
+                _ => ground.text(&format!("w/a{number}")),
+            },
+            access: Access::Read,
+        })
+        .collect();
+    let mut reach = Files::default().reach(&grant).unwrap();
+    assert_eq!(read(&mut reach, "open").unwrap(), "open");
+    for closed in ["a19999", "b19999x"] {
+        assert!(read(&mut reach, closed).is_err(), "{closed}");
+    }
+}
+
 fn read(reach: &mut Reach, path: &str) -> Result<String, FsError> {
     let bytes = reach.read(0, path, 0, 1 << 20)?;
     Ok(String::from_utf8(bytes).unwrap())

@@ -1,4 +1,4 @@
-//! The grant of a call, compiled: deny patterns as one automaton, and what is never handed out.
+//! The grant of a call, compiled: deny patterns as automata, and what is never handed out.
 
 use std::{
     borrow::Cow,
@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use windlass_core::{
     permission::literal_pattern,
     tool::{Access, DenyPattern, FsGrant},
@@ -20,6 +20,9 @@ const KEPT: usize = 16;
 
 /// Places that the beginning of one deny pattern may lead to in the course of a session.
 const MAX_PLACES: usize = 64;
+
+/// Deny patterns of one automaton, at most: one of ten thousand is larger than the library builds.
+const TOGETHER: usize = 1000;
 
 /// Makes grants into reach. One for a host; cheap to share by reference.
 #[derive(Debug, Default)]
@@ -140,8 +143,8 @@ pub enum GrantError {
 #[derive(Debug)]
 pub(crate) struct Grant {
     pub(crate) source: FsGrant,
-    hidden: GlobSet,
-    frozen: GlobSet,
+    hidden: Vec<GlobSet>,
+    frozen: Vec<GlobSet>,
     protected: Vec<String>,
     /// Where the patterns that close reading begin.
     beginnings: Vec<String>,
@@ -185,9 +188,10 @@ impl Grant {
             return None;
         }
         let candidate = Candidate::new(path);
-        if self.hidden.is_match_candidate(&candidate) {
+        let is_in = |sets: &[GlobSet]| sets.iter().any(|set| set.is_match_candidate(&candidate));
+        if is_in(&self.hidden) {
             Some(Access::Read)
-        } else if self.frozen.is_match_candidate(&candidate) {
+        } else if is_in(&self.frozen) {
             Some(Access::Write)
         } else {
             None
@@ -208,8 +212,8 @@ fn patterns(
     grant: &FsGrant,
     access: Access,
     behind: &BTreeMap<String, BTreeSet<String>>,
-) -> Result<GlobSet, GrantError> {
-    let mut set = GlobSetBuilder::new();
+) -> Result<Vec<GlobSet>, GrantError> {
+    let mut globs = Vec::new();
     for deny in grant.deny.iter().filter(|d| d.access == access) {
         for text in spellings(&deny.pattern, behind) {
             let glob = GlobBuilder::new(&text)
@@ -218,16 +222,41 @@ fn patterns(
                 // Where the file system ignores case, so must a prohibition.
                 .case_insensitive(cfg!(any(target_os = "macos", windows)))
                 .build();
-            set.add(glob.map_err(|error| GrantError::Pattern {
-                pattern: deny.pattern.clone(),
-                reason: error.kind().to_string(),
-            })?);
+            let glob = glob.map_err(|error| unreadable(&deny.pattern, &error))?;
+            globs.push((deny.pattern.as_str(), glob));
         }
     }
-    set.build().map_err(|error| GrantError::Pattern {
-        pattern: "all of them together".to_owned(),
+    automata(&globs)
+}
+
+/// Patterns as few automata: as many in one as the library builds.
+fn automata(globs: &[(&str, Glob)]) -> Result<Vec<GlobSet>, GrantError> {
+    if globs.len() > TOGETHER {
+        return halves(globs);
+    }
+    let mut set = GlobSetBuilder::new();
+    for (_, glob) in globs {
+        set.add(glob.clone());
+    }
+    match (set.build(), globs) {
+        (Ok(set), _) => Ok(vec![set]),
+        (Err(error), [(pattern, _)]) => Err(unreadable(pattern, &error)),
+        (Err(_), globs) => halves(globs),
+    }
+}
+
+fn halves(globs: &[(&str, Glob)]) -> Result<Vec<GlobSet>, GrantError> {
+    let (first, second) = globs.split_at(globs.len() / 2);
+    let mut sets = automata(first)?;
+    sets.extend(automata(second)?);
+    Ok(sets)
+}
+
+fn unreadable(pattern: &str, error: &globset::Error) -> GrantError {
+    GrantError::Pattern {
+        pattern: pattern.to_owned(),
         reason: error.kind().to_string(),
-    })
+    }
 }
 
 /// A pattern as it is matched: anchored, without the slash that means "directories only", and once more below each real path
