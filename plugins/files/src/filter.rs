@@ -4,6 +4,9 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use windlass_plugin::ToolError;
 
+/// So deep may braces stand in braces: each level is a call when the pattern is compiled.
+const DEEPEST: usize = 50;
+
 /// Patterns and types that a file must match. Paths are given with a slash in front, relative to the tree.
 pub(crate) struct Filter {
     globs: Override,
@@ -20,6 +23,11 @@ impl Filter {
     ) -> Result<Self, ToolError> {
         let mut builder = OverrideBuilder::new(format!("/{base}"));
         for glob in globs {
+            if depth(glob) > DEEPEST {
+                return Err(ToolError::new(format!(
+                    "The glob has braces in braces, more than {DEEPEST} deep."
+                )));
+            }
             builder.add(glob).map_err(|error| bad_glob(glob, &error))?;
         }
         let globs = builder
@@ -36,6 +44,20 @@ impl Filter {
         self.globs.matched(path, is_directory).is_ignore()
             || (!is_directory && self.types.matched(path, false).is_ignore())
     }
+}
+
+/// How many braces are open at once, at most.
+fn depth(glob: &str) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for character in glob.chars() {
+        match character {
+            '{' => open += 1,
+            '}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    most
 }
 
 fn bad_glob(glob: &str, error: &ignore::Error) -> ToolError {

@@ -15,6 +15,9 @@ const PIECE: u32 = 128 * 1024;
 /// What a multi-line search may keep of one file, in bytes; it needs the whole file in memory.
 const LARGEST_MULTILINE: usize = 64 << 20;
 
+/// What an expression may take once it is compiled, in bytes: `((a{1,1000}){1,1000}){1,1000}` would take all there is.
+const LARGEST_EXPRESSION: usize = 10 << 20;
+
 /// A compiled expression with the buffers of a search, used for all files.
 pub(super) struct Search {
     matcher: RegexMatcher,
@@ -26,6 +29,7 @@ impl Search {
         let mut matcher = RegexMatcherBuilder::new();
         matcher
             .case_insensitive(input.ignore_case)
+            .size_limit(LARGEST_EXPRESSION)
             // `^` and `$` mean line ends, as everyone expects of grep.
             .multi_line(true);
         if input.multiline {

@@ -94,6 +94,9 @@ fn tool_4_glob_searches_a_directory() {
     }
     let error = session.err("Glob", json!({"pattern": "[a"}));
     assert!(error.contains("malformed"), "{error}");
+    let nested = ["{a,".repeat(5000), "}".repeat(5000)].concat();
+    let error = session.err("Glob", json!({"pattern": nested}));
+    assert!(error.contains("more than 50 deep"), "{error}");
 }
 
 #[test]

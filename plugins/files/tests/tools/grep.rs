@@ -151,6 +151,9 @@ fn tool_5_grep_narrows_by_glob_and_type() {
     assert!(error.contains("no file type `klingon`"), "{error}");
     let error = session.err("Grep", json!({"pattern": "x", "glob": "[a"}));
     assert!(error.contains("malformed"), "{error}");
+    let huge = json!({"pattern": "((a{1,1000}){1,1000}){1,1000}"});
+    let error = session.err("Grep", huge);
+    assert!(error.contains("size limit"), "{error}");
 }
 
 #[test]
