@@ -133,9 +133,9 @@ impl Engine {
         };
         let last_prompt = log.scribe.last_prompt();
         let cost = spent.map(|spent| spent.line(log.lease.session));
-        for json in last_prompt.into_iter().chain(cost) {
-            self.append_line(json, Then::Nothing);
-        }
+        let notes = last_prompt.into_iter().chain(cost);
+        let notes = notes.map(|json| Line { agent: None, json }).collect();
+        self.write(Step::Lines(notes), Then::Nothing);
         self.write(Step::Barrier, then);
     }
 

@@ -77,8 +77,10 @@ impl LineFile {
     fn of_only_writer(mut file: File) -> io::Result<Self> {
         if ends_in_the_middle(&mut file)? {
             drop_torn_end(&mut file)?;
+            return Self::of(file);
         }
-        Self::of(file)
+        let is_torn = false;
+        Ok(Self { file, is_torn })
     }
 
     fn of(mut file: File) -> io::Result<Self> {
