@@ -6,7 +6,7 @@
 //! may err by a little; it is put right by comparing the text, as an integer of any length, with the numbers halfway to
 //! the neighbours of the attempt. So what is read is what was written, whichever features serde_json is built with.
 
-use alloc::vec::Vec;
+use alloc::{string::ToString as _, vec::Vec};
 use core::cmp::Ordering;
 
 /// The largest power of ten that a number holds exactly.
@@ -34,6 +34,9 @@ pub(super) fn read(text: &str) -> Option<f64> {
 /// The fewest digits that mean a number above zero; of as many the nearest to it. (At some powers of two, where the next
 /// number below is half as far away as that above, one digit less would do, but for one that is not the nearest.)
 pub(super) fn shortest(number: f64) -> Decimal {
+    if let Some(few) = Decimal::of_few_places(number) {
+        return few;
+    }
     let exact = Decimal::exactly(number);
     let rounded = (1..exact.digits.len()).map(|length| exact.rounded(length));
     let mut meant = rounded.filter(|rounded| rounded.nearest() == Some(number));
@@ -66,6 +69,30 @@ impl Decimal {
             power -= i64::from(counts);
         }
         Self { digits, power }
+    }
+
+    /// The same for most numbers that people write: an integer divided by a power of ten that is exact, as it is read.
+    fn of_few_places(number: f64) -> Option<Self> {
+        let mut scale = 1.0;
+        for places in 0..=EXACT_POWER {
+            let scaled = number * scale;
+            // So the nearest integer is known, although the product may be rounded.
+            if scaled >= EXACT_INTEGER as f64 / 8.0 {
+                return None;
+            }
+            let whole = (scaled + 0.5) as u64;
+            if whole > 0 && whole as f64 / scale == number {
+                let digits = whole.to_string();
+                let kept = digits.trim_end_matches('0');
+                let zeros = digits.len() - kept.len();
+                return Some(Self {
+                    digits: kept.bytes().map(|digit| digit - b'0').collect(),
+                    power: zeros as i64 - i64::from(places),
+                });
+            }
+            scale *= 10.0;
+        }
+        None
     }
 
     fn exactly(number: f64) -> Self {

@@ -65,3 +65,43 @@ pub(super) fn write(number: f64, out: &mut String) {
 fn zeros(count: usize, out: &mut String) {
     out.extend(core::iter::repeat_n('0', count));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::Seeded;
+
+    fn written(number: f64) -> String {
+        let mut text = String::new();
+        write(number, &mut text);
+        text
+    }
+
+    #[test]
+    fn numbers_are_written_as_serde_json_writes_them() {
+        let mut dice = Seeded::new([9; 32]);
+        let mut number = || match dice.below(3) {
+            // Sums of money: few digits, and those that a multiplication leaves.
+            0 => dice.below(1_000_000) as f64 / 1e6 * dice.below(100) as f64,
+            1 => dice.below(1 << 40) as f64 / 10f64.powi(dice.below(24) as i32),
+            _ => f64::from_bits(dice.below(u64::MAX)).abs(),
+        };
+        for number in (0..20_000).map(|_| number()).filter(|it| it.is_finite()) {
+            let (ours, theirs) = (written(number), serde_json::to_string(&number).unwrap());
+            // Of two texts that are equally near either may stand.
+            let is_same = ours == theirs || ours.len() == theirs.len();
+            assert!(is_same, "{ours} and {theirs}");
+            assert_eq!(ours.parse::<f64>(), Ok(number));
+        }
+        for (number, text) in [
+            (0.000_105, "0.000105"),
+            (0.000_36, "0.00036"),
+            (3.0, "3.0"),
+            (1200.0, "1200.0"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e-7, "1e-7"),
+        ] {
+            assert_eq!(written(number), text);
+        }
+    }
+}

@@ -291,11 +291,11 @@ impl Scribe {
     ) -> Uuid {
         let timestamp = entry.timestamp.to_rfc3339();
         let answered = blocks.iter().find_map(result_of);
+        let is_result = answered.is_some();
         let call = answered.and_then(|call| {
             let named = (entry.agent.clone(), call);
             self.open_calls.remove(&named)
         });
-        let is_result = blocks.iter().any(|block| result_of(block).is_some());
         let is_prompt =
             !is_result && entry.origin == EntryOrigin::Conversation && entry.compaction.is_none();
         let mut parent = call.or(parent);
