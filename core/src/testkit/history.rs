@@ -113,18 +113,9 @@ pub(super) fn validate(body: &Value) -> Vec<HistoryFault> {
     let names = tools.into_iter().flatten();
     (check.faults).extend(tool_names(names.map(|tool| string(tool, "name"))));
     if let Some(messages) = body.get("messages").and_then(Value::as_array) {
-        check.messages(messages.iter());
+        check.messages(messages);
     }
     check.faults.extend(cache_marks::faults(body));
-    check.faults
-}
-
-/// The same for messages alone, without the marks of the prompt cache.
-pub(super) fn validate_messages<'a>(
-    messages: impl Iterator<Item = &'a Value>,
-) -> Vec<HistoryFault> {
-    let mut check = Check::default();
-    check.messages(messages);
     check.faults
 }
 
@@ -202,8 +193,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn messages(&mut self, messages: impl Iterator<Item = &'a Value>) {
-        for (index, message) in messages.enumerate() {
+    fn messages(&mut self, messages: &'a [Value]) {
+        for (index, message) in messages.iter().enumerate() {
             let place = Place {
                 message: index,
                 block: None,

@@ -37,12 +37,14 @@ impl Oracle for History {
 
     /// At any moment the conversation must be one that can be gone on with: every call before the last
     /// response is answered, and once those of the last one are, the next prompt fits on top.
-    fn quiet(&mut self, _: &View<'_>, said: Option<&[Value]>) -> Check {
+    fn quiet(&mut self, view: &View<'_>, said: Option<&[Value]>) -> Check {
         let Some(said) = said.filter(|said| !said.is_empty()) else {
             return Ok(());
         };
-        let (kept, completed) = completed(said);
-        let faults = history::validate_messages(kept.iter().chain([&completed]));
+        let mut messages = said.to_vec();
+        complete(&mut messages);
+        let body = json!({"model": view.session.model(), "max_tokens": 1, "messages": messages});
+        let faults = history::validate(&body);
         if faults.is_empty() {
             return Ok(());
         }
@@ -61,25 +63,23 @@ pub(super) fn messages(session: &Session) -> Vec<Value> {
         .collect()
 }
 
-/// What of the conversation stays as it is, and what comes behind that: the calls of the last response answered, and something
-/// said on top.
-fn completed(said: &[Value]) -> (&[Value], Value) {
+/// Answers the calls of the last response and says something on top.
+fn complete(messages: &mut Vec<Value>) {
     let next = json!({"type": "text", "text": "next"});
-    let last = said.last();
-    if let Some((last, before)) = said.split_last()
+    let last = messages.last_mut();
+    if let Some(last) = last
         && last["role"] == "user"
     {
-        let mut last = last.clone();
         if let Some(blocks) = last["content"].as_array_mut() {
             blocks.push(next);
         }
-        return (before, last);
+        return;
     }
-    let calls = last.and_then(|last| last["content"].as_array());
+    let calls = messages.last().and_then(|last| last["content"].as_array());
     let mut blocks: Vec<Value> = (calls.into_iter().flatten())
         .filter(|block| block["type"] == "tool_use")
         .map(|call| json!({"type": "tool_result", "tool_use_id": call["id"], "content": "later"}))
         .collect();
     blocks.push(next);
-    (said, json!({"role": "user", "content": blocks}))
+    messages.push(json!({"role": "user", "content": blocks}));
 }
