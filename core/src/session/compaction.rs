@@ -1,20 +1,25 @@
 //! Compaction: asking for the summary, and what comes of it.
 
-use alloc::{borrow::ToOwned, format, string::String, vec};
+use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Line, Outcome, Phase, Shared, Thread, hook::HookRound, model_call::text_of};
+use super::{
+    Event, Line, Outcome, Phase, Shared, Thread,
+    hook::{HookRound, stopped_by_hook},
+    model_call::text_of,
+};
 use crate::{
     content::Block,
     context::{CompactionTrigger, compaction, size},
     effect::EntryCompaction,
-    history::Role,
+    history::{History, Role},
     hook::{
         HookEvent, Occurrence,
         input::{PostCompact, PreCompact, SessionStart, StartSource},
     },
     id::{Millis, Stage},
+    json::RawJson,
     message::{CompactBoundary, CompactMetadata, ErrorClass, Message, StatusKind, SystemMessage},
     provider::{ApiError, Response},
     tools::tool_search,
@@ -39,6 +44,21 @@ pub(super) struct Compacting {
     without_tools: bool,
     /// The error that made it necessary, and which holds if it fails.
     because: Option<(ErrorClass, String)>,
+    /// What the model wrote, while the hooks of the beginning it makes are looking.
+    #[serde(default)]
+    summary: Option<String>,
+    /// What those hooks add to that beginning.
+    #[serde(default)]
+    context: Vec<RawJson>,
+}
+
+/// A conversation that begins with a summary.
+struct Begun {
+    history: History,
+    /// Of its first message: the summary, and what hooks add.
+    content: Vec<RawJson>,
+    /// Messages behind that one.
+    kept: usize,
 }
 
 /// What a thread knows of the size of its context.
@@ -104,6 +124,8 @@ impl Thread {
             shortened: 0,
             without_tools: false,
             because,
+            summary: None,
+            context: Vec::new(),
         });
         if self.number == 0 {
             shared.say_status(Some(StatusKind::Compacting), None);
@@ -248,7 +270,8 @@ impl Thread {
         self.transit(shared, Event::GiveUp);
     }
 
-    /// The summary has come: it takes the place of the beginning.
+    /// The summary has come. Where it makes the conversation shorter it takes the place of the beginning, once hooks have seen
+    /// how the session starts again: what they add is there before the model is asked (HOOK-15).
     pub(super) fn summed_up(&mut self, shared: &mut Shared, response: &Response, asked: &str) {
         // Into the books, but not among the responses to the prompt.
         self.book(shared, response, asked);
@@ -265,38 +288,80 @@ impl Thread {
             return self.compaction_failed(shared, None, "the model wrote no summary");
         }
         let trigger = compacting.trigger;
-        let count = self.history.message_count();
-        let cut = self
-            .spec
-            .context
-            .compaction
-            .cut(&self.history)
-            .unwrap_or(count);
-        let goes_on = trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
-        let text = Block::text(&compaction::beginning(&summary, goes_on)).to_raw();
-        let begun = self.history.with_beginning(cut, vec![text.clone()]);
-        let shorter = |begun: &crate::history::History| {
+        let begun = self.begun_with(&summary, Vec::new());
+        let shorter = begun.is_some_and(|begun| {
             trigger == CompactionTrigger::Manual
-                || begun.estimated_tokens() < self.history.estimated_tokens()
-        };
-        let Some(begun) = begun.filter(shorter) else {
+                || begun.history.estimated_tokens() < self.history.estimated_tokens()
+        });
+        if !shorter {
             return self.compaction_failed(
                 shared,
                 None,
                 "the summary is no shorter than what it sums up",
             );
+        }
+        if let Some(compacting) = &mut self.run.compacting {
+            compacting.summary = Some(summary);
+        }
+        let model = Some(self.model().to_owned());
+        let start = SessionStart {
+            source: StartSource::Compact,
+            agent_type: None,
+            model,
         };
-        self.begin_anew(shared, begun, count - cut, text, summary);
+        self.fire_anew(shared, Occurrence::SessionStart(start));
+        self.begin_anew_if_ready(shared);
     }
 
-    fn begin_anew(
-        &mut self,
-        shared: &mut Shared,
-        begun: crate::history::History,
-        kept: usize,
-        summary: crate::json::RawJson,
-        written: String,
-    ) {
+    /// Hooks have seen that the session starts again from a summary: what they add stands behind it.
+    pub(super) fn restart_hooks_settled(&mut self, shared: &mut Shared, context: Vec<RawJson>) {
+        if let Some(compacting) = &mut self.run.compacting {
+            compacting.context.extend(context);
+        }
+        self.begin_anew_if_ready(shared);
+    }
+
+    /// Whether hooks are looking at the start from a summary that is under way.
+    pub(super) fn is_restarting(&self) -> bool {
+        let compacting = self.run.compacting.as_ref();
+        compacting.is_some_and(|compacting| compacting.summary.is_some())
+    }
+
+    fn begin_anew_if_ready(&mut self, shared: &mut Shared) {
+        let looks = |round: &HookRound| round.event() == HookEvent::SessionStart;
+        if self.phase == Phase::Compacting && !self.hook_rounds.iter().any(looks) {
+            self.begin_anew(shared);
+        }
+    }
+
+    /// The conversation with a summary in the place of its beginning; none where nothing can be cut.
+    fn begun_with(&self, summary: &str, context: Vec<RawJson>) -> Option<Begun> {
+        let compacting = self.run.compacting.as_ref()?;
+        let count = self.history.message_count();
+        let cut = self.spec.context.compaction.cut(&self.history);
+        let cut = cut.unwrap_or(count);
+        let goes_on = compacting.trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
+        let mut content = vec![Block::text(&compaction::beginning(summary, goes_on)).to_raw()];
+        content.extend(context);
+        let history = self.history.with_beginning(cut, content.clone())?;
+        Some(Begun {
+            history,
+            content,
+            kept: count - cut,
+        })
+    }
+
+    fn begin_anew(&mut self, shared: &mut Shared) {
+        let said = self.run.compacting.as_mut().and_then(|compacting| {
+            let context = core::mem::take(&mut compacting.context);
+            Some((compacting.summary.clone()?, context))
+        });
+        let Some((written, context)) = said else {
+            return;
+        };
+        let Some(begun) = self.begun_with(&written, context) else {
+            return self.compaction_failed(shared, None, "there is nothing left to sum up");
+        };
         let Some(compacting) = self.run.compacting.take() else {
             return;
         };
@@ -304,12 +369,12 @@ impl Thread {
             self.run.before_prompt = None; // it was answered: nobody refuses it any more
         }
         if let Some(before) = &mut self.run.before_prompt {
-            before.history = self.history.checkpoint_in(&begun, before.history);
+            before.history = self.history.checkpoint_in(&begun.history, before.history);
         }
         self.run.before_results = None;
         let (spec, model) = (self.spec.clone(), self.model().to_owned());
-        tool_search::forget_unreferenced(&spec, &model, &mut self.notes, &begun);
-        self.history = begun;
+        tool_search::forget_unreferenced(&spec, &model, &mut self.notes, &begun.history);
+        self.history = begun.history;
         self.context_size = ContextSize {
             prefix_bytes: self.context_size.prefix_bytes,
             ..ContextSize::default()
@@ -333,16 +398,8 @@ impl Thread {
                     session_id: shared.id,
                 },
             )));
-            self.say_synthetic(shared, vec![summary.clone()], uuid);
+            self.say_synthetic(shared, begun.content.clone(), uuid);
         }
-        // What these hooks add is read with the next message: the conversation does not wait for it.
-        let model = Some(self.model().to_owned());
-        let start = SessionStart {
-            source: StartSource::Compact,
-            agent_type: None,
-            model,
-        };
-        self.fire_anew(shared, Occurrence::SessionStart(start));
         let compacted = PostCompact {
             trigger: compacting.trigger,
             compact_summary: written,
@@ -351,12 +408,12 @@ impl Thread {
         self.run.summaries += 1;
         self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
         self.transit(shared, Event::Answered);
-        let line = Line::new(Role::User, vec![summary])
+        let line = Line::new(Role::User, begun.content)
             .under(uuid)
             .beginning_anew(EntryCompaction {
                 boundary,
                 metadata,
-                kept_messages: kept as u64,
+                kept_messages: begun.kept as u64,
             });
         self.save(shared, Stage::SaveSummary, vec![line]);
     }
@@ -368,6 +425,10 @@ impl Thread {
         }
         if self.run.manual_compaction {
             self.run.outcome = Some(Outcome::Success);
+            return Event::Stop;
+        }
+        if let Some(reason) = self.run.hook_stop.clone() {
+            self.run.outcome = Some(stopped_by_hook(reason));
             return Event::Stop;
         }
         self.stop_at_budget(shared).unwrap_or(Event::Proceed)

@@ -569,6 +569,58 @@ fn hook_15_hooks_see_a_compaction_before_it_begins_and_the_beginning_after_it() 
     assert!(body.contains("the build is green"), "{body}");
 }
 
+/// A conversation that is compacted by itself, at the moment where the summary has come.
+fn summed_up_by_itself() -> Bench {
+    let mut spec = watched(spec_with(vec![]));
+    spec.context.compaction.threshold_tokens = Some(2_000);
+    let mut bench = Bench::new(spec);
+    bench.prompt(&format!("question {}", "x".repeat(3_000)));
+    answer_hook(&mut bench, HookEvent::SessionStart, &json!({}));
+    bench.reply(&says(&format!("answer {}", "y".repeat(3_000)), 2_500));
+    bench.prompt("go on");
+    answer_hook(&mut bench, HookEvent::PreCompact, &json!({}));
+    answer_summary(&mut bench, &says("Names: a.rs.", 100));
+    assert!(
+        !bench.pending_stages().contains(&Stage::Model),
+        "not before the hooks"
+    );
+    bench
+}
+
+#[test]
+fn hook_15_what_hooks_add_to_a_start_from_a_summary_is_in_the_next_request() {
+    let mut bench = summed_up_by_itself();
+    // A session that is put away while the hooks look has not lost the summary.
+    let snapshot = bench.session.snapshot().unwrap();
+    let spec = std::sync::Arc::new({
+        let mut spec = watched(spec_with(vec![]));
+        spec.context.compaction.threshold_tokens = Some(2_000);
+        spec
+    });
+    bench.session = windlass_core::Session::restore(spec, &snapshot).unwrap();
+    let live = bench.pending.iter().map(|(id, _)| *id).collect();
+    bench.input(Input::Resumed { live });
+    let context = json!({"hookSpecificOutput": {
+        "hookEventName": "SessionStart", "additionalContext": "the build is green"}});
+    answer_hook(&mut bench, HookEvent::SessionStart, &context);
+    let body = bench.body();
+    let first = body["messages"][0]["content"].to_string();
+    assert!(first.contains("Names: a.rs."), "{first}");
+    assert!(first.contains("the build is green"), "{first}");
+    bench.reply(&says("fine", 10));
+    assert!(!bench.result().is_error);
+}
+
+#[test]
+fn hook_15_a_hook_of_a_start_from_a_summary_can_end_the_run() {
+    let mut bench = summed_up_by_itself();
+    let stop = json!({"continue": false, "stopReason": "enough"});
+    answer_hook(&mut bench, HookEvent::SessionStart, &stop);
+    assert!(bench.session.is_idle());
+    let history = json!(bench.history()).to_string();
+    assert!(history.contains("Names: a.rs."), "{history}");
+}
+
 #[test]
 fn ctx_1_a_hook_can_keep_the_conversation_from_being_compacted() {
     let mut bench = watched_and_full();

@@ -25,4 +25,23 @@ pub(crate) const SEEDS: &[u64] = &[
     100_004_908,
     100_019_728,
     100_039_588,
+    // What hooks added to a start from a summary stood where the order of answers put it, and so did what those of a notification
+    // add, which nobody waits for.
+    300_214_440,
+    300_346_160,
+    300_888_276,
+    301_172_060,
+    301_248_448,
+    301_434_188,
+    // The world left plan mode for whoever asked later.
+    300_642_220,
+    // The oracle of tasks: one ended while hooks looked at an answer about it; an agent's call had the id of the one that it works
+    // on; an agent was resumed before the model heard of its end.
+    300_156_155,
+    300_185_769,
+    300_227_200,
+    300_256_423,
+    300_720_666,
+    301_013_631,
+    301_383_109,
 ];

@@ -5,20 +5,42 @@ use alloc::{
     collections::BTreeMap,
     format,
     string::{String, ToString},
+    vec::Vec,
 };
+
+use serde::Deserialize;
 
 use super::{Check, Oracle, View, Violation, message_of};
 use crate::{
     agent::background::TaskOutputOutput,
-    effect::{Answer, Input, Output},
+    effect::{Answer, Effect, Input, Output},
+    hook::{HookCall, HookEvent},
     json::{RawJson, RawObject},
     message::{Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, UserMessage},
 };
+
+/// The status of a task without an end.
+const RUNNING: &str = "running";
+
+/// What a hook is shown of an answer of TaskOutput.
+#[derive(Deserialize)]
+struct Shown {
+    tool_response: TaskOutputOutput,
+}
 
 /// The oracle of this module.
 #[derive(Default)]
 pub(super) struct Tasks {
     tasks: BTreeMap<String, Seen>,
+    /// What was true when TaskOutput answered, by its call. Hooks look at the answer before it is said, and a task may end
+    /// meanwhile. More than one where calls have one id.
+    answered: BTreeMap<String, Vec<Answered>>,
+}
+
+/// A task at the moment of an answer about it.
+struct Answered {
+    status: &'static str,
+    put_out: String,
 }
 
 /// What was seen of a task.
@@ -33,6 +55,8 @@ struct Seen {
     told: bool,
     /// The model asked, and read that it had ended.
     read: bool,
+    /// It is an agent that was resumed before the model heard of its end: of its last words then it still hears.
+    last_words_before: Option<String>,
 }
 
 impl Oracle for Tasks {
@@ -49,6 +73,8 @@ impl Oracle for Tasks {
             return Ok(());
         };
         match answer {
+            // It says itself what it puts out; a call of its own may have the id of the one that it works on.
+            _ if seen.is_agent => {}
             Answer::Output(text) => seen.put_out += text,
             // The whole of it, where the tool gives it once more.
             Answer::Tool(result) => {
@@ -63,9 +89,16 @@ impl Oracle for Tasks {
     }
 
     fn output(&mut self, _view: &View<'_>, output: &Output) -> Check {
+        if let Output::Effect(_, Effect::RunHook(call)) = output {
+            self.shown(call);
+            return Ok(());
+        }
         match message_of(output) {
             Some(Message::System(SystemMessage::TaskStarted(task))) => {
+                let before = self.tasks.get(&task.task_id);
+                let before = before.filter(|before| !before.told && !before.read);
                 let seen = Seen {
+                    last_words_before: before.map(|before| before.put_out.clone()),
                     tool_use_id: task.tool_use_id.clone(),
                     is_agent: task.task_type == Some(TaskKind::LocalAgent),
                     ..Seen::default()
@@ -137,6 +170,14 @@ impl Tasks {
             let Some(seen) = self.tasks.get_mut(task_id) else {
                 return Err(broken(task_id, "is told of, but never began"));
             };
+            let of_before = |words: &String| text.contains(words.trim());
+            if seen
+                .last_words_before
+                .take_if(|words| of_before(words))
+                .is_some()
+            {
+                continue;
+            }
             if seen.ended.is_none() || core::mem::replace(&mut seen.told, true) {
                 return Err(broken(task_id, "is told of without an end, or twice"));
             }
@@ -147,26 +188,53 @@ impl Tasks {
         }
         let read = said.tool_use_result.as_ref();
         match read.and_then(|read| read.decode::<TaskOutputOutput>().ok()) {
-            Some(read) => self.read(&read),
+            Some(read) => self.read(said, &read),
             None => Ok(()),
         }
     }
 
-    fn read(&mut self, read: &TaskOutputOutput) -> Check {
+    /// Hooks are shown what a call answered, at the moment of the answer.
+    fn shown(&mut self, call: &HookCall) {
+        let Ok(shown) = call.input.decode::<Shown>() else {
+            return;
+        };
+        let id = call.tool_use_id.as_ref();
+        let seen = self.tasks.get(&shown.tool_response.task_id);
+        if let (HookEvent::PostToolUse, Some(id), Some(seen)) = (call.event, id, seen) {
+            let answered = self.answered.entry(id.clone()).or_default();
+            answered.push(seen.now());
+        }
+    }
+
+    fn read(&mut self, said: &UserMessage, read: &TaskOutputOutput) -> Check {
         let Some(seen) = self.tasks.get_mut(&read.task_id) else {
             return Err(broken(&read.task_id, "is read, but never began"));
         };
-        let status = seen.ended.map_or("running", TaskEnd::name);
-        if read.status != status {
-            let what = format!("is {status}, but is read as {}", read.status);
+        let calls = said.message.content.iter().filter_map(|block| {
+            let block = RawObject::parse(block.get()).ok()?;
+            self.answered.remove(&block.get_string("tool_use_id")?)
+        });
+        let mut moments = calls.flatten().chain([seen.now()]);
+        let is_agent = seen.is_agent;
+        let fits = |then: &Answered| {
+            read.status == then.status && (is_agent || read.output == then.put_out)
+        };
+        if !moments.any(|then| fits(&then)) {
+            let Answered { status, put_out } = seen.now();
+            let what = format!("is {status} and put out {put_out:?}, but is read as {read:?}");
             return Err(broken(&read.task_id, &what));
         }
-        seen.read |= seen.ended.is_some();
-        if !seen.is_agent && read.output != seen.put_out {
-            let what = format!("put out {:?}, but {:?} is read", seen.put_out, read.output);
-            return Err(broken(&read.task_id, &what));
-        }
+        seen.read |= read.status != RUNNING;
         Ok(())
+    }
+}
+
+impl Seen {
+    fn now(&self) -> Answered {
+        Answered {
+            status: self.ended.map_or(RUNNING, TaskEnd::name),
+            put_out: self.put_out.clone(),
+        }
     }
 }
 

@@ -177,6 +177,7 @@ impl Sim {
     ///   order has no say, there are interrupts, crashes and other settings;
     /// - crashes that lose effects while a run goes on: another request has another name (its attempt);
     /// - what a person allows for the session: it holds for whoever asks after that;
+    /// - what hooks of a notification add: nobody waits for them, so the order decides where it stands;
     /// - a budget that agents share: it is used up by whoever asks first. Sessions without agents keep theirs;
     /// - where something goes on in the background: turns that its end begins, and automatic compaction, as news of an end
     ///   make the next request longer. A world that

@@ -238,7 +238,11 @@ fn call(dice: &mut Seeded, fresh: &str, known: &Known<'_>) -> Value {
         1 => "",
         _ => fresh,
     };
-    let name = TOOLS[pick(dice, TOOLS.len() as u64)];
+    let name = match TOOLS[pick(dice, TOOLS.len() as u64)] {
+        // Nobody leaves plan mode for the others.
+        "ExitPlanMode" if known.in_any_order => "TodoWrite",
+        name => name,
+    };
     let input = match dice.below(10) {
         0 => json!("{\"file_path\": \"a"),
         1 => json!({"file_path": 7, "command": 7}),

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     effect::{Answer, Effect, HttpFailureKind, Input, PermissionResponse},
-    hook::HookAnswer,
+    hook::{HookAnswer, HookEvent},
     id::{EffectId, Seeded, Stage},
     json::RawJson,
     testkit::oracle::Check,
@@ -185,6 +185,10 @@ impl Running<'_> {
                 let (kind, answers) = failing_hook(dice, in_any_order);
                 self.out.went_wrong(kind);
                 answers
+            }
+            // Nobody waits for these: what they add stands where the conversation is by then, and the order decides that.
+            Effect::RunHook(call) if in_any_order && call.event == HookEvent::Notification => {
+                vec![Answer::Hook(HookAnswer::Output(RawJson::empty_object()))]
             }
             Effect::RunHook(call) => self.world.hook(asked, call),
             Effect::Persist(_) if happens(dice, faults.persist) => {
