@@ -1,28 +1,18 @@
 //! Compaction: asking for the summary, and what comes of it.
 
-use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Event, Line, Outcome, Phase, Shared, Thread,
-    hook::{HookRound, stopped_by_hook},
-    model_call::text_of,
-};
+use super::{Event, Outcome, Phase, Shared, Thread, hook::HookRound, restart::Restart};
 use crate::{
     content::Block,
     context::{CompactionTrigger, compaction, size},
-    effect::EntryCompaction,
-    history::{History, Role},
-    hook::{
-        HookEvent, Occurrence,
-        input::{PostCompact, PreCompact, SessionStart, StartSource},
-    },
+    history::Role,
+    hook::{HookEvent, Occurrence, input::PreCompact},
     id::{Millis, Stage},
-    json::RawJson,
-    message::{CompactBoundary, CompactMetadata, ErrorClass, Message, StatusKind, SystemMessage},
-    provider::{ApiError, Response},
-    tools::tool_search,
+    message::{ErrorClass, StatusKind},
+    provider::ApiError,
 };
 
 /// So many times at most the request for a summary is cut to about half.
@@ -31,34 +21,22 @@ const MOST_SHORTENINGS: u32 = 6;
 /// A compaction under way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Compacting {
-    trigger: CompactionTrigger,
+    pub(super) trigger: CompactionTrigger,
     /// What the summary should keep, besides the usual.
     instructions: String,
-    pre_tokens: u64,
-    began: Millis,
+    pub(super) pre_tokens: u64,
+    pub(super) began: Millis,
     /// Attempts of the request as it stands, for the retry policy.
     pub(super) attempt: u32,
     /// How often the conversation was cut to about half because the request was too long itself.
     shortened: u32,
     /// The model called tools in place of writing: it is asked again without any.
-    without_tools: bool,
+    pub(super) without_tools: bool,
     /// The error that made it necessary, and which holds if it fails.
     because: Option<(ErrorClass, String)>,
-    /// What the model wrote, while the hooks of the beginning it makes are looking.
+    /// The start from the summary, while hooks are looking at it.
     #[serde(default)]
-    summary: Option<String>,
-    /// What those hooks add to that beginning.
-    #[serde(default)]
-    context: Vec<RawJson>,
-}
-
-/// A conversation that begins with a summary.
-struct Begun {
-    history: History,
-    /// Of its first message: the summary, and what hooks add.
-    content: Vec<RawJson>,
-    /// Messages behind that one.
-    kept: usize,
+    pub(super) restart: Option<Restart>,
 }
 
 /// What a thread knows of the size of its context.
@@ -70,7 +48,7 @@ pub(super) struct ContextSize {
     /// when a session rests or is put away.
     pub(super) prefix_bytes: u64,
     /// What the last compaction left. Another one soon after would gain nothing.
-    compacted_to: u64,
+    pub(super) compacted_to: u64,
     /// So many results from the beginning are cleared, but for those of excluded tools.
     pub(super) cleared: u32,
     /// Tokens that clearing set free since the provider counted.
@@ -124,8 +102,7 @@ impl Thread {
             shortened: 0,
             without_tools: false,
             because,
-            summary: None,
-            context: Vec::new(),
+            restart: None,
         });
         if self.number == 0 {
             shared.say_status(Some(StatusKind::Compacting), None);
@@ -248,7 +225,12 @@ impl Thread {
     }
 
     /// The conversation stays as it is.
-    fn compaction_failed(&mut self, shared: &mut Shared, class: Option<ErrorClass>, message: &str) {
+    pub(super) fn compaction_failed(
+        &mut self,
+        shared: &mut Shared,
+        class: Option<ErrorClass>,
+        message: &str,
+    ) {
         let Some(compacting) = self.run.compacting.take() else {
             return;
         };
@@ -268,170 +250,6 @@ impl Thread {
         };
         self.run.outcome = Some(Outcome::Failed { class, message });
         self.transit(shared, Event::GiveUp);
-    }
-
-    /// The summary has come. Where it makes the conversation shorter it takes the place of the beginning, once hooks have seen
-    /// how the session starts again: what they add is there before the model is asked (HOOK-15).
-    pub(super) fn summed_up(&mut self, shared: &mut Shared, response: &Response, asked: &str) {
-        // Into the books, but not among the responses to the prompt.
-        self.book(shared, response, asked);
-        let summary = text_of(&response.content);
-        let Some(compacting) = &mut self.run.compacting else {
-            return;
-        };
-        if summary.trim().is_empty() && !compacting.without_tools {
-            compacting.without_tools = true;
-            compacting.attempt = 0;
-            return self.transit(shared, Event::Compact);
-        }
-        if summary.trim().is_empty() {
-            return self.compaction_failed(shared, None, "the model wrote no summary");
-        }
-        let trigger = compacting.trigger;
-        let begun = self.begun_with(&summary, Vec::new());
-        let shorter = begun.is_some_and(|begun| {
-            trigger == CompactionTrigger::Manual
-                || begun.history.estimated_tokens() < self.history.estimated_tokens()
-        });
-        if !shorter {
-            return self.compaction_failed(
-                shared,
-                None,
-                "the summary is no shorter than what it sums up",
-            );
-        }
-        if let Some(compacting) = &mut self.run.compacting {
-            compacting.summary = Some(summary);
-        }
-        let model = Some(self.model().to_owned());
-        let start = SessionStart {
-            source: StartSource::Compact,
-            agent_type: None,
-            model,
-        };
-        self.fire_anew(shared, Occurrence::SessionStart(start));
-        self.begin_anew_if_ready(shared);
-    }
-
-    /// Hooks have seen that the session starts again from a summary: what they add stands behind it.
-    pub(super) fn restart_hooks_settled(&mut self, shared: &mut Shared, context: Vec<RawJson>) {
-        if let Some(compacting) = &mut self.run.compacting {
-            compacting.context.extend(context);
-        }
-        self.begin_anew_if_ready(shared);
-    }
-
-    /// Whether hooks are looking at the start from a summary that is under way.
-    pub(super) fn is_restarting(&self) -> bool {
-        let compacting = self.run.compacting.as_ref();
-        compacting.is_some_and(|compacting| compacting.summary.is_some())
-    }
-
-    fn begin_anew_if_ready(&mut self, shared: &mut Shared) {
-        let looks = |round: &HookRound| round.event() == HookEvent::SessionStart;
-        if self.phase == Phase::Compacting && !self.hook_rounds.iter().any(looks) {
-            self.begin_anew(shared);
-        }
-    }
-
-    /// The conversation with a summary in the place of its beginning; none where nothing can be cut.
-    fn begun_with(&self, summary: &str, context: Vec<RawJson>) -> Option<Begun> {
-        let compacting = self.run.compacting.as_ref()?;
-        let count = self.history.message_count();
-        let cut = self.spec.context.compaction.cut(&self.history);
-        let cut = cut.unwrap_or(count);
-        let goes_on = compacting.trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
-        let mut content = vec![Block::text(&compaction::beginning(summary, goes_on)).to_raw()];
-        content.extend(context);
-        let history = self.history.with_beginning(cut, content.clone())?;
-        Some(Begun {
-            history,
-            content,
-            kept: count - cut,
-        })
-    }
-
-    fn begin_anew(&mut self, shared: &mut Shared) {
-        let said = self.run.compacting.as_mut().and_then(|compacting| {
-            let context = core::mem::take(&mut compacting.context);
-            Some((compacting.summary.clone()?, context))
-        });
-        let Some((written, context)) = said else {
-            return;
-        };
-        let Some(begun) = self.begun_with(&written, context) else {
-            return self.compaction_failed(shared, None, "there is nothing left to sum up");
-        };
-        let Some(compacting) = self.run.compacting.take() else {
-            return;
-        };
-        if self.run.num_turns > 0 {
-            self.run.before_prompt = None; // it was answered: nobody refuses it any more
-        }
-        if let Some(before) = &mut self.run.before_prompt {
-            before.history = self.history.checkpoint_in(&begun.history, before.history);
-        }
-        self.run.before_results = None;
-        let (spec, model) = (self.spec.clone(), self.model().to_owned());
-        tool_search::forget_unreferenced(&spec, &model, &mut self.notes, &begun.history);
-        self.history = begun.history;
-        self.context_size = ContextSize {
-            prefix_bytes: self.context_size.prefix_bytes,
-            ..ContextSize::default()
-        };
-        self.shown = None;
-        let post_tokens = self.context_tokens();
-        self.context_size.compacted_to = post_tokens;
-        self.say_compaction_over(shared, None);
-        let metadata = CompactMetadata {
-            trigger: compacting.trigger,
-            pre_tokens: compacting.pre_tokens,
-            post_tokens: Some(post_tokens),
-            duration_ms: Some(shared.now.mono.since(compacting.began)),
-        };
-        let (boundary, uuid) = (shared.ids.uuid(), shared.ids.uuid());
-        if self.number == 0 {
-            shared.say(Message::System(SystemMessage::CompactBoundary(
-                CompactBoundary {
-                    compact_metadata: metadata.clone(),
-                    uuid: boundary,
-                    session_id: shared.id,
-                },
-            )));
-            self.say_synthetic(shared, begun.content.clone(), uuid);
-        }
-        let compacted = PostCompact {
-            trigger: compacting.trigger,
-            compact_summary: written,
-        };
-        self.tell_hooks(shared, Occurrence::PostCompact(compacted));
-        self.run.summaries += 1;
-        self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
-        self.transit(shared, Event::Answered);
-        let line = Line::new(Role::User, begun.content)
-            .under(uuid)
-            .beginning_anew(EntryCompaction {
-                boundary,
-                metadata,
-                kept_messages: begun.kept as u64,
-            });
-        self.save(shared, Stage::SaveSummary, vec![line]);
-    }
-
-    /// What a written summary leads to.
-    pub(super) fn after_summary(&mut self, shared: &mut Shared) -> Event {
-        if let Some(before) = &mut self.run.before_prompt {
-            before.last_entry = self.last_entry;
-        }
-        if self.run.manual_compaction {
-            self.run.outcome = Some(Outcome::Success);
-            return Event::Stop;
-        }
-        if let Some(reason) = self.run.hook_stop.clone() {
-            self.run.outcome = Some(stopped_by_hook(reason));
-            return Event::Stop;
-        }
-        self.stop_at_budget(shared).unwrap_or(Event::Proceed)
     }
 
     /// Says that no compaction is under way any more, and why it came to nothing if it did.

@@ -13,6 +13,7 @@ mod interrupted;
 mod model_call;
 mod output;
 mod refused;
+mod restart;
 mod resume;
 mod run;
 mod shared;

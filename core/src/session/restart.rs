@@ -1,0 +1,214 @@
+//! The start from a summary: the hooks that see it, and the conversation that begins with it.
+
+use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Event, Line, Outcome, Phase, Shared, Thread,
+    compaction::ContextSize,
+    hook::{HookRound, stopped_by_hook},
+    model_call::text_of,
+};
+use crate::{
+    content::Block,
+    context::{CompactionTrigger, compaction},
+    effect::EntryCompaction,
+    history::{History, Role},
+    hook::{
+        HookEvent, Occurrence,
+        input::{PostCompact, SessionStart, StartSource},
+    },
+    id::Stage,
+    json::RawJson,
+    message::{CompactBoundary, CompactMetadata, Message, SystemMessage},
+    provider::Response,
+    tools::tool_search,
+};
+
+/// A summary that has come, while hooks look at the start from it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Restart {
+    /// What the model wrote.
+    summary: String,
+    /// What the hooks add behind it.
+    context: Vec<RawJson>,
+}
+
+/// A conversation that begins with a summary.
+struct Begun {
+    history: History,
+    /// Of its first message: the summary, and what hooks add.
+    content: Vec<RawJson>,
+    /// Messages behind that one.
+    kept: usize,
+}
+
+impl Thread {
+    /// The summary has come. Where it makes the conversation shorter it takes the place of the beginning, once hooks have seen
+    /// how the session starts again: what they add is there before the model is asked (HOOK-15).
+    pub(super) fn summed_up(&mut self, shared: &mut Shared, response: &Response, asked: &str) {
+        // Into the books, but not among the responses to the prompt.
+        self.book(shared, response, asked);
+        let summary = text_of(&response.content);
+        let Some(compacting) = &mut self.run.compacting else {
+            return;
+        };
+        if summary.trim().is_empty() && !compacting.without_tools {
+            compacting.without_tools = true;
+            compacting.attempt = 0;
+            return self.transit(shared, Event::Compact);
+        }
+        if summary.trim().is_empty() {
+            return self.compaction_failed(shared, None, "the model wrote no summary");
+        }
+        let trigger = compacting.trigger;
+        let begun = self.begun_with(&summary, Vec::new());
+        let shorter = begun.is_some_and(|begun| {
+            trigger == CompactionTrigger::Manual
+                || begun.history.estimated_tokens() < self.history.estimated_tokens()
+        });
+        if !shorter {
+            return self.compaction_failed(
+                shared,
+                None,
+                "the summary is no shorter than what it sums up",
+            );
+        }
+        if let Some(compacting) = &mut self.run.compacting {
+            compacting.restart = Some(Restart {
+                summary,
+                context: Vec::new(),
+            });
+        }
+        let model = Some(self.model().to_owned());
+        let start = SessionStart {
+            source: StartSource::Compact,
+            agent_type: None,
+            model,
+        };
+        self.fire_anew(shared, Occurrence::SessionStart(start));
+        self.begin_anew_if_ready(shared);
+    }
+
+    /// Hooks have seen that the session starts again from a summary: what they add stands behind it.
+    pub(super) fn restart_hooks_settled(&mut self, shared: &mut Shared, context: Vec<RawJson>) {
+        let compacting = self.run.compacting.as_mut();
+        if let Some(restart) = compacting.and_then(|compacting| compacting.restart.as_mut()) {
+            restart.context.extend(context);
+        }
+        self.begin_anew_if_ready(shared);
+    }
+
+    /// Whether hooks are looking at the start from a summary that is under way.
+    pub(super) fn is_restarting(&self) -> bool {
+        let compacting = self.run.compacting.as_ref();
+        compacting.is_some_and(|compacting| compacting.restart.is_some())
+    }
+
+    fn begin_anew_if_ready(&mut self, shared: &mut Shared) {
+        let looks = |round: &HookRound| round.event() == HookEvent::SessionStart;
+        if self.phase == Phase::Compacting && !self.hook_rounds.iter().any(looks) {
+            self.begin_anew(shared);
+        }
+    }
+
+    /// The conversation with a summary in the place of its beginning; none where nothing can be cut.
+    fn begun_with(&self, summary: &str, context: Vec<RawJson>) -> Option<Begun> {
+        let compacting = self.run.compacting.as_ref()?;
+        let count = self.history.message_count();
+        let cut = self.spec.context.compaction.cut(&self.history);
+        let cut = cut.unwrap_or(count);
+        let goes_on = compacting.trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
+        let mut content = vec![Block::text(&compaction::beginning(summary, goes_on)).to_raw()];
+        content.extend(context);
+        let history = self.history.with_beginning(cut, content.clone())?;
+        Some(Begun {
+            history,
+            content,
+            kept: count - cut,
+        })
+    }
+
+    fn begin_anew(&mut self, shared: &mut Shared) {
+        let compacting = self.run.compacting.as_mut();
+        let Some(Restart { summary, context }) =
+            compacting.and_then(|compacting| compacting.restart.take())
+        else {
+            return;
+        };
+        let Some(begun) = self.begun_with(&summary, context) else {
+            return self.compaction_failed(shared, None, "there is nothing left to sum up");
+        };
+        let Some(compacting) = self.run.compacting.take() else {
+            return;
+        };
+        if self.run.num_turns > 0 {
+            self.run.before_prompt = None; // it was answered: nobody refuses it any more
+        }
+        if let Some(before) = &mut self.run.before_prompt {
+            before.history = self.history.checkpoint_in(&begun.history, before.history);
+        }
+        self.run.before_results = None;
+        let (spec, model) = (self.spec.clone(), self.model().to_owned());
+        tool_search::forget_unreferenced(&spec, &model, &mut self.notes, &begun.history);
+        self.history = begun.history;
+        self.context_size = ContextSize {
+            prefix_bytes: self.context_size.prefix_bytes,
+            ..ContextSize::default()
+        };
+        self.shown = None;
+        let post_tokens = self.context_tokens();
+        self.context_size.compacted_to = post_tokens;
+        self.say_compaction_over(shared, None);
+        let metadata = CompactMetadata {
+            trigger: compacting.trigger,
+            pre_tokens: compacting.pre_tokens,
+            post_tokens: Some(post_tokens),
+            duration_ms: Some(shared.now.mono.since(compacting.began)),
+        };
+        let (boundary, uuid) = (shared.ids.uuid(), shared.ids.uuid());
+        if self.number == 0 {
+            shared.say(Message::System(SystemMessage::CompactBoundary(
+                CompactBoundary {
+                    compact_metadata: metadata.clone(),
+                    uuid: boundary,
+                    session_id: shared.id,
+                },
+            )));
+            self.say_synthetic(shared, begun.content.clone(), uuid);
+        }
+        let compacted = PostCompact {
+            trigger: compacting.trigger,
+            compact_summary: summary,
+        };
+        self.tell_hooks(shared, Occurrence::PostCompact(compacted));
+        self.run.summaries += 1;
+        self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
+        self.transit(shared, Event::Answered);
+        let line = Line::new(Role::User, begun.content)
+            .under(uuid)
+            .beginning_anew(EntryCompaction {
+                boundary,
+                metadata,
+                kept_messages: begun.kept as u64,
+            });
+        self.save(shared, Stage::SaveSummary, vec![line]);
+    }
+
+    /// What a written summary leads to.
+    pub(super) fn after_summary(&mut self, shared: &mut Shared) -> Event {
+        if let Some(before) = &mut self.run.before_prompt {
+            before.last_entry = self.last_entry;
+        }
+        if self.run.manual_compaction {
+            self.run.outcome = Some(Outcome::Success);
+            return Event::Stop;
+        }
+        if let Some(reason) = self.run.hook_stop.clone() {
+            self.run.outcome = Some(stopped_by_hook(reason));
+            return Event::Stop;
+        }
+        self.stop_at_budget(shared).unwrap_or(Event::Proceed)
+    }
+}
