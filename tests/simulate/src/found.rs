@@ -44,4 +44,6 @@ pub(crate) const SEEDS: &[u64] = &[
     300_720_666,
     301_013_631,
     301_383_109,
+    // News of an end in the background decided whether there was something to compact.
+    303_944_704,
 ];

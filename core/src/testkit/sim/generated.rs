@@ -88,6 +88,8 @@ pub struct Generated {
     /// Nothing goes into the background, when it is held against another order.
     foreground: bool,
     keeps_to_it: bool,
+    /// People have the conversation compacted.
+    compacts: bool,
     /// The dice of what the world has beside the loop.
     of_features: Seeded,
     met: BTreeSet<&'static str>,
@@ -110,6 +112,7 @@ impl Generated {
             chats: of_wire.below(4) == 0,
             foreground: of_wire.below(2) == 0,
             keeps_to_it: false,
+            compacts: true,
             of_features: Seeded::new(seed_bytes(&[seed, 7])),
             met: BTreeSet::new(),
         }
@@ -125,6 +128,7 @@ impl Generated {
 impl World for Generated {
     fn keeps_to_the_foreground(&mut self) -> bool {
         self.keeps_to_it = self.foreground;
+        self.compacts = self.foreground;
         self.foreground
     }
 
@@ -144,7 +148,8 @@ impl World for Generated {
         let mut prompt = match self.dice.below(20) {
             0 => return Some(Prompt::text("")),
             1 => return Some(Prompt::blocks(vec![])),
-            2..5 => return Some(Prompt::text("/compact")),
+            2..5 if self.compacts => return Some(Prompt::text("/compact")),
+            2..5 => return Some(Prompt::text("Go on.")),
             _ => Prompt::text("Go on."),
         };
         prompt.delivery = match self.dice.below(8) {

@@ -179,11 +179,12 @@ impl Sim {
     /// - what a person allows for the session: it holds for whoever asks after that;
     /// - what hooks of a notification add: nobody waits for them, so the order decides where it stands;
     /// - a budget that agents share: it is used up by whoever asks first. Sessions without agents keep theirs;
-    /// - where something goes on in the background: turns that its end begins, and automatic compaction, as news of an end
-    ///   make the next request longer. A world that
+    /// - where something goes on in the background: turns that its end begins, and compaction, as news of an end make the
+    ///   conversation longer in one place or another. A world that
     ///   [keeps to the foreground](World::keeps_to_the_foreground) has both.
     ///
-    /// A world must do its part ([`Asked::in_any_order`]).
+    /// A world must do its part ([`Asked::in_any_order`]): one that does not keep to the foreground gives no prompt that
+    /// compacts.
     ///
     /// # Errors
     /// [`SimFailure`] with the broken promise.

@@ -33,7 +33,8 @@ pub struct Asked<'a> {
 pub trait World {
     /// Asked before everything else when the run is held against one in another order ([`Sim::permuted`](super::Sim::permuted)):
     /// whether nothing will be put into the background. Then the ends of what goes on there cannot decide anything, and what
-    /// they would decide need not be left out. By default it is not so.
+    /// they would decide need not be left out. Where it is not so, as by default, the world gives no prompt that compacts: how
+    /// much there is to sum up depends on what has ended by then.
     fn keeps_to_the_foreground(&mut self) -> bool {
         false
     }
