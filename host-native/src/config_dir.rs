@@ -16,14 +16,24 @@ pub struct ConfigDir {
     root: PathBuf,
 }
 
+/// Nothing says where the user's settings and sessions are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no home directory, so nothing says where the user's settings and sessions are: set HOME, or CLAUDE_CONFIG_DIR to a directory for them"
+)]
+pub struct NoConfigDir;
+
 impl ConfigDir {
-    /// What `CLAUDE_CONFIG_DIR` names, else `.claude` in the home directory; without one, in the working directory. An empty variable is
-    /// none.
-    #[must_use]
-    pub fn find(config_dir: Option<&str>, home: Option<&Path>) -> Self {
-        match config_dir.filter(|dir| !dir.is_empty()) {
-            Some(dir) => Self::at(composed(dir)),
-            None => Self::at(home.unwrap_or(Path::new(".")).join(".claude")),
+    /// What `CLAUDE_CONFIG_DIR` names, else `.claude` in the home directory. An empty variable is none. No other folder will do: what
+    /// lies in the working directory is the project's, and nothing of a project may count as the user's.
+    ///
+    /// # Errors
+    /// [`NoConfigDir`] where there is neither.
+    pub fn find(config_dir: Option<&str>, home: Option<&Path>) -> Result<Self, NoConfigDir> {
+        match (config_dir.filter(|dir| !dir.is_empty()), home) {
+            (Some(dir), _) => Ok(Self::at(composed(dir))),
+            (None, Some(home)) => Ok(Self::at(home.join(".claude"))),
+            (None, None) => Err(NoConfigDir),
         }
     }
 
@@ -96,21 +106,16 @@ mod tests {
 
     #[test]
     fn conf_1_the_variable_names_the_directory_and_empty_is_none() {
-        let home = Path::new("/home/u");
-        assert_eq!(
-            ConfigDir::find(None, Some(home)).root(),
-            Path::new("/home/u/.claude")
-        );
-        assert_eq!(
-            ConfigDir::find(Some(""), Some(home)).root(),
-            Path::new("/home/u/.claude")
-        );
-        assert_eq!(
-            ConfigDir::find(Some("/c"), Some(home)).root(),
-            Path::new("/c")
-        );
+        let found = |config_dir, home: Option<&str>| {
+            ConfigDir::find(config_dir, home.map(Path::new)).map(|config| config.root)
+        };
+        let home = Some("/home/u");
+        assert_eq!(found(None, home), Ok("/home/u/.claude".into()));
+        assert_eq!(found(Some(""), home), Ok("/home/u/.claude".into()));
+        assert_eq!(found(Some("/c"), home), Ok("/c".into()));
+        assert_eq!(found(Some("/c"), None), Ok("/c".into()));
         // An e and an accent become one character.
-        let composed = ConfigDir::find(Some("/cafe\u{301}"), Some(home));
-        assert_eq!(composed.root(), Path::new("/caf\u{e9}"));
+        assert_eq!(found(Some("/cafe\u{301}"), home), Ok("/caf\u{e9}".into()));
+        assert_eq!(found(Some(""), None), Err(NoConfigDir));
     }
 }

@@ -9,7 +9,9 @@ use windlass_core::{
     spec::SpecError,
 };
 
-use crate::{http::EndpointError, sandbox::SandboxError, settings::SettingsError};
+use crate::{
+    http::EndpointError, sandbox::SandboxError, settings::SettingsError, store::NoConfigDir,
+};
 
 /// An agent that cannot be built as it was described: what is wrong, where, and what to do about it.
 #[derive(thiserror::Error)]
@@ -28,6 +30,9 @@ pub enum BuildError {
     /// `fork` without a session that it could be a fork of.
     #[error("`fork` needs a session to begin with: call `resume` or `continue_latest` as well")]
     NothingToFork,
+    /// Nothing says where the user's settings are.
+    #[error("{0}; or call `config_dir`")]
+    NoConfigDir(#[from] NoConfigDir),
     /// A text that is no session's id.
     #[error(
         "`{0}` is no session's id: `resume` takes the UUID that messages carry as `session_id`"

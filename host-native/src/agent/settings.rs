@@ -10,7 +10,7 @@ use windlass_engine::settings::{SettingSource, SettingSources};
 
 use super::{AgentBuilder, BuildError};
 use crate::{
-    store::ConfigDir,
+    store::{ConfigDir, NoConfigDir},
     surroundings::{ProjectTrust, Surroundings, SurroundingsError, Whereabouts, own_places},
 };
 
@@ -25,10 +25,10 @@ pub(super) struct ReadSettings {
 
 impl ReadSettings {
     /// The person's folder.
-    pub(super) fn folder(&self) -> ConfigDir {
+    pub(super) fn folder(&self) -> Result<ConfigDir, NoConfigDir> {
         let named = std::env::var("CLAUDE_CONFIG_DIR").ok();
         match &self.config {
-            Some(folder) => ConfigDir::at(folder),
+            Some(folder) => Ok(ConfigDir::at(folder)),
             None => ConfigDir::find(named.as_deref(), etcetera::home_dir().ok().as_deref()),
         }
     }
@@ -71,7 +71,7 @@ impl AgentBuilder {
         }
         let has = |source| self.settings.sources.contains(&source);
         let home = etcetera::home_dir().ok();
-        let config = self.settings.folder();
+        let config = self.settings.folder()?;
         let surroundings = Surroundings::read(Whereabouts {
             config,
             home: home.as_deref(),

@@ -60,7 +60,7 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
     prepare_tools(&mut stage).await?;
     let mut reporter = Reporter::for_people();
     let exit = run::run(
-        launch(project.root(), &server.url()),
+        launch(project.root(), &server.url())?,
         None,
         Some(PROMPT.to_owned()),
         None,
@@ -142,7 +142,7 @@ fn script(root: &Path, fast: bool) -> Result<Script, StartError> {
 }
 
 /// What the engine is started with: the project, the model, and nothing of this machine's settings.
-fn launch(root: &Path, model: &str) -> Launch {
+fn launch(root: &Path, model: &str) -> Result<Launch, StartError> {
     let flags = Flags {
         base_url: Some(model.to_owned()),
         include_partial_messages: true,
@@ -155,11 +155,11 @@ fn launch(root: &Path, model: &str) -> Launch {
     let mut launch = Launch::with_flags(flags, |name| match name {
         "HOME" => variable(name),
         _ => None,
-    });
+    })?;
     launch.cwd = Some(root.to_owned());
     launch.states = StateFrames::ForSdk;
     launch.has_person = false;
-    launch
+    Ok(launch)
 }
 
 fn introduction(root: &Path, model: &str) -> String {

@@ -17,6 +17,7 @@ use windlass::{
     engine::{Launch, lint_settings},
     http::{Auth, ModelEndpoint},
     plugins::{Cache, PluginHost, PluginHostConfig},
+    store::NoConfigDir,
 };
 
 use windlass_engine::protocol::flags::Flags;
@@ -127,9 +128,21 @@ impl Finding {
     }
 }
 
+/// Nothing says where settings are, so there is nothing to look at.
+fn no_config_dir(error: NoConfigDir) -> Finding {
+    Finding::fail(
+        "home",
+        error.to_string(),
+        "set HOME, or CLAUDE_CONFIG_DIR to a directory for them",
+    )
+}
+
 /// The permission rules of the settings that hold in this folder.
 fn rules() -> Finding {
-    let launch = Launch::with_flags(Flags::default(), variable);
+    let launch = match Launch::with_flags(Flags::default(), variable) {
+        Ok(launch) => launch,
+        Err(error) => return no_config_dir(error),
+    };
     let findings = match lint_settings(&launch) {
         Ok(findings) => findings,
         Err(error) => {
@@ -161,7 +174,10 @@ fn program() -> Finding {
 
 /// Whether a key is there. It is never shown, not even in part.
 fn key(args: &ConnectionArgs) -> Finding {
-    let auth = start::auth_from_environment(args);
+    let auth = match start::auth_from_environment(args) {
+        Ok(auth) => auth,
+        Err(error) => return no_config_dir(error),
+    };
     match (args.provider, auth, start::endpoint(args)) {
         (ProviderArg::Anthropic, Auth::ApiKey(_), _) => {
             Finding::ok("key", "ANTHROPIC_API_KEY is set")

@@ -32,7 +32,7 @@ pub(crate) fn launch(
     wants_partial: bool,
     has_person: bool,
 ) -> Result<Launch, StartError> {
-    let mut launch = Launch::with_flags(flags(args, wants_partial)?, variable);
+    let mut launch = Launch::with_flags(flags(args, wants_partial)?, variable)?;
     check_key(args.connection.provider, &launch.endpoint())?;
     if let Some(idle) = variable(IDLE_VARIABLE)
         && idle.parse::<u32>().is_err()
@@ -62,7 +62,7 @@ pub(crate) fn launch(
 /// # Errors
 /// [`StartError`]: a flag that makes no sense.
 pub(crate) fn permissions_only(args: &PermissionArgs) -> Result<Launch, StartError> {
-    let launch = Launch::with_flags(permission_flags(args)?, variable);
+    let launch = Launch::with_flags(permission_flags(args)?, variable)?;
     Ok(with_permissions(launch, args))
 }
 

@@ -56,7 +56,7 @@ impl Folder {
             path: ".".into(),
             reason: error.to_string(),
         })?;
-        let launch = Launch::with_flags(Flags::default(), variable);
+        let launch = Launch::with_flags(Flags::default(), variable)?;
         let store = FileStore::new(&launch.config, &cwd);
         Ok(Self { store, cwd })
     }

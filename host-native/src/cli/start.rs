@@ -6,6 +6,7 @@ use windlass::{
     BuildError,
     engine::{self, FlagsError, Launch},
     http::{Auth, EndpointConfig, is_this_machine},
+    store::NoConfigDir,
 };
 
 use super::{
@@ -39,6 +40,9 @@ pub(crate) enum StartError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Nothing says where the user's files are.
+    #[error(transparent)]
+    NoConfigDir(#[from] NoConfigDir),
     /// The agent cannot be built.
     #[error(transparent)]
     Build(BuildError),
@@ -106,7 +110,7 @@ impl From<BuildError> for StartError {
 
 /// Where the model is and who asks.
 pub(crate) fn endpoint(args: &ConnectionArgs) -> Result<EndpointConfig, StartError> {
-    let endpoint = Launch::with_flags(connection(args), variable).endpoint();
+    let endpoint = Launch::with_flags(connection(args), variable)?.endpoint();
     check_key(args.provider, &endpoint)?;
     Ok(endpoint)
 }
@@ -129,8 +133,11 @@ pub(crate) fn check_key(
 }
 
 /// The key, or the bearer token, or nothing.
-pub(crate) fn auth_from_environment(args: &ConnectionArgs) -> Auth {
-    Launch::with_flags(connection(args), variable).auth
+///
+/// # Errors
+/// [`NoConfigDir`]: see [`Launch::with_flags`].
+pub(crate) fn auth_from_environment(args: &ConnectionArgs) -> Result<Auth, NoConfigDir> {
+    Ok(Launch::with_flags(connection(args), variable)?.auth)
 }
 
 /// The variables that hold a key, as a complaint names them.

@@ -24,7 +24,7 @@ use crate::{
     credentials::Credentials,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
     redact::Redactor,
-    store::{ConfigDir, FileStore, SharedStore, git_branch},
+    store::{ConfigDir, FileStore, NoConfigDir, SharedStore, git_branch},
     surroundings::ProjectTrust,
 };
 
@@ -116,21 +116,38 @@ pub struct Launch {
     pub longest_frame: Option<usize>,
 }
 
+/// An engine that cannot be started as it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// A flag cannot be followed.
+    #[error(transparent)]
+    Flag(#[from] FlagError),
+    /// Nothing says where the user's files are.
+    #[error(transparent)]
+    NoConfigDir(#[from] NoConfigDir),
+}
+
 impl Launch {
     /// From a command line (without the program's name) and an environment.
     ///
     /// # Errors
-    /// [`FlagError`]: the first flag that cannot be followed.
+    /// [`LaunchError`]: the first flag that cannot be followed, or no place for the user's files.
     pub fn read(
         words: &[String],
         variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, FlagError> {
-        Ok(Self::with_flags(Flags::parse(words)?, variable))
+    ) -> Result<Self, LaunchError> {
+        Ok(Self::with_flags(Flags::parse(words)?, variable)?)
     }
 
     /// From flags and an environment.
-    #[must_use]
-    pub fn with_flags(mut flags: Flags, variable: impl Fn(&str) -> Option<String>) -> Self {
+    ///
+    /// # Errors
+    /// [`NoConfigDir`] where nothing says where the user's files are.
+    pub fn with_flags(
+        mut flags: Flags,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, NoConfigDir> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let is_on = |name: &str| {
             variable(name)
@@ -161,7 +178,7 @@ impl Launch {
             .map(PathBuf::from)
             .or_else(|| etcetera::home_dir().ok());
         let config_dir = variable("CLAUDE_CONFIG_DIR");
-        let config = ConfigDir::find(config_dir.as_deref(), home.as_deref());
+        let config = ConfigDir::find(config_dir.as_deref(), home.as_deref())?;
         let is_yes = |value: String| matches!(value.as_str(), "1" | "true" | "yes" | "on");
         // Other programs read lists of names in it: those are not about this one.
         flags.debug |= variable("DEBUG").is_some_and(is_yes);
@@ -186,7 +203,7 @@ impl Launch {
             }
         }
         let sandbox = flags.sandbox.take();
-        Self {
+        Ok(Self {
             flags,
             cwd: None,
             config,
@@ -213,7 +230,7 @@ impl Launch {
             last_hooks: number("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")
                 .map_or(LAST_HOOKS, |ms| Duration::from_millis(ms.into())),
             longest_frame,
-        }
+        })
     }
 
     /// What the machine is told of it.

@@ -20,7 +20,7 @@ mod stream;
 
 pub use self::{
     build::StartError,
-    launch::{Launch, Recording},
+    launch::{Launch, LaunchError, Recording},
     permissions::{ExplainError, explain_call, left_out_untrusted, lint_settings},
     serve::serve,
 };

@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_folder_is_trusted_once_somebody_said_so() {
         let home = tempfile::tempdir().unwrap();
-        let config = ConfigDir::find(None, Some(home.path()));
+        let config = ConfigDir::at(home.path().join(".claude"));
         let (trusted, other) = (home.path().join("a/b"), home.path().join("c"));
         let is_trusted = |folder: &Path| is_trusted(&config, Some(home.path()), folder);
         assert!(!is_trusted(&trusted));

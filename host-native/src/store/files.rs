@@ -21,7 +21,7 @@ use super::{
     settings_files::{Replaced, read_settings, replace_settings},
     snapshot,
 };
-use crate::config_dir::ConfigDir;
+use crate::config_dir::{ConfigDir, NoConfigDir};
 
 /// How long a session that somebody writes to is waited for: an engine that was told to end may still be about it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -93,14 +93,14 @@ impl FileStore {
 
     /// The sessions of a working directory where the command line and the SDKs keep them too: in `CLAUDE_CONFIG_DIR`, else in
     /// `.claude` in the home directory.
-    #[must_use]
-    pub fn of_user(cwd: impl AsRef<Path>) -> Self {
+    ///
+    /// # Errors
+    /// [`NoConfigDir`] where there is neither.
+    pub fn of_user(cwd: impl AsRef<Path>) -> Result<Self, NoConfigDir> {
         let config_dir = std::env::var("CLAUDE_CONFIG_DIR").ok();
         let home = etcetera::home_dir().ok();
-        Self::new(
-            &ConfigDir::find(config_dir.as_deref(), home.as_deref()),
-            cwd,
-        )
+        let config = ConfigDir::find(config_dir.as_deref(), home.as_deref())?;
+        Ok(Self::new(&config, cwd))
     }
 
     fn open_sessions(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Mutex<OpenSession>>>> {

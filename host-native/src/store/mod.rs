@@ -34,4 +34,4 @@ pub(crate) use self::{
     shared::SharedStore,
     task_outputs::TaskOutputs,
 };
-pub use crate::config_dir::ConfigDir;
+pub use crate::config_dir::{ConfigDir, NoConfigDir};
