@@ -398,8 +398,8 @@ impl Arrived {
                 Err(error) => Self::unusable(text, error.to_string(), error.request_id.clone()),
             },
             Line::Fault(fault) => {
-                let request_id = request_id_in(fault.head());
-                Self::unusable(fault.head(), fault.to_string(), request_id)
+                let request_id = request_id_in(fault.ends());
+                Self::unusable(fault.ends(), fault.to_string(), request_id)
             }
         }
     }

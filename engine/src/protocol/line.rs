@@ -6,15 +6,35 @@ use serde::Serialize;
 /// shorter.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
-/// How much of a line that is too long is kept: enough to find out whose it was.
-const KEPT_HEAD: usize = 4096;
+/// How much is kept of either end of a line that is too long: enough to find out whose it was. Where fields stand is up to
+/// whoever writes them.
+const KEPT_END: usize = 4096;
 
 /// Cuts bytes into lines, whatever the pieces they come in. Blank lines are left out, `\r\n` is a line end too.
 #[derive(Debug, Default)]
 pub struct LineReader {
     line: Vec<u8>,
-    /// Bytes of the current line so far, where it is too long to be kept.
-    too_long: Option<usize>,
+    /// Of the current line, where it is too long to be kept.
+    too_long: Option<Overlong>,
+}
+
+/// What is known of a line of which only the beginning is kept.
+#[derive(Debug)]
+struct Overlong {
+    /// Bytes so far.
+    length: usize,
+    /// How it goes on at the end, [`KEPT_END`] bytes or a little more.
+    tail: Vec<u8>,
+}
+
+impl Overlong {
+    fn extend(&mut self, bytes: &[u8]) {
+        self.length = self.length.saturating_add(bytes.len());
+        let last = bytes.len().saturating_sub(KEPT_END);
+        self.tail.extend_from_slice(&bytes[last..]);
+        let surplus = self.tail.len().saturating_sub(KEPT_END);
+        self.tail.drain(..surplus);
+    }
 }
 
 /// A line, or what is wrong with one.
@@ -35,36 +55,36 @@ pub enum LineFault {
     TooLong {
         /// Its length in bytes.
         length: usize,
-        /// How it begins.
-        head: String,
+        /// How it begins and ends.
+        ends: String,
     },
     /// Bytes that are no text.
     #[error("a line of {length} bytes was not read: it is not UTF-8")]
     NotUtf8 {
         /// Its length in bytes.
         length: usize,
-        /// How it begins, with replacement characters.
-        head: String,
+        /// How it begins and ends, with replacement characters.
+        ends: String,
     },
     /// The input ended inside a line.
     #[error("the input ended in the middle of a line, after {length} bytes: {problem}")]
     CutOff {
         /// What there was of it, in bytes.
         length: usize,
-        /// How it begins.
-        head: String,
+        /// How it begins and ends.
+        ends: String,
         /// What makes it no whole line.
         problem: String,
     },
 }
 
 impl LineFault {
-    /// How the line begins, to find out whose it was.
+    /// How the line begins and ends, to find out whose it was.
     #[must_use]
-    pub fn head(&self) -> &str {
+    pub fn ends(&self) -> &str {
         match self {
-            Self::TooLong { head, .. } | Self::NotUtf8 { head, .. } | Self::CutOff { head, .. } => {
-                head
+            Self::TooLong { ends, .. } | Self::NotUtf8 { ends, .. } | Self::CutOff { ends, .. } => {
+                ends
             }
         }
     }
@@ -99,20 +119,26 @@ impl LineReader {
             Ok(_) => Some(line),
             Err(error) => Some(Line::Fault(LineFault::CutOff {
                 length: text.len(),
-                head: head_of(text.as_bytes()),
+                ends: ends_of(text.as_bytes()),
                 problem: error.to_string(),
             })),
         }
     }
 
     fn extend(&mut self, bytes: &[u8]) {
-        if let Some(length) = &mut self.too_long {
-            *length = length.saturating_add(bytes.len());
+        if let Some(overlong) = &mut self.too_long {
+            overlong.extend(bytes);
         } else if self.line.len() + bytes.len() > MAX_LINE {
-            self.too_long = Some(self.line.len() + bytes.len());
+            let mut overlong = Overlong {
+                length: 0,
+                tail: Vec::new(),
+            };
+            overlong.extend(&self.line);
+            overlong.extend(bytes);
+            self.too_long = Some(overlong);
             self.line
-                .extend_from_slice(&bytes[..bytes.len().min(KEPT_HEAD)]);
-            self.line.truncate(KEPT_HEAD);
+                .extend_from_slice(&bytes[..bytes.len().min(KEPT_END)]);
+            self.line.truncate(KEPT_END);
             self.line.shrink_to_fit();
         } else {
             self.line.extend_from_slice(bytes);
@@ -121,9 +147,13 @@ impl LineReader {
 
     fn take(&mut self) -> Option<Line> {
         let mut bytes = std::mem::take(&mut self.line);
-        if let Some(length) = self.too_long.take() {
-            let head = head_of(&bytes);
-            return Some(Line::Fault(LineFault::TooLong { length, head }));
+        if let Some(Overlong { length, tail }) = self.too_long.take() {
+            let ends = format!(
+                "{}…{}",
+                beginning_of(&bytes),
+                String::from_utf8_lossy(&tail)
+            );
+            return Some(Line::Fault(LineFault::TooLong { length, ends }));
         }
         if bytes.last() == Some(&b'\r') {
             bytes.pop();
@@ -133,14 +163,22 @@ impl LineReader {
             Ok(text) => Some(Line::Text(text)),
             Err(error) => Some(Line::Fault(LineFault::NotUtf8 {
                 length: error.as_bytes().len(),
-                head: head_of(error.as_bytes()),
+                ends: ends_of(error.as_bytes()),
             })),
         }
     }
 }
 
-fn head_of(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT_HEAD)]).into_owned()
+fn ends_of(bytes: &[u8]) -> String {
+    if bytes.len() <= 2 * KEPT_END {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    let tail = &bytes[bytes.len() - KEPT_END..];
+    format!("{}…{}", beginning_of(bytes), String::from_utf8_lossy(tail))
+}
+
+fn beginning_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT_END)]).into_owned()
 }
 
 /// A frame as the line that is written, line end included. The two characters that JavaScript takes for line ends are
@@ -192,7 +230,7 @@ mod tests {
             panic!("{lines:?}");
         };
         assert_eq!(first, &text("{}"));
-        assert_eq!(fault.head(), "{\"type\":\"us");
+        assert_eq!(fault.ends(), "{\"type\":\"us");
         assert!(
             fault
                 .to_string()
@@ -209,14 +247,30 @@ mod tests {
         for _ in 0..11 {
             lines.extend(reader.push(&piece));
         }
-        assert!(reader.line.capacity() <= 2 * KEPT_HEAD);
+        assert!(reader.line.capacity() <= 2 * KEPT_END);
         lines.extend(reader.push(b"\"}\n{}\n"));
         let [Line::Fault(fault), next] = lines.as_slice() else {
             panic!("{} lines", lines.len());
         };
-        assert!(fault.head().starts_with("{\"request_id\":\"r\""));
+        assert!(fault.ends().starts_with("{\"request_id\":\"r\""));
         assert!(fault.to_string().contains("11534361 bytes"), "{fault}");
         assert_eq!(next, &text("{}"));
+    }
+
+    #[test]
+    fn whose_a_long_line_is_may_stand_at_its_end() {
+        let mut line = b"{\"x\":\"".to_vec();
+        line.extend(vec![b'x'; MAX_LINE]);
+        line.extend(b"\",\"request_id\":\"r\"}\n");
+        for size in [line.len(), 1024, 1 << 20] {
+            let pieces: Vec<&[u8]> = line.chunks(size).collect();
+            let lines = read(&pieces);
+            let [Line::Fault(fault)] = lines.as_slice() else {
+                panic!("{} lines", lines.len());
+            };
+            assert!(fault.ends().starts_with("{\"x\":"), "pieces of {size}");
+            assert!(fault.ends().ends_with("\"request_id\":\"r\"}"), "{size}");
+        }
     }
 
     #[test]

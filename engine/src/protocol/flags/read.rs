@@ -129,7 +129,9 @@ impl Flags {
             "betas" => self.betas.extend(words_of(&text)),
             "effort" => {
                 self.effort = Some(effort(&text).ok_or_else(|| {
-                    wrong(format!("takes low, medium, high or max, not `{text}`"))
+                    wrong(format!(
+                        "takes low, medium, high, xhigh or max, not `{text}`"
+                    ))
                 })?)
             }
             "thinking" => match text.as_str() {
