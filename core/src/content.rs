@@ -1,6 +1,6 @@
 //! Content blocks of the Messages API.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::ToOwned as _, string::String, vec::Vec};
 
 use serde::Serialize;
 
@@ -53,8 +53,20 @@ impl ToolUse {
             return Ok(RawJson::empty_object());
         }
         match RawJson::parse(written.as_str()) {
-            Ok(input) if input.is_object() => Ok(input),
-            _ => Err(written),
+            Ok(input) => Self::checked(input).map_err(|_| written),
+            Err(_) => Err(written),
+        }
+    }
+
+    /// An input that is an object which every reader takes. It is sent with each request from then on: a server that does not
+    /// take it would refuse all of them.
+    ///
+    /// # Errors
+    /// The text itself, when it is anything else.
+    pub(crate) fn checked(input: RawJson) -> Result<RawJson, String> {
+        match input.is_object() && input.is_readable() {
+            true => Ok(input),
+            false => Err(input.get().to_owned()),
         }
     }
 

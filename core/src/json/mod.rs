@@ -101,6 +101,13 @@ impl RawJson {
         self.get().starts_with('{')
     }
 
+    /// Whether any reader takes the value, and not only who carries it: no half of a surrogate pair, no number too large for a double,
+    /// no more than 127 objects and arrays within one another.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        read::tree(self.get()).is_ok()
+    }
+
     /// How many objects and arrays lie within one another, at the deepest place. Whoever reads a value into a type or a tree
     /// goes no deeper than 127.
     #[must_use]

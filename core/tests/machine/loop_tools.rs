@@ -82,6 +82,22 @@ fn loop_14_an_input_that_is_no_json_or_not_of_the_schema_is_an_error_that_says_w
 }
 
 #[test]
+fn loop_14_an_input_that_not_every_reader_takes_is_no_part_of_later_requests() {
+    let deep = format!(r#"{{"command":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    for input in [r#"{"command":"\ud83d"}"#, r#"{"command":1e999}"#, &deep] {
+        let mut bench = Bench::new(spec_with(vec![bash()]));
+        bench.prompt("go");
+        bench.reply(&Reply::call("a", "Bash", json!(input)));
+        assert!(bench.calls().is_empty(), "{input}");
+        // The next request is JSON, for our reader too.
+        let messages = bench.body()["messages"].clone();
+        assert_eq!(messages[1]["content"][0]["input"], json!({}), "{input}");
+        let text = messages[2]["content"][0]["content"].as_str().unwrap();
+        assert!(text.contains("not a JSON object"), "{text}");
+    }
+}
+
+#[test]
 fn loop_14_an_input_that_the_output_limit_cut_is_not_run() {
     for input in [json!("{\"command\": \"rm -rf /tmp/x"), json!("")] {
         let mut bench = Bench::new(spec_with(vec![bash(), tool("Clear")]));

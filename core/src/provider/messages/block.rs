@@ -141,7 +141,7 @@ impl Building {
             }
             Self::Other { raw, input, text } => {
                 let mut object = RawObject::parse(raw.get()).unwrap_or_default();
-                if let Ok(input) = RawJson::parse(input) {
+                if let Ok(Ok(input)) = RawJson::parse(input).map(ToolUse::checked) {
                     object.set("input", input);
                 }
                 if !text.is_empty() {
@@ -157,7 +157,7 @@ impl Building {
 /// The streamed input if there was any, else the one given at the start; an object or nothing.
 fn tool_input(given: Option<RawJson>, streamed: String) -> Result<RawJson, String> {
     match given {
-        Some(given) if streamed.trim().is_empty() => Ok(given),
+        Some(given) if streamed.trim().is_empty() => ToolUse::checked(given),
         _ => ToolUse::input_from(streamed),
     }
 }
