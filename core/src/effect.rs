@@ -316,6 +316,9 @@ pub struct ResolvedPath {
     /// the folder. None where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<String>,
+    /// Something is there already. A host that does not say so leaves it to the tool to find out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub exists: bool,
 }
 
 impl ResolvedPath {
@@ -325,6 +328,7 @@ impl ResolvedPath {
             path: path.into(),
             brings: None,
             holds: None,
+            exists: false,
         }
     }
 }
@@ -522,6 +526,10 @@ pub struct EntryCompaction {
     pub kept_messages: u64,
 }
 
+/// A host puts the address that nothing was found at under this name among the headers of a 404, without what may be secret in it:
+/// whoever reads the error sees which address to correct.
+pub const ADDRESS_HEADER: &str = "windlass-address";
+
 /// What a host says to an effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -531,7 +539,7 @@ pub enum Answer {
     HttpHead {
         /// The status code.
         status: u16,
-        /// The headers the core may need (`retry-after`, `request-id`, `content-type`).
+        /// The headers the core may need (`retry-after`, `request-id`, `content-type`), and [`ADDRESS_HEADER`].
         headers: Vec<(String, String)>,
     },
     /// A piece of the body, of any size.

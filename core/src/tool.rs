@@ -141,6 +141,10 @@ pub struct PathParam {
     /// When the field is absent the working directory is meant (`path` of Glob and Grep).
     #[serde(default)]
     pub default_cwd: bool,
+    /// A file that is there must have been read before the call may change it. The tool sees to it; a person is not asked about a
+    /// call that would fail for it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub read_first: bool,
 }
 
 /// Reading, or reading and writing.

@@ -11,7 +11,7 @@ mod messages;
 mod tools;
 mod transport;
 
-use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, future::Future, path::Path, sync::Arc, time::Duration};
 
 use futures_util::{
     FutureExt, Stream,
@@ -295,10 +295,12 @@ pub(crate) fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<Resolv
                 let looked = || crate::files::below(path.as_ref(), &asked.closed);
                 let crate::files::Below { brings, holds } =
                     asked.carried.then(looked).unwrap_or_default();
+                let exists = Path::new(&path).symlink_metadata().is_ok();
                 Ok(ResolvedPath {
                     path,
                     brings,
                     holds,
+                    exists,
                 })
             }
             Err(error) => Err(error.to_string()),

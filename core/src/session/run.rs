@@ -151,6 +151,9 @@ pub(super) struct Call {
     pub(super) input: ToolCallInput,
     pub(super) state: CallState,
     pub(super) paths: Vec<PathFact>,
+    /// A file that it would change and that it must have read first: it is there, and no call has seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) unread: Option<String>,
     /// What its input says for rules, once that was read.
     #[serde(skip)]
     pub(super) subject: Option<ReadSubject>,
@@ -247,6 +250,7 @@ impl Call {
             paths: Vec::new(),
             subject: None,
             approved: false,
+            unread: None,
             decision: None,
             command: None,
             started: Millis(0),

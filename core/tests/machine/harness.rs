@@ -528,6 +528,7 @@ pub(crate) fn file_tool(name: &str, access: Access) -> ToolDefinition {
         field: "file_path".into(),
         access,
         default_cwd: false,
+        read_first: false,
     }];
     tool
 }

@@ -8,7 +8,7 @@ use windlass_core::{
     effect::{Answer, Effect, PermissionResponse, ResolvedPath},
     id::Stage,
     permission::{Mode, PermissionUpdate, RuleValue, ToolSet, UpdateError},
-    tool::{Access, ApprovedCommand, ToolResult},
+    tool::{Access, ApprovedCommand, Observation, ToolResult},
 };
 
 use crate::harness::{Bench, Reply, asking_spec, bash, file_tool, raw, rules, tool, tool_use};
@@ -322,6 +322,37 @@ fn perm_4_the_host_says_what_comes_along_with_a_folder() {
     let asked = copies(Some(".claude/settings.json"));
     let reason = &asked.question().1.decision_reason;
     assert!(reason.contains("/work/a/.claude/settings.json"), "{reason}");
+}
+
+#[test]
+fn tool_2_nobody_is_asked_about_a_change_that_fails_because_the_file_was_not_read() {
+    let mut write = file_tool("Write", Access::Write);
+    write.paths[0].read_first = true;
+    let spec = asking_spec(vec![write, file_tool("Read", Access::Read)]);
+    let writes = |exists: bool, seen: bool| {
+        let mut bench = prompted(spec.clone());
+        if seen {
+            bench.input(Input::Seen(Observation {
+                path: "/work/a".into(),
+                digest: "sha256:00".into(),
+                whole: true,
+            }));
+        }
+        bench.reply(&Reply::call("a", "Write", json!({"file_path": "/work/a"})));
+        let (id, _) = bench.of(Stage::Resolve);
+        let real = ResolvedPath {
+            exists,
+            ..ResolvedPath::at("/work/a")
+        };
+        bench.answer(id, Answer::Resolved(vec![Ok(real)]));
+        bench
+    };
+    writes(false, false).question();
+    writes(true, true).question();
+    let bench = writes(true, false);
+    let messages = bench.body()["messages"].clone();
+    let text = messages[2]["content"][0]["content"].as_str().unwrap();
+    assert!(text.contains("/work/a has not been read yet"), "{text}");
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn tool(name: &str) -> ToolDefinition {
         field: "file_path".into(),
         access,
         default_cwd: false,
+        read_first: false,
     }));
     tool.core = CoreTool::ALL.into_iter().find(|core| core.name() == name);
     if name == "Bash" {

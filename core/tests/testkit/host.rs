@@ -217,6 +217,7 @@ fn paths_are_normalised_and_links_are_what_the_test_says() {
             field: "path".into(),
             access: Access::Read,
             default_cwd: false,
+            read_first: false,
         }],
         ..tool("Read").read_only()
     };

@@ -183,6 +183,7 @@ impl Tool {
             field: field.into(),
             access,
             default_cwd: false,
+            read_first: false,
         });
         self
     }

@@ -54,6 +54,28 @@ async fn a_callback_allows_with_another_input() {
 }
 
 #[tokio::test]
+async fn tool_2_nobody_is_asked_about_a_file_that_has_to_be_read_first() {
+    let file = "${cwd}/there.txt";
+    let write = || calls("Write", json!({"file_path": file, "content": "new"}));
+    let unread = json!({"contains": "there.txt has not been read yet", "is_error": true});
+    let mut read = calls("Read", json!({ "file_path": file }));
+    read["expect"] = json!({"tool_results": [unread]});
+    let mut sdk = Sdk::start(&ASKING, json!([write(), read, write(), says("Done.")]));
+    let there = sdk.folder.path().join("there.txt");
+    std::fs::write(&there, "old").unwrap();
+    sdk.prompt("go").await;
+    // The first question is about the change that can be made.
+    let question = sdk.first("control_request can_use_tool").await;
+    assert_eq!(question["request"]["tool_use_id"], "toolu_3_1");
+    let input = &question["request"]["input"];
+    let allow = json!({"behavior": "allow", "updatedInput": input});
+    sdk.answer(&question, allow).await;
+    sdk.first("result").await;
+    assert_eq!(std::fs::read_to_string(there).unwrap(), "new");
+    sdk.model.verify().unwrap();
+}
+
+#[tokio::test]
 async fn a_callback_denies_and_the_model_reads_why() {
     let after = json!({"expect": {"tool_results": [{"contains": "Not that.", "is_error": true}]}, "respond": "Well."});
     let mut sdk = Sdk::start(&ASKING, json!([touch(), after]));

@@ -9,11 +9,11 @@ use super::super::{
 use crate::{
     effect::{Effect, ResolvedPath},
     id::Stage,
-    json::RawObject,
+    json::{self, RawObject},
     permission::{PathFact, look_for_closed, named_paths},
     provider::StopReason,
     schema,
-    tool::ToolResult,
+    tool::{Access, ToolResult},
     tools::tool_search,
 };
 
@@ -98,7 +98,9 @@ impl Thread {
         answers: Vec<Result<ResolvedPath, String>>,
     ) {
         let call = &mut self.run.calls[index];
-        let of_command = (self.spec.tool(&call.name)).is_some_and(|tool| tool.paths.is_empty());
+        let tool = self.spec.tool(&call.name);
+        let of_command = tool.is_some_and(|tool| tool.paths.is_empty());
+        let read_first = tool.is_some_and(|tool| tool.paths.iter().any(|param| param.read_first));
         let asked = &mut call.paths;
         let answers: Vec<Result<ResolvedPath, String>> = answers
             .into_iter()
@@ -116,9 +118,16 @@ impl Thread {
             return self.finish_call(shared, index, ToolResult::error(text));
         }
         let mut facts = Vec::with_capacity(asked.len());
+        call.unread = None;
         for (fact, answer) in core::mem::take(asked).into_iter().zip(answers) {
             match answer {
-                Ok(real) => facts.extend(PathFact::found(fact, real)),
+                Ok(real) => {
+                    let is_unread = real.exists && !shared.observed.contains_key(&real.path);
+                    if read_first && fact.access == Access::Write && is_unread {
+                        call.unread = Some(fact.written.clone());
+                    }
+                    facts.extend(PathFact::found(fact, real));
+                }
                 // The command itself will say what is wrong; what it is not known to touch is not allowed by that.
                 Err(_) if of_command => {}
                 Err(reason) => {
@@ -146,8 +155,12 @@ fn unusable_input(name: &str, text: &str, cut: bool) -> String {
             text.len()
         )
     } else {
+        let fault = match json::read::tree(text) {
+            Ok(_) => String::new(),
+            Err(fault) => format!(" ({fault})"),
+        };
         format!(
-            "The input of {name} is not a JSON object, so the call was not run. Make the call again with valid JSON."
+            "The input of {name} is not a JSON object{fault}, so the call was not run. Make the call again with valid JSON."
         )
     }
 }

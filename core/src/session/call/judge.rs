@@ -105,12 +105,26 @@ impl Thread {
                 self.run_call(shared, index, APPROVED.to_owned());
             }
             Verdict::Ask => {
+                if let Some(path) = self.unread_by(index) {
+                    let text = format!(
+                        "{path} has not been read yet. Read it first, then repeat the change."
+                    );
+                    return self.finish_call(shared, index, ToolResult::error(text));
+                }
                 if self.ask_hooks_instead(shared, index, &updates) {
                     return;
                 }
                 self.ask(shared, index, &decision, updates);
             }
         }
+    }
+
+    /// The file for which the call would fail whatever somebody answers: it would have to be read first. Calls before it that are not
+    /// over may read it yet.
+    fn unread_by(&self, index: usize) -> Option<String> {
+        let (before, call) = (&self.run.calls[..index], &self.run.calls[index]);
+        let are_over = before.iter().all(|call| call.answer.is_some());
+        call.unread.clone().filter(|_| are_over)
     }
 
     /// Asks whoever can be asked: the application, or the MCP tool that answers for it.

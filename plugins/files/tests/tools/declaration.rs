@@ -46,6 +46,7 @@ fn the_tools_say_what_they_touch_and_whether_they_may_be_run_again() {
         assert_eq!(tool.paths[0].field, field, "{name}");
         assert_eq!(tool.paths[0].access, access, "{name}");
         assert_eq!(tool.paths[0].default_cwd, default_cwd, "{name}");
+        assert_eq!(tool.paths[0].read_first, !read_only, "{name}");
         assert_eq!(tool.annotations.read_only, read_only, "{name}");
         assert_eq!(tool.retry == RetryClass::RunAgain, read_only, "{name}");
     }

@@ -139,6 +139,7 @@ fn file_tool(name: &str, access: Access) -> ToolDefinition {
         field: "file_path".to_string(),
         access,
         default_cwd: false,
+        read_first: false,
     }];
     tool
 }
