@@ -156,6 +156,22 @@ async fn an_error_status_is_an_answer_not_a_failure() {
 }
 
 #[tokio::test]
+async fn what_is_not_found_is_named_without_the_path_that_may_hold_a_key() {
+    for (base, shown) in [("", "/v1/messages"), ("/k3y/", "/…/v1/messages")] {
+        let reply = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+        let (url, _served) = server(reply.to_vec()).await;
+        let endpoint = ModelEndpoint::new(&config(format!("{url}{base}"))).unwrap();
+        let all = answers(&endpoint, request(&["{}"])).await;
+        let address = ("windlass-address".to_owned(), format!("{url}{shown}"));
+        let head = Answer::HttpHead {
+            status: 404,
+            headers: vec![address],
+        };
+        assert_eq!(all[0], head);
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_is_not_followed_with_the_key() {
     let reply = b"HTTP/1.1 307 T\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
     let (url, _served) = server(reply.to_vec()).await;

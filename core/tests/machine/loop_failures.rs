@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde_json::json;
 use windlass_core::{
     Input, Spec,
-    effect::{Answer, HttpFailure, HttpFailureKind},
+    effect::{ADDRESS_HEADER, Answer, HttpFailure, HttpFailureKind},
     message::{ErrorClass, Message, ResultSubtype},
     spec::RetryPolicy,
 };
@@ -67,6 +67,20 @@ fn loop_9_an_api_failure_is_an_execution_error_with_the_class_of_the_failure() {
         let refused = matches!(status, 400 | 413 | 422);
         assert_eq!(bench.history().len(), usize::from(!refused), "{status}");
     }
+}
+
+#[test]
+fn loop_9_what_is_not_found_is_named_with_its_address() {
+    let mut bench = Bench::new(spec());
+    bench.prompt("go");
+    let mut reply = Reply::error(404, "not_found_error", "no such page");
+    let address = "http://127.0.0.1:8080/v1/messages";
+    reply.headers.push((ADDRESS_HEADER.into(), address.into()));
+    bench.reply(&reply);
+    let errors = bench.result().errors.clone().unwrap();
+    assert!(errors[0].contains("no such page"), "{errors:?}");
+    assert!(errors[0].contains(address), "{errors:?}");
+    assert!(errors[0].contains("check the base URL"), "{errors:?}");
 }
 
 #[test]

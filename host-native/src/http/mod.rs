@@ -8,12 +8,12 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use futures_util::{Stream, stream};
 use reqwest::{
-    Client, Method, RequestBuilder, Response, Url,
+    Client, Method, RequestBuilder, Response, StatusCode, Url,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
 use secrecy::{ExposeSecret, SecretString};
-use windlass_core::effect::{Answer, HttpFailure, HttpFailureKind, HttpRequest};
+use windlass_core::effect::{ADDRESS_HEADER, Answer, HttpFailure, HttpFailureKind, HttpRequest};
 
 use self::body::Pieces;
 use crate::redact::{RedactedStream, Redactor};
@@ -151,6 +151,18 @@ struct Shared {
     redactor: Redactor,
 }
 
+impl Shared {
+    /// The address of a request without the path of the base address, in which a key may be written.
+    fn shown(&self, url: &Url) -> String {
+        let path = url.as_str().strip_prefix(&self.base).unwrap_or_default();
+        let hidden = match self.base == self.server {
+            true => "",
+            false => "/…",
+        };
+        format!("{}{hidden}{path}", self.server)
+    }
+}
+
 impl ModelEndpoint {
     /// Checks the settings and prepares the client. Connects to nothing; reads the system's certificates
     /// only for an `https` address.
@@ -266,7 +278,7 @@ impl Step {
             Self::Fail(failure) => failed(failure),
             Self::Send(request) => match request.send().await {
                 Ok(response) => Some((
-                    head(&response, &shared.redactor),
+                    head(&response, shared),
                     Self::Receive {
                         clean: match is_event_stream(&response) {
                             true => shared.redactor.events(),
@@ -324,23 +336,25 @@ fn is_event_stream(response: &Response) -> bool {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
-/// Status and the headers the core has a use for.
-fn head(response: &Response, redactor: &Redactor) -> Answer {
+/// Status and the headers the core has a use for. That nothing is found is mostly a mistake in the address, so that is among them.
+fn head(response: &Response, shared: &Shared) -> Answer {
     let wanted = |name: &str| {
         matches!(name, "content-type" | "request-id" | "x-should-retry")
             || name.starts_with("retry-after")
             || name.starts_with("anthropic-")
     };
+    let address = (response.status() == StatusCode::NOT_FOUND)
+        .then(|| (ADDRESS_HEADER.to_owned(), shared.shown(response.url())));
+    let sent = response.headers().iter();
     Answer::HttpHead {
         status: response.status().as_u16(),
-        headers: response
-            .headers()
-            .iter()
+        headers: sent
             .filter(|(name, _)| wanted(name.as_str()))
             .filter_map(|(name, value)| {
-                let value = redactor.text(value.to_str().ok()?);
+                let value = shared.redactor.text(value.to_str().ok()?);
                 Some((name.to_string(), value.into_owned()))
             })
+            .chain(address)
             .collect(),
     }
 }

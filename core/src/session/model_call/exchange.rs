@@ -1,6 +1,6 @@
 //! A response as it arrives.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::{
     super::{Shared, Thread},
@@ -9,7 +9,7 @@ use super::{
     wait::too_large,
 };
 use crate::{
-    effect::{Answer, HttpFailure, HttpFailureKind},
+    effect::{ADDRESS_HEADER, Answer, HttpFailure, HttpFailureKind},
     id::{EffectId, Stage},
     json::RawJson,
     message::{Message, StreamEvent},
@@ -83,6 +83,7 @@ impl Thread {
                 None => Body::Error {
                     status,
                     bytes: Vec::new(),
+                    address: header(ADDRESS_HEADER).map(ToOwned::to_owned),
                 },
             };
         }
@@ -173,8 +174,15 @@ impl Thread {
                 );
                 self.call_failed(shared, transport_error(failure), None);
             }
-            Body::Error { status, bytes } => {
-                let error = self.spec.provider.error(status, &bytes);
+            Body::Error {
+                status,
+                bytes,
+                address,
+            } => {
+                let mut error = self.spec.provider.error(status, &bytes);
+                if let Some(address) = address {
+                    error.message += &format!(" from {address}: check the base URL and the model");
+                }
                 self.call_failed(shared, error, incoming.retry_after_ms);
             }
             Body::Success(decoder) => match decoder.finish() {

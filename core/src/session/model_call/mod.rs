@@ -50,6 +50,8 @@ enum Body {
     Error {
         status: u16,
         bytes: Vec<u8>,
+        /// Where nothing was found, if the host says so.
+        address: Option<String>,
     },
 }
 
