@@ -9,6 +9,10 @@ use crate::path::TextPath;
 /// Folders within folders that are searched.
 pub const MAX_DEPTH: usize = 8;
 
+/// Entries that are looked at of a folder and those below it. A project may link such a folder to any other, the whole disk
+/// included.
+pub const MAX_ENTRIES: usize = 10_000;
+
 /// The Markdown files in a folder and those below it, by their paths. A folder that is not there has none. Links to files
 /// are followed, links to folders are not.
 pub(super) fn markdown(
@@ -16,33 +20,9 @@ pub(super) fn markdown(
     folder: &TextPath,
     problems: &mut Vec<FileProblem>,
 ) -> Vec<TextPath> {
-    let mut found = Vec::new();
-    search(reader, folder, MAX_DEPTH, &mut found, problems);
-    found.sort();
-    found
-}
-
-fn search(
-    reader: &dyn ReadProject,
-    folder: &TextPath,
-    depth: usize,
-    found: &mut Vec<TextPath>,
-    problems: &mut Vec<FileProblem>,
-) {
-    for (path, entry) in entries(reader, folder, problems) {
-        let is_wanted = match entry.kind {
-            EntryKind::Folder => depth > 0,
-            EntryKind::File => path.extension() == Some("md"),
-            EntryKind::LinkedFolder | EntryKind::Other => false,
-        };
-        if !is_wanted || !is_named(&path, &entry, problems) {
-            continue;
-        }
-        match entry.kind {
-            EntryKind::Folder => search(reader, &path, depth - 1, found, problems),
-            _ => found.push(path),
-        }
-    }
+    let mut search = Search::new(reader, folder, problems);
+    search.markdown(folder, MAX_DEPTH);
+    search.found()
 }
 
 /// The folders in a folder, by their names. Links are followed.
@@ -51,32 +31,95 @@ pub(super) fn folders(
     folder: &TextPath,
     problems: &mut Vec<FileProblem>,
 ) -> Vec<TextPath> {
-    let mut found = Vec::new();
-    for (path, entry) in entries(reader, folder, problems) {
-        let is_folder = matches!(entry.kind, EntryKind::Folder | EntryKind::LinkedFolder);
-        if is_folder && is_named(&path, &entry, problems) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
+    let mut search = Search::new(reader, folder, problems);
+    search.folders(folder);
+    search.found()
 }
 
-fn entries(
-    reader: &dyn ReadProject,
-    folder: &TextPath,
-    problems: &mut Vec<FileProblem>,
-) -> Vec<(TextPath, Entry)> {
-    match reader.list(folder) {
-        Ok(entries) => entries
-            .into_iter()
-            .map(|entry| (folder.join(&entry.name), entry))
-            .collect(),
-        Err(problem) => {
-            let path = folder.clone();
-            problems.push(FileProblem { path, problem });
-            Vec::new()
+/// A search that looks at so many entries and no more.
+struct Search<'a> {
+    reader: &'a dyn ReadProject,
+    top: &'a TextPath,
+    /// Entries that may still be looked at; none once there were more.
+    left: Option<usize>,
+    found: Vec<TextPath>,
+    problems: &'a mut Vec<FileProblem>,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        reader: &'a dyn ReadProject,
+        top: &'a TextPath,
+        problems: &'a mut Vec<FileProblem>,
+    ) -> Self {
+        Self {
+            reader,
+            top,
+            left: Some(MAX_ENTRIES),
+            found: Vec::new(),
+            problems,
         }
+    }
+
+    fn found(mut self) -> Vec<TextPath> {
+        self.found.sort();
+        self.found
+    }
+
+    fn markdown(&mut self, folder: &TextPath, depth: usize) {
+        for (path, entry) in self.entries(folder) {
+            let is_wanted = match entry.kind {
+                EntryKind::Folder => depth > 0,
+                EntryKind::File => path.extension() == Some("md"),
+                EntryKind::LinkedFolder | EntryKind::Other => false,
+            };
+            if !is_wanted || !is_named(&path, &entry, self.problems) {
+                continue;
+            }
+            match entry.kind {
+                EntryKind::Folder => self.markdown(&path, depth - 1),
+                _ => self.found.push(path),
+            }
+        }
+    }
+
+    fn folders(&mut self, folder: &TextPath) {
+        for (path, entry) in self.entries(folder) {
+            let is_folder = matches!(entry.kind, EntryKind::Folder | EntryKind::LinkedFolder);
+            if is_folder && is_named(&path, &entry, self.problems) {
+                self.found.push(path);
+            }
+        }
+    }
+
+    /// What is in a folder, as far as it is looked at.
+    fn entries(&mut self, folder: &TextPath) -> Vec<(TextPath, Entry)> {
+        let Some(left) = self.left else {
+            return Vec::new();
+        };
+        // One more tells whether there are more.
+        let mut entries = match self.reader.list(folder, left + 1) {
+            Ok(entries) => entries,
+            Err(problem) => {
+                let path = folder.clone();
+                self.problems.push(FileProblem { path, problem });
+                return Vec::new();
+            }
+        };
+        self.left = left.checked_sub(entries.len());
+        if self.left.is_none() {
+            entries.truncate(left);
+            self.problems.push(FileProblem {
+                path: self.top.clone(),
+                problem: format!(
+                    "it holds more than {MAX_ENTRIES} files and folders, those in the folders below it counted, and the rest was not looked at: take out what does not belong there, or link to a smaller folder"
+                ),
+            });
+        }
+        let named = entries.into_iter();
+        named
+            .map(|entry| (folder.join(&entry.name), entry))
+            .collect()
     }
 }
 

@@ -15,7 +15,8 @@
 //! in that a deny rule closes. The user's own files are the user's matter. Which files there are and what is in them is told by the
 //! host; here is decided which of them count, and for what.
 //!
-//! Files over [`MAX_FILE_BYTES`] are left out, and folders are searched [`MAX_DEPTH`] deep.
+//! Files over [`MAX_FILE_BYTES`] are left out, and folders are searched [`MAX_DEPTH`] deep, and for no more
+//! than [`MAX_ENTRIES`] entries each.
 
 mod command;
 mod find;
@@ -37,7 +38,7 @@ use windlass_core::{
 
 pub use self::{
     command::{Command, CommandError, Invocation},
-    find::MAX_DEPTH,
+    find::{MAX_DEPTH, MAX_ENTRIES},
     memory::{MAX_IMPORT_DEPTH, MAX_INSTRUCTION_BYTES},
     read::{Entry, EntryKind, MAX_FILE_BYTES, ReadFile, ReadProject},
 };

@@ -22,11 +22,12 @@ pub trait ReadProject {
     /// Why the file is left out; one of more than [`MAX_FILE_BYTES`] is.
     fn read_own(&self, path: &TextPath) -> Result<Option<ReadFile>, String>;
 
-    /// What is in a folder, in any order. Nothing is in one that is not there.
+    /// What is in a folder, in any order; no more than `most` entries are looked at and told. Nothing is in a folder that is not
+    /// there.
     ///
     /// # Errors
     /// Why it cannot be read.
-    fn list(&self, folder: &TextPath) -> Result<Vec<Entry>, String>;
+    fn list(&self, folder: &TextPath, most: usize) -> Result<Vec<Entry>, String>;
 
     /// Whether anything is at a path.
     fn exists(&self, path: &TextPath) -> bool;

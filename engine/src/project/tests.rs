@@ -40,7 +40,7 @@ impl ReadProject for World {
         }
     }
 
-    fn list(&self, folder: &TextPath) -> Result<Vec<Entry>, String> {
+    fn list(&self, folder: &TextPath, most: usize) -> Result<Vec<Entry>, String> {
         let files = self.files.borrow();
         let mut found = BTreeSet::new();
         for path in files.keys() {
@@ -53,7 +53,8 @@ impl ReadProject for World {
                 );
             }
         }
-        let entries = found.into_iter().rev().map(|(name, is_folder)| Entry {
+        let entries = found.into_iter().rev().take(most);
+        let entries = entries.map(|(name, is_folder)| Entry {
             // What stands for a name that is no text.
             is_text: !name.contains('\u{fffd}'),
             name,
@@ -458,4 +459,55 @@ fn folders_are_searched_eight_deep_and_sorted_by_their_names() {
         .map(|agent| agent.name)
         .collect();
     assert_eq!(names, ["a0", "a8", "b"]);
+}
+
+/// A folder that leads to a whole disk: each folder holds more of them.
+struct Disk {
+    listed: std::cell::Cell<usize>,
+}
+
+impl ReadProject for Disk {
+    fn read(&self, _: &TextPath, _: &[TextPath]) -> Result<Option<ReadFile>, String> {
+        Ok(None)
+    }
+
+    fn read_own(&self, _: &TextPath) -> Result<Option<ReadFile>, String> {
+        Ok(None)
+    }
+
+    fn list(&self, folder: &TextPath, most: usize) -> Result<Vec<Entry>, String> {
+        if !folder.starts_with(&TextPath::new("/project/.claude")) {
+            return Ok(Vec::new());
+        }
+        let entry = |number| Entry {
+            name: format!("{number}"),
+            is_text: true,
+            kind: EntryKind::Folder,
+        };
+        let entries: Vec<_> = (0..300).take(most).map(entry).collect();
+        self.listed.set(self.listed.get() + entries.len());
+        Ok(entries)
+    }
+
+    fn exists(&self, _: &TextPath) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_folder_without_end_is_searched_so_far_and_named() {
+    let disk = Disk { listed: 0.into() };
+    let places = World::new().places();
+    let files = places.load(SettingSources::parse("project").unwrap(), &disk);
+    // Agents, commands and styles; skills are searched one folder deep.
+    assert_eq!(disk.listed.get(), 3 * (MAX_ENTRIES + 1) + 300);
+    let mut named: Vec<_> = (files.problems.iter())
+        .filter(|it| it.problem.contains("more than 10000 files and folders"))
+        .map(|it| it.path.as_str())
+        .collect();
+    named.sort_unstable();
+    let wanted = ["agents", "commands", "output-styles"];
+    let wanted = wanted.map(|name| format!("/project/.claude/{name}"));
+    assert_eq!(named, wanted);
+    assert_eq!(files.problems.len(), wanted.len());
 }

@@ -90,8 +90,8 @@ impl ReadProject for ProjectFilesReader {
         project::read_own(path)
     }
 
-    fn list(&self, folder: &TextPath) -> Result<Vec<Entry>, String> {
-        project::list(folder)
+    fn list(&self, folder: &TextPath, most: usize) -> Result<Vec<Entry>, String> {
+        project::list(folder, most)
     }
 
     fn exists(&self, path: &TextPath) -> bool {

@@ -504,14 +504,14 @@ impl ReadProject for TwoFiles<'_> {
         }))
     }
 
-    fn list(&self, folder: &TextPath) -> Result<Vec<Entry>, String> {
+    fn list(&self, folder: &TextPath, most: usize) -> Result<Vec<Entry>, String> {
         let files = ["CLAUDE.md", "more.md"].map(|name| Entry {
             name: name.to_owned(),
             is_text: true,
             kind: EntryKind::File,
         });
         Ok(match folder.as_str() {
-            "/project" => files.into(),
+            "/project" => files.into_iter().take(most).collect(),
             _ => Vec::new(),
         })
     }
