@@ -112,6 +112,7 @@ pub mod plugins;
 mod project;
 mod random;
 mod redact;
+mod regular;
 pub mod sandbox;
 pub mod settings;
 pub mod store;

@@ -8,24 +8,23 @@ use windlass_engine::{
     project::{Entry, EntryKind, MAX_FILE_BYTES, ReadFile},
 };
 
-use crate::text_path::lossy;
+use crate::{
+    regular::{self, Link},
+    text_path::lossy,
+};
 
 /// Reads a file of the user's own configuration, which no rule of a session closes. None if there is none.
 pub(crate) fn read_own(path: &TextPath) -> Result<Option<ReadFile>, String> {
     let path = Path::new(path.as_str());
     let read = || {
-        let meta = fs::metadata(path)?;
-        if !meta.is_file() {
+        // What is there and is no file counts as none.
+        if !fs::metadata(path)?.is_file() {
             return Err(io::ErrorKind::NotFound.into());
-        }
-        if meta.len() > MAX_FILE_BYTES {
-            let limit = format!("it is larger than {MAX_FILE_BYTES} bytes");
-            return Err(io::Error::other(limit));
         }
         Ok(ReadFile {
             // It is compared and never opened.
             real: lossy(&fs::canonicalize(path)?),
-            text: fs::read_to_string(path)?,
+            text: regular::read_text(path, Link::Followed, MAX_FILE_BYTES)?,
         })
     };
     match read() {

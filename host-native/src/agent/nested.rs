@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::regular::{self, Link};
+
 /// Entries that are looked at, the nearest first: a session does not wait for a large tree.
 const MOST_ENTRIES: usize = 3_000;
 
@@ -74,12 +76,7 @@ impl Nested {
 /// The folders of submodules, as the repository lists them.
 fn listed(root: &Path) -> Vec<PathBuf> {
     let list = root.join(".gitmodules");
-    let is_small =
-        fs::metadata(&list).is_ok_and(|found| found.is_file() && found.len() <= MOST_BYTES);
-    let bytes = is_small
-        .then(|| fs::read(&list).ok())
-        .flatten()
-        .unwrap_or_default();
+    let bytes = regular::read(&list, Link::Followed, MOST_BYTES).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let values = text.lines().filter_map(|line| line.split_once('='));
     let paths = values.filter(|(key, _)| key.trim().eq_ignore_ascii_case("path"));

@@ -12,7 +12,11 @@ use windlass_core::permission::{CONFIGURATION_FOLDERS, PROGRAM_SETTINGS, SHELL_P
 #[cfg(unix)]
 use super::git_settings::Git;
 use super::nested::Nested;
-use crate::{files::followed, sandbox::TELLING_IN_GIT};
+use crate::{
+    files::followed,
+    regular::{self, Link},
+    sandbox::TELLING_IN_GIT,
+};
 
 /// Names below a workspace from which a link may lead to where orders are kept, beside profiles and the settings of programs.
 const NAMED: [&str; 9] = [
@@ -217,9 +221,7 @@ fn of_git(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
 
 /// A small file; none where there is no file.
 fn text(path: &Path) -> Option<String> {
-    let found = fs::metadata(path).ok()?;
-    let is_small = found.is_file() && found.len() <= MOST_BYTES;
-    let bytes = is_small.then(|| fs::read(path).ok()).flatten()?;
+    let bytes = regular::read(path, Link::Followed, MOST_BYTES).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -13,8 +13,7 @@ mod tests;
 use std::{
     collections::BTreeMap,
     error::Error,
-    fs,
-    io::{self, Read as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -31,7 +30,10 @@ pub use self::{
     of_session::RewindFilesError,
     rewind::{Rewind, RewindError},
 };
-use crate::text_path::{lossy, text_path};
+use crate::{
+    regular::{self, Link},
+    text_path::{lossy, text_path},
+};
 
 /// The checkpoints of a session. All of it reads and writes, and waits for that.
 #[derive(Debug)]
@@ -175,14 +177,13 @@ impl FileCheckpoints {
         if !meta.is_file() {
             return Ok(Before::NotKept);
         }
-        let mut content = Vec::new();
-        let mut file = fs::File::open(path)
-            .map_err(of_file)?
-            .take(MAX_KEPT_BYTES + 1);
-        file.read_to_end(&mut content).map_err(of_file)?;
-        if content.len() as u64 > MAX_KEPT_BYTES {
-            return Ok(Before::NotKept);
-        }
+        let content = match regular::read(path, Link::Refused, MAX_KEPT_BYTES) {
+            Ok(content) => content,
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                return Ok(Before::NotKept);
+            }
+            Err(error) => return Err(of_file(error)),
+        };
         let digest = digest(&content);
         if self.documents.get(&digest).map_err(of_store)?.is_none() {
             self.documents.put(&digest, &content).map_err(of_store)?;

@@ -12,7 +12,10 @@ use windlass_engine::{
 };
 
 use super::{FileCheckpoints, is_real};
-use crate::store::{Readers, replace};
+use crate::{
+    regular::{self, Link},
+    store::{Readers, replace},
+};
 
 /// What a rewind changes, or would change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -187,7 +190,10 @@ fn standing(path: &TextPath) -> Standing {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Standing::Nothing,
         Ok(meta) if meta.is_symlink() => Standing::Link,
-        Ok(meta) if meta.is_file() => fs::read(path).map_or(Standing::Other, Standing::File),
+        Ok(meta) if meta.is_file() => {
+            let content = regular::read(path, Link::Refused, u64::MAX);
+            content.map_or(Standing::Other, Standing::File)
+        }
         _ => Standing::Other,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Read as _,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -14,10 +14,16 @@ use windlass_engine::{
     protocol::reply::ReplyError,
 };
 
-use crate::files::digest_of;
+use crate::{
+    files::digest_of,
+    regular::{self, Link},
+};
 
 /// The most that `read_file` gives where no limit is asked for.
 const READ_LIMIT: u64 = 512 * 1024;
+
+/// The longest file that counts as read: its digest is that of all of it.
+const MAX_OBSERVED: u64 = 64 << 20;
 
 /// What is to be seen, or why it is not.
 pub(super) fn look(asked: Look) -> Result<Seen, ReplyError> {
@@ -66,10 +72,20 @@ fn observe(cwd: &Path, path: &str, mtime: i64) -> Result<Option<Observation>, Re
         return Ok(None);
     }
     Ok(Some(Observation {
-        digest: fs::File::open(&real).and_then(digest_of).map_err(refused)?,
+        digest: digest(&real).map_err(refused)?,
         path: real.display().to_string(),
         whole: true,
     }))
+}
+
+/// The digest of a regular file that is not too long.
+fn digest(path: &Path) -> io::Result<String> {
+    let file = regular::open(path, Link::Followed)?;
+    if file.metadata()?.len() > MAX_OBSERVED {
+        return Err(regular::too_large(MAX_OBSERVED));
+    }
+    // It may grow meanwhile, or be one of `/proc`, which say that they are empty.
+    digest_of(file.take(MAX_OBSERVED))
 }
 
 /// A file, as its reader wants it.
@@ -82,10 +98,7 @@ fn read_file(
     let asked = cwd.join(path);
     let fault = |error: std::io::Error| ReplyError::new(format!("{path}: {error}"));
     let real = fs::canonicalize(&asked).map_err(fault)?;
-    let file = fs::File::open(&real).map_err(fault)?;
-    if !file.metadata().map_err(fault)?.is_file() {
-        return Err(ReplyError::new(format!("{path}: it is not a file")));
-    }
+    let file = regular::open(&real, Link::Followed).map_err(fault)?;
     let limit = max_bytes.unwrap_or(READ_LIMIT).min(READ_LIMIT);
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).map_err(fault)?;

@@ -7,6 +7,9 @@ use cap_std::fs::OpenOptions;
 /// Opening never waits here.
 pub(crate) fn open_without_waiting(_options: &mut OpenOptions) {}
 
+/// Nor does it by a path; links are seen before.
+pub(crate) fn open_at_once(_options: &mut fs::OpenOptions, _refuses_links: bool) {}
+
 /// Access lists are inherited from the directory.
 pub(crate) fn owner_only(_options: &mut OpenOptions) {}
 

@@ -2,7 +2,7 @@
 
 use std::{
     fs, io,
-    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
+    os::unix::fs::{self as fs_ext, DirBuilderExt, MetadataExt, PermissionsExt},
     path::Path,
     process::ExitStatus,
 };
@@ -18,6 +18,13 @@ use super::orphans;
 /// Makes an open return at once for a pipe without a writer, which would otherwise wait for ever.
 pub(crate) fn open_without_waiting(options: &mut OpenOptions) {
     options.custom_flags(OFlags::NONBLOCK.union(OFlags::NOCTTY).bits().cast_signed());
+}
+
+/// The same for files that are opened by a path. A link in the place of the file can be refused.
+pub(crate) fn open_at_once(options: &mut fs::OpenOptions, refuses_links: bool) {
+    let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    flags.set(OFlags::NOFOLLOW, refuses_links);
+    fs_ext::OpenOptionsExt::custom_flags(options, flags.bits().cast_signed());
 }
 
 /// Creates files that only their owner can open, until their final mode is set.

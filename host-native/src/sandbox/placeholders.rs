@@ -12,6 +12,8 @@ use std::{
     },
 };
 
+use crate::regular::{self, Link};
+
 /// The placeholders of a sandbox, each with how many commands need it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Placeholders(Arc<Mutex<BTreeMap<PathBuf, usize>>>);
@@ -106,11 +108,17 @@ fn remove(path: &Path) {
         None => {
             let _ = fs::remove_dir(path);
         }
-        Some(content) if fs::read(path).is_ok_and(|found| found == content) => {
+        Some(content) if holds(path, content) => {
             let _ = fs::remove_file(path);
         }
         Some(_) => {}
     }
+}
+
+/// Whether a file holds this. A command may have put a pipe in its place, which nobody waits for.
+fn holds(path: &Path, content: &[u8]) -> bool {
+    let found = regular::read(path, Link::Refused, content.len() as u64);
+    found.is_ok_and(|found| found == content)
 }
 
 #[cfg(test)]

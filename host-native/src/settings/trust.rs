@@ -7,14 +7,18 @@ use windlass_engine::{settings, store::digest};
 use super::WriteError;
 use crate::{
     config_dir::ConfigDir,
+    regular::{self, Link},
     store::{Replaced, read_settings, replace_settings},
     text_path::lossy,
 };
 
+/// Bytes of the longest file that is read: other programs keep much in it.
+const MOST_READ: u64 = 64 << 20;
+
 /// Whether a person has trusted a folder, or one in which it lies. Nothing that can be read is no trust.
 #[must_use]
 pub fn is_trusted(config: &ConfigDir, home: Option<&Path>, folder: &Path) -> bool {
-    let text = std::fs::read_to_string(person_file(config, home));
+    let text = regular::read_text(&person_file(config, home), Link::Followed, MOST_READ);
     text.is_ok_and(|text| settings::is_trusted(&text, &lossy(folder)))
 }
 

@@ -2,10 +2,11 @@
 //! than a whole turn.
 
 use std::{
-    fs::{self, File},
-    io::Read as _,
+    fs,
     path::{Path, PathBuf},
 };
+
+use crate::regular::{self, Link};
 
 /// The branch; `HEAD` where none is checked out; none outside of a repository.
 pub(crate) fn git_branch(cwd: &Path) -> Option<String> {
@@ -32,22 +33,7 @@ const LONGEST: u64 = 4096;
 
 /// A small file of git. What is no file (a pipe would be waited for, a device never ends), or is longer, is none of git's.
 fn read(path: &Path) -> Option<String> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        // A pipe that nobody writes to is opened at once, and then is seen for what it is.
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-        options.custom_flags(flags.bits().cast_signed());
-    }
-    let file = options.open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    let read = file.take(LONGEST + 1).read_to_string(&mut text).ok()?;
-    (read as u64 <= LONGEST).then_some(text)
+    regular::read_text(path, Link::Followed, LONGEST).ok()
 }
 
 #[cfg(test)]

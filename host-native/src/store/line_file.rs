@@ -8,24 +8,15 @@ use std::{
     path::Path,
 };
 
+use crate::regular::{self, Link};
+
 /// Reads a text that may be so many bytes long.
 ///
 /// # Errors
 /// What the operating system says; [`io::ErrorKind::FileTooLarge`] for a longer one, [`io::ErrorKind::InvalidData`] for what is
 /// not UTF-8, [`io::ErrorKind::InvalidInput`] for what is no file.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    // To open a pipe would wait for whoever writes to it.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
-    }
-    let mut text = Vec::new();
-    File::open(path)?.take(most + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > most {
-        let words = format!("it is larger than {most} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, words));
-    }
-    let text = String::from_utf8(text);
-    text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    regular::read_text(path, Link::Followed, most)
 }
 
 /// A file that lines are added to at its end. What could not be written whole is taken back, and where even that fails, the

@@ -21,6 +21,8 @@ mod hook_events;
 mod hooks;
 mod instructions;
 mod long_frames;
+#[cfg(unix)]
+mod looking;
 mod permissions;
 mod prompts;
 #[cfg(target_os = "linux")]
