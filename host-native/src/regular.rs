@@ -68,6 +68,16 @@ pub(crate) fn read_text(path: &Path, link: Link, most: u64) -> io::Result<String
     text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
+/// Whether a regular file stands at a path; whatever else does is an error.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn is_there(path: &Path, link: Link) -> io::Result<Option<Metadata>> {
+    let found = standing(path, link)?;
+    found.as_ref().map_or(Ok(()), checked)?;
+    Ok(found)
+}
+
 /// That a file is longer than is read.
 pub(crate) fn too_large(most: u64) -> io::Error {
     let words = format!("it is larger than {most} bytes");

@@ -8,6 +8,8 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use crate::regular::{self, Link};
+
 /// Tells the writes of one process apart.
 static WRITES: AtomicU32 = AtomicU32::new(0);
 
@@ -31,14 +33,31 @@ pub fn replace(path: &Path, content: &[u8], readers: Readers) -> io::Result<()> 
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_path_buf(),
         Err(error) => return Err(error),
     };
-    let (mut file, beside) = create_beside(&target, readers)?;
+    put(&target, content, readers)
+}
+
+/// The same for a file whose name nobody chose to write to: a link, and whatever else is no regular file, stays as it is.
+///
+/// # Errors
+/// The same, and [`io::ErrorKind::InvalidInput`] for what is no regular file.
+pub(super) fn replace_itself(path: &Path, content: &[u8], readers: Readers) -> io::Result<()> {
+    regular::is_there(path, Link::Refused)?;
+    // A rename follows no link: one that comes in between is replaced, not what it leads to.
+    put(path, content, readers)
+}
+
+fn put(target: &Path, content: &[u8], readers: Readers) -> io::Result<()> {
+    let (mut file, beside) = create_beside(target, readers)?;
     let written = (|| {
         file.write_all(content)?;
-        if let Ok(meta) = fs::metadata(&target) {
+        if let Some(meta) = fs::symlink_metadata(target)
+            .ok()
+            .filter(fs::Metadata::is_file)
+        {
             file.set_permissions(meta.permissions())?;
         }
         file.sync_all()?;
-        fs::rename(&beside, &target)
+        fs::rename(&beside, target)
     })();
     if written.is_err() {
         // What cannot be removed either is a stray file, not a lost one.

@@ -52,6 +52,10 @@ const TRY_AGAIN: Duration = Duration::from_millis(20);
 /// disk are taken back to the last that did. Nothing is forced to the disk on the way (that would cost every turn tens of
 /// milliseconds): what a *power failure* takes with it within seconds is lost.
 ///
+/// # Only files of its own
+/// Transcripts and documents are regular files. A link, a pipe or a device in the place of one is refused, and what a link leads to is
+/// neither read nor changed. The folders above them may be links.
+///
 /// # One writer
 /// The lease is the operating system's lock on the transcript, gone with its process; [`open`](SendStore::open) waits for a
 /// few seconds for one that is about to end. It is advisory: the SDKs' functions add titles and tags meanwhile. Where a file
@@ -191,7 +195,8 @@ impl FileStore {
 impl SendStore for FileStore {
     async fn create(&self, session: SessionId) -> Result<Lease, StoreError> {
         let transcript = self.shared.files.session(session);
-        if is_filled(&transcript) {
+        // Told now, and not when the first line is lost.
+        if is_filled(&transcript)? {
             return Err(StoreError::Exists(session));
         }
         self.lease(session, transcript, |_| Ok(()))
@@ -285,7 +290,8 @@ impl SendStore for FileStore {
             .on_a_thread(move |store| store.shared.files.find(session))
             .await?;
         let transcript = found.ok_or(StoreError::Unknown(session))?;
-        let lease = self.lease(session, transcript.clone(), OpenSession::take)?;
+        // What goes need not be mended first.
+        let lease = self.lease(session, transcript.clone(), OpenSession::hold)?;
         let removed =
             (self.on_a_thread(move |store| store.shared.files.remove(session, &transcript))).await;
         self.release(&lease);

@@ -44,16 +44,12 @@ impl LineFile {
     /// # Errors
     /// What the operating system says.
     pub fn open_alone(path: &Path) -> io::Result<Option<Self>> {
-        let file = opened(path)?;
-        #[cfg(unix)]
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
-                return Err(error);
-            }
-            _ => {}
-        }
-        Self::of_only_writer(file).map(Some)
+        locked(path)?.map(Self::of_only_writer).transpose()
+    }
+
+    /// The same for whoever only keeps others out: nothing of the file is changed before the first line is added.
+    pub(super) fn hold_alone(path: &Path) -> io::Result<Option<Self>> {
+        locked(path)?.map(Self::of).transpose()
     }
 
     /// Opens a file that nobody else writes to because of a lock on another one.
@@ -61,7 +57,7 @@ impl LineFile {
     /// # Errors
     /// What the operating system says.
     pub(super) fn open_under_lock(path: &Path) -> io::Result<Self> {
-        Self::of_only_writer(opened(path)?)
+        Self::of_only_writer(opened_itself(path)?)
     }
 
     /// Whoever wrote a line that has no end is not there any more: what was never whole is taken away.
@@ -131,18 +127,41 @@ impl LineFile {
     }
 }
 
-/// A file for its owner's eyes only, to be read and added to.
+/// A file for its owner's eyes only, to be read and added to. A person may name a pipe or a terminal here.
 fn opened(path: &Path) -> io::Result<File> {
+    to_be_added_to().open(path)
+}
+
+/// The same for a file whose name nobody chose to write to: what stands there must be a regular file, and no link to one.
+fn opened_itself(path: &Path) -> io::Result<File> {
+    regular::open_with(path, Link::Refused, &mut to_be_added_to())
+}
+
+fn to_be_added_to() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.create(true).append(true).read(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    options
+}
+
+/// A regular file that nobody else has locked, locked; none when somebody has.
+fn locked(path: &Path) -> io::Result<Option<File>> {
+    let file = opened_itself(path)?;
+    #[cfg(unix)]
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+            return Err(error);
+        }
+        _ => {}
+    }
+    Ok(Some(file))
 }
 
 /// Adds bytes to the end of a file for its owner's eyes only: all of them, or none where the part that was written can be taken back.
 pub(super) fn extend(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = opened(path)?;
+    let mut file = opened_itself(path)?;
     write_counted(&mut file, bytes).map_err(|stopped| {
         let part = bytes.get(..stopped.bytes).unwrap_or_default();
         // What cannot be taken back stays, as after the end of a process.
@@ -201,19 +220,29 @@ fn take_back(file: &mut File, part: &[u8]) -> io::Result<bool> {
     Ok(is_ours)
 }
 
-/// Takes the part of a line away that stands at the end; a line that only lacks its end stays. So does everything where somebody is
-/// writing now.
+/// Takes the part of a line away that stands at the end; a line that only lacks its end stays. So does what no process of ours
+/// can have left behind, and everything where somebody is writing now.
 fn drop_torn_end(file: &mut File) -> io::Result<()> {
     let end = file.metadata()?.len();
     let begin = begin_of_last_line(file, end)?;
     let mut last = Vec::new();
     file.seek(SeekFrom::Start(begin))?;
     (&*file).take(end - begin).read_to_end(&mut last)?;
-    let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&last).is_ok();
-    if !is_whole && file.metadata()?.len() == end {
+    if is_begun(&last) && file.metadata()?.len() == end {
         file.set_len(begin)?;
     }
     Ok(())
+}
+
+/// Whether this is the beginning of a JSON object, and not all of it: what is left of a line whose writer was stopped. Anything
+/// else is of another file that somebody put there.
+fn is_begun(line: &[u8]) -> bool {
+    let breaks_off = |text: &[u8]| {
+        let read = serde_json::from_slice::<serde::de::IgnoredAny>(text);
+        read.is_err_and(|error| error.is_eof())
+    };
+    // A number that stops where a digit must follow (`1.`) is told as one that is wrong.
+    line.starts_with(b"{") && (breaks_off(line) || breaks_off(&[line, b"0"].concat()))
 }
 
 /// Where the line begins that is the last one.
@@ -262,6 +291,26 @@ mod tests {
             assert!(!take_back(&mut lines.file, other).unwrap());
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), "first\n");
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_json_object_is_cut_off() {
+        let line = r#"{"a": ["\u00e9\\", 1.5e3, true, null], "ü": {}}"#;
+        for end in 1..line.len() {
+            assert!(is_begun(&line.as_bytes()[..end]), "{end}");
+        }
+        for other in [
+            line, "", "\0\0\0", "text", "[1", "\"a", "{ key: 1", "{}}", " {",
+        ] {
+            assert!(!is_begun(other.as_bytes()), "{other}");
+        }
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("lines");
+        for (before, after) in [("{}\n{\"a", "{}\n"), ("{}\n-----KEY", "{}\n-----KEY")] {
+            fs::write(&path, before).unwrap();
+            LineFile::open_alone(&path).unwrap().unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), after);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use windlass_core::{RawJson, SessionId};
 use windlass_engine::store::{Batch, StoreError};
 
 use super::{
-    atomic::{Readers, replace},
+    atomic::{Readers, replace_itself},
     line_file::{self, LineFile},
     place::{create_folder, failed, path_of},
     snapshot,
@@ -50,6 +50,18 @@ impl OpenSession {
     /// [`StoreError::Busy`] when another process, or another store of this one, writes to it.
     pub(super) fn take(&mut self) -> Result<(), StoreError> {
         self.file(None).map(|_| ())
+    }
+
+    /// Keeps others out of the transcript, which must be there and stays as it is.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub(super) fn hold(&mut self) -> Result<(), StoreError> {
+        let path = self.transcript.clone();
+        let held = LineFile::hold_alone(&path).map_err(|error| failed("opening", &path, error))?;
+        let lines = held.ok_or(StoreError::Busy(self.session))?;
+        self.open.insert(None, OpenFile { path, lines });
+        Ok(())
     }
 
     pub(super) fn append(&mut self, batch: Batch<'_>) -> Result<(), StoreError> {
@@ -95,7 +107,7 @@ impl OpenSession {
 /// Keeps a document in the place of the one that is there.
 pub(super) fn put(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     create_folder(path)?;
-    replace(path, content, Readers::Owner).map_err(|error| failed("writing", path, error))
+    replace_itself(path, content, Readers::Owner).map_err(|error| failed("writing", path, error))
 }
 
 /// Adds to the end of a document.

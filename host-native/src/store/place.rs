@@ -12,7 +12,10 @@ use windlass_engine::{
     store::{StoreError, file_name},
 };
 
-use crate::config_dir::{ConfigDir, private_folder, project_key};
+use crate::{
+    config_dir::{ConfigDir, private_folder, project_key},
+    regular::{self, Link},
+};
 
 /// The folder of the sessions of one working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,16 +63,17 @@ impl SessionFiles {
     /// moved, or be known under another path).
     ///
     /// # Errors
-    /// [`StoreError`] if the folder of all projects cannot be read. One that does not exist holds nothing.
+    /// [`StoreError`] if the folder of all projects cannot be read, or if something that is no file has the session's name. A folder
+    /// that does not exist holds nothing.
     pub(super) fn find(&self, id: SessionId) -> Result<Option<PathBuf>, StoreError> {
         let own = self.session(id);
-        if is_filled(&own) {
+        if is_filled(&own)? {
             return Ok(Some(own));
         }
         let mut found: Vec<PathBuf> = Vec::new();
         for folder in entries(&self.config.projects())? {
             let path = folder.join(format!("{id}.jsonl"));
-            if is_filled(&path) {
+            if is_filled(&path)? {
                 found.push(path);
             }
         }
@@ -91,7 +95,7 @@ impl SessionFiles {
                 let Some(id) = stem.filter(|_| is_transcript).and_then(Uuid::parse) else {
                     continue;
                 };
-                if is_filled(&path) && !is_sidechain(&path) {
+                if matches!(is_filled(&path), Ok(true)) && !is_sidechain(&path) {
                     let modified = modified(&path);
                     found.push(SavedAt { id, path, modified });
                 }
@@ -153,9 +157,9 @@ pub(super) fn create_folder(path: &Path) -> Result<(), StoreError> {
     private_folder(folder).map_err(|error| failed("creating", folder, error))
 }
 
-/// What is in a file; none where there is none.
+/// What is in a file; none where there is none. A link is not followed, and what is no regular file is an error.
 pub(super) fn content(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match fs::read(path) {
+    match regular::read(path, Link::Refused, u64::MAX) {
         Ok(content) => Ok(Some(content)),
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(failed("reading", path, error)),
@@ -180,12 +184,21 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-pub(super) fn is_filled(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() > 0)
+/// Whether there is a transcript that something stands in. What is no regular file is an error: to go on would be to write
+/// to it.
+pub(super) fn is_filled(path: &Path) -> Result<bool, StoreError> {
+    match regular::is_there(path, Link::Refused) {
+        Ok(found) => Ok(found.is_some_and(|found| found.len() > 0)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            Err(failed("opening", path, error))
+        }
+        // Of what cannot be looked at nothing is known.
+        Err(_) => Ok(false),
+    }
 }
 
 fn modified(path: &Path) -> SystemTime {
-    let meta = fs::metadata(path);
+    let meta = fs::symlink_metadata(path);
     meta.and_then(|meta| meta.modified())
         .unwrap_or(SystemTime::UNIX_EPOCH)
 }
@@ -194,7 +207,8 @@ fn modified(path: &Path) -> SystemTime {
 fn is_sidechain(path: &Path) -> bool {
     use io::Read as _;
     let mut head = vec![0; 4096];
-    let Ok(len) = fs::File::open(path).and_then(|mut file| file.read(&mut head)) else {
+    let Ok(len) = regular::open(path, Link::Refused).and_then(|mut file| file.read(&mut head))
+    else {
         return false;
     };
     let line = head[..len].split(|byte| *byte == b'\n').next();

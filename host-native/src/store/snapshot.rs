@@ -1,14 +1,11 @@
 //! A snapshot beside a transcript: a file whose first line says how long the transcript was.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use windlass_engine::store::{Snapshot, StoreError};
 
 use super::{
-    atomic::{Readers, replace},
+    atomic::{Readers, replace_itself},
     place::{content, create_folder, failed},
 };
 
@@ -16,11 +13,12 @@ use super::{
 /// which is not current any more.
 pub(super) fn write(transcript: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let path = of(transcript);
-    let length = fs::metadata(transcript).map_err(|error| failed("reading", transcript, error))?;
+    let length = std::fs::symlink_metadata(transcript)
+        .map_err(|error| failed("reading", transcript, error))?;
     let mut content = format!("{}\n", length.len()).into_bytes();
     content.extend_from_slice(bytes);
     create_folder(&path)?;
-    replace(&path, &content, Readers::Owner).map_err(|error| failed("writing", &path, error))
+    replace_itself(&path, &content, Readers::Owner).map_err(|error| failed("writing", &path, error))
 }
 
 /// The snapshot of a transcript that is so many bytes long. A file that is none counts as none.

@@ -156,6 +156,37 @@ fn sess_2_sessions_are_listed_shown_and_deleted() {
     assert_eq!(again.code, Some(2), "{again:?}");
 }
 
+#[test]
+fn sess_1_a_link_in_the_place_of_a_session_destroys_nothing() {
+    let server = saying(["One.", "Two."]);
+    let windlass = Windlass::asking(&server);
+    let id = session(&windlass.run(&[&["-p", "first"], &JSON[..]].concat()));
+    let projects = std::fs::read_dir(windlass.home().join(".claude/projects")).unwrap();
+    let folder = projects.map(|entry| entry.unwrap().path()).next().unwrap();
+    let transcript = folder.join(format!("{id}.jsonl"));
+    std::fs::remove_file(&transcript).unwrap();
+    let victim = windlass.home().join("victim");
+    for content in ["-----KEY", "a: 1\nlast line", "{}\n{\"a"] {
+        std::fs::write(&victim, content).unwrap();
+        std::os::unix::fs::symlink(&victim, &transcript).unwrap();
+        for (args, why) in [
+            // What is no session is not among those of the folder.
+            (&["sessions", "show", &id][..], "no session"),
+            (&["sessions", "delete", &id], "no session"),
+            (&["-p", "x", "--resume", &id], "it is a link"),
+            (&["-p", "x", "--session-id", &id], "it is a link"),
+        ] {
+            let done = windlass.run(args);
+            assert_ne!(done.code, Some(0), "{args:?}: {done:?}");
+            assert!(done.stderr.contains(why), "{args:?}: {done:?}");
+        }
+        windlass.run(&["-p", "x", "-c"]);
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), content);
+        assert!(transcript.is_symlink());
+        std::fs::remove_file(&transcript).unwrap();
+    }
+}
+
 /// Runs in the test command that are killed; `WINDLASS_ATTACK_ROUNDS` says how many else, at most 200.
 const KILLED: usize = 12;
 

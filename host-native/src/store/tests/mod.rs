@@ -2,6 +2,8 @@
 
 mod files;
 #[cfg(target_os = "linux")]
+mod foreign;
+#[cfg(target_os = "linux")]
 mod full;
 mod task_outputs;
 mod torn;
