@@ -36,7 +36,7 @@ pub(crate) use grant::with_followed;
 pub(crate) use links::Lost;
 pub(crate) use links::followed;
 pub(crate) use resolve::normalised;
-pub(crate) use write::digest_of;
+pub(crate) use write::{digest_of, replace_in};
 
 pub use error::FsError;
 pub use grant::{Files, GrantError};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, OpenOptions, Permissions};
+use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -109,6 +109,25 @@ fn put(
         let _ = dir.remove_file(&beside);
     }
     Ok(moved?)
+}
+
+/// Replaces a file in a folder that is open: readers see the old content or the new. A link is replaced, not what it leads to.
+/// What is written is forced to the disk; the permissions of a replaced file are kept.
+///
+/// # Errors
+/// What the operating system says; the old content is untouched then.
+pub(crate) fn replace_in(dir: &Dir, name: &str, data: &[u8]) -> io::Result<()> {
+    let existing = dir.symlink_metadata(name).ok().filter(Metadata::is_file);
+    let beside = write_beside(dir, data, existing.map(|found| found.permissions()))?;
+    let moved = dir
+        .open(&beside)
+        .and_then(|file| file.sync_all())
+        .and_then(|()| dir.rename(&beside, dir, name));
+    if moved.is_err() {
+        // As above.
+        let _ = dir.remove_file(&beside);
+    }
+    moved
 }
 
 /// Moves a file to a name only if nothing has it, in one step where the file system knows hard links.

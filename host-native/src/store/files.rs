@@ -18,6 +18,7 @@ use windlass_engine::store::{
 use super::{
     open_session::{self, OpenSession},
     place::{SessionFiles, content, failed, is_filled, path_of},
+    project_settings::replace_within,
     settings_files::{Replaced, read_settings, replace_settings},
     snapshot,
 };
@@ -331,8 +332,15 @@ impl SendStore for FileStore {
             return Err(StoreError::failed("writing", "settings", "it is no file"));
         };
         let (read, settings) = (read.map(ToOwned::to_owned), settings.to_vec());
-        self.on_a_thread(move |_| {
-            let replaced = replace_settings(&path, read.as_deref(), &settings);
+        self.on_a_thread(move |store| {
+            let replaced = match of {
+                // They hold for this project, and no link makes them hold elsewhere.
+                Destination::ProjectSettings | Destination::LocalSettings => {
+                    let project = &store.shared.project;
+                    replace_within(project, &path, read.as_deref(), &settings)
+                }
+                _ => replace_settings(&path, read.as_deref(), &settings),
+            };
             match replaced.map_err(|error| failed("writing", &path, error))? {
                 Replaced::Yes => Ok(()),
                 Replaced::Changed => Err(StoreError::Changed(path.display().to_string())),

@@ -9,6 +9,7 @@ mod git_branch;
 mod line_file;
 mod open_session;
 mod place;
+mod project_settings;
 mod settings_files;
 mod shared;
 mod snapshot;

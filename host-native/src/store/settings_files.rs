@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use cap_std::fs::Dir;
 use windlass_engine::store::digest;
 
 use super::{Readers, place::is_absent, read_text, replace};
@@ -46,6 +47,23 @@ pub(crate) fn replace_settings(
     }
     replace(path, content, Readers::Usual)?;
     Ok(Replaced::Yes)
+}
+
+/// [`lock`] of a folder that is open.
+#[cfg(unix)]
+pub(super) fn lock_of(folder: &Dir) -> io::Result<File> {
+    // A handle that only stands for a folder cannot be locked.
+    let file = folder.open(".")?.into_std();
+    file.lock()?;
+    Ok(file)
+}
+
+/// [`lock`] of a folder that is open.
+#[cfg(not(unix))]
+pub(super) fn lock_of(folder: &Dir) -> io::Result<File> {
+    let file = folder.create(".settings.lock")?.into_std();
+    file.lock()?;
+    Ok(file)
 }
 
 /// Keeps others from changing files of this folder until it is dropped.

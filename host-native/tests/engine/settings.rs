@@ -137,6 +137,43 @@ async fn a_permission_that_is_to_last_is_written_to_the_settings() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn perm_17_what_is_allowed_for_a_project_is_not_allowed_everywhere_by_its_link() {
+    use std::os::unix::fs::symlink;
+    for link in [".claude", ".claude/settings.local.json"] {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let (user, work) = (folder.path().join(".config"), folder.path().join("work"));
+        fs::create_dir_all(&user).unwrap();
+        fs::write(user.join("settings.json"), "{}").unwrap();
+        fs::create_dir(&work).unwrap();
+        match link {
+            ".claude" => symlink(&user, work.join(link)).unwrap(),
+            _ => {
+                fs::create_dir(work.join(".claude")).unwrap();
+                symlink(user.join("settings.json"), work.join(link)).unwrap();
+            }
+        }
+        let exchanges = json!([
+            calls("Bash", json!({"command": "touch made.txt"})),
+            says("Done.")
+        ]);
+        let flags = ["--permission-prompt-tool=stdio"];
+        let mut sdk = Sdk::start_at(&work, &[], Arc::clone(&folder), &flags, exchanges);
+        sdk.prompt("go").await;
+        let question = sdk.first("control_request can_use_tool").await;
+        let suggestion = &question["request"]["permission_suggestions"][0];
+        let updates = json!([{"type": "addRules", "behavior": "allow", "destination": "localSettings",
+            "rules": suggestion["rules"].clone()}]);
+        sdk.answer(&question, json!({"behavior": "allow", "updatedInput": question["request"]["input"], "updatedPermissions": updates})).await;
+        sdk.first("result").await;
+        sdk.close().await;
+        let settings = fs::read_to_string(user.join("settings.json")).unwrap();
+        assert_eq!(settings, "{}", "{link}");
+        assert!(!user.join("settings.local.json").exists(), "{link}");
+    }
+}
+
 #[tokio::test]
 async fn perm_18_settings_that_switch_bypassing_off_hold_against_every_flag() {
     let settings = r#"--settings={"permissions": {"disableBypassPermissionsMode": "disable"}}"#;

@@ -5,6 +5,8 @@ mod files;
 mod foreign;
 #[cfg(target_os = "linux")]
 mod full;
+#[cfg(unix)]
+mod settings;
 mod task_outputs;
 mod torn;
 
