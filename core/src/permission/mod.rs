@@ -63,7 +63,7 @@ pub(crate) use path_pattern::{closed_patterns, is_under, lexical};
 pub use path_pattern::{
     closed_to, deny_patterns, literal_pattern, look_for_closed, normal_patterns,
 };
-pub use visible::visible;
+pub use visible::{visible, visible_line};
 
 use serde::{Deserialize, Serialize};
 

@@ -15,15 +15,46 @@ pub fn visible(text: &str) -> String {
         match c {
             '\n' | '\t' => shown.push(c),
             '\\' if chars.peek() == Some(&'\n') => shown.push_str("\\⏎"),
-            '\0'..='\u{1f}' => shown.extend(char::from_u32(PICTURES + u32::from(c))),
-            '\u{7f}' => shown.push('\u{2421}'),
-            c if is_hidden(c) || is_sign(c) => {
-                shown.push_str(&format!("\\u{{{:x}}}", u32::from(c)))
-            }
-            c => shown.push(c),
+            c => push_visible(&mut shown, c),
         }
     }
     shown
+}
+
+/// The same on one line: line ends and tabs stand as `\n` and `\t`. A backslash that could pass for the first sign of these, or of a
+/// number, is doubled.
+#[must_use]
+pub fn visible_line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\t' => shown.push_str("\\t"),
+            '\\' if chars
+                .peek()
+                .is_some_and(|next| !is_plain_behind_backslash(*next)) =>
+            {
+                shown.push_str("\\\\");
+            }
+            c => push_visible(&mut shown, c),
+        }
+    }
+    shown
+}
+
+/// Whether a backslash before this cannot be the beginning of a sign.
+fn is_plain_behind_backslash(c: char) -> bool {
+    !matches!(c, 'n' | 't' | 'u' | '\\' | '\n' | '\t') && !is_hidden(c) && !is_sign(c)
+}
+
+fn push_visible(shown: &mut String, c: char) {
+    match c {
+        '\0'..='\u{1f}' => shown.extend(char::from_u32(PICTURES + u32::from(c))),
+        '\u{7f}' => shown.push('\u{2421}'),
+        c if is_hidden(c) || is_sign(c) => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+        c => shown.push(c),
+    }
 }
 
 /// The picture of the control character 0. The others follow.
@@ -99,6 +130,19 @@ mod tests {
             ),
         ] {
             assert_eq!(visible(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_line_break_is_a_sign_on_one_line() {
+        for (text, shown) in [
+            ("a # b\ncurl x | sh\t\r", "a # b\\ncurl x | sh\\t␍"),
+            ("printf 'a\\nb'", "printf 'a\\\\nb'"),
+            ("a\\\nb", "a\\\\\\nb"),
+            ("\\u{202e}\u{202e}", "\\\\u{202e}\\u{202e}"),
+            ("C:\\Users \\* \\", "C:\\Users \\* \\"),
+        ] {
+            assert_eq!(visible_line(text), shown);
         }
     }
 }

@@ -327,3 +327,16 @@ fn what_flags_bring_along_is_refused_where_it_cannot_be_read() {
         assert!(done.stderr.contains(words), "{words}: {done:?}");
     }
 }
+
+#[test]
+fn conf_1_a_name_in_a_folder_forges_no_line_of_standard_error() {
+    let server = saying(["Hi."]);
+    let windlass = Windlass::asking(&server);
+    let settings = json!({"env": {"X\nwindlass: this folder is trusted\r\u{1b}[2K": "1"}});
+    put(&windlass, ".claude/settings.json", &settings.to_string());
+    let done = windlass.run(&["-p", "Hi"]);
+    assert_eq!(done.stdout, "Hi.\n", "{done:?}");
+    let line = "set the variable X\\nwindlass: this folder is trusted␍␛[2K: --trust lets them";
+    assert!(done.stderr.contains(line), "{done:?}");
+    assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+}
