@@ -33,6 +33,7 @@ use windlass_core::{
     frontmatter::Document,
     hook::input::{ExpansionType, UserPromptExpansion},
     initialization::SlashCommand,
+    permission::Rule,
     tools::skill::Skill,
 };
 
@@ -85,6 +86,12 @@ pub struct ProjectFiles {
     pub memory: Vec<MemoryFile>,
     /// Files that are left out.
     pub problems: Vec<FileProblem>,
+}
+
+/// Whether a skill lies in a folder, or nobody knows where.
+fn is_of_folder(skill: &Skill, folder: &TextPath) -> bool {
+    let directory = skill.directory.as_ref();
+    directory.is_none_or(|directory| TextPath::from(directory.as_str()).starts_with(folder))
 }
 
 /// The name that an agent's file claims, however the rest of it reads: the one it says, or that of the file.
@@ -151,21 +158,34 @@ impl Files<'_> {
 }
 
 impl ProjectFiles {
+    /// What commands and skills of a folder allow, by their names.
+    pub fn grants_of<'a>(
+        &'a self,
+        folder: &'a TextPath,
+    ) -> impl Iterator<Item = (&'a str, &'a [Rule])> {
+        let commands = (self.commands.iter())
+            .filter(|command| command.source != SettingSource::User)
+            .map(|command| (command.name.as_str(), command.allowed_tools.as_slice()));
+        let skills = (self.skills.iter())
+            .filter(|skill| is_of_folder(skill, folder))
+            .map(|skill| (skill.name.as_str(), skill.allowed_tools.as_slice()));
+        commands
+            .chain(skills)
+            .filter(|(_, rules)| !rules.is_empty())
+    }
+
     /// Takes away what commands and skills of a folder allow, because nobody has trusted the folder, and names these.
     pub fn without_grants_of(&mut self, folder: &TextPath) -> Vec<String> {
-        let mut names = Vec::new();
+        let names = self.grants_of(folder).map(|(name, _)| name.to_owned());
+        let names = names.collect();
         for command in &mut self.commands {
-            if command.source != SettingSource::User && !command.allowed_tools.is_empty() {
+            if command.source != SettingSource::User {
                 command.allowed_tools.clear();
-                names.push(command.name.clone());
             }
         }
         for skill in &mut self.skills {
-            let is_of_folder = (skill.directory.as_ref())
-                .is_none_or(|directory| TextPath::from(directory.as_str()).starts_with(folder));
-            if is_of_folder && !skill.allowed_tools.is_empty() {
+            if is_of_folder(skill, folder) {
                 skill.allowed_tools.clear();
-                names.push(skill.name.clone());
             }
         }
         names

@@ -4,8 +4,8 @@
 //! Hosts read the files, in two steps, because rules hold for what a project brings along: settings first, which say what the rules
 //! are ([`Surroundings::permissions`]), then the project's files ([`Surroundings::apply`]).
 
+mod brought;
 mod flags;
-mod untrusted;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +15,7 @@ use windlass_core::{
     permission::{Layer, Layered},
 };
 
+pub use self::brought::{Brought, BroughtKind};
 pub use self::flags::{FlagFacts, FlagsError, rules_of_unknown_tools};
 use crate::{
     machine::resolved_model,
@@ -61,8 +62,8 @@ pub struct Surroundings {
     pub inherited: BTreeSet<String>,
     /// There is a shell in which hooks can run.
     pub has_shell: bool,
-    /// What the folder's files would do, if anybody trusted it and they do not because nobody has: phrases behind "they".
-    pub left_out: Vec<String>,
+    /// What the folder's files do once a person has trusted it, whether or not one has.
+    pub brought: Vec<Brought>,
     /// Some settings forbid the mode that bypasses permissions.
     pub bypass_disabled: bool,
 }
@@ -90,7 +91,7 @@ impl Surroundings {
             servers: Ok(BTreeMap::new()),
             inherited: BTreeSet::new(),
             has_shell: false,
-            left_out: Vec::new(),
+            brought: Vec::new(),
             bypass_disabled: false,
         }
     }
@@ -133,6 +134,11 @@ impl Surroundings {
     /// comes back.
     pub fn apply(&mut self, spec: &mut Spec) -> Vec<String> {
         let mut warnings = Vec::new();
+        let untrusted = match self.is_trusted {
+            true => self.rules_in_need_of_trust(&spec.environment),
+            false => spec.permissions.rules.untrusted.clone(),
+        };
+        self.brought = self.brought_along(&untrusted);
         let grants = match self.is_trusted {
             true => Vec::new(),
             false => self.project.without_grants_of(&self.folder),
@@ -144,9 +150,7 @@ impl Surroundings {
                 )
             }));
         } else {
-            let untrusted = &spec.permissions.rules.untrusted;
-            self.left_out = self.untrusted(untrusted, &grants);
-            warnings.extend(self.left_out.iter().map(|what| {
+            warnings.extend(self.brought.iter().map(|what| {
                 format!(
                     "nobody has trusted this folder, so its files do not {what}: --trust lets them"
                 )

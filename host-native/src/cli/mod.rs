@@ -28,15 +28,12 @@ mod sessions;
 mod signals;
 mod start;
 mod terminal;
+mod trust;
 
 use std::{future::Future, io, process::ExitCode, time::Duration};
 
 use clap::{CommandFactory as _, Parser as _};
-use windlass::{
-    engine::{Launch, ProjectTrust, left_out_untrusted},
-    settings::trust,
-    warning::warn,
-};
+use windlass::warning::warn;
 
 use self::{
     args::{Command, CommandLine, ModelCommand, RunArgs, SessionsCommand, VERSION},
@@ -151,6 +148,7 @@ async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
     let stops = signals::watch().map_err(StartError::Runtime)?;
     let mut launch = launch::launch(&args, form.wants_partial_messages(&args), has_person)?;
     let mut person = has_person.then(Person::default);
+    let mut trusted = None;
     if let Some(person) = &mut person {
         let mut stops = stops.clone();
         tokio::select! {
@@ -162,26 +160,13 @@ async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
                     Stop::Orderly(signal) | Stop::Now(signal) => Exit::Signal(signal),
                 });
             }
-            asked = ask_for_trust(&mut launch, person) => asked?,
+            asked = trust::ask(&mut launch, person) => trusted = asked?,
         }
     }
     let mut reporter = report::Reporter::new(form, &args);
     let name = args.name.as_deref().filter(|name| !name.trim().is_empty());
-    run::run(launch, name, given, person, &mut reporter, stops).await
-}
-
-/// Asks the person, once, whether the files of the folder may do what they say.
-async fn ask_for_trust(launch: &mut Launch, person: &mut Person) -> Result<(), StartError> {
-    let files = left_out_untrusted(launch)?;
-    let folder = std::env::current_dir().map_err(StartError::Runtime)?;
-    if files.is_empty() || !person.trusts(&folder.display().to_string(), &files).await {
-        return Ok(());
-    }
-    launch.trust = ProjectTrust::Everything;
-    if let Err(error) = trust(&launch.config, launch.home.as_deref(), &folder) {
-        warn(&format!("it will be asked again: {error}"));
-    }
-    Ok(())
+    let front = run::Front { person, trusted };
+    run::run(launch, name, given, front, &mut reporter, stops).await
 }
 
 /// Says why nothing was started.

@@ -9,20 +9,20 @@ use std::{
 use anstream::eprint;
 use anstyle::{AnsiColor, Style};
 use tokio::sync::mpsc;
+use windlass::engine::Brought;
 use windlass_core::{
-    effect::PermissionResponse,
-    permission::{PermissionUpdate, visible},
+    effect::PermissionResponse, permission::PermissionUpdate,
     tools::ask_user_question::AskUserQuestionInput,
 };
 
 use super::{
     choices, os,
-    plain::one_line,
     question::{Question, lasting, refusal, text, understand, ways},
     terminal::Stage,
+    trust,
 };
 
-const ASKING: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const ASKING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Columns of a terminal that does not tell.
 const USUAL_COLUMNS: usize = 80;
@@ -38,25 +38,20 @@ pub(crate) struct Person {
 
 impl Person {
     /// Asks whether the files of this folder may do what they say.
-    pub(crate) async fn trusts(&mut self, folder: &str, files: &[String]) -> bool {
-        let mut question = format!(
-            "\n  {ASKING}?{ASKING:#} Do you trust the files of {}? They\n",
-            one_line(folder)
-        );
-        for what in files {
-            question.push_str(&format!("    │ {}\n", one_line(&visible(what))));
-        }
-        eprint!("{question}");
+    pub(crate) async fn trusts(&mut self, folder: &str, files: &[Brought]) -> bool {
+        let question = trust::Question::about(folder, files);
+        eprint!("{}", question.text());
         os::discard_typed_ahead();
         let asked_at = Instant::now();
         let lines = self.lines.get_or_insert_with(read_lines);
         loop {
-            eprint!("  y yes, n no > ");
+            eprint!("{}", question.ways());
             let _ = io::stderr().flush(); // a terminal that is gone is noticed when reading from it
             let line = answer_after(asked_at, lines).await.unwrap_or_default();
             match line.trim().to_ascii_lowercase().as_str() {
                 "y" | "yes" => return true,
                 "n" | "no" | "" => return false,
+                "a" | "all" => eprint!("{}", question.whole()),
                 _ => eprint!("  Please answer with one of the letters.\n"),
             }
         }

@@ -14,10 +14,19 @@ use super::{
     report::Reporter,
     signals::{Signal, Stop},
     start::StartError,
+    trust::Trusted,
 };
 
 /// How often the line that says what is going on is drawn.
 const FRAME: Duration = Duration::from_millis(100);
+
+/// Who is in front of the engine.
+pub(crate) struct Front {
+    /// Who decides; none where nobody can be asked.
+    pub(crate) person: Option<Person>,
+    /// The folder that they have just trusted.
+    pub(crate) trusted: Option<Trusted>,
+}
 
 /// A run of the engine, with whoever is in front of it.
 pub(crate) struct Run<'a> {
@@ -25,6 +34,8 @@ pub(crate) struct Run<'a> {
     reporter: &'a mut Reporter,
     /// Who decides; none where nobody can be asked.
     person: Option<Person>,
+    /// What is noted once a session can begin with what the person was shown.
+    trusted: Option<Trusted>,
     /// The person is asked for the next prompt when the last one is answered.
     is_conversation: bool,
     /// A prompt was sent and is not answered.
@@ -58,7 +69,7 @@ pub(crate) async fn run(
     launch: Launch,
     name: Option<&str>,
     prompt: Option<String>,
-    person: Option<Person>,
+    front: Front,
     reporter: &mut Reporter,
     mut stops: watch::Receiver<Stop>,
 ) -> Result<Exit, StartError> {
@@ -70,7 +81,8 @@ pub(crate) async fn run(
     let mut run = Run {
         client,
         reporter,
-        person,
+        person: front.person,
+        trusted: front.trusted,
         is_conversation: prompt.is_none(),
         is_answering: prompt.is_some(),
         // What was said about files and settings stands before the first prompt is asked for.
@@ -140,6 +152,9 @@ impl Run<'_> {
             Heard::Question(question) => self.ask(question, stops).await,
             Heard::Refused(problem) => Err(Left::Refused(problem)),
             Heard::Ready => {
+                if let Some(trusted) = self.trusted.take() {
+                    trusted.note();
+                }
                 self.is_idle = !self.is_answering;
                 Ok(())
             }

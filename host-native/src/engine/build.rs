@@ -64,6 +64,11 @@ pub enum StartError {
     /// Settings of the sandbox that cannot be understood: without them commands would reach more than was meant.
     #[error("the settings of the sandbox cannot be used: {0}")]
     Sandbox(#[from] SandboxError),
+    /// The folder's files are not those that a person has agreed to.
+    #[error(
+        "the files of this folder are not what you were asked about: they were changed since, and nothing was started. Start again to see what they do now"
+    )]
+    NotAsAgreed,
     /// What was brought along cannot be used.
     #[error(transparent)]
     Complete(#[from] CompleteError),

@@ -61,14 +61,34 @@ impl Configurations {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Reads settings and project files for the first time. What the session begins with is this very reading: where a person has
+    /// agreed to what they were shown of it, it is held against that.
+    pub(super) fn first(&self) -> Result<Configuration, StartError> {
+        let request = ConfigureRequest::default();
+        let blueprint = self.blueprint(&request)?;
+        match &self.launch.agreed {
+            Some(agreed) if *agreed != blueprint.surroundings.found.brought => {
+                Err(StartError::NotAsAgreed)
+            }
+            _ => Ok(self.keep(blueprint, &request)),
+        }
+    }
+
     /// Reads settings and project files.
     pub(super) fn read(&self, request: &ConfigureRequest) -> Result<Configuration, StartError> {
+        Ok(self.keep(self.blueprint(request)?, request))
+    }
+
+    fn blueprint(&self, request: &ConfigureRequest) -> Result<Blueprint, StartError> {
         let known = self.state().agent.clone();
         let agent = match known {
             Some((disallowed, agent)) if disallowed == request.disallowed_tools => agent,
             _ => agent(&self.launch, &request.disallowed_tools)?,
         };
-        let blueprint = blueprint(&self.launch, agent, request)?;
+        blueprint(&self.launch, agent, request)
+    }
+
+    fn keep(&self, blueprint: Blueprint, request: &ConfigureRequest) -> Configuration {
         let runners = self.runners(&blueprint);
         let mut state = self.state();
         state.last += 1;
@@ -76,7 +96,7 @@ impl Configurations {
         state.runners.insert(number, Arc::new(runners));
         state.agent = Some((request.disallowed_tools.clone(), blueprint.agent.clone()));
         drop(state);
-        Ok(blueprint.configuration(&self.launch, number))
+        blueprint.configuration(&self.launch, number)
     }
 
     fn runners(&self, blueprint: &Blueprint) -> Runners {

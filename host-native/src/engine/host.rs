@@ -56,7 +56,7 @@ impl Host {
         let worktrees = WorktreesToRemove::default();
         let launch = Arc::new(launch);
         let configurations = Configurations::new(Arc::clone(&launch), worktrees.made());
-        let base = configurations.read(&Default::default())?;
+        let base = configurations.first()?;
         log.note(Topic::Engine, || {
             let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
             let (cwd, config) = (launch.directory(), launch.config.root());

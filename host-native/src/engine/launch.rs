@@ -17,6 +17,7 @@ use windlass_engine::{
         frames::StateFrames,
     },
     settings::SandboxSettings,
+    surroundings::Brought,
 };
 
 use crate::{
@@ -81,6 +82,9 @@ pub struct Launch {
     pub base_url: Option<String>,
     /// What counts of a project that nobody has trusted.
     pub trust: ProjectTrust,
+    /// What the project's files bring along, as a person was shown it who said yes. Where they bring something else by the time the
+    /// engine reads them, it does not start: the answer was not about that. None where nobody was asked.
+    pub agreed: Option<Vec<Brought>>,
     /// Why no session begins is said on standard error too, beside the result: SDKs look there.
     pub tells_refusals: bool,
     /// Somebody is there whom the model can ask.
@@ -214,6 +218,7 @@ impl Launch {
             keys: Credentials::read(variable),
             base_url,
             trust: ProjectTrust::default(),
+            agreed: None,
             tells_refusals: true,
             has_person: true,
             sandbox,

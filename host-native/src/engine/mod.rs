@@ -27,5 +27,5 @@ pub use self::{
 pub use crate::surroundings::{ProjectTrust, read_config as read_servers};
 pub use windlass_engine::{
     machine::{Ending, tool_names},
-    surroundings::FlagsError,
+    surroundings::{Brought, BroughtKind, FlagsError},
 };

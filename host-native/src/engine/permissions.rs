@@ -11,6 +11,7 @@ use windlass_core::{
 use windlass_engine::{
     machine::{Configuration, ConfigureRequest},
     protocol::initialize::Initialize,
+    surroundings::Brought,
 };
 
 use super::{
@@ -72,14 +73,14 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
     Ok(explain(&standing, subject.facts(tool, &paths), None))
 }
 
-/// What the files of the folder would do and do not, because nobody has trusted it ([`ProjectTrust::Nothing`]): phrases behind
-/// "they", to ask a person about.
+/// What the files of the folder would do and do not, because nobody has trusted it ([`ProjectTrust::Nothing`]): to ask a person about,
+/// whose answer holds for this ([`Launch::agreed`]).
 ///
 /// [`ProjectTrust::Nothing`]: super::ProjectTrust::Nothing
 ///
 /// # Errors
 /// [`StartError`]: no session could begin.
-pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<String>, StartError> {
+pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<Brought>, StartError> {
     // Most folders are trusted: nothing is built for them that is built once more when the session begins.
     if Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?
         .found
@@ -87,7 +88,7 @@ pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<String>, StartError> {
     {
         return Ok(Vec::new());
     }
-    Ok(read(launch)?.surroundings.found.left_out)
+    Ok(read(launch)?.surroundings.found.brought)
 }
 
 /// What flags and files say, without anybody who brings more along.

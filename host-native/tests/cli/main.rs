@@ -27,4 +27,5 @@ mod settings;
 mod signals;
 mod support;
 mod terminal;
+mod trust;
 mod usage;

@@ -1,0 +1,286 @@
+//! What the files of a folder start, set and allow once a person trusts it: shown to the person who is asked, and compared with what a
+//! session begins with.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::Deserialize;
+use windlass_core::{
+    RawJson,
+    agent::AgentSource,
+    hook::HookMatcher,
+    permission::{Layered, Rule, RuleName},
+};
+
+use super::Surroundings;
+use crate::{
+    machine::inline_servers,
+    settings::{CommandHook, SourcedSettings},
+};
+
+/// One thing that a folder's files do once a person has trusted it. Two are equal only where everything is that takes effect, also
+/// what no phrase holds (the headers of a server, the time a hook may take).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brought {
+    /// What kind of thing.
+    pub kind: BroughtKind,
+    /// Its name; of a hook the command.
+    name: String,
+    /// What else a person has to know.
+    detail: String,
+    /// All of it.
+    whole: String,
+}
+
+/// What a folder's files bring along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BroughtKind {
+    /// A command that runs when something happens.
+    Hook,
+    /// A server of `.mcp.json`.
+    Server,
+    /// The servers of an agent.
+    AgentServers,
+    /// The command that prints a key, which is never run here.
+    KeyHelper,
+    /// A variable.
+    Variable,
+    /// A rule to allow.
+    Rule,
+    /// What a skill or command allows.
+    Grant,
+    /// The mode to begin in.
+    Mode,
+    /// A further directory of the workspace.
+    Directory,
+    /// Settings of the sandbox.
+    Sandbox,
+    /// No hook runs, from whatever source.
+    HooksOff,
+}
+
+impl BroughtKind {
+    /// What so many of them are called.
+    #[must_use]
+    pub fn noun(self, count: usize) -> &'static str {
+        let (one, many) = match self {
+            Self::Hook => ("hook", "hooks"),
+            Self::Server => ("MCP server", "MCP servers"),
+            Self::AgentServers => ("agent with MCP servers", "agents with MCP servers"),
+            Self::KeyHelper => ("command for a key", "commands for a key"),
+            Self::Variable => ("variable", "variables"),
+            Self::Rule => ("rule to allow", "rules to allow"),
+            Self::Grant => ("grant of a skill", "grants of skills"),
+            Self::Mode => ("mode", "modes"),
+            Self::Directory => ("directory", "directories"),
+            Self::Sandbox => ("change of the sandbox", "changes of the sandbox"),
+            Self::HooksOff => ("file that turns hooks off", "files that turn hooks off"),
+        };
+        if count == 1 { one } else { many }
+    }
+}
+
+impl Brought {
+    fn new(kind: BroughtKind, name: impl Into<String>) -> Self {
+        Self {
+            kind,
+            name: name.into(),
+            detail: String::new(),
+            whole: String::new(),
+        }
+    }
+
+    fn detailed(self, detail: String, whole: String) -> Self {
+        Self {
+            detail,
+            whole,
+            ..self
+        }
+    }
+
+    fn hook(matcher: &HookMatcher, hook: &CommandHook) -> Self {
+        let of = matcher.matcher.to_string();
+        let event = matcher.event.name();
+        let detail = match of.is_empty() {
+            true => event.to_owned(),
+            false => format!("{event} of {of}"),
+        };
+        Self::new(BroughtKind::Hook, &hook.command)
+            .detailed(detail, format!("{matcher:?} {hook:?}"))
+    }
+
+    /// The phrase behind "they", with all that a person has to know; `shown` writes a text of the folder as it is to be shown.
+    #[must_use]
+    pub fn phrase(&self, shown: impl Fn(&str) -> String) -> String {
+        let (brief, detail) = (self.brief(&shown), shown(&self.detail));
+        match self.kind {
+            _ if self.detail.is_empty() => brief,
+            BroughtKind::Hook => format!("{brief} ({detail})"),
+            BroughtKind::Variable => format!("{brief} to {detail}"),
+            _ => format!("{brief}: {detail}"),
+        }
+    }
+
+    /// The phrase without what the thing holds: the value of a variable may be a secret.
+    fn brief(&self, shown: impl Fn(&str) -> String) -> String {
+        let name = shown(&self.name);
+        match self.kind {
+            BroughtKind::Hook => format!("run the hook `{name}`"),
+            BroughtKind::Server => format!("start the MCP server {name}"),
+            BroughtKind::AgentServers => format!("start the MCP servers of the agent {name}"),
+            BroughtKind::KeyHelper => {
+                format!("name `{name}` as `apiKeyHelper`, which is not run here")
+            }
+            BroughtKind::Variable => format!("set the variable {name}"),
+            BroughtKind::Rule => format!("allow {name}"),
+            BroughtKind::Grant => format!("allow what /{name} asks for"),
+            BroughtKind::Mode => format!("begin in the mode {name}"),
+            BroughtKind::Directory => format!("open the directory {name}"),
+            BroughtKind::Sandbox => "open the sandbox as they say".to_owned(),
+            BroughtKind::HooksOff => "turn hooks off".to_owned(),
+        }
+    }
+}
+
+/// The phrase behind "they", without values.
+impl fmt::Display for Brought {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.brief(str::to_owned))
+    }
+}
+
+impl Surroundings {
+    /// What the folder's files do once a person has trusted it, whether or not one has: the same for the same files. `untrusted` are
+    /// the rules that do not count for want of trust.
+    pub(super) fn brought_along(&self, untrusted: &[Rule]) -> Vec<Brought> {
+        let mut brought = self.hooks_of_folder();
+        let servers = self.servers_of_project().unwrap_or_default();
+        brought.extend(servers.iter().map(|(name, config)| {
+            Brought::new(BroughtKind::Server, name)
+                .detailed(server(config), config.get().to_owned())
+        }));
+        brought.extend(self.servers_of_agents());
+        for sourced in self.of_folder() {
+            let variables = sourced.settings.env.iter();
+            brought.extend(variables.map(|(name, value)| {
+                Brought::new(BroughtKind::Variable, name).detailed(value.clone(), String::new())
+            }));
+        }
+        brought.extend(
+            (untrusted.iter())
+                .map(|rule| Brought::new(BroughtKind::Rule, RuleName::from(rule).to_string())),
+        );
+        let grants = self.project.grants_of(&self.folder);
+        brought.extend(grants.map(|(name, rules)| {
+            let rules: Vec<String> = rules.iter().map(ToString::to_string).collect();
+            Brought::new(BroughtKind::Grant, name).detailed(rules.join(", "), String::new())
+        }));
+        brought.extend(self.of_folder().flat_map(other_settings));
+        brought
+    }
+
+    /// The rules that would not count if nobody had trusted the folder.
+    pub(super) fn rules_in_need_of_trust(
+        &self,
+        environment: &windlass_core::spec::Environment,
+    ) -> Vec<Rule> {
+        // Rules that cannot be used have been complained of.
+        let layered = Layered::of(&self.settings.layers(false), environment);
+        layered.map(|it| it.rules.untrusted).unwrap_or_default()
+    }
+
+    fn of_folder(&self) -> impl Iterator<Item = &SourcedSettings> {
+        let sources = self.settings.sources.iter();
+        sources.filter(|sourced| sourced.source.belongs_to_folder())
+    }
+
+    fn hooks_of_folder(&self) -> Vec<Brought> {
+        if self.settings.hooks(true).commands.is_empty() {
+            return Vec::new(); // they are turned off
+        }
+        let hooks = |sourced: &SourcedSettings| -> Vec<Brought> {
+            let groups = sourced.settings.hooks.commands.iter();
+            let hooks = groups.flat_map(|(matcher, hooks)| {
+                hooks.iter().map(move |hook| Brought::hook(matcher, hook))
+            });
+            hooks.collect()
+        };
+        let others = self.settings.sources.iter();
+        let ours: Vec<Brought> = others
+            .filter(|sourced| !sourced.source.belongs_to_folder())
+            .flat_map(hooks)
+            .collect();
+        let of_folder = self.of_folder().flat_map(hooks);
+        of_folder.filter(|hook| !ours.contains(hook)).collect()
+    }
+
+    fn servers_of_agents(&self) -> impl Iterator<Item = Brought> {
+        let agents = self.project.agents.iter();
+        let agents = agents.filter(|agent| agent.source == AgentSource::Project);
+        agents.filter_map(|agent| {
+            let servers = inline_servers(agent);
+            let each = servers.iter();
+            let details: Vec<String> = each
+                .map(|(name, config)| format!("{name} ({})", server(config)))
+                .collect();
+            (!servers.is_empty()).then(|| {
+                Brought::new(BroughtKind::AgentServers, &agent.name)
+                    .detailed(details.join(", "), format!("{servers:?}"))
+            })
+        })
+    }
+}
+
+/// Single values of a settings file.
+fn other_settings(sourced: &SourcedSettings) -> Vec<Brought> {
+    let settings = &sourced.settings;
+    let helper = settings.api_key_helper.iter();
+    let mut brought: Vec<Brought> = helper
+        .map(|command| Brought::new(BroughtKind::KeyHelper, command))
+        .collect();
+    let mode = settings.permissions.default_mode;
+    brought.extend(mode.map(|mode| Brought::new(BroughtKind::Mode, mode.name())));
+    let directories = settings.permissions.additional_directories.iter();
+    brought.extend(directories.map(|directory| Brought::new(BroughtKind::Directory, directory)));
+    if let Some(sandbox) = &settings.sandbox {
+        let fields: BTreeMap<String, RawJson> = sourced.raw.decode().unwrap_or_default();
+        let said = fields.get("sandbox").map_or("", RawJson::get).to_owned();
+        brought.push(Brought::new(BroughtKind::Sandbox, "").detailed(said, format!("{sandbox:?}")));
+    }
+    if settings.disable_all_hooks == Some(true) {
+        brought.push(Brought::new(BroughtKind::HooksOff, ""));
+    }
+    brought
+}
+
+/// What a server is: its variables, command and arguments, or its address; all of it where it has neither.
+fn server(config: &RawJson) -> String {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Server {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, String>,
+        url: String,
+    }
+    let server: Server = config.decode().unwrap_or_default();
+    let variables = server.env.iter();
+    let variables = variables.map(|(name, value)| format!("{name}={}", quoted(value)));
+    match (server.command.is_empty(), server.url.is_empty()) {
+        (false, true) => variables
+            .chain([quoted(&server.command)])
+            .chain(server.args.iter().map(|word| quoted(word)))
+            .collect::<Vec<_>>()
+            .join(" "),
+        (true, false) => server.url,
+        _ => config.get().to_owned(),
+    }
+}
+
+/// A word as a shell would take it: a person sees where it ends.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=+,%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}

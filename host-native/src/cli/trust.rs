@@ -1,0 +1,197 @@
+//! Whether a folder is trusted: how the person is asked, and what their answer holds for.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use windlass::{
+    engine::{Brought, BroughtKind, Launch, ProjectTrust, left_out_untrusted},
+    settings::trust,
+    store::ConfigDir,
+    warning::warn,
+};
+use windlass_core::permission::visible_line;
+
+use super::{
+    person::{ASKING, Person},
+    plain::grouped,
+    start::StartError,
+};
+
+/// The most things of one kind that are shown: what comes behind must not push the rest off the screen.
+const MOST_OF_A_KIND: usize = 8;
+
+/// The longest text that is shown as a whole, in characters.
+const LONGEST: usize = 240;
+
+/// A folder that the person has just trusted, not noted yet.
+pub(crate) struct Trusted {
+    config: ConfigDir,
+    home: Option<PathBuf>,
+    folder: PathBuf,
+}
+
+impl Trusted {
+    /// Notes it, so that nobody is asked again.
+    pub(crate) fn note(self) {
+        if let Err(error) = trust(&self.config, self.home.as_deref(), &self.folder) {
+            warn(&format!("it will be asked again: {error}"));
+        }
+    }
+}
+
+/// Asks the person whether the files of the folder may do what they say. Their answer holds for what they were shown: where the files
+/// do something else by then they are asked anew, and the engine does not start with anything else. Noted is it only when it has.
+pub(super) async fn ask(
+    launch: &mut Launch,
+    person: &mut Person,
+) -> Result<Option<Trusted>, StartError> {
+    let folder = std::env::current_dir().map_err(StartError::Runtime)?;
+    let name = folder.display().to_string();
+    let mut shown = left_out_untrusted(launch)?;
+    loop {
+        if shown.is_empty() || !person.trusts(&name, &shown).await {
+            return Ok(None);
+        }
+        let now = left_out_untrusted(launch)?;
+        if now == shown {
+            break;
+        }
+        warn("the files of this folder were changed while you were asked; nothing was started");
+        shown = now;
+    }
+    launch.trust = ProjectTrust::Everything;
+    launch.agreed = Some(shown);
+    Ok(Some(Trusted {
+        config: launch.config.clone(),
+        home: launch.home.clone(),
+        folder,
+    }))
+}
+
+/// The question, as it is put.
+pub(super) struct Question<'a> {
+    folder: &'a str,
+    files: &'a [Brought],
+    lines: Vec<String>,
+    /// How many texts are not shown as a whole, and how many things not at all.
+    shortened: usize,
+    left_out: usize,
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn about(folder: &'a str, files: &'a [Brought]) -> Self {
+        let mut question = Self {
+            folder,
+            files,
+            lines: Vec::new(),
+            shortened: 0,
+            left_out: 0,
+        };
+        for (kind, things) in question.kinds() {
+            for thing in things.iter().take(MOST_OF_A_KIND) {
+                let phrase = thing.phrase(|text| shown(text, LONGEST));
+                let is_whole = phrase == thing.phrase(visible_line);
+                question.shortened += usize::from(!is_whole);
+                question.lines.push(phrase);
+            }
+            let more = things.len().saturating_sub(MOST_OF_A_KIND);
+            if more > 0 {
+                question.left_out += more;
+                let noun = kind.noun(more);
+                let line = format!("… and {} more {noun}", number(more));
+                question.lines.push(line);
+            }
+        }
+        question
+    }
+
+    /// What is shown before the answer is asked for; the last line counts all of it.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "\n  {ASKING}?{ASKING:#} Do you trust the files of {}? They\n",
+            visible_line(self.folder)
+        );
+        for line in &self.lines {
+            text.push_str(&format!("    │ {line}\n"));
+        }
+        text.push_str(&self.summary());
+        text
+    }
+
+    /// The same with everything as a whole.
+    pub(super) fn whole(&self) -> String {
+        let phrases = self.files.iter().map(|thing| thing.phrase(visible_line));
+        let mut text: String = phrases.map(|phrase| format!("    │ {phrase}\n")).collect();
+        text.push_str(&format!("{}\n", self.counts()));
+        text
+    }
+
+    /// What may be answered.
+    pub(super) fn ways(&self) -> &'static str {
+        match self.is_whole() {
+            true => "  y yes, n no > ",
+            false => "  y yes, n no, a show all of it > ",
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.shortened == 0 && self.left_out == 0
+    }
+
+    /// How many there are of each kind.
+    fn counts(&self) -> String {
+        let kinds = self.kinds();
+        let counts = kinds.iter().map(|(kind, things)| {
+            let count = things.len();
+            format!("{} {}", number(count), kind.noun(count))
+        });
+        format!("  In all: {}.", counts.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The same, and what of them cannot be seen above.
+    fn summary(&self) -> String {
+        let mut summary = self.counts();
+        if !self.is_whole() {
+            summary.push_str(&format!(
+                " Not all is shown above: lines that are shortened: {}, things that are only counted: {}.",
+                number(self.shortened),
+                number(self.left_out)
+            ));
+        }
+        summary.push('\n');
+        summary
+    }
+
+    /// What there is, by kinds.
+    fn kinds(&self) -> BTreeMap<BroughtKind, Vec<&'a Brought>> {
+        let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for thing in self.files {
+            kinds.entry(thing.kind).or_default().push(thing);
+        }
+        kinds
+    }
+}
+
+fn number(count: usize) -> String {
+    grouped(u64::try_from(count).unwrap_or(u64::MAX))
+}
+
+/// A text on one line in which nothing is hidden. Of one that is longer than so many characters the middle is left out, and counted.
+fn shown(text: &str, longest: usize) -> String {
+    let length = text.chars().count();
+    if length <= longest {
+        return visible_line(text);
+    }
+    let half = longest / 2;
+    let at = |characters: usize| {
+        let place = text.char_indices().nth(characters);
+        place.map_or(text.len(), |(place, _)| place)
+    };
+    let (head, tail) = (&text[..at(half)], &text[at(length - half)..]);
+    let left_out = number(length - 2 * half);
+    format!(
+        "{} […{} characters left out…] {}",
+        visible_line(head),
+        left_out,
+        visible_line(tail)
+    )
+}
