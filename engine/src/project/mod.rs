@@ -191,6 +191,39 @@ impl ProjectFiles {
         names
     }
 
+    /// The project's agents that have the name of one of the person's own, by which that would be replaced.
+    pub fn agents_in_place_of_own(&self) -> impl Iterator<Item = &Agent> {
+        let agents = self.agents.iter();
+        agents
+            .filter(|agent| agent.source == AgentSource::Project && self.is_own_agent(&agent.name))
+    }
+
+    /// Leaves out agents of the project that have the name of one of the person's own, because nobody has trusted the folder: they may
+    /// do more than the person meant. Nor does a file of the project that cannot be used take such a name away.
+    pub fn keep_own_agents(&mut self) {
+        let mut replacing: Vec<String> = self
+            .agents_in_place_of_own()
+            .map(|it| it.name.clone())
+            .collect();
+        let unusable = self.unusable_agents.iter();
+        let unusable = unusable.filter(|(name, _)| self.is_own_agent(name));
+        replacing.extend(unusable.map(|(name, _)| name.clone()));
+        let is_kept = |name: &String, source: AgentSource| {
+            source != AgentSource::Project || !replacing.contains(name)
+        };
+        (self.agents).retain(|agent| is_kept(&agent.name, agent.source));
+        (self.unusable_agents).retain(|(name, source)| is_kept(name, *source));
+    }
+
+    /// Whether the person has an agent of this name, be it one whose file cannot be used. Capitals make no other name: where none is
+    /// quite the same, they do not count when an agent is started.
+    fn is_own_agent(&self, name: &str) -> bool {
+        let usable = self.agents.iter().map(|agent| (&agent.name, agent.source));
+        let unusable = self.unusable_agents.iter();
+        let mut all = usable.chain(unusable.map(|(name, source)| (name, *source)));
+        all.any(|(own, source)| source == AgentSource::User && own.eq_ignore_ascii_case(name))
+    }
+
     /// What a prompt may begin with: commands and those skills that a person may invoke.
     #[must_use]
     pub fn slash_commands(&self) -> Vec<SlashCommand> {

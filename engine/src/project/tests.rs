@@ -511,3 +511,31 @@ fn a_folder_without_end_is_searched_so_far_and_named() {
     assert_eq!(named, wanted);
     assert_eq!(files.problems.len(), wanted.len());
 }
+
+#[test]
+fn no_agent_of_the_project_takes_the_place_of_the_persons_own() {
+    let broken = "---\nname: broken\n---\n";
+    for own in [
+        agent("reviewer", "of the user"),
+        "---\nname: reviewer\n---\n".to_owned(),
+    ] {
+        let world = World::default();
+        world.put("user/agents/reviewer.md", &own);
+        world.put("user/agents/broken.md", &agent("broken", "of the user"));
+        for name in ["reviewer", "Reviewer", "other"] {
+            let path = format!("project/.claude/agents/x-{name}.md");
+            world.put(&path, &agent(name, "of the project"));
+        }
+        world.put("project/.claude/agents/broken.md", broken);
+        let mut found = world.load("user,project");
+        let replacing = found.agents_in_place_of_own().map(|it| it.name.as_str());
+        assert_eq!(replacing.collect::<Vec<_>>(), ["Reviewer", "reviewer"]);
+        found.keep_own_agents();
+        let of_project = found.agents.iter();
+        let of_project = of_project.filter(|agent| agent.source == AgentSource::Project);
+        let names: Vec<&str> = of_project.map(|agent| agent.name.as_str()).collect();
+        assert_eq!(names, ["other"]);
+        let mut unusable = found.unusable_agents.iter();
+        assert!(unusable.all(|(_, source)| *source == AgentSource::User));
+    }
+}

@@ -40,6 +40,8 @@ pub enum BroughtKind {
     Server,
     /// The servers of an agent.
     AgentServers,
+    /// An agent with the name of one of the person's own.
+    Agent,
     /// The command that prints a key, which is never run here.
     KeyHelper,
     /// A variable.
@@ -66,6 +68,7 @@ impl BroughtKind {
             Self::Hook => ("hook", "hooks"),
             Self::Server => ("MCP server", "MCP servers"),
             Self::AgentServers => ("agent with MCP servers", "agents with MCP servers"),
+            Self::Agent => ("agent in place of yours", "agents in place of yours"),
             Self::KeyHelper => ("command for a key", "commands for a key"),
             Self::Variable => ("variable", "variables"),
             Self::Rule => ("rule to allow", "rules to allow"),
@@ -127,6 +130,7 @@ impl Brought {
             BroughtKind::Hook => format!("run the hook `{name}`"),
             BroughtKind::Server => format!("start the MCP server {name}"),
             BroughtKind::AgentServers => format!("start the MCP servers of the agent {name}"),
+            BroughtKind::Agent => format!("replace your own agent {name}"),
             BroughtKind::KeyHelper => {
                 format!("name `{name}` as `apiKeyHelper`, which is not run here")
             }
@@ -159,6 +163,11 @@ impl Surroundings {
                 .detailed(server(config), config.get().to_owned())
         }));
         brought.extend(self.servers_of_agents());
+        let replacing = self.project.agents_in_place_of_own();
+        brought.extend(replacing.map(|agent| {
+            Brought::new(BroughtKind::Agent, &agent.name)
+                .detailed(String::new(), format!("{agent:?}"))
+        }));
         for sourced in self.of_folder() {
             let variables = sourced.settings.env.iter();
             brought.extend(variables.map(|(name, value)| {

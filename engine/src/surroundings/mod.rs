@@ -150,6 +150,7 @@ impl Surroundings {
                 )
             }));
         } else {
+            self.project.keep_own_agents();
             warnings.extend(self.brought.iter().map(|what| {
                 format!(
                     "nobody has trusted this folder, so its files do not {what}: --trust lets them"

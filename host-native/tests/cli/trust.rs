@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::{
-    support::{Windlass, saying},
+    support::{Windlass, calling, saying},
     terminal::Terminal,
 };
 
@@ -122,4 +122,38 @@ fn conf_1_a_command_for_a_key_is_named() {
         "{done:?}"
     );
     assert!(!there(&windlass, "helped"));
+}
+
+#[test]
+fn conf_1_no_agent_of_a_folder_takes_the_place_of_the_persons_own() {
+    let narrow = "---\nname: reviewer\ndescription: Reads.\npermissionMode: plan\ndisallowedTools: Write, Bash\n---\nRead.\n";
+    let wide = "---\nname: reviewer\ndescription: Writes.\n---\nWrite.\n";
+    let broken = "---\nname: reviewer\ndescription: Writes.\npermissionMode: plam\n---\nWrite.\n";
+    for (theirs, trusted) in [(wide, false), (broken, false), (wide, true)] {
+        let input = json!({"file_path": "made", "content": "x"});
+        let server = calling("Write", &input, "Done.");
+        let windlass = Windlass::asking(&server);
+        let own = windlass.home().join(".claude/agents");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("reviewer.md"), narrow).unwrap();
+        let folder = windlass.workspace.path().join(".claude/agents");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("other.md"), theirs).unwrap();
+        let flags = [
+            "--agent",
+            "reviewer",
+            "--permission-mode",
+            "acceptEdits",
+            "-p",
+            "go",
+        ];
+        let trust: &[&str] = if trusted { &["--trust"] } else { &[] };
+        let done = windlass.run(&[&flags, trust].concat());
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert_eq!(there(&windlass, "made"), trusted, "{done:?}");
+        let named = done
+            .stderr
+            .contains("do not replace your own agent reviewer");
+        assert_eq!(named, !trusted && theirs == wide, "{done:?}");
+    }
 }
