@@ -63,7 +63,7 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
         launch(project.root(), &server.url())?,
         None,
         Some(PROMPT.to_owned()),
-        None,
+        run::Front::default(),
         &mut reporter,
         stops,
     )

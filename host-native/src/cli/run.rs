@@ -20,7 +20,8 @@ use super::{
 /// How often the line that says what is going on is drawn.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Who is in front of the engine.
+/// Who is in front of the engine; by default nobody.
+#[derive(Default)]
 pub(crate) struct Front {
     /// Who decides; none where nobody can be asked.
     pub(crate) person: Option<Person>,
