@@ -217,15 +217,21 @@ impl Engine {
             false => &Initialize::default(),
         };
         let answer = reply(counted, &offers, facts);
-        // A session that goes on has its title.
-        if is_first
-            && self.taken_up.is_none()
-            && let Some(title) = &initialize.title
-        {
-            self.say_title(title);
-            self.title = Some(title.clone());
+        if is_first {
+            self.give_title(initialize.title.as_deref());
         }
         Reply::Initialized(answer)
+    }
+
+    /// The session gets the name of the command line, which is for one that goes on too, or the SDK's title, which is for a new
+    /// one: one that goes on has its title.
+    pub(super) fn give_title(&mut self, of_sdk: Option<&str>) {
+        let of_sdk = of_sdk.filter(|_| self.taken_up.is_none());
+        let title = (self.launch.flags.name.take()).or_else(|| of_sdk.map(ToOwned::to_owned));
+        if let Some(title) = title {
+            self.say_title(&title);
+            self.title = Some(title);
+        }
     }
 
     fn say_title(&mut self, title: &str) {

@@ -46,6 +46,10 @@ impl Engine {
 
     /// What sessions are made of is known now, or cannot be.
     pub(super) fn prompt_prepared(&mut self, prepared: Result<(), String>) {
+        if prepared.is_ok() {
+            // Who sends no `initialize` may have named the session on the command line.
+            self.give_title(None);
+        }
         if let Some(title) = self.title.take() {
             self.append_title(&title, Then::Warn);
         }

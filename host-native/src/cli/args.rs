@@ -108,6 +108,11 @@ pub(crate) struct RunArgs {
     #[arg(short, long)]
     pub(crate) print: bool,
 
+    /// What standard input is: text, which is the prompt or added to it, or the lines of an SDK (stream-json).
+    // An engine is started before these words are read, and text needs nothing more.
+    #[arg(long, value_enum, default_value_t = InputFormat::Text, value_name = "FORMAT")]
+    pub(crate) input_format: InputFormat,
+
     /// How the answer is printed; a form of JSON implies --print.
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT")]
     pub(crate) output_format: OutputFormat,
@@ -333,6 +338,15 @@ pub(crate) struct ServeArgs {
     /// The value of one of the script's variables. Can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) variables: Vec<(String, String)>,
+}
+
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputFormat {
+    /// The prompt, or what is added to it.
+    Text,
+    /// The lines of an SDK, which make the command its engine.
+    StreamJson,
 }
 
 /// What is printed.

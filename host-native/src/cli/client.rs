@@ -82,9 +82,9 @@ impl Client {
         self.send(&json!({"type": "user", "message": message, "parent_tool_use_id": null, "session_id": ""}));
     }
 
-    /// Gives the session its name.
-    pub(crate) fn initialize(&mut self, title: Option<&str>) {
-        self.request(&json!({"subtype": "initialize", "title": title}));
+    /// Has a session made ready.
+    pub(crate) fn initialize(&mut self) {
+        self.request(&json!({"subtype": "initialize"}));
     }
 
     /// Stops what is running, in good order.

@@ -61,7 +61,6 @@ pub(crate) async fn demo(args: DemoArgs) -> Result<Exit, StartError> {
     let mut reporter = Reporter::for_people();
     let exit = run::run(
         launch(project.root(), &server.url())?,
-        None,
         Some(PROMPT.to_owned()),
         run::Front::default(),
         &mut reporter,

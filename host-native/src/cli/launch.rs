@@ -157,13 +157,11 @@ fn flags(args: &RunArgs, wants_partial: bool) -> Result<Flags, StartError> {
         fork_session: args.fork_session,
         no_session_persistence: args.no_session_persistence,
         mcp_configs: args.mcp_config.clone(),
-        strict_mcp_config: args.strict_mcp_config || args.bare,
+        strict_mcp_config: args.strict_mcp_config,
+        bare: args.bare,
+        name: (args.name.clone()).filter(|name| !name.trim().is_empty()),
         permission_prompt_tool: filled(&args.permission_prompt_tool)
             .or(permissions.permission_prompt_tool),
-        setting_sources: match args.bare {
-            true => Some(Vec::new()),
-            false => permissions.setting_sources,
-        },
         provider: connection.provider,
         base_url: connection.base_url,
         ca_file: connection.ca_file,

@@ -164,9 +164,8 @@ async fn run_prompt(args: RunArgs) -> Result<Exit, StartError> {
         }
     }
     let mut reporter = report::Reporter::new(form, &args);
-    let name = args.name.as_deref().filter(|name| !name.trim().is_empty());
     let front = run::Front { person, trusted };
-    run::run(launch, name, given, front, &mut reporter, stops).await
+    run::run(launch, given, front, &mut reporter, stops).await
 }
 
 /// Says why nothing was started.

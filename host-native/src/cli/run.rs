@@ -68,14 +68,13 @@ enum Left {
 /// [`StartError`] when the engine cannot start.
 pub(crate) async fn run(
     launch: Launch,
-    name: Option<&str>,
     prompt: Option<String>,
     front: Front,
     reporter: &mut Reporter,
     mut stops: watch::Receiver<Stop>,
 ) -> Result<Exit, StartError> {
     let mut client = Client::start(launch);
-    client.initialize(name);
+    client.initialize();
     if let Some(prompt) = &prompt {
         client.prompt(prompt);
     }

@@ -142,7 +142,7 @@ pub(super) fn whereabouts<'a>(
     request: &'a ConfigureRequest,
 ) -> Result<Whereabouts<'a>, StartError> {
     let flags = &launch.flags;
-    let sources = match &flags.setting_sources {
+    let sources = match flags.sources() {
         None => SettingSources::ALL,
         Some(names) => {
             SettingSources::parse(&names.join(",")).map_err(|error| StartError::Flag {

@@ -9,6 +9,15 @@ use crate::{
     terminal::Terminal,
 };
 
+/// What makes the command the engine of an SDK.
+const ENGINE: [&str; 5] = [
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+];
+
 const NOTES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/sdk/servers/notes.py");
 
 fn put(windlass: &Windlass, path: &str, text: &str) {
@@ -39,6 +48,38 @@ fn ctx_6_instructions_of_the_project_reach_the_model_unless_it_is_bare() {
             expected,
             "{flags:?}"
         );
+    }
+}
+
+/// In the lines of an SDK `--bare` leaves out what it leaves out for people.
+#[test]
+fn conf_1_a_bare_engine_starts_nothing_of_the_project() {
+    let prompt = json!({"type": "user", "message": {"role": "user", "content": "go"}});
+    let prompt = format!("{prompt}\n");
+    for (flags, is_bare) in [
+        (&[][..], false),
+        (&["--bare"], true),
+        (&["--bare", "--setting-sources", "project"], true),
+    ] {
+        let server = saying(["Yes."]);
+        let windlass = Windlass::asking(&server);
+        let hook = json!({"type": "command", "command": "touch hooked"});
+        let settings = json!({"hooks": {"SessionStart": [{"hooks": [hook]}]}});
+        put(&windlass, ".claude/settings.json", &settings.to_string());
+        let touch = json!({"command": "sh", "args": ["-c", "touch started"]});
+        let servers = json!({"mcpServers": {"toucher": touch}});
+        put(&windlass, ".mcp.json", &servers.to_string());
+        put(&windlass, "CLAUDE.md", "Always count in dozens.");
+        let args = [&ENGINE[..], flags].concat();
+        let done = windlass.run_with_input(&args, prompt.as_bytes());
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert!(!done.stderr.contains("--bare"), "{done:?}");
+        for file in ["hooked", "started"] {
+            let is_there = windlass.workspace.path().join(file).exists();
+            assert_eq!(is_there, !is_bare, "{file} with {flags:?}: {done:?}");
+        }
+        let said = body(&server, 0).to_string();
+        assert_eq!(said.contains("in dozens"), !is_bare, "{flags:?}");
     }
 }
 

@@ -187,6 +187,36 @@ fn sess_1_a_link_in_the_place_of_a_session_destroys_nothing() {
     }
 }
 
+/// A name that is given is given, whoever asks for it and whatever the session was called before.
+#[test]
+fn sess_2_a_session_that_goes_on_takes_the_name_it_is_given() {
+    let server = saying(["One.", "Two.", "Three.", "Four."]);
+    let windlass = Windlass::asking(&server);
+    let name = || windlass.run(&["sessions", "list"]).stdout;
+    let id = session(&windlass.run(&[&["-p", "first"], &JSON[..]].concat()));
+    windlass.run(&["-p", "second", "-c", "-n", "Named later"]);
+    assert!(name().ends_with("Named later\n"), "{}", name());
+    windlass.run(&["-p", "third", "-r", &id, "--name", "Renamed"]);
+    assert!(name().ends_with("Renamed\n"), "{}", name());
+    // Also beside an SDK's lines.
+    let prompt = json!({"type": "user", "message": {"role": "user", "content": "go"}});
+    let args = [
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "-r",
+        &id,
+        "-n",
+        "Of the engine",
+    ];
+    let done = windlass.run_with_input(&args, format!("{prompt}\n").as_bytes());
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+    assert_eq!(session(&done), id);
+    assert!(name().ends_with("Of the engine\n"), "{}", name());
+}
+
 /// Runs in the test command that are killed; `WINDLASS_ATTACK_ROUNDS` says how many else, at most 200.
 const KILLED: usize = 12;
 

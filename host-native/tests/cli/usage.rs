@@ -35,6 +35,7 @@ fn help_is_an_answer_not_an_error() {
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
     for word in [
         "--allowedTools",
+        "--input-format",
         "--output-format",
         "doctor",
         "ANTHROPIC_API_KEY",
@@ -42,6 +43,14 @@ fn help_is_an_answer_not_an_error() {
     ] {
         assert!(done.stdout.contains(word), "{word} is missing");
     }
+}
+
+#[test]
+fn text_is_what_is_read_also_where_it_is_said() {
+    let server = saying(["Hello."]);
+    let done = Windlass::asking(&server).run(&["-p", "hi", "--input-format", "text"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "Hello.\n"));
+    refused(&["-p", "hi", "--input-format", "xml"], "stream-json");
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Engine {
             return;
         };
         let (config, spec) = (&prepared.config, prepared.spec());
-        let only_given = self.launch.flags.strict_mcp_config;
+        let only_given = self.launch.flags.only_given_servers();
         let mut wanted: BTreeMap<String, BTreeMap<String, RawJson>> = (spec.agents.iter())
             .filter(|agent| !only_given || agent.source == AgentSource::Option)
             .filter(|agent| config.runs_programs || agent.source != AgentSource::Project)

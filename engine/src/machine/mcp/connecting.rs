@@ -27,7 +27,7 @@ impl Engine {
         let config = &prepared.config;
         let servers = &mut self.servers.session;
         servers.variables.clone_from(&config.variables);
-        if !self.launch.flags.strict_mcp_config {
+        if !self.launch.flags.only_given_servers() {
             for (name, server) in &config.project_servers {
                 // A folder that nobody has trusted could hand the keys to a program of its own.
                 let added = servers.add(name, server.clone(), config.is_trusted);

@@ -1,7 +1,8 @@
 //! The command line with which the SDKs start an engine.
 //!
 //! The Python SDK writes `--flag value`, the TypeScript SDK `--flag=value`; both forms are read for every flag, empty values
-//! too, and every name in both spellings, `--allowedTools` and `--allowed-tools`. What stands behind a flag that takes a
+//! too, and every name in both spellings, `--allowedTools` and `--allowed-tools`; the letters of the command line (`-c`, `-r ID`)
+//! are those flags. What stands behind a flag that takes a
 //! value is its value, whatever it looks like; a flag that takes a list takes the words behind it, too, up to the next flag. A
 //! flag that this version does not know is reported and passed over, with all that could be meant for it, so that an engine
 //! outlives the SDK it was written for. A word that belongs to no flag ends the reading: nothing that was said is dropped.
@@ -130,6 +131,11 @@ pub struct Flags {
     pub mcp_configs: Vec<String>,
     /// `--strict-mcp-config`: no other MCP servers than those.
     pub strict_mcp_config: bool,
+    /// `--bare`: nothing of the files of person and project, whatever else is said ([`sources`](Self::sources),
+    /// [`only_given_servers`](Self::only_given_servers)).
+    pub bare: bool,
+    /// `--name`: the name of the session, also of one that goes on.
+    pub name: Option<String>,
     /// Flags that ask for what there is none of here, without their dashes.
     pub ignored: Vec<String>,
     /// `--debug`, `-d`, `--debug-to-stderr`: what happens is told on standard error.
@@ -142,6 +148,23 @@ pub struct Flags {
     pub await_initialize: bool,
     /// What this version does not know, as it was written.
     pub unknown: Vec<String>,
+}
+
+impl Flags {
+    /// Whose settings and files are read, by their names; nothing where it was not said.
+    #[must_use]
+    pub fn sources(&self) -> Option<&[String]> {
+        match self.bare {
+            true => Some(&[]),
+            false => self.setting_sources.as_deref(),
+        }
+    }
+
+    /// Whether there are no other MCP servers than those that flags name.
+    #[must_use]
+    pub fn only_given_servers(&self) -> bool {
+        self.bare || self.strict_mcp_config
+    }
 }
 
 /// A command line that cannot be followed.

@@ -35,19 +35,11 @@ impl Flags {
         let mut flags = Self::default();
         let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
-            let long = match word.as_str() {
-                "-d" => "debug",
-                word => word.strip_prefix("--").unwrap_or_default(),
-            };
-            if long.is_empty() {
-                flags.short(word)?;
+            let Some((name, given)) = parts(word) else {
+                flags.no_name(word)?;
                 continue;
-            }
-            let (name, given) = match long.split_once('=') {
-                Some((name, value)) => (name, Some(value.to_owned())),
-                None => (long, None),
             };
-            let name = &spelled(name);
+            let name = &name;
             let Some(takes) = takes(name) else {
                 if let Some(meant) = nearest_name(name, &FORBIDDING) {
                     return Err(FlagError::unknown(word, meant));
@@ -87,12 +79,10 @@ impl Flags {
         Ok(flags)
     }
 
-    fn short(&mut self, word: &str) -> Result<(), FlagError> {
+    /// A word that has no name in it.
+    fn no_name(&mut self, word: &str) -> Result<(), FlagError> {
         match word {
-            "-v" => self.version = true,
-            "-c" => self.continue_session = true,
-            // Said by the formats already.
-            "-p" | "" => {}
+            "" => {}
             _ if word.starts_with('-') => self.unknown.push(word.to_owned()),
             _ => return Err(FlagError::stray(word)),
         }
@@ -180,7 +170,14 @@ impl Flags {
             "agent" => self.agent = some(text),
             "agents" => self.agents = some(text),
             "continue" => self.continue_session = true,
+            // Without a word more a session was meant, and another one would begin.
+            "resume" if value.is_none() => {
+                let problem = "needs the id of a session: `windlass sessions list` names them";
+                return Err(wrong(problem.to_owned()));
+            }
             "resume" => self.resume = some(text),
+            "name" => self.name = Some(text).filter(|name| !name.trim().is_empty()),
+            "bare" => self.bare = true,
             "session-id" => self.session_id = some(text),
             "fork-session" => self.fork_session = true,
             // Empty ones are handed on: what they mean is for those who resume to say.
@@ -230,17 +227,52 @@ impl Flags {
     }
 }
 
-/// Flags that forbid or confine something: what is nearly one of these is no flag of a later SDK.
-const FORBIDDING: [&str; 8] = [
+/// Flags that forbid or confine something, or leave something out: what is nearly one of these is no flag of a later SDK.
+const FORBIDDING: [&str; 12] = [
+    "bare",
     "disallowed-tools",
     "managed-settings",
     "max-budget-usd",
     "max-turns",
+    "no-session-persistence",
     "permission-mode",
     "sandbox",
     "setting-sources",
     "settings",
+    "strict-mcp-config",
+    "tools",
 ];
+
+/// The letters of the command line, and the flags that they are.
+const LETTERS: [(&str, &str); 6] = [
+    ("-c", "continue"),
+    ("-d", "debug"),
+    ("-n", "name"),
+    ("-p", "print"),
+    ("-r", "resume"),
+    ("-v", "version"),
+];
+
+/// The name of a flag, and the value that stands in the same word: behind `=`, or at once behind a letter that takes one
+/// (`-rID`). None for a word that names no flag.
+fn parts(word: &str) -> Option<(String, Option<String>)> {
+    if let Some(long) = word.strip_prefix("--").filter(|long| !long.is_empty()) {
+        return Some(match long.split_once('=') {
+            Some((name, value)) => (spelled(name), Some(value.to_owned())),
+            None => (spelled(long), None),
+        });
+    }
+    let (rest, name) = (LETTERS.iter())
+        .find_map(|(letter, name)| word.strip_prefix(letter).map(|rest| (rest, *name)))?;
+    match rest {
+        "" => Some((name.to_owned(), None)),
+        rest if matches!(name, "name" | "resume") => {
+            let value = rest.strip_prefix('=').unwrap_or(rest);
+            Some((name.to_owned(), Some(value.to_owned())))
+        }
+        _ => None,
+    }
+}
 
 /// The name of a flag as it is matched here: `allowedTools` is `allowed-tools`, which the SDKs write both.
 fn spelled(name: &str) -> String {
@@ -267,6 +299,7 @@ fn takes(name: &str) -> Option<Takes> {
         | "maintenance"
         | "no-session-persistence"
         | "strict-mcp-config"
+        | "bare"
         | "include-partial-messages"
         | "include-hook-events"
         | "replay-user-messages"
@@ -301,6 +334,7 @@ fn takes(name: &str) -> Option<Takes> {
         | "agent"
         | "agents"
         | "session-id"
+        | "name"
         | "resume-session-at"
         | "resume-drops-turn"
         | "settings"

@@ -38,6 +38,8 @@ fn both_forms_of_every_valued_flag_mean_the_same() {
         ("add-dir", "/x"),
         ("mcp-config", "{}"),
         ("session-id", "x"),
+        ("resume", "x"),
+        ("name", "- a name"),
     ] {
         let flag = format!("--{name}");
         let joined = format!("--{name}={value}");
@@ -143,6 +145,46 @@ fn a_word_that_belongs_to_no_flag_is_not_passed_over() {
     let flags = parse(&["--of-tomorrow", "a", "b", "--model", "m"]);
     assert_eq!(flags.unknown, ["--of-tomorrow"]);
     assert_eq!(flags.model.as_deref(), Some("m"));
+}
+
+#[test]
+fn the_letters_of_the_command_line_are_flags() {
+    for (letter, flag) in [
+        (&["-c"][..], &["--continue"][..]),
+        (&["-v"], &["--version"]),
+        (&["-p"], &["--print"]),
+        (&["-n", "a name"], &["--name", "a name"]),
+        (&["-na name"], &["--name=a name"]),
+        (&["-n=a name"], &["--name=a name"]),
+        (&["-r", "abc"], &["--resume", "abc"]),
+        (&["-rabc"], &["--resume=abc"]),
+        (&["-r=abc"], &["--resume=abc"]),
+    ] {
+        assert_eq!(parse(letter), parse(flag), "{letter:?}");
+        assert!(parse(letter).unknown.is_empty(), "{letter:?}");
+    }
+    assert_eq!(parse(&["-n", " "]).name, None);
+    // Which letters of a later SDK these are, nobody knows.
+    assert_eq!(parse(&["-cv", "-debug"]).unknown, ["-cv", "-debug"]);
+}
+
+#[test]
+fn a_bare_session_reads_nothing_whatever_else_is_said() {
+    for given in [
+        &["--bare"][..],
+        &["--setting-sources=user,project", "--bare"],
+        &["--bare", "--setting-sources", "local", "--model", "m"],
+        &["--bare=false"],
+    ] {
+        let flags = parse(given);
+        assert_eq!(flags.sources(), Some(&[][..]), "{given:?}");
+        assert!(flags.only_given_servers(), "{given:?}");
+        assert!(flags.unknown.is_empty(), "{given:?}");
+    }
+    let flags = parse(&["--setting-sources=user"]);
+    assert_eq!(flags.sources(), Some(&["user".to_owned()][..]));
+    assert!(!flags.only_given_servers());
+    assert_eq!(parse(&[]).sources(), None);
 }
 
 #[test]
@@ -271,6 +313,19 @@ fn what_cannot_be_followed_names_the_flag() {
             &["--setting={}"],
             "the option --setting={} is not known: did you mean --settings?",
         ),
+        (
+            &["--bear"],
+            "the option --bear is not known: did you mean --bare?",
+        ),
+        (
+            &["--strict-mcp-confg"],
+            "the option --strict-mcp-confg is not known: did you mean --strict-mcp-config?",
+        ),
+        (
+            &["--resume", "--verbose"],
+            "option '--resume': needs the id of a session",
+        ),
+        (&["-r"], "option '--resume': needs the id of a session"),
         (
             &["--permission-prompts=me"],
             "option '--permission-prompts': takes host",
