@@ -65,6 +65,10 @@ impl Engine {
         });
         match taken_up {
             Ok(taken_up) => {
+                // To a program the session that it gets says so.
+                if taken_up.is_none() && self.launch.face == Face::Lines {
+                    self.warn("there is no session here that could go on: a new one begins");
+                }
                 if let Some(taken_up) = taken_up.as_ref().filter(|it| !it.is_fork) {
                     self.session_id = taken_up.saved.id;
                 }

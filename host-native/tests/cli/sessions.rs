@@ -56,6 +56,17 @@ fn sess_1_the_newest_session_of_the_folder_goes_on() {
 }
 
 #[test]
+fn sess_1_where_there_is_none_to_go_on_a_new_one_begins_and_it_is_said() {
+    let server = saying(["One.", "Two."]);
+    let windlass = Windlass::asking(&server);
+    let done = windlass.run(&["-p", "first", "-c"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "One.\n"));
+    assert!(done.stderr.contains("a new one begins"), "{done:?}");
+    let done = windlass.run(&["-p", "second", "-c"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{done:?}");
+}
+
+#[test]
 fn sess_1_a_fork_leaves_the_other_session_as_it_was() {
     let server = saying(["One.", "Two.", "Three."]);
     let windlass = Windlass::asking(&server);
