@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod anew;
 mod args;
+mod asked_for;
 mod call;
 mod choices;
 mod client;

@@ -157,6 +157,11 @@ impl Reporter {
         }
     }
 
+    /// Whether results are printed as messages.
+    pub(crate) fn prints_results(&self) -> bool {
+        matches!(self.form, Form::Json | Form::StreamJson)
+    }
+
     /// Whether anything was shown to a person since this was asked last.
     pub(crate) fn has_shown(&mut self) -> bool {
         std::mem::take(&mut self.has_shown)

@@ -4,10 +4,14 @@ use std::{io, time::Duration};
 
 use tokio::sync::watch;
 use windlass::engine::Launch;
-use windlass_core::Message;
+use windlass_core::{
+    Message,
+    message::{ResultMessage, SystemMessage},
+};
 
 use super::{
     Exit,
+    asked_for::AskedFor,
     client::{Client, Heard},
     person::Person,
     question::Question,
@@ -41,6 +45,10 @@ pub(crate) struct Run<'a> {
     is_conversation: bool,
     /// A prompt was sent and is not answered.
     is_answering: bool,
+    /// A session has begun.
+    has_begun: bool,
+    /// Which session was asked for.
+    asked_for: AskedFor,
     /// Nothing is owed: in a conversation it is the person's turn.
     is_idle: bool,
     /// They see that it is.
@@ -59,6 +67,8 @@ enum Left {
     Stopped(Signal),
     /// No session can begin.
     Refused(String),
+    /// The same, and a result has said why.
+    NotBegun,
 }
 
 /// Runs an engine, prints what comes of it and answers the questions that arise: for one prompt, or without one for what a person
@@ -73,6 +83,7 @@ pub(crate) async fn run(
     reporter: &mut Reporter,
     mut stops: watch::Receiver<Stop>,
 ) -> Result<Exit, StartError> {
+    let asked_for = AskedFor::by(&launch.flags);
     let mut client = Client::start(launch);
     client.initialize();
     if let Some(prompt) = &prompt {
@@ -85,6 +96,8 @@ pub(crate) async fn run(
         trusted: front.trusted,
         is_conversation: prompt.is_none(),
         is_answering: prompt.is_some(),
+        has_begun: false,
+        asked_for,
         // What was said about files and settings stands before the first prompt is asked for.
         is_idle: false,
         is_prompted: false,
@@ -105,6 +118,14 @@ pub(crate) async fn run(
         Err(Left::Refused(problem)) => {
             run.client.stop().await;
             Err(StartError::Unable(problem))
+        }
+        Err(Left::NotBegun) => {
+            let printed = run.reporter.end();
+            run.client.stop().await;
+            Ok(match printed {
+                Ok(()) => Exit::NotStarted,
+                Err(_) => Exit::PipeClosed,
+            })
         }
         Ok(()) => {
             let exit = run.exit();
@@ -141,7 +162,14 @@ impl Run<'_> {
     async fn heard(&mut self, heard: Heard, stops: &mut watch::Receiver<Stop>) -> Result<(), Left> {
         match heard {
             Heard::Message(message, line) => {
+                self.has_begun |= matches!(
+                    message.as_deref(),
+                    Some(Message::System(SystemMessage::Init(_)))
+                );
                 if let Some(Message::Result(result)) = message.as_deref() {
+                    if result.is_error && !self.has_begun && self.stopped.is_none() {
+                        return Err(self.not_begun(result, message.as_deref(), &line));
+                    }
                     self.has_failed = result.is_error;
                     self.is_answering = false;
                 }
@@ -172,6 +200,20 @@ impl Run<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// A result in the place of a session: the one that was asked for is none, or lacks what it needs. Programs that read results
+    /// read this one, others are told as of anything that cannot be used.
+    fn not_begun(&mut self, result: &ResultMessage, message: Option<&Message>, line: &str) -> Left {
+        if self.reporter.prints_results() {
+            return match printed(self.reporter.message(message, line)) {
+                Ok(()) => Left::NotBegun,
+                Err(left) => left,
+            };
+        }
+        let text = || result.result.clone().unwrap_or_default();
+        let problem = (result.errors.as_ref()).map_or_else(text, |errors| errors.join("; "));
+        Left::Refused(self.asked_for.with_remedy(problem))
     }
 
     async fn ask(

@@ -87,8 +87,11 @@ fn sess_1_a_session_has_the_id_it_is_given_and_only_once() {
     let args = ["-p", "first", "--session-id", id, "--output-format", "json"];
     assert_eq!(session(&windlass.run(&args)), id);
     let again = windlass.run(&["-p", "again", "--session-id", id]);
-    assert_eq!(again.code, Some(1), "{again:?}");
-    assert!(again.stderr.contains("already in use"), "{again:?}");
+    let complaint = again.complaint(3);
+    assert!(
+        complaint.contains("already in use") && complaint.contains(&format!("--resume {id}")),
+        "{complaint}"
+    );
     // Also where nothing would be kept under it.
     let again = windlass.run(&[
         "-p",
@@ -97,8 +100,7 @@ fn sess_1_a_session_has_the_id_it_is_given_and_only_once() {
         id,
         "--no-session-persistence",
     ]);
-    assert_eq!(again.code, Some(1), "{again:?}");
-    assert!(again.stderr.contains("already in use"), "{again:?}");
+    assert!(again.complaint(3).contains("already in use"), "{again:?}");
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -117,10 +119,21 @@ fn sess_1_a_session_that_is_not_there_is_named_and_nothing_is_asked() {
     let server = saying([]);
     let windlass = Windlass::asking(&server);
     let id = "0b1f6c3e-5d2a-4f8e-9a57-1c2d3e4f5a6b";
-    let done = windlass.run(&["-p", "go on", "--resume", id]);
-    assert_eq!((done.code, done.stdout.as_str()), (Some(1), ""), "{done:?}");
-    assert!(done.stderr.contains(id), "{done:?}");
-    assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+    for id in [id, &id.to_uppercase(), "nope"] {
+        for form in [&[][..], &["-p"]] {
+            let done = windlass.run(&[&["go on", "--resume", id], form].concat());
+            let complaint = done.complaint(3).to_lowercase();
+            assert!(complaint.contains(&id.to_lowercase()), "{complaint}");
+            assert!(
+                complaint.contains("`windlass sessions list`"),
+                "{complaint}"
+            );
+        }
+        // To a program a result says so, as an SDK is told.
+        let done = windlass.run(&[&["go on", "--resume", id], &JSON[..]].concat());
+        let result = done.lines().pop().unwrap();
+        assert_eq!((done.code, &result["is_error"]), (Some(3), &json!(true)));
+    }
     let done = windlass.run(&["-p", "go on", "--resume"]);
     assert_eq!(done.code, Some(2), "{done:?}");
     assert!(
