@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use windlass_core::{RawJson, Spec, permission::Rule, provider::openai::ChatCompletions};
+use windlass_core::{
+    RawJson, Spec, agent::ModelAliases, permission::Rule, provider::openai::ChatCompletions,
+};
 use windlass_engine::{
     machine::{
         BUILTIN_TOOLS, CompleteError, ConfigNumber, Configuration, ConfigureRequest, is_default,
@@ -107,6 +109,9 @@ pub(super) fn blueprint(
     let mut warnings = Vec::new();
     let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
+    if flags.provider == Provider::OpenAi {
+        spec.model_aliases = names_as_they_are();
+    }
     let mut surroundings = Surroundings::read(whereabouts(launch, request)?)?;
     warnings.extend(surroundings.apply_permissions(&mut spec)?);
     warnings.extend(surroundings.apply(&mut spec));
@@ -134,6 +139,15 @@ pub(super) fn blueprint(
         sandbox,
         warnings,
     })
+}
+
+/// Short names are those of Anthropic's models: to other servers each name is their own.
+fn names_as_they_are() -> ModelAliases {
+    ModelAliases {
+        sonnet: "sonnet".to_owned(),
+        opus: "opus".to_owned(),
+        haiku: "haiku".to_owned(),
+    }
 }
 
 /// Where settings and the project's files are.

@@ -65,6 +65,20 @@ fn a_server_of_chat_completions_is_asked_and_its_calls_run() {
     }
 }
 
+/// The short names are those of the other provider: here they are the server's own, and have no price.
+#[test]
+fn a_short_name_is_a_name_like_any_other_to_such_a_server() {
+    let server = model(r#"{"exchanges": [{"expect": {"model": "sonnet"}, "respond": "Hello."}]}"#);
+    let url = format!("{}/v1", server.url());
+    let args = ["-p", "Hi", "--provider", "openai", "--base-url", &url];
+    let flags = ["--model", "sonnet", "--output-format", "json"];
+    let done = Windlass::new().run(&[&args[..], &flags].concat());
+    let [result] = done.lines().try_into().unwrap();
+    assert_eq!(result["result"], "Hello.", "{result}");
+    assert_eq!(result["total_cost_usd"], 0.0, "{result}");
+    server.verify().unwrap();
+}
+
 #[test]
 fn the_address_may_come_from_the_environment() {
     let server = saying(["Hello."]);
