@@ -194,11 +194,13 @@ fn key(args: &ConnectionArgs) -> Finding {
         (ProviderArg::Openai, Auth::None, Ok(_)) => {
             Finding::ok("key", "none, and a server of one's own may need none")
         }
-        (provider, Auth::None, Err(_)) => Finding::fail(
+        (provider, Auth::None, Err(StartError::MissingKey(_))) => Finding::fail(
             "key",
             "none",
             format!("set {}", start::key_variables(provider)),
         ),
+        // Which server it is for is not known.
+        (_, Auth::None, Err(_)) => Finding::ok("key", "none; the server decides, see below"),
     }
 }
 

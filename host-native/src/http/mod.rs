@@ -101,10 +101,11 @@ impl EndpointConfig {
 pub enum EndpointError {
     /// No address of a server.
     #[error(
-        "the model endpoint `{url}` is not a usable address: {reason}; it looks like https://api.anthropic.com"
+        "the model endpoint{} is not a usable address: {reason}; it looks like https://api.anthropic.com",
+        shown_address(url)
     )]
     Address {
-        /// As configured; without the password that made it unusable, if that was it.
+        /// Its scheme and host, which hold no key; empty where it has none.
         url: String,
         /// What is wrong with it.
         reason: String,
@@ -374,25 +375,32 @@ fn address(text: &str) -> Result<Url, EndpointError> {
             |machine| format!("write http://{machine} or https://{machine}"),
         );
         let reason = format!("it does not say how the server is spoken to: {meant}");
-        return Err(unusable("…", &reason));
+        return Err(unusable("", &reason));
     }
-    let url = Url::parse(text.trim()).map_err(|error| unusable("…", &error.to_string()))?;
+    let url = Url::parse(text.trim()).map_err(|error| unusable("", &error.to_string()))?;
     let shown = match url.host_str() {
-        Some(host) => format!("{}://{host}/…", url.scheme()),
-        None => format!("{}:…", url.scheme()),
+        Some(host) => format!("{}://{host}", url.scheme()),
+        None => String::new(),
     };
     if !url.username().is_empty() || url.password().is_some() {
         return Err(unusable(&shown, "it contains a user name or password"));
     }
     if !matches!(url.scheme(), "http" | "https") {
-        // What was meant for another protocol may be anything at all.
-        return Err(unusable("…", "only http and https are spoken"));
+        return Err(unusable(&shown, "only http and https are spoken"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         let reason = "it has a query or a fragment, and paths are appended to it";
         return Err(unusable(&shown, reason));
     }
     Ok(url)
+}
+
+/// An address in a sentence; nothing where nothing of it is shown.
+fn shown_address(url: &str) -> String {
+    match url {
+        "" => String::new(),
+        url => format!(" `{url}`"),
+    }
 }
 
 /// This machine or a numeric address, where no more than the scheme is missing. Anything else may be a key.

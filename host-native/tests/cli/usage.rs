@@ -226,8 +226,12 @@ fn what_cannot_be_read_is_named() {
             "--add-dir `prices.json`: it is not a directory",
         ),
         (
-            ["--base-url", "ftp://127.0.0.1"],
-            "only http and https are spoken",
+            ["--base-url", "ftp://127.0.0.1/a?key=b"],
+            "the model endpoint `ftp://127.0.0.1` is not a usable address: only http and https are spoken",
+        ),
+        (
+            ["--base-url", "http://me:secret@127.0.0.1/secret"],
+            "`http://127.0.0.1` is not a usable address: it contains a user name",
         ),
         (
             ["--base-url", "localhost:11434"],
@@ -239,7 +243,12 @@ fn what_cannot_be_read_is_named() {
         ),
     ] {
         let done = windlass.run(&["-p", "hi", args[0], args[1]]);
-        assert!(done.complaint(3).contains(words), "{done:?}");
+        let complaint = done.complaint(3);
+        assert!(complaint.contains(words), "{done:?}");
+        assert!(
+            !complaint.contains('…') && !complaint.contains("secret"),
+            "{done:?}"
+        );
     }
 }
 
@@ -297,4 +306,11 @@ fn doctor_reports_and_its_exit_code_tells() {
         "{shown}"
     );
     assert!(!shown.contains("secret"), "{shown}");
+
+    // Whether a key is missing depends on the server, which is not known.
+    let done = windlass.run(&["doctor", "--base-url", "localhost:1"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(!done.stdout.contains("✗ key"), "{done:?}");
+    assert!(!done.stdout.contains("set ANTHROPIC_API_KEY"), "{done:?}");
+    assert!(done.stdout.contains("write http://localhost:1"), "{done:?}");
 }
