@@ -45,6 +45,8 @@ pub struct Launch {
     pub tells_refusals: bool,
     /// Somebody is there whom the model can ask.
     pub has_person: bool,
+    /// No session begins without the MCP tool that is to be asked for permission. An SDK hears of it when something is asked.
+    pub needs_prompt_tool: bool,
     /// Who reads state frames.
     pub states: StateFrames,
     /// What files hold is kept before they are changed.
@@ -80,6 +82,7 @@ impl Launch {
             session_seed: None,
             tells_refusals: true,
             has_person: true,
+            needs_prompt_tool: false,
             states: StateFrames::default(),
             file_checkpoints: false,
             background_ceiling_ms: None,

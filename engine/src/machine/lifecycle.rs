@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_core::{
-    ConfigureError, Input as SessionInput, Session, SessionId,
+    ConfigureError, Input as SessionInput, Session, SessionId, Spec,
     context::{MemoryFile, MemoryScope},
     hook::{
         Occurrence, concerned,
@@ -16,7 +16,7 @@ use super::{
     Engine, State, Topic,
     config::{Configuration, ConfigureRequest, Prepared},
     fresh_seed,
-    io::{Effect, Output},
+    io::{Effect, Fault, Output},
     opening::TakenUp,
     pending::{Pending, Prepare},
     running::{Kept, Running},
@@ -104,12 +104,18 @@ impl Engine {
         if self.session.is_some() {
             return true;
         }
-        if self.state != State::Ready || self.servers_are_pending() {
+        if self.state != State::Ready || self.refused.is_some() || self.servers_are_pending() {
             return false;
         }
         let (Some(prepared), Some(spec)) = (self.prepared.clone(), self.spec()) else {
             return false;
         };
+        if self.launch.needs_prompt_tool
+            && let Some(problem) = without_prompt_tool(&spec)
+        {
+            self.refuse_session(problem);
+            return false;
+        }
         let id = self.session_id;
         let seed = self.session_seed();
         let kept = match self.taken_up.take() {
@@ -131,6 +137,15 @@ impl Engine {
         self.session = Some(session);
         self.step(Step::Begin);
         true
+    }
+
+    /// No session begins, now that its servers are known.
+    fn refuse_session(&mut self, problem: String) {
+        self.refused = Some(problem.clone());
+        self.outbox.queue.clear();
+        self.outbox
+            .fail(&problem, Fault::NotOpened(problem.clone()));
+        self.outbox.say(Frames::idle);
     }
 
     /// The seed of the session that begins. One that goes on has ids that are not in its transcript, also where it began with
@@ -292,6 +307,17 @@ impl Engine {
         self.session_id = self.ids.uuid();
         self.taken_up = None;
         self.session_id
+    }
+}
+
+/// What is wrong where a tool is to be asked that no server has: whatever it was meant to allow would be denied.
+fn without_prompt_tool(spec: &Spec) -> Option<String> {
+    let name = spec.permissions.prompt_tool.as_deref()?;
+    match spec.tool(name) {
+        Some(_) => None,
+        None => Some(format!(
+            "--permission-prompt-tool: no MCP server has a tool named {name}; it is written mcp__SERVER__TOOL, and the server must have started"
+        )),
     }
 }
 

@@ -46,6 +46,7 @@ pub(crate) fn launch(
     launch.longest_frame = None;
     launch.tells_refusals = false;
     launch.has_person = has_person;
+    launch.needs_prompt_tool = true;
     launch = with_permissions(launch, &args.permissions);
     launch.price_files.extend(args.prices.clone());
     if let Some(max_retries) = args.max_retries {

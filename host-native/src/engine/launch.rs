@@ -89,6 +89,8 @@ pub struct Launch {
     pub tells_refusals: bool,
     /// Somebody is there whom the model can ask.
     pub has_person: bool,
+    /// No session begins without the MCP tool that is to be asked for permission. An SDK hears of it when something is asked.
+    pub needs_prompt_tool: bool,
     /// How commands are confined, beside what the settings files say of it.
     pub sandbox: Option<SandboxSettings>,
     /// Files of model prices, added to the built-in ones.
@@ -221,6 +223,7 @@ impl Launch {
             agreed: None,
             tells_refusals: true,
             has_person: true,
+            needs_prompt_tool: false,
             sandbox,
             price_files: Vec::new(),
             recording: None,
@@ -253,6 +256,7 @@ impl Launch {
         };
         launch.tells_refusals = self.tells_refusals;
         launch.has_person = self.has_person;
+        launch.needs_prompt_tool = self.needs_prompt_tool;
         launch.states = self.states;
         launch.file_checkpoints = self.file_checkpoints;
         let ms = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);

@@ -204,3 +204,29 @@ fn perm_14_the_tool_of_the_flag_is_asked_in_the_place_of_a_person() {
     assert!(!windlass.workspace.path().join("no").exists(), "{done:?}");
     assert!(body(&server, 2).to_string().contains("not that one"));
 }
+
+/// What would be asked about would be denied: it is said before anything is, in the words of the command line.
+#[test]
+fn perm_14_no_session_begins_without_the_tool_that_is_to_be_asked() {
+    let server = saying([]);
+    let windlass = Windlass::asking(&server);
+    let config = json!({"mcpServers": {"judge": {"command": "python3", "args": ["-c", JUDGE]}}});
+    let config = config.to_string();
+    for (tool, servers) in [
+        ("foo", &[][..]),
+        ("mcp__judge__ask", &[]),
+        ("mcp__judge__other", &["--mcp-config", config.as_str()]),
+    ] {
+        let args = ["-p", "go", "--permission-prompt-tool", tool];
+        let done = windlass.run(&[&args[..], servers].concat());
+        let complaint = done.complaint(3);
+        let words = format!("--permission-prompt-tool: no MCP server has a tool named {tool}");
+        assert!(complaint.contains(&words), "{complaint}");
+        let json = ["--output-format", "json"];
+        let done = windlass.run(&[&args[..], &json, servers].concat());
+        let result = done.lines().pop().unwrap();
+        assert_eq!((done.code, &result["is_error"]), (Some(3), &json!(true)));
+        assert!(result["errors"].to_string().contains(&words), "{result}");
+    }
+    assert!(server.requests().is_empty());
+}
