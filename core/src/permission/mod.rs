@@ -53,6 +53,7 @@ pub use rule::{NamePattern, Rule, RuleError, RuleValue, Rules, Specifier};
 pub use source::{Behavior, Source};
 pub use standing::Standing;
 pub use suggest::{first_rule, suggestions};
+pub use tool_name::names_servers_tool;
 pub(crate) use tool_name::{other as other_tool_name, present as present_tool_name};
 pub use tool_set::ToolSet;
 pub use update::{

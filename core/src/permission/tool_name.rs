@@ -104,6 +104,12 @@ pub(super) fn is_listed(entry: &str, tool: &str) -> bool {
     server == of && matches!(named, None | Some("*"))
 }
 
+/// Whether a name is that of an MCP server's tool: `mcp__server__tool`.
+#[must_use]
+pub fn names_servers_tool(name: &str) -> bool {
+    matches!(of_server(name), Some((server, Some(tool))) if !server.is_empty() && !tool.is_empty())
+}
+
 /// The parts of `mcp__server__tool`: the server, and the tool if one is named.
 pub(super) fn of_server(name: &str) -> Option<(&str, Option<&str>)> {
     let rest = name.strip_prefix("mcp__")?;

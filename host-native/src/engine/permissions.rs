@@ -5,6 +5,7 @@ use windlass_core::{
     RawJson, Spec,
     permission::{
         CallSubject, Explanation, Finding, RuleValue, Standing, explain, lint, look_for_closed,
+        names_servers_tool,
     },
     tool::ToolDefinition,
 };
@@ -41,15 +42,19 @@ pub enum ExplainError {
 }
 
 /// Says what would become of a call in a session with these flags and settings, and why. The call is written as a rule: `Bash(git push)`,
-/// `Read(src/main.rs)`, `Task(reviewer)`; or with its input as JSON, `Edit({"file_path": "a"})`.
+/// `Read(src/main.rs)`, `Task(reviewer)`; or with its input as JSON, `Edit({"file_path": "a"})`. No MCP server is started: of a tool
+/// of one (`mcp__server__tool`) nothing is known but its name, which is all that rules about it say.
 ///
 /// # Errors
 /// [`ExplainError`]: no session could begin, or the call is none.
 pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, ExplainError> {
     let spec = &completed(launch)?.spec;
-    let tool = spec.tool(&call.tool_name);
+    let name = &call.tool_name;
+    let of_server = names_servers_tool(name)
+        .then(|| ToolDefinition::new(name, String::new(), RawJson::empty_object()));
+    let tool = spec.tool(name).or(of_server.as_ref());
     let tool = tool.ok_or_else(|| ExplainError::UnknownTool {
-        name: call.tool_name.clone(),
+        name: name.clone(),
         known: names(spec).join(", "),
     })?;
     let input = input(tool, call.rule_content.as_deref());

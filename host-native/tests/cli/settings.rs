@@ -261,7 +261,7 @@ fn perm_17_a_call_is_explained_with_the_rules_of_the_settings() {
     put(
         &windlass,
         &At::Project,
-        r#"{"permissions": {"deny": ["Bash(rm:*)", "Read(./secret.txt)"], "allow": ["Bash(make:*)"]}}"#,
+        r#"{"permissions": {"deny": ["Bash(rm:*)", "Read(./secret.txt)", "mcp__z__forbidden", "mcp__y"], "allow": ["Bash(make:*)"]}}"#,
     );
     windlass.write("secret.txt", "x");
     let explained = |call: &str, flags: &[&str]| {
@@ -287,18 +287,27 @@ fn perm_17_a_call_is_explained_with_the_rules_of_the_settings() {
             &["--permission-mode", "acceptEdits"],
             "Write runs",
         ),
+        // No server is started for it.
+        ("mcp__z__t", &[], "mcp__z__t is asked about"),
+        ("mcp__z__t", &["--allowedTools", "mcp__z"], "mcp__z__t runs"),
+        ("mcp__z__forbidden", &[], "mcp__z__forbidden is denied"),
+        (
+            r#"mcp__y__t({"a": 1})"#,
+            &["--trust"],
+            "mcp__y__t is denied",
+        ),
     ] {
         let text = explained(call, flags);
         assert!(text.starts_with(verdict), "{call} {flags:?}: {text}");
     }
     let json: Value = serde_json::from_str(&explained("Bash(rm x)", &["--json"])).unwrap();
     assert_eq!(json["decision"]["verdict"], "deny", "{json}");
-    let unknown = windlass.run(&["permissions", "explain", "Bsh(x)"]);
-    assert_eq!(unknown.code, Some(2), "{unknown:?}");
-    assert!(
-        unknown.stderr.contains("no tool named `Bsh`"),
-        "{unknown:?}"
-    );
+    for name in ["Bsh", "mcp__z", "mcp__z__"] {
+        let unknown = windlass.run(&["permissions", "explain", &format!("{name}(x)")]);
+        assert_eq!(unknown.code, Some(2), "{unknown:?}");
+        let words = format!("no tool named `{name}`");
+        assert!(unknown.stderr.contains(&words), "{unknown:?}");
+    }
 }
 
 #[test]
