@@ -5,11 +5,26 @@ use windlass_core::{
     RawJson,
     hook::{FailurePolicy, HookEvent, HookMatcher, Matcher, timeout_from_seconds},
     json::RawObject,
-    permission::Source,
+    permission::{Source, nearest_name},
 };
 
 /// How long a command may take where nothing is said: a minute.
 const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+
+/// Events of Claude Code that never happen here. Its settings may have hooks of them: they are told of.
+const EVENTS_ELSEWHERE: [&str; 8] = [
+    "DirectoryAdded",
+    "Elicitation",
+    "ElicitationResult",
+    "FileChanged",
+    "MessageDisplay",
+    "PostModelSwitch",
+    "PreModelSwitch",
+    "TaskCreated",
+];
+
+/// Kinds of hooks of Claude Code that do not run here, likewise.
+const KINDS_ELSEWHERE: [&str; 4] = ["agent", "http", "mcp_tool", "prompt"];
 
 /// The `hooks` of a settings file: `{"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…",
 /// "timeout": 5}]}]}`.
@@ -17,7 +32,7 @@ const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 pub struct HookSettings {
     /// The commands, in the order of the file.
     pub commands: Vec<(HookMatcher, Vec<CommandHook>)>,
-    /// What this version does not run, in words: events and kinds of hooks that it does not know.
+    /// What is known and does not run here, in words: events and kinds of hooks that only Claude Code has.
     pub ignored: Vec<String>,
 }
 
@@ -80,6 +95,8 @@ impl<'de> Deserialize<'de> for HookSettings {
         for (name, groups) in events.fields() {
             let fault = |problem: String| de::Error::custom(format!("`hooks.{name}`: {problem}"));
             let Some(event) = HookEvent::parse(name) else {
+                let known = EVENTS_ELSEWHERE.contains(&name);
+                known.then_some(()).ok_or_else(|| fault(no_event(name)))?;
                 read.ignored.push(format!("hooks of the event {name}"));
                 continue;
             };
@@ -122,8 +139,10 @@ fn command(raw: &RawJson) -> Result<Result<CommandHook, String>, String> {
         r#async: bool,
     }
     let form: Form = raw.decode().map_err(|error| error.reason)?;
-    if form.r#type != "command" {
-        return Ok(Err(form.r#type));
+    match form.r#type.as_str() {
+        "command" => {}
+        kind if KINDS_ELSEWHERE.contains(&kind) => return Ok(Err(form.r#type)),
+        kind => return Err(no_kind(kind)),
     }
     let command = form.command.filter(|command| !command.trim().is_empty());
     let command = command.ok_or("a hook of the type command needs a `command`")?;
@@ -137,4 +156,26 @@ fn command(raw: &RawJson) -> Result<Result<CommandHook, String>, String> {
         timeout_ms,
         is_async: form.r#async,
     }))
+}
+
+/// Nobody knows when such hooks were to run: what they guard would be open.
+fn no_event(name: &str) -> String {
+    let here = HookEvent::ALL.into_iter().map(HookEvent::name);
+    let known: Vec<&str> = here.chain(EVENTS_ELSEWHERE).collect();
+    match nearest_name(name, &known) {
+        Some(meant) => format!("no event is named so: did you mean `{meant}`?"),
+        None => format!(
+            "no event is named so, and such hooks would never run; there are {}",
+            known.join(", ")
+        ),
+    }
+}
+
+/// Nobody knows how to run it.
+fn no_kind(kind: &str) -> String {
+    let known: Vec<&str> = KINDS_ELSEWHERE.into_iter().chain(["command"]).collect();
+    match nearest_name(kind, &known) {
+        Some(meant) => format!("no `type` of a hook is named `{kind}`: did you mean `{meant}`?"),
+        None => format!("no `type` of a hook is named `{kind}`, and such a hook would never run: `command` does"),
+    }
 }

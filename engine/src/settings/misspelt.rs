@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, de::IgnoredAny};
-use windlass_core::{RawJson, hook::HookEvent, permission::nearest_name};
+use windlass_core::{RawJson, permission::nearest_name};
 
 use super::sandbox::{nearest_sandbox_key, unknown_sandbox_keys};
 
 /// Keys of a settings file by which something is forbidden or confined.
-const KEYS: [&str; 2] = ["permissions", "sandbox"];
+const KEYS: [&str; 3] = ["hooks", "permissions", "sandbox"];
 
 /// Keys below `permissions`.
 const OF_PERMISSIONS: [&str; 6] = [
@@ -49,7 +49,7 @@ pub(super) fn misspelt_key(settings: &RawJson) -> Option<String> {
             (false, None) => None,
         }
     });
-    let of_whole = of_whole.or_else(|| misspelt_hook(settings)).or_else(|| {
+    let of_whole = of_whole.or_else(|| {
         let unknown_keys = unknown_sandbox_keys(settings);
         unknown_keys.iter().find_map(|key| {
             let meant = nearest_sandbox_key(key)?;
@@ -69,21 +69,6 @@ pub(super) fn misspelt_key(settings: &RawJson) -> Option<String> {
                 &format!("permissions.{meant}"),
             ))
         })
-    })
-}
-
-/// A hook of an event whose name is nearly that of one: it would judge nothing.
-fn misspelt_hook(settings: &RawJson) -> Option<String> {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Hooks {
-        hooks: BTreeMap<String, IgnoredAny>,
-    }
-    let hooks = settings.decode::<Hooks>().unwrap_or_default().hooks;
-    let events: Vec<&str> = HookEvent::ALL.into_iter().map(HookEvent::name).collect();
-    hooks.keys().find_map(|key| {
-        let meant = meant(key, &events)?;
-        Some(unknown(&format!("hooks.{key}"), &format!("hooks.{meant}")))
     })
 }
 
@@ -127,7 +112,8 @@ mod tests {
                 r#"{"sandbox": {"filesystem": {"denyread": []}}}"#,
                 "sandbox.filesystem.denyRead",
             ),
-            (r#"{"hooks": {"preToolUse": []}}"#, "hooks.PreToolUse"),
+            (r#"{"Hooks": {}}"#, "`hooks`"),
+            (r#"{"hook": {}}"#, "`hooks`"),
             (r#"{"deny": ["Bash"]}"#, "below `permissions`"),
             (r#"{"disallowedTools": ["Bash"]}"#, "below `permissions`"),
         ] {

@@ -190,7 +190,7 @@ fn hook_5_commands_of_settings_become_hooks_of_the_core() {
                 {"type": "command", "command": "check.sh", "timeout": 5},
                 {"type": "prompt", "prompt": "is it good?"}]}],
             "Stop": [{"hooks": [{"type": "command", "command": "check.sh"}]}],
-            "SomethingNew": [{"whatever": 1}]}}"#,
+            "FileChanged": [{"whatever": 1}]}}"#,
     );
     put(
         root.path(),

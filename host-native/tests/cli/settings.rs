@@ -227,6 +227,64 @@ fn conf_1_settings_that_cannot_be_used_begin_nothing() {
     }
 }
 
+/// A hook guards something: one that nobody can read guards nothing, so nothing begins, also where it would not run. What only
+/// Claude Code has is told of instead, since files are shared with it.
+#[test]
+fn hook_5_no_session_begins_with_a_hook_that_cannot_be_read() {
+    let hook = |kind: &str, event: &str| json!({"hooks": {event: [{"hooks": [{"type": kind, "command": "exit 2"}]}]}});
+    let misspelt = |key: &str| json!({key: {"PreToolUse": []}});
+    for (settings, words) in [
+        (hook("comand", "PreToolUse"), "did you mean `command`?"),
+        (hook("foo", "PreToolUse"), "hooks.PreToolUse"),
+        (hook("command", "BeforeTool"), "hooks.BeforeTool"),
+        (hook("command", "preToolUse"), "did you mean `PreToolUse`?"),
+        (misspelt("Hooks"), "did you mean `hooks`?"),
+        (misspelt("hook"), "did you mean `hooks`?"),
+    ] {
+        let text = settings.to_string();
+        let server = running(&[]);
+        let windlass = Windlass::asking(&server);
+        let flag = windlass.run(&["-p", "go", "--settings", &text]);
+        put(&windlass, &At::Project, &text);
+        let file = ".claude/settings.json";
+        let engine = [
+            "--verbose",
+            "--input-format",
+            "stream-json",
+            "--output-format",
+            "stream-json",
+        ];
+        let prompt = b"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"go\"}}\n";
+        for (done, place, code) in [
+            (flag, "--settings", 3),
+            (windlass.run(&["-p", "go"]), file, 3),
+            (windlass.run(&["-p", "go", "--trust"]), file, 3),
+            (windlass.run_with_input(&engine, prompt), file, 1),
+        ] {
+            assert_eq!(done.code, Some(code), "{text}: {done:?}");
+            assert!(done.stderr.contains(place), "{text}: {done:?}");
+            assert!(done.stderr.contains(words), "{text}: {done:?}");
+        }
+        assert!(server.requests().is_empty(), "{text}");
+        let doctor = windlass.run(&["doctor"]);
+        assert!(doctor.stdout.contains(words), "{text}: {doctor:?}");
+    }
+    for (settings, words) in [
+        (
+            hook("http", "PreToolUse"),
+            "PreToolUse hooks of the type http",
+        ),
+        (hook("command", "FileChanged"), "the event FileChanged"),
+    ] {
+        let server = running(&[]);
+        let windlass = Windlass::asking(&server);
+        put(&windlass, &At::User, &settings.to_string());
+        let done = windlass.run(&["-p", "go"]);
+        assert_eq!(done.code, Some(0), "{settings}: {done:?}");
+        assert!(done.stderr.contains(words), "{settings}: {done:?}");
+    }
+}
+
 #[test]
 fn conf_1_what_would_only_allow_and_cannot_be_used_is_said() {
     let server = running(&["touch made"]);
