@@ -116,7 +116,12 @@ impl<'de> Deserialize<'de> for RuleEntry {
                 ..Self::default()
             });
         }
-        let form: EntryForm = raw.read().map_err(de::Error::custom)?;
+        let form: EntryForm = raw.read().map_err(|error| {
+            // The place in the entry would be taken for one in the file.
+            let (problem, _) =
+                (error.reason.rsplit_once(" at line ")).unwrap_or((&error.reason, ""));
+            de::Error::custom(problem)
+        })?;
         Ok(Self {
             rule: form.rule,
             matches: form.matches,

@@ -194,12 +194,12 @@ impl Configuration {
         let mut effective = serde_json::Map::new();
         // The strongest come first and win.
         for sourced in self.settings.sources.iter().rev() {
-            if let Ok(Value::Object(fields)) = sourced.raw.decode() {
+            if let Ok(Value::Object(fields)) = sourced.text.raw().decode() {
                 effective.extend(fields);
             }
         }
         let sources = self.settings.sources.iter().map(|sourced| {
-            let settings: Value = sourced.raw.decode().unwrap_or_default();
+            let settings: Value = sourced.text.raw().decode().unwrap_or_default();
             json!({"source": sourced.source, "settings": settings})
         });
         (Value::Object(effective), sources.collect())

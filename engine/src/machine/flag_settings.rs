@@ -76,7 +76,7 @@ impl Engine {
         };
         let before = prepared.config.given();
         let mut layer: Map<String, Value> = before
-            .and_then(|given| given.raw.decode().ok())
+            .and_then(|given| given.text.raw().decode().ok())
             .unwrap_or_default();
         let old_rules = before.map(|given| given.settings.permissions.clone());
         for (key, value) in &given {

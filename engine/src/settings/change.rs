@@ -8,7 +8,7 @@ use windlass_core::{
     },
 };
 
-use super::{pretty::pretty, read::MAX_DEPTH};
+use super::{pretty::pretty, text::MAX_DEPTH};
 
 /// The text of a file of settings after a change; other keys, their order and their values stay.
 ///

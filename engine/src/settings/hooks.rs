@@ -1,10 +1,13 @@
 //! Hooks in settings: commands that run when something happens.
 
-use serde::{Deserialize, Deserializer, de};
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
 use windlass_core::{
-    RawJson,
     hook::{FailurePolicy, HookEvent, HookMatcher, Matcher, timeout_from_seconds},
-    json::RawObject,
     permission::{Source, nearest_name},
 };
 
@@ -82,80 +85,176 @@ impl SettingsHooks {
 
 impl<'de> Deserialize<'de> for HookSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Group {
-            #[serde(default)]
-            matcher: Option<String>,
-            hooks: Vec<RawJson>,
-        }
-        let raw = RawJson::deserialize(deserializer)?;
-        let events = RawObject::parse(raw.get())
-            .map_err(|error| de::Error::custom(format!("`hooks`: {}", error.reason)))?;
-        let mut read = Self::default();
-        for (name, groups) in events.fields() {
-            let fault = |problem: String| de::Error::custom(format!("`hooks.{name}`: {problem}"));
-            let Some(event) = HookEvent::parse(name) else {
-                let known = EVENTS_ELSEWHERE.contains(&name);
-                known.then_some(()).ok_or_else(|| fault(no_event(name)))?;
-                read.ignored.push(format!("hooks of the event {name}"));
-                continue;
-            };
-            let groups: Vec<Group> = groups.decode().map_err(|error| fault(error.reason))?;
-            for group in groups {
-                let matcher = Matcher::parse(group.matcher.as_deref().unwrap_or_default())
-                    .map_err(|error| fault(error.to_string()))?;
-                let mut commands = Vec::new();
-                for hook in group.hooks {
-                    match command(&hook).map_err(fault)? {
-                        Ok(command) => commands.push(command),
-                        Err(kind) => read
-                            .ignored
-                            .push(format!("{name} hooks of the type {kind}")),
-                    }
+        deserializer.deserialize_map(Events)
+    }
+}
+
+/// Reads hooks event by event. Everything is read in its place, so that a complaint has the line and key of what is wrong.
+struct Events;
+
+impl<'de> Visitor<'de> for Events {
+    type Value = HookSettings;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a list of hooks for each event")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<HookSettings, M::Error> {
+        let mut read = HookSettings::default();
+        while let Some(event) = map.next_key::<Event>()? {
+            match event {
+                Event::Here(event) => read.add(event, map.next_value()?),
+                Event::Elsewhere(name) => {
+                    let _: IgnoredAny = map.next_value()?;
+                    read.ignored.push(format!("hooks of the event {name}"));
                 }
-                let matcher = HookMatcher {
-                    matcher,
-                    // A program that fails says nothing; only the exit code 2 refuses.
-                    on_failure: Some(FailurePolicy::Continue),
-                    ..HookMatcher::of(event)
-                };
-                read.commands.push((matcher, commands));
             }
         }
         Ok(read)
     }
 }
 
-/// A command, or the kind of hook that it is instead.
-fn command(raw: &RawJson) -> Result<Result<CommandHook, String>, String> {
-    #[derive(Deserialize)]
-    struct Form {
-        r#type: String,
-        #[serde(default)]
-        command: Option<String>,
-        #[serde(default)]
-        timeout: Option<f64>,
-        #[serde(default)]
-        r#async: bool,
+impl HookSettings {
+    fn add(&mut self, event: HookEvent, groups: Vec<Group>) {
+        for group in groups {
+            let matcher = HookMatcher {
+                matcher: group.matcher,
+                // A program that fails says nothing; only the exit code 2 refuses.
+                on_failure: Some(FailurePolicy::Continue),
+                ..HookMatcher::of(event)
+            };
+            let mut commands = Vec::new();
+            for hook in group.hooks {
+                match hook {
+                    Hook::Command(command) => commands.push(command),
+                    Hook::Elsewhere(kind) => self
+                        .ignored
+                        .push(format!("{} hooks of the type {kind}", event.name())),
+                }
+            }
+            self.commands.push((matcher, commands));
+        }
     }
-    let form: Form = raw.decode().map_err(|error| error.reason)?;
-    match form.r#type.as_str() {
-        "command" => {}
-        kind if KINDS_ELSEWHERE.contains(&kind) => return Ok(Err(form.r#type)),
-        kind => return Err(no_kind(kind)),
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+enum Event {
+    Here(HookEvent),
+    Elsewhere(String),
+}
+
+impl TryFrom<String> for Event {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match HookEvent::parse(&name) {
+            Some(event) => Ok(Self::Here(event)),
+            None if EVENTS_ELSEWHERE.contains(&name.as_str()) => Ok(Self::Elsewhere(name)),
+            None => Err(no_event(&name)),
+        }
     }
-    let command = form.command.filter(|command| !command.trim().is_empty());
-    let command = command.ok_or("a hook of the type command needs a `command`")?;
-    let timeout_ms = match form.timeout {
-        Some(seconds) => timeout_from_seconds(seconds).map_err(|error| error.to_string())?,
-        None => DEFAULT_TIMEOUT_MS,
-    };
-    Ok(Ok(CommandHook {
-        name: format!("command: {command}"),
-        command,
-        timeout_ms,
-        is_async: form.r#async,
-    }))
+}
+
+/// Hooks with what they are for.
+#[derive(Deserialize)]
+#[serde(try_from = "GroupForm")]
+struct Group {
+    matcher: Matcher,
+    hooks: Vec<Hook>,
+}
+
+#[derive(Deserialize)]
+struct GroupForm {
+    #[serde(default)]
+    matcher: Option<Pattern>,
+    hooks: Option<Vec<Hook>>,
+}
+
+impl TryFrom<GroupForm> for Group {
+    type Error = &'static str;
+
+    fn try_from(form: GroupForm) -> Result<Self, &'static str> {
+        let matcher = form.matcher.map(|pattern| pattern.0);
+        Ok(Self {
+            matcher: matcher.unwrap_or_default(),
+            hooks: form.hooks.ok_or("there are no `hooks` in it")?,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Pattern(Matcher);
+
+impl TryFrom<String> for Pattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let matcher = Matcher::parse(&text).map_err(|error| error.to_string())?;
+        Ok(Self(matcher))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "HookForm")]
+enum Hook {
+    Command(CommandHook),
+    /// Of a kind that does not run here.
+    Elsewhere(String),
+}
+
+#[derive(Deserialize)]
+struct HookForm {
+    r#type: Option<Kind>,
+    #[serde(default)]
+    command: Option<String>,
+    #[serde(default)]
+    timeout: Option<f64>,
+    #[serde(default)]
+    r#async: bool,
+}
+
+impl TryFrom<HookForm> for Hook {
+    type Error = String;
+
+    fn try_from(form: HookForm) -> Result<Self, String> {
+        if let Kind::Elsewhere(kind) = form.r#type.ok_or("a hook needs a `type`")? {
+            return Ok(Self::Elsewhere(kind));
+        }
+        let command = form.command.filter(|command| !command.trim().is_empty());
+        let command = command.ok_or("a hook of the type command needs a `command`")?;
+        let timeout_ms = match form.timeout {
+            Some(seconds) => timeout_from_seconds(seconds).map_err(|error| error.to_string())?,
+            None => DEFAULT_TIMEOUT_MS,
+        };
+        Ok(Self::Command(CommandHook {
+            name: format!("command: {command}"),
+            command,
+            timeout_ms,
+            is_async: form.r#async,
+        }))
+    }
+}
+
+/// The `type` of a hook.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+enum Kind {
+    Command,
+    Elsewhere(String),
+}
+
+impl TryFrom<String> for Kind {
+    type Error = String;
+
+    fn try_from(kind: String) -> Result<Self, String> {
+        match kind.as_str() {
+            "command" => Ok(Self::Command),
+            known if KINDS_ELSEWHERE.contains(&known) => Ok(Self::Elsewhere(kind)),
+            unknown => Err(no_kind(unknown)),
+        }
+    }
 }
 
 /// Nobody knows when such hooks were to run: what they guard would be open.
@@ -176,6 +275,8 @@ fn no_kind(kind: &str) -> String {
     let known: Vec<&str> = KINDS_ELSEWHERE.into_iter().chain(["command"]).collect();
     match nearest_name(kind, &known) {
         Some(meant) => format!("no `type` of a hook is named `{kind}`: did you mean `{meant}`?"),
-        None => format!("no `type` of a hook is named `{kind}`, and such a hook would never run: `command` does"),
+        None => format!(
+            "no `type` of a hook is named `{kind}`, and such a hook would never run: `command` does"
+        ),
     }
 }

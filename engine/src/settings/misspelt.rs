@@ -31,8 +31,8 @@ const DENYING: [&str; 7] = [
     "forbid",
 ];
 
-/// What is wrong with the first such key, and what it should be. Other keys that nobody here knows are tolerated.
-pub(super) fn misspelt_key(settings: &RawJson) -> Option<String> {
+/// The first such key with the way to it, and what it should be. Other keys that nobody here knows are tolerated.
+pub(super) fn misspelt_key(settings: &RawJson) -> Option<(Vec<String>, String)> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Permissions {
@@ -41,19 +41,20 @@ pub(super) fn misspelt_key(settings: &RawJson) -> Option<String> {
     let whole: BTreeMap<String, IgnoredAny> = settings.decode().ok()?;
     let of_whole = whole.keys().find_map(|key| {
         let rules = OF_PERMISSIONS.contains(&key.as_str());
-        match (rules || DENYING.contains(&key.as_str()), meant(key, &KEYS)) {
-            (true, _) => Some(format!(
-                "`{key}` stands below `permissions`: write {{\"permissions\": {{\"deny\": […]}}}}"
-            )),
-            (false, Some(meant)) => Some(unknown(key, meant)),
-            (false, None) => None,
-        }
+        let problem = match (rules || DENYING.contains(&key.as_str()), meant(key, &KEYS)) {
+            (true, _) => {
+                "it stands below `permissions`: write {\"permissions\": {\"deny\": […]}}".to_owned()
+            }
+            (false, meant) => unknown(meant?),
+        };
+        Some((vec![key.clone()], problem))
     });
     let of_whole = of_whole.or_else(|| {
         let unknown_keys = unknown_sandbox_keys(settings);
         unknown_keys.iter().find_map(|key| {
             let meant = nearest_sandbox_key(key)?;
-            Some(unknown(key, &meant))
+            let steps = key.split('.').map(str::to_owned).collect();
+            Some((steps, unknown(&meant)))
         })
     });
     let below = settings
@@ -64,16 +65,16 @@ pub(super) fn misspelt_key(settings: &RawJson) -> Option<String> {
         below.keys().find_map(|key| {
             let denying = DENYING.contains(&key.as_str()).then_some("deny");
             let meant = denying.or_else(|| meant(key, &OF_PERMISSIONS))?;
-            Some(unknown(
-                &format!("permissions.{key}"),
-                &format!("permissions.{meant}"),
+            Some((
+                vec!["permissions".to_owned(), key.clone()],
+                unknown(&format!("permissions.{meant}")),
             ))
         })
     })
 }
 
-fn unknown(key: &str, meant: &str) -> String {
-    format!("no key is named `{key}`: did you mean `{meant}`?")
+fn unknown(meant: &str) -> String {
+    format!("no key is named so: did you mean `{meant}`?")
 }
 
 /// The known key that a misspelt one is nearest to, or begins or continues.
@@ -117,8 +118,10 @@ mod tests {
             (r#"{"deny": ["Bash"]}"#, "below `permissions`"),
             (r#"{"disallowedTools": ["Bash"]}"#, "below `permissions`"),
         ] {
-            let found = misspelt_key(&RawJson::parse(text).unwrap()).unwrap_or_default();
+            let (key, found) = misspelt_key(&RawJson::parse(text).unwrap()).unwrap_or_default();
             assert!(found.contains(named), "{text}: {found}");
+            let last = key.last().unwrap();
+            assert!(text.contains(&format!("\"{last}\"")), "{text}: {key:?}");
         }
         for text in [
             r#"{"permissions": {"deny": [], "allow": [], "disableAutoMode": "x"}}"#,

@@ -19,6 +19,7 @@ mod misspelt;
 mod pretty;
 mod read;
 mod sandbox;
+mod text;
 mod trust;
 mod variables;
 mod write;
@@ -41,6 +42,7 @@ pub use self::{
         Ripgrep, SandboxFilesystem, SandboxNetwork, SandboxSettings, SandboxSource,
         unknown_sandbox_keys,
     },
+    text::{FaultKey, SettingsFault, SettingsText, Step},
     trust::{is_trusted, trust},
     variables::{changes_programs, is_plain},
     write::{WriteError, Written, write_permissions, write_texts},
@@ -161,35 +163,40 @@ pub struct Settings {
 fn variables<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
-    let raw: BTreeMap<String, RawJson> = BTreeMap::deserialize(deserializer)?;
-    raw.into_iter()
-        .map(|(name, value)| {
-            let text = value.get();
-            let is_scalar = text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
-                || matches!(text, "true" | "false");
-            let value = match value.decode::<String>() {
-                Ok(text) => text,
-                Err(_) if is_scalar => text.to_owned(),
-                Err(_) => {
-                    let problem = format!("the variable {name} in `env` is a text, not {text}");
-                    return Err(de::Error::custom(problem));
-                }
-            };
-            // With such a variable no program could be started.
-            if name.contains('\0') || value.contains('\0') {
-                let problem = format!("the variable {name:?} in `env` holds a zero byte");
-                return Err(de::Error::custom(problem));
-            }
-            if name.len() + value.len() > MAX_VARIABLE {
-                let problem = format!(
-                    "the variable {} in `env` is longer than {MAX_VARIABLE} bytes",
-                    name.chars().take(100).collect::<String>()
-                );
-                return Err(de::Error::custom(problem));
-            }
-            Ok((name, value))
-        })
-        .collect()
+    let read: BTreeMap<String, Scalar> = BTreeMap::deserialize(deserializer)?;
+    for (name, Scalar(value)) in &read {
+        // With such a variable no program could be started.
+        if name.contains('\0') || value.contains('\0') {
+            let problem = format!("the variable {name:?} holds a zero byte");
+            return Err(de::Error::custom(problem));
+        }
+        if name.len() + value.len() > MAX_VARIABLE {
+            let problem = format!(
+                "the variable {} is longer than {MAX_VARIABLE} bytes",
+                name.chars().take(100).collect::<String>()
+            );
+            return Err(de::Error::custom(problem));
+        }
+    }
+    let texts = read.into_iter();
+    Ok(texts.map(|(name, Scalar(value))| (name, value)).collect())
+}
+
+/// The value of a variable.
+struct Scalar(String);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = RawJson::deserialize(deserializer)?;
+        let text = value.get();
+        let is_scalar = text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+            || matches!(text, "true" | "false");
+        match value.decode::<String>() {
+            Ok(text) => Ok(Self(text)),
+            Err(_) if is_scalar => Ok(Self(text.to_owned())),
+            Err(_) => Err(de::Error::custom("the value of a variable is a text")),
+        }
+    }
 }
 
 /// The longest variable, name and value, in bytes: what Linux lets a program have, less `=` and the zero at the end.
@@ -204,8 +211,8 @@ pub struct SourcedSettings {
     pub path: Option<TextPath>,
     /// What is read of them.
     pub settings: Settings,
-    /// All of them, also what is not read.
-    pub raw: RawJson,
+    /// All of them as they are written, also what is not read.
+    pub text: SettingsText,
 }
 
 /// The settings of all sources, the strongest first.

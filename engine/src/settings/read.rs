@@ -1,37 +1,110 @@
-//! A file of settings, read.
+//! Settings of one source, read; and what is wrong in them, with its place.
 
-use windlass_core::{RawJson, permission::Source};
+use std::fmt::Display;
 
-use super::{Settings, SourcedSettings, misspelt::misspelt_key};
+use windlass_core::permission::{Behavior, LayerError, Rule, RuleEntry, Source};
+
+use super::{
+    LoadedSettings, SourcedSettings,
+    misspelt::misspelt_key,
+    text::{SettingsFault, SettingsText, Step},
+};
 use crate::path::TextPath;
-
-/// How deep settings may nest.
-pub(super) const MAX_DEPTH: usize = 100;
 
 impl SourcedSettings {
     /// Reads settings. An empty text says nothing; a byte order mark is none of it.
     ///
     /// # Errors
-    /// What is wrong, with line and column. Nothing of them is to be used then.
-    pub fn parse(source: Source, path: Option<TextPath>, text: &str) -> Result<Self, String> {
-        let text = text.trim_start_matches('\u{feff}');
-        let text = if text.trim().is_empty() { "{}" } else { text };
-        let settings: Settings = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let raw = RawJson::parse(text).map_err(|error| error.reason)?;
-        if raw.depth() > MAX_DEPTH {
-            return Err(format!("it is nested deeper than {MAX_DEPTH} levels"));
-        }
-        if !raw.is_object() {
-            return Err("settings are a JSON object".into());
-        }
-        if let Some(problem) = misspelt_key(&raw) {
-            return Err(problem);
+    /// What is wrong, with line and key. Nothing of them is to be used then.
+    pub fn parse(
+        source: Source,
+        path: Option<TextPath>,
+        text: &str,
+    ) -> Result<Self, SettingsFault> {
+        let text = SettingsText::read(text)?;
+        if let Some((key, problem)) = misspelt_key(text.raw()) {
+            let steps: Vec<Step<'_>> = key.iter().map(|key| Step::Key(key)).collect();
+            return Err(text.fault(&steps, problem));
         }
         Ok(Self {
             source,
             path,
-            settings,
-            raw,
+            settings: text.decode()?,
+            text,
         })
+    }
+
+    /// The file, or the option that brings them.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match (&self.path, self.source) {
+            (Some(path), _) => path.to_string(),
+            (None, Source::PolicySettings) => "--managed-settings".to_owned(),
+            (None, Source::CliArg) => "--settings".to_owned(),
+            (None, source) => source.words().to_owned(),
+        }
+    }
+
+    /// A complaint about the first rule of a list that is meant, with file, line and key.
+    fn about_rule(
+        &self,
+        list: Behavior,
+        is_meant: impl Fn(&RuleEntry) -> bool,
+        problem: &impl Display,
+    ) -> Option<String> {
+        let permissions = &self.settings.permissions;
+        let entries = match list {
+            Behavior::Allow => &permissions.allow,
+            Behavior::Ask => &permissions.ask,
+            Behavior::Deny => &permissions.deny,
+        };
+        let number = entries.iter().position(is_meant)?;
+        let key = [
+            Step::Key("permissions"),
+            Step::Key(list.name()),
+            Step::Item(number),
+        ];
+        let fault = self.text.fault(&key, problem.to_string());
+        Some(format!("{}: {fault}", self.place()))
+    }
+}
+
+impl LoadedSettings {
+    /// What is wrong with a rule, in words: with file, line and key where it stands in one of these settings.
+    #[must_use]
+    pub fn complaint(&self, error: &LayerError) -> String {
+        let found = match error {
+            LayerError::Rule {
+                list,
+                source_of,
+                error,
+            } => {
+                let is_meant = |entry: &RuleEntry| Rule::parse(&entry.rule).as_ref() == Err(error);
+                self.about_rule(*source_of, *list, is_meant, error)
+            }
+            LayerError::Example {
+                list,
+                source_of,
+                error,
+            } => {
+                let has_examples =
+                    |entry: &RuleEntry| !(entry.matches.is_empty() && entry.not_matches.is_empty());
+                self.about_rule(*source_of, *list, has_examples, error)
+            }
+            _ => None,
+        };
+        found.unwrap_or_else(|| error.to_string())
+    }
+
+    /// The same about a rule that can be read.
+    pub(crate) fn about_rule(
+        &self,
+        source: Source,
+        list: Behavior,
+        is_meant: impl Fn(&RuleEntry) -> bool,
+        problem: &impl Display,
+    ) -> Option<String> {
+        let mut sources = self.sources.iter().filter(|it| it.source == source);
+        sources.find_map(|sourced| sourced.about_rule(list, &is_meant, problem))
     }
 }

@@ -1,4 +1,7 @@
-use windlass_core::permission::PermissionUpdate;
+use windlass_core::{
+    permission::{Layered, PermissionUpdate},
+    spec::Environment,
+};
 
 use super::*;
 
@@ -13,13 +16,14 @@ fn settings_are_an_object_that_is_not_too_deep() {
         ("[]", "object"),
         (r#"{"model": 5}"#, "string"),
     ] {
-        let problem = SourcedSettings::parse(Source::UserSettings, None, text).unwrap_err();
+        let fault = SourcedSettings::parse(Source::UserSettings, None, text).unwrap_err();
+        let problem = fault.to_string();
         assert!(problem.contains(wanted), "{problem}");
     }
     let deep = |levels: usize| format!("{{\"x\": {}{}}}", "[".repeat(levels), "]".repeat(levels));
     let read = |text: &str| SourcedSettings::parse(Source::UserSettings, None, text);
     assert!(read(&deep(99)).is_ok());
-    assert!(read(&deep(100)).unwrap_err().contains("100 levels"));
+    assert!(read(&deep(100)).unwrap_err().problem.contains("100 levels"));
     assert!(
         changed(&deep(100), |_| Ok(()))
             .unwrap_err()
@@ -28,6 +32,147 @@ fn settings_are_an_object_that_is_not_too_deep() {
     for empty in ["", " \n", "\u{feff}", "\u{feff}{}"] {
         assert_eq!(read(empty).unwrap().settings, Settings::default());
     }
+}
+
+/// Every complaint has the line and the key of what is wrong, counted in the file.
+#[test]
+fn conf_1_what_is_wrong_is_named_with_its_line_and_key() {
+    for (text, line, key, words) in [
+        (
+            "\n{\"permissions\":\n {\"deny\": \"Bash\"}}",
+            3,
+            "permissions.deny",
+            "string",
+        ),
+        (
+            "{\"permissions\": {\"deny\": [\"Read\",\n3]}}",
+            2,
+            "permissions.deny[1]",
+            "permission rule",
+        ),
+        (
+            "{\"permissions\": {\"deny\": [\n{\"rul\": \"x\"}]}}",
+            2,
+            "permissions.deny[0]",
+            "rul",
+        ),
+        (
+            "{\n\"permissions\": {\n\"defaultMode\": \"foo\"\n}\n}",
+            3,
+            "permissions.defaultMode",
+            "no mode",
+        ),
+        ("{\n\n\"model\": 3}", 3, "model", "string"),
+        (
+            "{\"model\": \"x\",\n\"model\": \"y\"}",
+            2,
+            "model",
+            "duplicate",
+        ),
+        ("{\"env\": {\"A\": 1,\n\"B\": {}}}", 2, "env.B", "a text"),
+        (
+            "{\"permissions\": {\n\"denny\": []}}",
+            2,
+            "permissions.denny",
+            "`permissions.deny`",
+        ),
+        ("{\n\"Sandbox\": {}}", 2, "Sandbox", "`sandbox`"),
+        (
+            "{\"sandbox\": {\n\"network\": {\n\"deniedDomain\": []}}}",
+            3,
+            "sandbox.network.deniedDomain",
+            "deniedDomains",
+        ),
+        // Nothing is read by its position.
+        (
+            "{\n\"permissions\": [[\"Bash\"], [], []]}",
+            2,
+            "permissions",
+            "object",
+        ),
+        ("{\n\"sandbox\": [true]}", 2, "sandbox", "object"),
+        (
+            "{\"sandbox\":\n{\"network\":\n[[]]}}",
+            2,
+            "sandbox.network",
+            "object",
+        ),
+        ("{\n\"hooks\": []}", 2, "hooks", "object"),
+        (
+            "{\"hooks\": {\n\"PreToolUze\": []}}",
+            2,
+            "hooks.PreToolUze",
+            "`PreToolUse`",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [\n{\"matcher\": \"(\", \"hooks\": []}]}}",
+            2,
+            "hooks.Stop[0].matcher",
+            "matcher",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [\n{\"matcher\": \"x\"}]}}",
+            2,
+            "hooks.Stop[0]",
+            "`hooks`",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"type\": \"comand\"}]}]}}",
+            2,
+            "hooks.Stop[0].hooks[0].type",
+            "`command`",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [{\"hooks\": [\n{\"type\": \"command\"}]}]}}",
+            2,
+            "hooks.Stop[0].hooks[0]",
+            "`command`",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [{\"hooks\": [\n[\"command\", \"x\"]]}]}}",
+            2,
+            "hooks.Stop[0].hooks[0]",
+            "object",
+        ),
+        // No JSON: the key that was read last.
+        (
+            "{\"permissions\": {\n\"deny\": [\"Bash\"",
+            2,
+            "permissions.deny[0]",
+            "EOF",
+        ),
+        (
+            "{\"model\": \"x\"\n\"agent\": \"y\"}",
+            2,
+            "model",
+            "expected `,`",
+        ),
+        ("{\"\u{1b}[1m\": ", 1, "\u{fffd}[1m", "control character"),
+        ("[]", 1, "", "object"),
+    ] {
+        let fault = SourcedSettings::parse(Source::LocalSettings, None, text).unwrap_err();
+        assert_eq!(
+            (fault.line, fault.key.0.as_str()),
+            (line, key),
+            "{text}: {fault}"
+        );
+        assert!(fault.to_string().contains(words), "{text}: {fault}");
+        let place = format!("line {line}");
+        assert!(fault.to_string().starts_with(&place), "{text}: {fault}");
+    }
+}
+
+#[test]
+fn conf_1_a_rule_that_cannot_be_used_is_named_with_its_line_and_key() {
+    let text = "{\"permissions\": {\n\"deny\": [\"Read\",\n\"Bash(rm\"]}}";
+    let path = Some("/p/.claude/settings.local.json".into());
+    let local = SourcedSettings::parse(Source::LocalSettings, path, text).unwrap();
+    let loaded = LoadedSettings::new(vec![local], "/p".into(), "/u".into());
+    let faults = Layered::of(&loaded.layers(false), &Environment::default()).unwrap_err();
+    let said = loaded.complaint(&faults[0]);
+    let wanted =
+        "/p/.claude/settings.local.json: line 3, `permissions.deny[1]`: permission rule `Bash(rm`";
+    assert!(said.starts_with(wanted), "{said}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use windlass_core::{
     RawJson, Spec,
     agent::{Agent, AgentDefinition},
     context::{InterruptedAnswer, PlanReminder, SystemPrompt},
-    permission::{Mode, RuleValue, Source, misnamed},
+    permission::{Misnamed, Mode, RuleEntry, RuleValue, Source, misnamed},
     spec::{AgentToolName, Thinking},
     tools::CoreTool,
 };
@@ -15,6 +15,7 @@ use super::Surroundings;
 use crate::{
     machine::resolved_model,
     protocol::{PROTOCOL_VERSION, flags::Flags, initialize::output_format},
+    settings::LoadedSettings,
 };
 
 /// What environment and files say beside the flags.
@@ -169,14 +170,23 @@ impl Surroundings {
 ///
 /// # Errors
 /// The first whose name is nearly that of a tool: without it more would run than was meant to.
-pub fn rules_of_unknown_tools(spec: &Spec) -> Result<Vec<String>, String> {
+pub fn rules_of_unknown_tools(
+    spec: &Spec,
+    settings: &LoadedSettings,
+) -> Result<Vec<String>, String> {
     let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
     let misnamed = misnamed(&spec.permissions.rules, &tools);
-    if let Some(rule) = misnamed.iter().find(|rule| rule.meant.is_some()) {
-        return Err(rule.finding.to_string());
+    let words = |rule: &Misnamed| {
+        let finding = &rule.finding;
+        let is_meant = |entry: &RuleEntry| entry.rule == finding.name.rule;
+        let source = finding.name.source;
+        let placed = settings.about_rule(source, finding.behavior, is_meant, finding);
+        placed.unwrap_or_else(|| finding.to_string())
+    };
+    match misnamed.iter().find(|rule| rule.meant.is_some()) {
+        Some(rule) => Err(words(rule)),
+        None => Ok(misnamed.iter().map(words).collect()),
     }
-    let words = misnamed.iter().map(|rule| rule.finding.to_string());
-    Ok(words.collect())
 }
 
 fn system_prompt(flags: &Flags, facts: &FlagFacts) -> SystemPrompt {

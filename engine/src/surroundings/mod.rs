@@ -111,10 +111,13 @@ impl Surroundings {
     pub fn permissions(&mut self, spec: &mut Spec) -> Result<PermissionsOfSettings, String> {
         // What a folder allows itself counts only once a person has trusted it.
         let layered = Layered::of(&self.layers(), &spec.environment).map_err(|faults| {
-            let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            words.join("; ")
+            let words = faults.iter().map(|fault| self.settings.complaint(fault));
+            words.collect::<Vec<String>>().join("; ")
         })?;
-        let warnings = layered.unusable.iter().map(ToString::to_string).collect();
+        let unusable = layered.unusable.iter();
+        let warnings = unusable
+            .map(|fault| self.settings.complaint(fault))
+            .collect();
         let rules = &mut spec.permissions.rules;
         rules.untrusted.extend(layered.rules.untrusted);
         rules.allow.extend(layered.rules.allow);
@@ -184,7 +187,7 @@ impl Surroundings {
             ));
         }
         for sourced in &self.settings.sources {
-            let unknown = unknown_sandbox_keys(&sourced.raw);
+            let unknown = unknown_sandbox_keys(sourced.text.raw());
             if !unknown.is_empty() {
                 warnings.push(format!(
                     "without effect in the {}, because nobody knows such keys: {}",

@@ -13,7 +13,7 @@ use windlass_core::{
     context::SystemPrompt,
     message::PluginInfo,
     money::Usd,
-    permission::{Layered, Mode, Rule, misnamed},
+    permission::{LayerError, Layered, Mode, Rule, misnamed},
     price::Catalogue,
     spec::{Environment, PermissionPolicy, Spec},
     tool::ToolDefinition,
@@ -52,8 +52,13 @@ impl AgentBuilder {
             warnings.extend(self.start_servers(surroundings, Path::new(&cwd)));
         }
         let environment = self.environment(cwd)?;
-        let layered = self.layered(&environment)?;
-        warnings.extend(layered.unusable.iter().map(ToString::to_string));
+        let files = surroundings.as_ref().map(|it| &it.found.settings);
+        let complaint = |error: &LayerError| match files {
+            Some(files) => files.complaint(error),
+            None => error.to_string(),
+        };
+        let layered = self.layered(&environment, complaint)?;
+        warnings.extend(layered.unusable.iter().map(complaint));
         let environment = with_directories(environment, &layered.directories);
         spec.permissions = self.permission_policy(spec.permissions, layered)?;
         spec.catalogue = self.prices(spec.catalogue)?;
@@ -167,9 +172,13 @@ impl AgentBuilder {
     }
 
     /// What the settings files come to.
-    fn layered(&self, environment: &Environment) -> Result<Layered, BuildError> {
+    fn layered(
+        &self,
+        environment: &Environment,
+        complaint: impl Fn(&LayerError) -> String,
+    ) -> Result<Layered, BuildError> {
         Layered::of(&self.layers, environment).map_err(|faults| {
-            let words: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            let words: Vec<String> = faults.iter().map(complaint).collect();
             BuildError::PermissionSettings(words.join("; "))
         })
     }

@@ -115,7 +115,8 @@ pub(super) fn blueprint(
     let mut surroundings = Surroundings::read(whereabouts(launch, request)?)?;
     warnings.extend(surroundings.apply_permissions(&mut spec)?);
     warnings.extend(surroundings.apply(&mut spec));
-    warnings.extend(rules_of_unknown_tools(&spec).map_err(StartError::Permissions)?);
+    let of_unknown_tools = rules_of_unknown_tools(&spec, &surroundings.found.settings);
+    warnings.extend(of_unknown_tools.map_err(StartError::Permissions)?);
     warnings.extend(
         flags
             .ignored

@@ -48,7 +48,7 @@ pub enum SettingsError {
     Malformed {
         /// The file, or the option.
         place: String,
-        /// What is wrong, with line and column.
+        /// What is wrong, with line and key.
         problem: String,
     },
 }
@@ -141,8 +141,8 @@ fn parsed(
     text: &str,
 ) -> Result<SourcedSettings, SettingsError> {
     let read = SourcedSettings::parse(source, path.map(lossy), text);
-    read.map_err(|problem| SettingsError::Malformed {
+    read.map_err(|fault| SettingsError::Malformed {
         place: place.to_owned(),
-        problem,
+        problem: fault.to_string(),
     })
 }

@@ -124,7 +124,7 @@ fn conf_1_a_malformed_file_is_named_with_its_place_and_nothing_is_used() {
         ("[]", "settings.json"),
         (r#"{"permissions": {"defaultMode": "never"}}"#, "never"),
         (r#"{"permissions": {"allow": [5]}}"#, "permission rule"),
-        (r#"{"env": {"A": {}}}"#, "variable A"),
+        (r#"{"env": {"A": {}}}"#, "env.A"),
         (
             r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command"}]}]}}"#,
             "hooks.PreToolUse",
@@ -269,7 +269,7 @@ async fn perm_6_each_change_goes_to_the_file_of_its_destination() {
     assert_eq!(permissions(1).deny[0].rule, "Bash(two)");
     assert_eq!(permissions(2).ask[0].rule, "Bash(three)");
     assert_eq!(permissions(2).additional_directories, ["/a"]);
-    let text: String = loaded.sources.iter().map(|s| s.raw.get()).collect();
+    let text: String = loaded.sources.iter().map(|s| s.text.raw().get()).collect();
     assert!(!text.contains("four"));
 }
 

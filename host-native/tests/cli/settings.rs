@@ -190,10 +190,22 @@ fn conf_1_settings_that_cannot_be_used_begin_nothing() {
     for (settings, flags, code, words) in [
         ("{\"permissions\": {", &[][..], 3, "settings.json: "),
         (
-            r#"{"permissions": {"deny": ["Bash(rm"]}}"#,
+            "{\"permissions\": {\n\"deny\": [\"Bash(rm\"]}}",
             &[],
             3,
-            "Bash(rm",
+            ".claude/settings.json: line 2, `permissions.deny[0]`: permission rule `Bash(rm`",
+        ),
+        (
+            "{\"permissions\": {\n\"deny\": [\"bash\"]}}",
+            &[],
+            3,
+            ".claude/settings.json: line 2, `permissions.deny[0]`: ",
+        ),
+        (
+            "{}",
+            &["--settings", r#"{"permissions": {"deny": "x"}}"#],
+            3,
+            "--settings: line 1, `permissions.deny`: ",
         ),
         (
             r#"{"permissions": {"disableBypassPermissionsMode": "disable"}}"#,

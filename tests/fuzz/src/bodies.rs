@@ -417,7 +417,8 @@ pub(super) fn settings(bytes: &[u8]) {
         return;
     };
     let layers = |text: &str| {
-        let settings = SourcedSettings::parse(Source::ProjectSettings, None, text)?;
+        let read = SourcedSettings::parse(Source::ProjectSettings, None, text);
+        let settings = read.map_err(|fault| fault.to_string())?;
         let loaded = LoadedSettings::new(vec![settings], "/project".into(), "/user".into());
         Ok::<_, String>(loaded.layers(true))
     };
