@@ -161,7 +161,8 @@ impl Configuration {
             .extend(unusable.iter().map(ToString::to_string));
         offer(launch, spec);
         let of_settings = self.settings.first(|settings| settings.agent.as_deref());
-        if let Some(name) = launch.flags.agent.as_deref().or(of_settings) {
+        let managed = self.settings.managed(|settings| settings.agent.as_deref());
+        if let Some(name) = managed.or(launch.flags.agent.as_deref()).or(of_settings) {
             let run_as = spec.run_as(name);
             *spec = run_as.map_err(|error| CompleteError::Agent(error.to_string()))?;
         }

@@ -2,7 +2,7 @@
 //!
 //! | source | file | strength |
 //! |---|---|---|
-//! | policy | the organisation's, `--managed-settings` | strongest |
+//! | policy | the organisation's file, then `--managed-settings` | strongest |
 //! | flag | `--settings`, a file or JSON | |
 //! | local | `.claude/settings.local.json` of the project | |
 //! | project | `.claude/settings.json` of the project | |
@@ -281,6 +281,15 @@ impl LoadedSettings {
     /// A single value, of the strongest source that has it.
     pub fn first<'a, T>(&'a self, value: impl Fn(&'a Settings) -> Option<T>) -> Option<T> {
         self.sources.iter().find_map(|s| value(&s.settings))
+    }
+
+    /// A single value of the organisation's settings, which no flag is stronger than.
+    pub(crate) fn managed<'a, T>(&'a self, value: impl Fn(&'a Settings) -> Option<T>) -> Option<T> {
+        let mut sources = self.sources.iter();
+        sources.find_map(|it| {
+            let is_managed = it.source == Source::PolicySettings;
+            is_managed.then(|| value(&it.settings)).flatten()
+        })
     }
 
     /// The variables, each from the strongest source that sets it. `folder_may` says which ones the files of the folder may set:

@@ -75,10 +75,16 @@ impl Surroundings {
         facts: &FlagFacts,
         spec: &mut Spec,
     ) -> Result<(), FlagsError> {
-        if let Some(model) = &flags.model {
+        // What the organisation says is stronger than a flag.
+        let managed = &self.settings;
+        if let Some(model) = &flags.model
+            && managed.managed(|it| it.model.as_deref()).is_none()
+        {
             spec.model = resolved_model(spec, model);
         }
-        if let Some(effort) = flags.effort {
+        if let Some(effort) = flags.effort
+            && managed.managed(|it| it.effort_level.as_deref()).is_none()
+        {
             spec.effort = Some(effort);
         }
         self.permissions_of_flags(flags, facts.is_sandbox, spec)?;
@@ -134,9 +140,11 @@ impl Surroundings {
         if is_sandbox {
             spec.environment.is_root = false;
         }
-        let mode = match flags.bypass {
-            true => Mode::BypassPermissions,
-            false => flags.permission_mode.unwrap_or(spec.permissions.mode),
+        let managed = self.settings.managed(|it| it.permissions.default_mode);
+        let mode = match (managed, flags.bypass) {
+            (Some(mode), _) => mode,
+            (None, true) => Mode::BypassPermissions,
+            (None, false) => flags.permission_mode.unwrap_or(spec.permissions.mode),
         };
         let wants_bypass = mode == Mode::BypassPermissions;
         if wants_bypass && self.bypass_disabled {

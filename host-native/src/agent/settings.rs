@@ -10,6 +10,7 @@ use windlass_engine::settings::{SettingSource, SettingSources};
 
 use super::{AgentBuilder, BuildError};
 use crate::{
+    settings::managed_settings_file,
     store::{ConfigDir, NoConfigDir},
     surroundings::{ProjectTrust, Surroundings, SurroundingsError, Whereabouts, own_places},
 };
@@ -21,6 +22,8 @@ pub(super) struct ReadSettings {
     trusts_project: bool,
     /// The person's folder, if it is not the usual one.
     config: Option<PathBuf>,
+    /// The organisation's file, if it is not the usual one.
+    managed: Option<PathBuf>,
 }
 
 impl ReadSettings {
@@ -39,6 +42,7 @@ impl AgentBuilder {
     /// Reads these settings files, and what lies beside them: `CLAUDE.md`, skills, agents, output styles, command hooks, and the MCP
     /// servers of `.mcp.json` that are programs. Default: none (Agent SDK reference, option `settingSources`).
     ///
+    /// Where any is read, the organisation's file is too ([`managed_settings_file`]), and is stronger than all of them.
     /// What the builder says itself is stronger. What a project's files allow, start and set counts only if a person has trusted the
     /// folder, or [`trust_project`](Self::trust_project) says so; what they deny or ask always does.
     /// [`Agent::warnings`](super::Agent::warnings) names what was left out. A prompt that begins with a command of these files or with
@@ -58,6 +62,13 @@ impl AgentBuilder {
     /// Default: what `CLAUDE_CONFIG_DIR` names, else `~/.claude`.
     pub fn config_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.settings.config = Some(folder.into());
+        self
+    }
+
+    /// The organisation's settings, read beside those of [`setting_sources`](Self::setting_sources).
+    /// Default: [`managed_settings_file`].
+    pub fn managed_settings(mut self, file: impl Into<PathBuf>) -> Self {
+        self.settings.managed = Some(file.into());
         self
     }
 
@@ -86,6 +97,9 @@ impl AgentBuilder {
                 false => ProjectTrust::Nothing,
             },
             settings: None,
+            managed_file: Some(
+                (self.settings.managed.clone()).unwrap_or_else(managed_settings_file),
+            ),
             managed: None,
         })?;
         self.layers.extend(surroundings.found.layers());

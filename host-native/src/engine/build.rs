@@ -175,6 +175,7 @@ pub(super) fn whereabouts<'a>(
         sources,
         trust: launch.trust,
         settings: settings.or(flags.settings.as_deref()),
+        managed_file: launch.managed_settings.clone(),
         managed: managed.or(flags.managed_settings.as_deref()),
     })
 }

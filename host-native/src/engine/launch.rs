@@ -25,6 +25,7 @@ use crate::{
     credentials::Credentials,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
     redact::Redactor,
+    settings::managed_settings_file,
     store::{ConfigDir, FileStore, NoConfigDir, SharedStore, git_branch},
     surroundings::ProjectTrust,
 };
@@ -68,6 +69,8 @@ pub struct Launch {
     pub config: ConfigDir,
     /// The person's home.
     pub home: Option<PathBuf>,
+    /// The organisation's settings, which are stronger than any other and read whatever flags say.
+    pub managed_settings: Option<PathBuf>,
     /// Who starts the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`.
     pub entrypoint: String,
     /// On whose behalf requests are made, for the header `user-agent`: who starts the engine, the SDK's version
@@ -214,6 +217,7 @@ impl Launch {
             cwd: None,
             config,
             home,
+            managed_settings: Some(managed_settings_file()),
             entrypoint,
             client,
             auth: auth.unwrap_or(Auth::None),

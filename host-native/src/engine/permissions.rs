@@ -117,7 +117,9 @@ pub fn lint_settings(launch: &Launch) -> Result<Vec<Finding>, StartError> {
         .layers();
     // Tools are those of a session without any settings: what is wrong with them must not hide what is wrong with the others.
     let mut plain = launch.clone();
+    plain.managed_settings = None;
     plain.flags.settings = None;
+    plain.flags.managed_settings = None;
     plain.flags.setting_sources = Some(Vec::new());
     let configuration = completed(&plain)?;
     Ok(lint(&layers, &names(&configuration.spec)))

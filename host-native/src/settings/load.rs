@@ -25,6 +25,19 @@ pub struct SettingsPlaces {
     pub policy: Option<PathBuf>,
 }
 
+/// Where an organisation keeps the settings of a machine, as Claude Code has it. They are stronger than any other, and nobody who
+/// starts a session leaves them out: so no variable or flag names another place.
+#[must_use]
+pub fn managed_settings_file() -> PathBuf {
+    PathBuf::from(if cfg!(target_os = "macos") {
+        "/Library/Application Support/ClaudeCode/managed-settings.json"
+    } else if cfg!(windows) {
+        r"C:\Program Files\ClaudeCode\managed-settings.json"
+    } else {
+        "/etc/claude-code/managed-settings.json"
+    })
+}
+
 /// Settings that cannot be used. Nothing of any file is used then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -61,7 +74,7 @@ impl SettingsPlaces {
     }
 
     /// Reads what the sources say. `flag` is the value of `--settings`, JSON or a path (relative ones below the project's
-    /// folder); `managed` that of `--managed-settings`, JSON, which stands in for the organisation's file.
+    /// folder); `managed` that of `--managed-settings`, JSON, which only the organisation's file is stronger than.
     ///
     /// # Errors
     /// [`SettingsError`] for the first file that cannot be used. A source without a file says nothing.
@@ -72,15 +85,12 @@ impl SettingsPlaces {
         managed: Option<&str>,
     ) -> Result<LoadedSettings, SettingsError> {
         let mut found = Vec::new();
-        match (managed, &self.policy) {
-            (Some(json), _) => found.push(parsed(
-                Source::PolicySettings,
-                None,
-                "--managed-settings",
-                json,
-            )?),
-            (None, Some(path)) => found.extend(self.read(Source::PolicySettings, path)?),
-            (None, None) => {}
+        if let Some(path) = &self.policy {
+            found.extend(self.read(Source::PolicySettings, path)?);
+        }
+        if let Some(json) = managed {
+            let source = Source::PolicySettings;
+            found.push(parsed(source, None, "--managed-settings", json)?);
         }
         if let Some(flag) = flag.map(str::trim).filter(|flag| !flag.is_empty()) {
             found.push(self.flag(flag)?);

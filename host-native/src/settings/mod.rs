@@ -12,6 +12,6 @@ pub use windlass_engine::settings::{
 };
 
 pub use self::{
-    load::{SettingsError, SettingsPlaces},
+    load::{SettingsError, SettingsPlaces, managed_settings_file},
     trust::{is_trusted, trust},
 };

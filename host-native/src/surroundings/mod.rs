@@ -34,7 +34,9 @@ pub(crate) struct Whereabouts<'a> {
     pub(crate) trust: ProjectTrust,
     /// Further settings, a file or JSON.
     pub(crate) settings: Option<&'a str>,
-    /// The organisation's, JSON.
+    /// The organisation's file; none where nobody reads one.
+    pub(crate) managed_file: Option<PathBuf>,
+    /// Further settings of the organisation, JSON.
     pub(crate) managed: Option<&'a str>,
 }
 
@@ -67,6 +69,7 @@ impl Surroundings {
             sources,
             trust,
             settings,
+            managed_file,
             managed,
         } = at;
         let by_person = is_trusted(&config, home, &project);
@@ -79,7 +82,7 @@ impl Surroundings {
         let places = SettingsPlaces {
             config,
             project,
-            policy: None,
+            policy: managed_file,
         };
         let settings = places.load(sources, settings, managed)?;
         let folder = project_places.cwd.clone();

@@ -74,6 +74,28 @@ async fn conf_1_an_agent_reads_the_settings_it_is_told_to_and_no_others() {
 }
 
 #[tokio::test]
+async fn conf_1_an_agent_that_reads_settings_reads_those_of_the_organisation() {
+    let project = project();
+    let file = project.path().join("managed.json");
+    fs::write(&file, r#"{"permissions": {"deny": ["Bash(mkdir:*)"]}}"#).unwrap();
+    let model = Model::of(json!([
+        calls(&[("Bash", json!({"command": "mkdir made"}))]),
+        {"respond": "done"},
+    ]));
+    let told = reading(&model, project.path()).managed_settings(&file);
+    let told = told.allowed_tools(["Bash(mkdir:*)"]).build().unwrap();
+    told.run("go").await.unwrap();
+    assert!(!project.path().join("made").exists());
+
+    fs::write(&file, "{").unwrap();
+    let refused = reading(&model, project.path())
+        .managed_settings(&file)
+        .build();
+    let said = refused.err().unwrap().to_string();
+    assert!(said.contains("managed.json"), "{said}");
+}
+
+#[tokio::test]
 async fn conf_1_what_a_project_widens_or_starts_counts_once_it_is_trusted() {
     for is_trusted in [false, true] {
         let project = project();

@@ -4,7 +4,11 @@ use std::{fs, path::Path, sync::Arc};
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use windlass::engine::{Launch, serve};
+use windlass::{
+    core::permission::RuleValue,
+    engine::{Launch, explain_call, serve},
+    settings::managed_settings_file,
+};
 
 use crate::support::{Sdk, calls, says};
 
@@ -211,4 +215,71 @@ async fn perm_18_settings_that_switch_bypassing_off_hold_against_every_flag() {
     let reply = sdk.request(switch).await;
     assert_eq!(reply["subtype"], "error", "{reply}");
     assert!(!sdk.folder.path().join("made.txt").exists());
+}
+
+/// The organisation's file is read by whoever begins a session, whatever flags leave out, and nothing is stronger.
+#[tokio::test]
+async fn conf_1_the_settings_of_the_organisation_are_left_out_by_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("managed.json");
+    let launch = |flags: &[&str]| {
+        let words: Vec<String> = flags.iter().map(ToString::to_string).collect();
+        let variable = |name: &str| match name {
+            "ANTHROPIC_API_KEY" => Some("sk-test".to_owned()),
+            "CLAUDE_CONFIG_DIR" => Some("/nowhere".to_owned()),
+            _ => None,
+        };
+        let mut launch = Launch::read(&words, variable).unwrap();
+        assert_eq!(launch.managed_settings, Some(managed_settings_file()));
+        launch.managed_settings = Some(file.clone());
+        launch.cwd = Some(folder.path().to_path_buf());
+        launch
+    };
+    let all = [
+        "--setting-sources=",
+        "--settings={\"permissions\":{\"allow\":[\"Bash(ls)\"]}}",
+        "--managed-settings={}",
+        "--allowedTools=Bash(ls)",
+        "--permission-mode=acceptEdits",
+    ];
+    let managed = json!({"permissions": {"deny": ["Bash(ls)"], "defaultMode": "plan"}});
+    fs::write(&file, managed.to_string()).unwrap();
+    let call: RuleValue =
+        serde_json::from_value(json!({"toolName": "Bash", "ruleContent": "ls"})).unwrap();
+    let explained = explain_call(&launch(&all), &call).unwrap();
+    let said = format!("{explained:?}");
+    assert!(
+        said.contains("PolicySettings") && said.contains("Deny"),
+        "{said}"
+    );
+    let write: RuleValue = serde_json::from_value(json!({"toolName": "Write"})).unwrap();
+    let said = format!("{:?}", explain_call(&launch(&all), &write).unwrap());
+    assert!(said.contains("Plan"), "{said}");
+
+    for (text, words) in [
+        (
+            "{\n\"permissions\": {\"deny\": \"Bash\"}}",
+            "line 2, `permissions.deny`",
+        ),
+        (
+            "{\"permissions\": {\"allow\": [\"Bash(ls\"]}}",
+            "`permissions.allow[0]`",
+        ),
+        ("{", "in or behind"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let (input, output) = (tokio::io::empty(), tokio::io::sink());
+        let refused = serve(launch(&all), input, output, CancellationToken::new()).await;
+        let said = refused.unwrap_err().to_string();
+        assert!(
+            said.contains("managed.json") && said.contains(words),
+            "{said}"
+        );
+    }
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let (input, output) = (tokio::io::empty(), tokio::io::sink());
+    let refused = serve(launch(&all), input, output, CancellationToken::new()).await;
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains("managed.json"), "{said}");
 }
