@@ -109,6 +109,7 @@ fn checked(found: &Metadata) -> io::Result<()> {
 }
 
 #[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::{os::unix::fs::symlink, path::PathBuf};
 

@@ -251,7 +251,7 @@ fn other_settings(sourced: &SourcedSettings) -> Vec<Brought> {
     let directories = settings.permissions.additional_directories.iter();
     brought.extend(directories.map(|directory| Brought::new(BroughtKind::Directory, directory)));
     if let Some(sandbox) = &settings.sandbox {
-        let fields: BTreeMap<String, RawJson> = sourced.raw.decode().unwrap_or_default();
+        let fields: BTreeMap<String, RawJson> = sourced.text.raw().decode().unwrap_or_default();
         let said = fields.get("sandbox").map_or("", RawJson::get).to_owned();
         brought.push(Brought::new(BroughtKind::Sandbox, "").detailed(said, format!("{sandbox:?}")));
     }
