@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use windlass::{
     core::permission::RuleValue,
-    engine::{Launch, explain_call, serve},
+    engine::{Launch, ProjectTrust, StartError, explain_call, left_out_untrusted, serve},
     settings::managed_settings_file,
 };
 
@@ -282,4 +282,40 @@ async fn conf_1_the_settings_of_the_organisation_are_left_out_by_nobody() {
     let refused = serve(launch(&all), input, output, CancellationToken::new()).await;
     let said = refused.unwrap_err().to_string();
     assert!(said.contains("managed.json"), "{said}");
+}
+
+#[tokio::test]
+async fn conf_1_an_engine_begins_only_with_what_a_person_agreed_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |command: &str| {
+        let hook = json!({"type": "command", "command": command});
+        let settings = json!({"hooks": {"SessionStart": [{"hooks": [hook]}]}});
+        write(
+            folder.path(),
+            ".claude/settings.json",
+            &settings.to_string(),
+        );
+    };
+    put("touch shown");
+    let variable = |name: &str| match name {
+        "ANTHROPIC_API_KEY" => Some("1".to_owned()),
+        "CLAUDE_CONFIG_DIR" => Some("/nowhere".to_owned()),
+        _ => None,
+    };
+    let words = ["--input-format", "stream-json"].map(ToOwned::to_owned);
+    let mut launch = Launch::read(&words, variable).unwrap();
+    launch.cwd = Some(folder.path().to_owned());
+    launch.trust = ProjectTrust::Nothing;
+    let shown = left_out_untrusted(&launch).unwrap();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    launch.trust = ProjectTrust::Everything;
+    launch.agreed = Some(shown);
+    let begun = |launch: Launch| {
+        let (input, output) = (tokio::io::empty(), tokio::io::sink());
+        serve(launch, input, output, CancellationToken::new())
+    };
+    begun(launch.clone()).await.unwrap();
+    put("touch swapped");
+    let refused = begun(launch).await.unwrap_err();
+    assert!(matches!(refused, StartError::NotAsAgreed), "{refused}");
 }
