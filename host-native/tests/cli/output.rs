@@ -55,6 +55,8 @@ fn loop_1_stream_json_begins_with_init_and_ends_with_the_result() {
     let kinds: Vec<&str> = lines
         .iter()
         .map(|line| line["type"].as_str().unwrap())
+        // A tool that was never called before is compiled first, which a busy machine may take so long about that it is said.
+        .filter(|kind| *kind != "tool_progress")
         .collect();
     assert_eq!(
         kinds,
