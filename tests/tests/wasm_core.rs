@@ -2,7 +2,7 @@
 //! natively and in WebAssembly.
 #![allow(clippy::unwrap_used)]
 
-use std::{fs, io::Write as _};
+use std::fs;
 
 use serde_json::{Value, json};
 use wasmtime::{Engine, Instance, Module, Store, TypedFunc};
@@ -13,7 +13,7 @@ use windlass_core::{
     testkit::{Piece, RequestView, Script, ScriptedModel},
     tool::{Observation, ToolResult},
 };
-use windlass_tests::artefacts;
+use windlass_tests::{artefacts, compressed::brotli_len};
 use windlass_wasm_core::{Line, Machine, beside};
 
 #[test]
@@ -42,9 +42,9 @@ fn card_1_the_core_built_for_wasm32_imports_nothing() {
         assert!(exports.contains(&wanted), "no `{wanted}` in {exports:?}");
     }
     println!(
-        "bare core: {} bytes, {} with gzip",
+        "bare core: {} bytes, {} with brotli",
         bytes.len(),
-        gzipped(&bytes)
+        brotli_len(&bytes)
     );
 }
 
@@ -182,12 +182,6 @@ fn card_1_sessions_that_go_on_are_the_same_in_wasm32() {
     let line = serde_json::to_string(&Line { now, input }).unwrap();
     machine.handle(&line).unwrap();
     assert_eq!(guest.handle(&line), outputs_of(&mut machine));
-}
-
-fn gzipped(bytes: &[u8]) -> usize {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap().len()
 }
 
 /// A session that meets retries, questions, parallel calls, bad input, a cut stream and an interrupt.

@@ -74,12 +74,11 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
         workspace,
         ["bindgen".as_ref(), module.as_os_str(), browser.as_os_str()],
     )?;
-    let module = browser.join("windlass_browser_bg.wasm");
-    order(workspace, &module, &module)?;
     let core = workspace.target.join("core");
     fs::create_dir_all(&core).with_context(|| format!("cannot create {}", core.display()))?;
     let core = core.join("windlass_core.wasm");
-    order(workspace, &modules.join("windlass_wasm_core.wasm"), &core)?;
+    let built = modules.join("windlass_wasm_core.wasm");
+    fs::copy(&built, &core).with_context(|| format!("cannot copy {}", built.display()))?;
     transpile(workspace, &browser)?;
     bundle_demo(workspace, &browser.join("demo"))?;
     Ok(Artefacts {
@@ -87,14 +86,6 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Artefacts> {
         simulation: modules.join("windlass_simulate.wasm"),
         browser,
     })
-}
-
-/// Writes a module with its functions in the order in which it is smallest on its way.
-fn order(workspace: &Workspace, module: &Path, out: &Path) -> Result<()> {
-    heavy(
-        workspace,
-        ["order".as_ref(), module.as_os_str(), out.as_os_str()],
-    )
 }
 
 fn transpile(workspace: &Workspace, browser: &Path) -> Result<()> {

@@ -7,10 +7,10 @@ mod native;
 mod node;
 mod pages;
 
-use std::{fs, io::Write as _, path::Path};
+use std::{fs, path::Path};
 
 use serde_json::Value;
-use windlass_tests::artefacts;
+use windlass_tests::{artefacts, compressed::brotli_len};
 
 use self::facts::Facts;
 
@@ -75,7 +75,7 @@ fn card_1_the_javascript_api_keeps_its_promises() {
 #[test]
 fn the_size_of_the_browser_package_is_known() {
     let package = artefacts::browser_package();
-    println!("{:<28} {:>10} {:>10}", "file", "bytes", "gzip");
+    println!("{:<28} {:>10} {:>10}", "file", "bytes", "brotli");
     for file in [
         "windlass_browser_bg.wasm",
         "windlass_browser.js",
@@ -83,11 +83,15 @@ fn the_size_of_the_browser_package_is_known() {
         "files/files.js",
     ] {
         let bytes = fs::read(package.join(file)).unwrap();
-        println!("{file:<28} {:>10} {:>10}", bytes.len(), gzipped(&bytes));
+        println!("{file:<28} {:>10} {:>10}", bytes.len(), brotli_len(&bytes));
     }
     // A page should not load more than this before the agent can speak.
     let module = fs::read(package.join("windlass_browser_bg.wasm")).unwrap();
-    assert!(gzipped(&module) < 512 << 10, "{} bytes", gzipped(&module));
+    assert!(
+        brotli_len(&module) < 512 << 10,
+        "{} bytes",
+        brotli_len(&module)
+    );
 }
 
 /// The messages of a run elsewhere, and what it said at the end.
@@ -131,10 +135,4 @@ fn compare(facts: &Facts, there: &Elsewhere) {
         here.messages.len(),
         there.outcome["ms"]
     );
-}
-
-fn gzipped(bytes: &[u8]) -> usize {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap().len()
 }

@@ -1,8 +1,6 @@
 //! The chores of xtask that need heavy libraries: `cargo xtask` builds and runs this program when it gets there.
 #![forbid(unsafe_code)]
 
-mod order;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +10,6 @@ use wasm_bindgen_cli_support::Bindgen;
 
 const USAGE: &str = "\
 usage: xtask-wasm bindgen MODULE DIR   JavaScript glue for a module, for browsers and Node
-       xtask-wasm order MODULE OUT     the same module, smaller when it is compressed
        xtask-wasm components DIR       the built-in components, as files";
 
 fn main() -> Result<()> {
@@ -28,7 +25,6 @@ fn main() -> Result<()> {
         [command, module, directory] if command.as_os_str() == "bindgen" => {
             bindgen(module, directory)
         }
-        [command, module, out] if command.as_os_str() == "order" => order(module, out),
         [command, directory] if command.as_os_str() == "components" => components(directory),
         _ => bail!("{USAGE}"),
     }
@@ -46,14 +42,6 @@ fn bindgen(module: &Path, directory: &Path) -> Result<()> {
         .remove_producers_section(true)
         .generate(directory)
         .with_context(|| format!("wasm-bindgen failed on {}", module.display()))
-}
-
-/// Writes a module again with its functions in the order in which they compress best.
-fn order(module: &Path, out: &Path) -> Result<()> {
-    let bytes = fs::read(module).with_context(|| format!("cannot read {}", module.display()))?;
-    let ordered =
-        order::by_likeness(&bytes).with_context(|| format!("cannot order {}", module.display()))?;
-    fs::write(out, ordered).with_context(|| format!("cannot write {}", out.display()))
 }
 
 /// Writes every built-in component under the name that the build script of `windlass-builtin` looks for.
