@@ -9,6 +9,8 @@ use windlass_core::{
     agent::AgentSource,
     hook::HookMatcher,
     permission::{Layered, Rule, RuleName},
+    shell::quote,
+    spec::Environment,
 };
 
 use super::Surroundings;
@@ -187,14 +189,13 @@ impl Surroundings {
         brought
     }
 
-    /// The rules that would not count if nobody had trusted the folder.
-    pub(super) fn rules_in_need_of_trust(
-        &self,
-        environment: &windlass_core::spec::Environment,
-    ) -> Vec<Rule> {
+    /// The same of a folder that is trusted: to be held against what a person was shown before that.
+    #[must_use]
+    pub fn brought_once_trusted(&self, environment: &Environment) -> Vec<Brought> {
         // Rules that cannot be used have been complained of.
         let layered = Layered::of(&self.settings.layers(false), environment);
-        layered.map(|it| it.rules.untrusted).unwrap_or_default()
+        let untrusted = layered.map(|it| it.rules.untrusted);
+        self.brought_along(&untrusted.unwrap_or_default())
     }
 
     fn of_folder(&self) -> impl Iterator<Item = &SourcedSettings> {
@@ -290,6 +291,6 @@ fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=+,%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+        false => quote(word),
     }
 }

@@ -62,7 +62,7 @@ pub struct Surroundings {
     pub inherited: BTreeSet<String>,
     /// There is a shell in which hooks can run.
     pub has_shell: bool,
-    /// What the folder's files do once a person has trusted it, whether or not one has.
+    /// What the folder's files do once a person has trusted it, and do not because nobody has.
     pub brought: Vec<Brought>,
     /// Some settings forbid the mode that bypasses permissions.
     pub bypass_disabled: bool,
@@ -137,11 +137,9 @@ impl Surroundings {
     /// comes back.
     pub fn apply(&mut self, spec: &mut Spec) -> Vec<String> {
         let mut warnings = Vec::new();
-        let untrusted = match self.is_trusted {
-            true => self.rules_in_need_of_trust(&spec.environment),
-            false => spec.permissions.rules.untrusted.clone(),
-        };
-        self.brought = self.brought_along(&untrusted);
+        if !self.runs_programs {
+            self.brought = self.brought_along(&spec.permissions.rules.untrusted);
+        }
         let grants = match self.is_trusted {
             true => Vec::new(),
             false => self.project.without_grants_of(&self.folder),

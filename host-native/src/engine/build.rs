@@ -115,6 +115,10 @@ pub(super) fn blueprint(
     let mut surroundings = Surroundings::read(whereabouts(launch, request)?)?;
     warnings.extend(surroundings.apply_permissions(&mut spec)?);
     warnings.extend(surroundings.apply(&mut spec));
+    if launch.agreed.is_some() {
+        let found = &mut surroundings.found;
+        found.brought = found.brought_once_trusted(&spec.environment);
+    }
     let of_unknown_tools = rules_of_unknown_tools(&spec, &surroundings.found.settings);
     warnings.extend(of_unknown_tools.map_err(StartError::Permissions)?);
     warnings.extend(
