@@ -19,11 +19,11 @@ pub struct LineReader {
 }
 
 /// What is known of a line of which only the beginning is kept.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Overlong {
     /// Bytes so far.
     length: usize,
-    /// How it goes on at the end, [`KEPT_END`] bytes or a little more.
+    /// The last [`KEPT_END`] bytes.
     tail: Vec<u8>,
 }
 
@@ -129,10 +129,7 @@ impl LineReader {
         if let Some(overlong) = &mut self.too_long {
             overlong.extend(bytes);
         } else if self.line.len() + bytes.len() > MAX_LINE {
-            let mut overlong = Overlong {
-                length: 0,
-                tail: Vec::new(),
-            };
+            let mut overlong = Overlong::default();
             overlong.extend(&self.line);
             overlong.extend(bytes);
             self.too_long = Some(overlong);
@@ -148,11 +145,7 @@ impl LineReader {
     fn take(&mut self) -> Option<Line> {
         let mut bytes = std::mem::take(&mut self.line);
         if let Some(Overlong { length, tail }) = self.too_long.take() {
-            let ends = format!(
-                "{}…{}",
-                beginning_of(&bytes),
-                String::from_utf8_lossy(&tail)
-            );
+            let ends = joined(&bytes, &tail);
             return Some(Line::Fault(LineFault::TooLong { length, ends }));
         }
         if bytes.last() == Some(&b'\r') {
@@ -173,12 +166,12 @@ fn ends_of(bytes: &[u8]) -> String {
     if bytes.len() <= 2 * KEPT_END {
         return String::from_utf8_lossy(bytes).into_owned();
     }
-    let tail = &bytes[bytes.len() - KEPT_END..];
-    format!("{}…{}", beginning_of(bytes), String::from_utf8_lossy(tail))
+    joined(&bytes[..KEPT_END], &bytes[bytes.len() - KEPT_END..])
 }
 
-fn beginning_of(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT_END)]).into_owned()
+fn joined(head: &[u8], tail: &[u8]) -> String {
+    let [head, tail] = [head, tail].map(String::from_utf8_lossy);
+    format!("{head}…{tail}")
 }
 
 /// A frame as the line that is written, line end included. The two characters that JavaScript takes for line ends are
