@@ -26,7 +26,7 @@ use windlass_core::{
     },
     hook::{HookAnswer, HookCall},
     host::CancelSignal,
-    tool::{ToolCall, ToolResult},
+    tool::{Access, ToolCall, ToolResult},
     tools::CoreTool,
 };
 
@@ -295,7 +295,9 @@ pub(crate) fn resolve_all(cwd: &str, paths: &[ResolvePath]) -> Vec<Result<Resolv
                 let looked = || crate::files::below(path.as_ref(), &asked.closed);
                 let crate::files::Below { brings, holds } =
                     asked.carried.then(looked).unwrap_or_default();
-                let exists = Path::new(&path).symlink_metadata().is_ok();
+                // Nobody asks it of what is only read.
+                let exists =
+                    asked.access == Access::Write && Path::new(&path).symlink_metadata().is_ok();
                 Ok(ResolvedPath {
                     path,
                     brings,

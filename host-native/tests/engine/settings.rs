@@ -12,6 +12,16 @@ use windlass::{
 
 use crate::support::{Sdk, calls, says};
 
+/// Answers the question as a person does who allows such calls for the project from then on, and waits for the result.
+async fn allow_for_the_project(sdk: &mut Sdk) {
+    let question = sdk.first("control_request can_use_tool").await;
+    let suggestion = &question["request"]["permission_suggestions"][0];
+    let updates = json!([{"type": "addRules", "behavior": "allow", "destination": "localSettings",
+        "rules": suggestion["rules"].clone()}]);
+    sdk.answer(&question, json!({"behavior": "allow", "updatedInput": question["request"]["input"], "updatedPermissions": updates})).await;
+    sdk.first("result").await;
+}
+
 fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -123,12 +133,7 @@ async fn a_permission_that_is_to_last_is_written_to_the_settings() {
         let touch = || calls("Bash", json!({"command": "touch made.txt"}));
         let mut sdk = Sdk::start(flags, json!([touch(), touch(), says("Done.")]));
         sdk.prompt("go").await;
-        let question = sdk.first("control_request can_use_tool").await;
-        let suggestion = &question["request"]["permission_suggestions"][0];
-        let updates = json!([{"type": "addRules", "behavior": "allow", "destination": "localSettings",
-            "rules": suggestion["rules"].clone()}]);
-        sdk.answer(&question, json!({"behavior": "allow", "updatedInput": question["request"]["input"], "updatedPermissions": updates})).await;
-        sdk.first("result").await;
+        allow_for_the_project(&mut sdk).await;
         let folders = [sdk.folder.path(), elsewhere.path()];
         let (project, other) = match flags.len() {
             1 => (folders[0], folders[1]),
@@ -165,12 +170,7 @@ async fn perm_17_what_is_allowed_for_a_project_is_not_allowed_everywhere_by_its_
         let flags = ["--permission-prompt-tool=stdio"];
         let mut sdk = Sdk::start_at(&work, &[], Arc::clone(&folder), &flags, exchanges);
         sdk.prompt("go").await;
-        let question = sdk.first("control_request can_use_tool").await;
-        let suggestion = &question["request"]["permission_suggestions"][0];
-        let updates = json!([{"type": "addRules", "behavior": "allow", "destination": "localSettings",
-            "rules": suggestion["rules"].clone()}]);
-        sdk.answer(&question, json!({"behavior": "allow", "updatedInput": question["request"]["input"], "updatedPermissions": updates})).await;
-        sdk.first("result").await;
+        allow_for_the_project(&mut sdk).await;
         sdk.close().await;
         let settings = fs::read_to_string(user.join("settings.json")).unwrap();
         assert_eq!(settings, "{}", "{link}");
