@@ -543,7 +543,7 @@ pub enum Answer {
         headers: Vec<(String, String)>,
     },
     /// A piece of the body, of any size.
-    HttpBody(#[serde(with = "crate::base64")] Bytes),
+    HttpBody(#[serde(with = "crate::bytes_json")] Bytes),
     /// The body is complete.
     HttpEnd,
     /// The exchange failed: no connection, cut in the middle, too large.

@@ -1,9 +1,13 @@
 //! Time and identity: the core owns neither a clock nor randomness.
 
-use alloc::string::String;
 use core::fmt;
 
+use rand_xoshiro::{
+    Xoshiro256PlusPlus,
+    rand_core::{Rng, SeedableRng},
+};
 use serde::{Deserialize, Serialize};
+pub use uuid::Uuid;
 
 use crate::hook::HookEvent;
 
@@ -44,67 +48,13 @@ pub struct Now {
     pub wall: UnixMillis,
 }
 
-/// A version 4 UUID: session ids and message ids.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Uuid(pub u128);
-
 /// The id of a session.
 pub type SessionId = Uuid;
 
-impl Uuid {
-    /// Sixteen random bytes made into a version 4 UUID.
-    #[must_use]
-    pub fn from_random(bytes: [u8; 16]) -> Self {
-        let bits = u128::from_be_bytes(bytes);
-        let versioned = (bits & !(0xf << 76)) | (0x4 << 76);
-        Self((versioned & !(0x3 << 62)) | (0x2 << 62))
-    }
-
-    /// Reads the hyphenated form.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let hyphens = text.match_indices('-').map(|(i, _)| i);
-        if text.len() != 36 || !hyphens.eq([8, 13, 18, 23]) {
-            return None;
-        }
-        let mut bits: u128 = 0;
-        for c in text.chars().filter(|c| *c != '-') {
-            bits = (bits << 4) | u128::from(c.to_digit(16)?);
-        }
-        Some(Self(bits))
-    }
-}
-
-impl fmt::Display for Uuid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        // Every line of a transcript has several: digit by digit this is five times as fast as five numbers.
-        let mut text = [b'-'; 36];
-        let places = (0..36).filter(|place| !matches!(place, 8 | 13 | 18 | 23));
-        for (place, digit) in places.zip((0..32).rev()) {
-            text[place] = DIGITS[(self.0 >> (digit * 4)) as usize & 0xf];
-        }
-        f.write_str(core::str::from_utf8(&text).map_err(|_| fmt::Error)?)
-    }
-}
-
-impl fmt::Debug for Uuid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl Serialize for Uuid {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Uuid {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a UUID"))
-    }
+/// Sixteen random bytes made into a version 4 UUID (RFC 9562, section 5.4): session ids and message ids.
+#[must_use]
+pub fn uuid_v4(random: [u8; 16]) -> Uuid {
+    uuid::Builder::from_random_bytes(random).into_uuid()
 }
 
 /// The session's own source of ids and jitter: xoshiro256++ over the seed it was given.
@@ -112,7 +62,8 @@ impl<'de> Deserialize<'de> for Uuid {
 /// Not for secrets. It exists so that the same inputs give the same outputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seeded {
-    state: [u64; 4],
+    #[serde(deserialize_with = "generator")]
+    state: Xoshiro256PlusPlus,
 }
 
 impl Seeded {
@@ -131,21 +82,14 @@ impl Seeded {
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             *slot = z ^ (z >> 31);
         }
-        Self { state }
+        Self {
+            state: from_words(state),
+        }
     }
 
     /// The next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
-        let s = &mut self.state;
-        let out = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
-        let t = s[1] << 17;
-        s[2] ^= s[0];
-        s[3] ^= s[1];
-        s[1] ^= s[2];
-        s[0] ^= s[3];
-        s[2] ^= t;
-        s[3] = s[3].rotate_left(45);
-        out
+        self.state.next_u64()
     }
 
     /// A number below `bound`; 0 when the bound is 0.
@@ -162,8 +106,33 @@ impl Seeded {
         let mut bytes = [0u8; 16];
         bytes[..8].copy_from_slice(&self.next_u64().to_be_bytes());
         bytes[8..].copy_from_slice(&self.next_u64().to_be_bytes());
-        Uuid::from_random(bytes)
+        uuid_v4(bytes)
     }
+}
+
+/// A generator in the state of these four words.
+fn from_words(words: [u64; 4]) -> Xoshiro256PlusPlus {
+    let mut seed = [0u8; 32];
+    for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    Xoshiro256PlusPlus::from_seed(seed)
+}
+
+/// Reads a generator. In snapshots up to version 0.1 its state is a list of four words.
+fn generator<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Xoshiro256PlusPlus, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Generator(Xoshiro256PlusPlus),
+        Words([u64; 4]),
+    }
+    Ok(match Form::deserialize(deserializer)? {
+        Form::Generator(generator) => generator,
+        Form::Words(words) => from_words(words),
+    })
 }
 
 /// The name of an effect: the path of its cause.

@@ -2,89 +2,34 @@
 
 use alloc::{format, string::String};
 
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
 use crate::id::UnixMillis;
 
-const DAY: u64 = 86_400;
-
 impl UnixMillis {
+    /// The last moment that RFC 3339 can write: its years have four digits.
+    const LAST: Self = Self(253_402_300_799_999);
+
     /// The moment in UTC with milliseconds (`2026-01-02T03:04:05.678Z`).
     #[must_use]
     pub fn to_rfc3339(self) -> String {
-        let (seconds, millis) = (self.0 / 1000, self.0 % 1000);
-        let (days, time) = (seconds / DAY, seconds % DAY);
-        let (year, month, day) = civil(days);
-        let (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60);
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+        let UnixMillis(millis) = self.min(Self::LAST);
+        // Within the years of four digits every moment is one: there is nothing that can fail.
+        let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000)
+            .unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let (year, month, day) = at.to_calendar_date();
+        let (hour, minute, second, milli) = at.to_hms_milli();
+        let month = u8::from(month);
+        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
     }
 
     /// Reads a moment with any offset; none for what is not one, or before 1970.
     #[must_use]
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
-        let (date, rest) = text.split_at_checked(10)?;
-        let rest = rest.strip_prefix(['T', 't', ' '])?;
-        let zone = rest.find(['Z', 'z', '+', '-'])?;
-        let (time, zone) = rest.split_at(zone);
-        let (year, month, day) = (
-            number(date.get(..4)?)?,
-            number(date.get(5..7)?)?,
-            number(date.get(8..)?)?,
-        );
-        let separated = date.get(4..5)? == "-" && date.get(7..8)? == "-";
-        let valid = separated && (1..=12).contains(&month) && (1..=31).contains(&day);
-        let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
-        let mut parts = clock.split(':').map(number);
-        let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
-        if !valid || parts.next().is_some() || hour > 23 || minute > 59 || second > 60 {
-            return None;
-        }
-        let millis = number(&format!("{:0<3}", fraction.get(..fraction.len().min(3))?))?;
-        let local = days_since_1970(year, month, day)?
-            .checked_mul(DAY)?
-            .checked_add(hour * 3600 + minute * 60 + second)?;
-        let utc = shift(local, zone)?;
-        utc.checked_mul(1000)?.checked_add(millis).map(Self)
+        let at = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+        let millis = at.unix_timestamp_nanos().div_euclid(1_000_000);
+        u64::try_from(millis).ok().map(Self)
     }
-}
-
-fn number(digits: &str) -> Option<u64> {
-    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    plain.then(|| digits.parse().ok()).flatten()
-}
-
-/// Local seconds into UTC by an offset such as `+02:00`.
-fn shift(local: u64, zone: &str) -> Option<u64> {
-    if zone.eq_ignore_ascii_case("z") {
-        return Some(local);
-    }
-    let (hours, minutes) = zone.get(1..)?.split_once(':')?;
-    let offset = number(hours)? * 3600 + number(minutes)? * 60;
-    match zone.as_bytes().first()? {
-        b'+' => local.checked_sub(offset),
-        _ => local.checked_add(offset),
-    }
-}
-
-/// Days of a date in the Gregorian calendar. Years begin in March here, so that a leap day is a year's last.
-fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
-    let year = if month <= 2 {
-        year.checked_sub(1)?
-    } else {
-        year
-    };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + of_year;
-    days.checked_sub(719_468)
-}
-
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = (from_march + 2) % 12 + 1;
-    (era * 400 + year + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod written;
 
 use alloc::{
+    collections::BTreeMap,
     format,
     string::{String, ToString},
     sync::Arc,
@@ -23,7 +24,6 @@ use crate::{
     output::{OutputFormat, PlainText},
     permission::{Mode, Rule, Rules, ToolSet},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
-    sorted::SortedMap,
     spec::{
         Effort, Environment, Limits, PermissionPolicy, ResponseLimits, RetryPolicy, Spec,
         TaskPolicy, Thinking, ThinkingDisplay,
@@ -38,8 +38,7 @@ use crate::{
 /// digits and must be as random as the ids are to be unique; the session id is a UUID and may be left
 /// out; the prompt is a text or an array of content blocks. The fields of `spec` are those of
 /// [`Spec`] under their names, all of them optional; `core_tools` names the tools of [`Spec::offer`];
-/// `tool_search` is a text as in `ENABLE_TOOL_SEARCH`; `skills` is a list of `{"file": …, "directory": …}`, the
-/// text of a `SKILL.md` and the folder it lies in; `permissions` has those of [`PermissionPolicy`]
+/// `tool_search` is a text as in `ENABLE_TOOL_SEARCH`; `skills` is a list of [`Skill`]s; `permissions` has those of [`PermissionPolicy`]
 /// with `allow`, `ask` and `deny` as lists of rules; `prices` is a price file; `provider` is
 /// `"anthropic"` (as it is without it), `"openai"`, or `{"openai": {…}}` with the settings of
 /// [`ChatCompletions`]; `agents` are definitions by name,
@@ -254,15 +253,15 @@ struct SpecForm {
     interrupted_answer: InterruptedAnswer,
     context: ContextPolicy,
     tools: Vec<ToolDefinition>,
-    #[serde(skip_serializing_if = "SortedMap::is_empty")]
-    tool_aliases: SortedMap<String, String>,
-    agents: SortedMap<String, AgentDefinition>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tool_aliases: BTreeMap<String, String>,
+    agents: BTreeMap<String, AgentDefinition>,
     agent: Option<String>,
     model_aliases: ModelAliases,
     tasks: TaskPolicy,
     core_tools: Vec<CoreTool>,
     tool_search: Option<String>,
-    skills: Vec<SkillForm>,
+    skills: Vec<Skill>,
     skill_list_budget: Option<u32>,
     thinking: Thinking,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -326,8 +325,6 @@ impl SpecForm {
             None => usual.tool_search,
             Some(text) => ToolSearchSetting::parse(&text).map_err(TaskError::new)?,
         };
-        let skills: Result<Vec<Skill>, TaskError> =
-            self.skills.into_iter().map(SkillForm::check).collect();
         let mut spec = Spec {
             provider: match &self.provider {
                 Some(form) => form.check()?,
@@ -351,7 +348,7 @@ impl SpecForm {
             model_aliases: self.model_aliases,
             tasks: self.tasks,
             tool_search,
-            skills: skills?,
+            skills: self.skills,
             skill_list_budget: self.skill_list_budget.unwrap_or(usual.skill_list_budget),
             thinking: self.thinking,
             thinking_display: self.thinking_display,
@@ -388,31 +385,6 @@ impl SpecForm {
         // A model that was named is used exactly.
         spec.model = chosen_model.unwrap_or(spec.model);
         Ok(spec)
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SkillForm {
-    file: String,
-    #[serde(default)]
-    directory: Option<String>,
-}
-
-impl SkillForm {
-    fn check(self) -> Result<Skill, TaskError> {
-        let directory = self
-            .directory
-            .as_deref()
-            .unwrap_or("")
-            .trim_end_matches('/');
-        let folder = directory.rsplit('/').next().unwrap_or("");
-        let skill = Skill::parse(&self.file, folder)
-            .map_err(|e| TaskError::new(format!("`skills`: {e}")))?;
-        Ok(match self.directory {
-            None => skill,
-            Some(directory) => skill.in_directory(directory),
-        })
     }
 }
 

@@ -8,10 +8,11 @@ use std::{
 };
 
 use windlass_core::{
-    EffectId, Input, Now, Output, Prompt, RawJson, Session, SessionId, Spec,
+    EffectId, Input, Now, Output, Prompt, RawJson, Session, Spec,
     effect::{Answer, Effect},
     permission::Mode,
     tool::{ToolDefinition, ToolResult},
+    uuid_v4,
 };
 
 /// Counts what this thread holds and has asked for.
@@ -59,7 +60,7 @@ fn spec() -> Arc<Spec> {
 }
 
 fn new_session(spec: &Arc<Spec>) -> Session {
-    Session::new(spec.clone(), SessionId::from_random([9; 16]), [7; 32])
+    Session::new(spec.clone(), uuid_v4([9; 16]), [7; 32])
 }
 
 /// A prompt and its answer, half a KiB each.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use windlass_core::{
-    EffectId, Input, Millis, Now, Output, Prompt, RawJson, Session, SessionId, Spec, UnixMillis,
+    EffectId, Input, Millis, Now, Output, Prompt, RawJson, Session, Spec, UnixMillis,
     effect::{Answer, Effect, PermissionResponse},
     id::Stage,
     permission::Mode,
     tool::{RetryClass, ToolDefinition, ToolResult},
+    uuid_v4,
 };
 
 const SEED: [u8; 32] = [3; 32];
@@ -92,7 +93,7 @@ fn now(step: u64) -> Now {
 /// nobody can take up in its middle) or are lost.
 fn run(cut: Option<usize>, live: bool) -> (Vec<String>, usize) {
     let spec = spec();
-    let mut session = Session::new(spec.clone(), SessionId::from_random([9; 16]), SEED);
+    let mut session = Session::new(spec.clone(), uuid_v4([9; 16]), SEED);
     let mut host = Host {
         responses: vec![CALLS, DONE],
         served: None,
@@ -184,7 +185,7 @@ fn a_call_that_must_not_be_repeated_is_reported_as_unknown_after_a_crash() {
         vec![windlass_core::permission::Rule::parse("Note").unwrap()];
     only_once.persist = false;
     let only_once = Arc::new(only_once);
-    let mut session = Session::new(only_once.clone(), SessionId::from_random([9; 16]), SEED);
+    let mut session = Session::new(only_once.clone(), uuid_v4([9; 16]), SEED);
     session
         .handle(now(0), Input::Prompt(Prompt::text("note x")))
         .unwrap();
@@ -236,7 +237,7 @@ fn outputs(session: &mut Session) -> Vec<Output> {
 
 #[test]
 fn a_restored_session_wants_to_know_what_is_still_running() {
-    let session = Session::new(spec(), SessionId::from_random([9; 16]), SEED);
+    let session = Session::new(spec(), uuid_v4([9; 16]), SEED);
     let bytes = session.snapshot().unwrap();
     let mut restored = Session::restore(spec(), &bytes).unwrap();
     let refused = restored.handle(now(0), Input::Prompt(Prompt::text("hi")));

@@ -19,7 +19,7 @@ pub fn block_uuid(message: Uuid, index: usize) -> Uuid {
         return message;
     }
     let mut seed = [0; 32];
-    seed[..16].copy_from_slice(&message.0.to_be_bytes());
+    seed[..16].copy_from_slice(message.as_bytes());
     seed[16..24].copy_from_slice(&(index as u64).to_be_bytes());
     seed[24..].copy_from_slice(&PURPOSE);
     Seeded::new(seed).uuid()
@@ -29,10 +29,12 @@ pub fn block_uuid(message: Uuid, index: usize) -> Uuid {
 mod tests {
     use std::collections::BTreeSet;
 
+    use windlass_core::uuid_v4;
+
     use super::*;
 
     fn message(n: u128) -> Uuid {
-        Uuid::from_random(n.to_be_bytes())
+        uuid_v4(n.to_be_bytes())
     }
 
     #[test]

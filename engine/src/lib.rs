@@ -6,6 +6,7 @@
 //! - [`store`]: where what lasts is kept: the seam, and memory.
 //! - [`settings`]: what settings files say, how they are merged, how permissions are written into them.
 //! - [`project`]: what a project brings along: agents, commands, skills, standing instructions.
+//! - [`frontmatter`]: the fields at the head of their Markdown files.
 //! - [`surroundings`]: what settings and project files make of a session's spec, and how far they are trusted.
 //! - [`checkpoint`]: which file a session has changed after which message.
 //!
@@ -17,6 +18,7 @@
 
 mod block_uuid;
 pub mod checkpoint;
+pub mod frontmatter;
 pub mod machine;
 pub mod mcp;
 pub mod path;

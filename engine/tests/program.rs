@@ -10,6 +10,7 @@ use windlass_core::{
     hook::{HookAnswer, HookEvent, HookMatcher},
     message::SystemMessage,
     tool::{ToolDefinition, ToolResult},
+    uuid_v4,
 };
 use windlass_engine::{
     machine::{
@@ -205,7 +206,7 @@ fn a_prompt_that_enters_a_turn_is_shown_and_one_that_begins_it_is_not() {
     let mut bench = Bench::start(launch(), spec());
     bench.prompt("Do it");
     bench.respond(call());
-    let steered = Uuid::from_random([9; 16]);
+    let steered = uuid_v4([9; 16]);
     let prompt = Prompt::text("And hurry").with_uuid(steered);
     bench.handle(Input::Prompt(
         prompt.delivered(windlass_core::effect::Delivery::Steer),
@@ -237,7 +238,7 @@ fn a_text_that_is_a_command_to_an_engine_of_lines_is_a_text() {
 #[test]
 fn a_session_that_cannot_go_on_is_a_fault_and_the_end() {
     let mut launch = launch();
-    launch.flags.resume = Some(Uuid::from_random([1; 16]).to_string());
+    launch.flags.resume = Some(uuid_v4([1; 16]).to_string());
     let mut bench = Bench::start(launch, spec());
     bench.prompt("Hello");
     let (number, effect) = bench.effects.pop_front().unwrap();
@@ -254,7 +255,7 @@ fn a_session_that_cannot_go_on_is_a_fault_and_the_end() {
 fn the_session_begins_with_the_seed_that_it_was_given() {
     let ids = |seed: u8| {
         let mut launch = launch();
-        launch.session_id = Some(Uuid::from_random([1; 16]));
+        launch.session_id = Some(uuid_v4([1; 16]));
         launch.session_seed = Some([seed; 32]);
         let mut bench = Bench::start(launch, spec());
         bench.prompt("Hello");

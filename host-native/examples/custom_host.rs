@@ -112,7 +112,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
         effects: Mutex::default(),
         transcript: Mutex::default(),
     };
-    let mut session = Session::new(spec.into(), Uuid(1), [1; 32]);
+    let mut session = Session::new(spec.into(), Uuid::from_u128(1), [1; 32]);
     let inputs = stream::iter([Input::Prompt(Prompt::text("Nod, please."))]);
 
     // The messages wait in a channel, so somebody must take them while the session is driven.

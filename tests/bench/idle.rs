@@ -6,9 +6,10 @@ use std::{
 };
 
 use windlass_core::{
-    Input, Now, Output, Prompt, RawJson, Session, SessionId, Spec,
+    Input, Now, Output, Prompt, RawJson, Session, Spec,
     effect::{Answer, Effect},
     tool::ToolDefinition,
+    uuid_v4,
 };
 
 use crate::{
@@ -101,7 +102,7 @@ fn spec() -> Arc<Spec> {
 fn new_session(spec: &Arc<Spec>, n: usize) -> Session {
     let mut id = [0; 16];
     id[..8].copy_from_slice(&(n as u64).to_le_bytes());
-    Session::new(spec.clone(), SessionId::from_random(id), [7; 32])
+    Session::new(spec.clone(), uuid_v4(id), [7; 32])
 }
 
 /// A prompt and its answer, half a KiB each.

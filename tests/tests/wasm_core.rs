@@ -7,11 +7,12 @@ use std::fs;
 use serde_json::{Value, json};
 use wasmtime::{Engine, Instance, Module, Store, TypedFunc};
 use windlass_core::{
-    EffectId, Input, Millis, Now, Prompt, UnixMillis, Uuid,
+    EffectId, Input, Millis, Now, Prompt, UnixMillis,
     effect::{Answer, PermissionResponse, ResolvedPath},
     permission::Mode,
     testkit::{Piece, RequestView, Script, ScriptedModel},
     tool::{Observation, ToolResult},
+    uuid_v4,
 };
 use windlass_tests::{artefacts, compressed::brotli_len};
 use windlass_wasm_core::{Line, Machine, beside};
@@ -34,10 +35,8 @@ fn card_1_the_core_built_for_wasm32_imports_nothing() {
         "restore",
         "resume",
         "fork",
-        "callback_loop",
         "initialization",
         "rules",
-        "agent",
     ] {
         assert!(exports.contains(&wanted), "no `{wanted}` in {exports:?}");
     }
@@ -134,19 +133,6 @@ fn card_1_what_is_asked_beside_a_session_is_the_same_in_wasm32() {
     let told = beside::rules(&question).unwrap();
     assert!(told.contains("Bsh") && told.contains("is denied"), "{told}");
     assert_eq!(guest.ask("rules", &question), (1, told));
-
-    for (code, file) in [
-        (
-            1,
-            "---\nname: reviewer\ndescription: Reviews.\ntools: [Read, Grep]\n---\nYou review.\n",
-        ),
-        (2, "---\nname: reviewer\n---\nYou review.\n"),
-    ] {
-        let native = beside::agent(file);
-        assert_eq!(native.is_ok(), code == 1, "{native:?}");
-        let told = native.unwrap_or_else(|fault| fault);
-        assert_eq!(guest.ask("agent", file), (code, told));
-    }
 }
 
 #[test]
@@ -157,31 +143,20 @@ fn card_1_sessions_that_go_on_are_the_same_in_wasm32() {
     assert_eq!(guest.ask("initialization", ""), (1, told));
 
     let transcript = [
-        json!({"type": "user", "uuid": Uuid::from_random([8; 16]), "parentUuid": null,
+        json!({"type": "user", "uuid": uuid_v4([8; 16]), "parentUuid": null,
             "message": {"role": "user", "content": "Remember the number 7."}}),
-        json!({"type": "assistant", "uuid": Uuid::from_random([9; 16]), "parentUuid": Uuid::from_random([8; 16]),
+        json!({"type": "assistant", "uuid": uuid_v4([9; 16]), "parentUuid": uuid_v4([8; 16]),
             "message": {"role": "assistant", "content": [{"type": "text", "text": "I do."}]}}),
     ];
     let transcript: String = transcript.iter().map(|line| format!("{line}\n")).collect();
-    machine.resume(Uuid::from_random([1; 16]), transcript.as_bytes());
+    machine.resume(uuid_v4([1; 16]), transcript.as_bytes());
     assert_eq!(guest.ask("resume", &transcript).0, 0);
     assert_eq!(machine.session().history().lines().count(), 2);
     assert_eq!(guest.snapshot().as_bytes(), machine.snapshot().unwrap());
 
-    machine.fork(Uuid::from_random([2; 16]));
+    machine.fork(uuid_v4([2; 16]));
     assert_eq!(guest.ask("fork", "").0, 0);
     assert_eq!(guest.snapshot().as_bytes(), machine.snapshot().unwrap());
-
-    machine.as_callback_loop();
-    assert_eq!(guest.ask("callback_loop", "").0, 0);
-    let now = Now {
-        mono: Millis(1),
-        wall: UnixMillis(1_767_225_600_000),
-    };
-    let input = Input::Prompt(Prompt::text("What is a tree?"));
-    let line = serde_json::to_string(&Line { now, input }).unwrap();
-    machine.handle(&line).unwrap();
-    assert_eq!(guest.handle(&line), outputs_of(&mut machine));
 }
 
 /// A session that meets retries, questions, parallel calls, bad input, a cut stream and an interrupt.

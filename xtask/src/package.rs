@@ -14,9 +14,10 @@ use crate::progress;
 use crate::workspace::Workspace;
 
 /// The binary crate, those of ours that it is made of, and what others test their parts with: each after those it needs.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "windlass-shell",
     "windlass-core",
+    "windlass-callback-loop",
     "windlass-engine",
     "windlass-builtin",
     "windlass",

@@ -8,21 +8,19 @@ pub mod background;
 mod built_in;
 mod definition;
 mod derive;
-mod file;
 mod task;
 
 use alloc::{
     borrow::ToOwned,
+    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
 
-use crate::sorted::SortedMap;
 use serde::{Deserialize, Serialize};
 
 pub use definition::{AgentDefinition, AgentError, AgentMcpServer, AgentModel, ModelAliases};
 pub use derive::{NoSuchAgent, server_tool_name};
-pub use file::{AgentFileError, AgentFileProblem, parse_agent_file};
 pub use task::{AgentOutput, AgentUsage, CacheCreation, TaskInput, TaskIsolation};
 
 pub(crate) use derive::{ChildOptions, child_spec};
@@ -108,7 +106,7 @@ impl Agent {
 /// # Ok::<(), windlass_core::agent::AgentError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Agents(SortedMap<String, Agent>);
+pub struct Agents(BTreeMap<String, Agent>);
 
 impl Agents {
     /// general-purpose, Explore and Plan.

@@ -3,10 +3,7 @@ use std::string::String;
 
 use serde_json::{Value, json};
 
-use super::{
-    Agent, AgentDefinition, AgentFileProblem, AgentModel, AgentSource, Agents, ModelAliases,
-    parse_agent_file,
-};
+use super::{Agent, AgentDefinition, AgentModel, AgentSource, Agents, ModelAliases};
 use crate::{RawJson, Spec, tool::ToolDefinition};
 
 fn definition(json: &Value) -> AgentDefinition {
@@ -57,108 +54,6 @@ fn sub_1_a_definition_is_the_json_of_the_reference() {
         serde_json::to_value(&least).unwrap(),
         json!({"description": "d", "prompt": "p"})
     );
-}
-
-#[test]
-fn sub_1_an_agents_file_is_fields_and_a_prompt() {
-    let text = "---\nname: reviewer\ndescription: \"Reviews: changes\"\ntools: Read, Grep\n\
-                disallowedTools: [Edit]\nmodel: claude-x\nmaxTurns: 4\nskills:\n- pdf\n\
-                mcpServers:\n  - github\n  - files:\n      command: files\ncolor: blue\n\
-                criticalSystemReminder_EXPERIMENTAL: Be kind.\n---\n\nYou review.\n\n---\nAlways.\n";
-    let agent = parse_agent_file("reviewer.md", text, AgentSource::User).unwrap();
-    assert_eq!(
-        (agent.name.as_str(), agent.source),
-        ("reviewer", AgentSource::User)
-    );
-    assert_eq!(
-        serde_json::to_value(&agent.definition).unwrap(),
-        json!({
-            "description": "Reviews: changes", "tools": ["Read", "Grep"], "disallowedTools": ["Edit"],
-            "prompt": "You review.\n\n---\nAlways.", "model": "claude-x", "skills": ["pdf"], "maxTurns": 4,
-            "mcpServers": ["github", {"files": {"command": "files"}}],
-            "criticalSystemReminder_EXPERIMENTAL": "Be kind.",
-        })
-    );
-}
-
-#[test]
-fn sub_1_an_agents_file_that_cannot_be_used_says_where_and_what_to_do() {
-    for (text, line, words) in [
-        ("You review.", 1, "begins with its fields"),
-        ("---\ndescription: d\n---\np", 1, "`name` is missing"),
-        (
-            "---\nname: a\ndescription:\n---\np",
-            3,
-            "`description` is missing",
-        ),
-        (
-            "---\nname: a\ndescription: >\n\nmodel: haiku\n---\np",
-            3,
-            "`description` is missing",
-        ),
-        (
-            "---\nname: ' '\ndescription: d\n---\np",
-            2,
-            "`name` is missing",
-        ),
-        ("---\nname: a\ndescription: d\n---\n\n", 5, "no prompt"),
-        (
-            "---\nname: a\ndescription: d\nmaxTurns: many\n---\np",
-            4,
-            "whole number",
-        ),
-        (
-            "---\nname: a\ndescription: d\nmaxTurns: 0\n---\np",
-            4,
-            "at least 1",
-        ),
-        (
-            "---\nname: a\ndescription: d\ntools: {a: b}\n---\np",
-            4,
-            "must be a list",
-        ),
-        (
-            "---\nname: a\ndescription: d\ntools: Bash(git *)\n---\np",
-            4,
-            "disallowedTools",
-        ),
-        (
-            "---\nname: a\ndescription: d\ndisallowedTools: 'Read('\n---\np",
-            4,
-            "disallowedTools",
-        ),
-        (
-            "---\nname: a\ndescription: d\ndisallowedTools: bash\n---\np",
-            4,
-            "did you mean Bash?",
-        ),
-        (
-            "---\nname: a\ndescription: d\ndisallowed-tools: Write\n---\np",
-            4,
-            "did you mean `disallowedTools`?",
-        ),
-        (
-            "---\nname: a\ndescription: d\npermissionMode: plam\n---\np",
-            4,
-            "a permission mode",
-        ),
-        (
-            "---\nname: a\ndescription: d\nmcpServers: [[x]]\n---\np",
-            4,
-            "server names",
-        ),
-        ("---\nname: a\n\tx: y\n---\np", 3, "use blanks"),
-    ] {
-        let error = parse_agent_file("dir/a.md", text, AgentSource::Project).unwrap_err();
-        let said = error.to_string();
-        assert!(
-            said.starts_with(&std::format!("dir/a.md, line {line}: ")),
-            "{said}"
-        );
-        assert!(said.contains(words), "{said}");
-    }
-    let error = parse_agent_file("a.md", "", AgentSource::Project).unwrap_err();
-    assert_eq!(error.problem, AgentFileProblem::NoFields);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use alloc::{
 };
 use core::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Source, command::CommandPattern, domain::DomainPattern, glob, tool_name};
 
@@ -371,6 +371,19 @@ fn name(inner: &str) -> Result<NamePattern, &'static str> {
         start: start.to_owned(),
         open,
     })
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
 }
 
 impl fmt::Display for Rule {

@@ -1,11 +1,12 @@
 //! Values as JSON Schema compares them: 1 and 1.0 are one number, the order of fields is none.
 
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use core::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-use crate::{json::write, sorted::SortedMap};
+use crate::json::write;
 
 /// The JSON name of a value's type.
 pub(super) fn type_name(value: &Value) -> &'static str {
@@ -64,7 +65,7 @@ fn write_canonical(value: &Value, out: &mut String) {
         Value::Object(fields) => {
             // They are sorted already where serde_json's maps are.
             let fields = fields.iter().map(|(name, field)| (name.as_str(), field));
-            let fields: SortedMap<&str, &Value> = fields.collect();
+            let fields: BTreeMap<&str, &Value> = fields.collect();
             out.push('{');
             for (name, field) in fields {
                 out.push_str(&write::to_text(name));

@@ -19,8 +19,8 @@ use crate::{
 impl Task {
     /// The task in the form that [`Task::parse`] reads.
     ///
-    /// A wire format that is not one of this library's has no name, and skills are no longer the files they came
-    /// from, so both are left out: whoever reads the task puts them back into [`Task::spec`].
+    /// A wire format that is not one of this library's has no name and is left out: whoever reads the task puts it back into
+    /// [`Task::spec`].
     #[must_use]
     pub fn to_json(&self) -> RawJson {
         let form = TaskForm {
@@ -97,7 +97,7 @@ impl SpecForm {
                 ToolSearchSetting::Off => "false".to_string(),
                 ToolSearchSetting::Auto { percent } => format!("auto:{percent}"),
             }),
-            skills: Vec::new(),
+            skills: spec.skills.clone(),
             skill_list_budget: Some(spec.skill_list_budget),
             output_style: spec.output_style.clone(),
             memory: spec.memory.clone(),
@@ -132,6 +132,7 @@ mod tests {
                 "agents": {"mine": {"description": "d", "prompt": "p"}},
                 "prices": {"models": [{"prefix": "m", "input": 1, "output": 2.5, "cache_read": 0, "cache_write": 3}]},
                 "permissions": {"allow": ["Read"], "deny": ["Edit(secret/**)"], "can_ask": true},
+                "skills": [{"name": "pdf", "description": "d", "content": "c", "allowed_tools": ["Read"]}],
                 "environment": {"cwd": "/work"}, "persist": true}}"#;
         let task = Task::parse(json).unwrap();
         let written = task.to_json();
@@ -151,6 +152,8 @@ mod tests {
         assert_eq!(again.spec.limits, task.spec.limits);
         assert!(again.spec.agents.get("mine").is_some());
         assert!(again.spec.persist);
+        assert_eq!(again.spec.skills, task.spec.skills);
+        assert_eq!(again.spec.skills[0].allowed_tools[0].to_string(), "Read");
         assert_eq!(again.spec.environment, task.spec.environment);
     }
 }

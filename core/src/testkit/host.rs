@@ -28,7 +28,7 @@ use crate::{
         Entry, HttpFailure, HttpRequest, Input, PermissionRequest, PermissionResponse, Prompt,
     },
     hook::{HookCall, HookEvent, HookInput, HookMatcher, HookOutput},
-    id::{Millis, Uuid},
+    id::{Millis, uuid_v4},
     message::Message,
     session::{HostError, Session},
     spec::Spec,
@@ -259,7 +259,7 @@ impl TestHost {
         }
         spec.permissions.can_ask |= self.decides;
         spec.hooks.extend(self.hook_matchers.iter().cloned());
-        Session::new(Arc::new(spec), Uuid::from_random([7; 16]), [7; 32])
+        Session::new(Arc::new(spec), uuid_v4([7; 16]), [7; 32])
     }
 
     /// Gives a session one prompt and turns it until it is idle again.

@@ -180,7 +180,7 @@ impl Uuids {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
-            if let Some(uuid) = rest.get(..LENGTH).and_then(Uuid::parse) {
+            if let Some(uuid) = rest.get(..LENGTH).and_then(|id| Uuid::try_parse(id).ok()) {
                 let next = self.0.len() + 1;
                 let number = *self.0.entry(uuid).or_insert(next);
                 out.push_str(&format!("uuid-{number}"));

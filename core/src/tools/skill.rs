@@ -1,8 +1,8 @@
 //! Skills: instructions for a kind of work. Their descriptions are there from the start, their texts only once
 //! they are invoked.
 //!
-//! The sources name the tool but give no schema for it; this is ours: `skill` and `args`. A skill is a Markdown
-//! file with fields at its head ([`Skill::parse`]); finding such files is the host's business.
+//! The sources name the tool but give no schema for it; this is ours: `skill` and `args`. Where skills come from
+//! is the business of whoever makes the spec; `windlass-engine` reads them from `SKILL.md` files.
 
 use alloc::{
     borrow::ToOwned,
@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Change, Done, Notes, answered};
 use crate::{
-    frontmatter::{Document, FrontmatterError},
     json::{RawJson, RawObject},
-    permission::{Rule, RuleError},
+    permission::Rule,
     spec::Spec,
 };
 
@@ -37,11 +36,10 @@ pub(super) const INPUT_SCHEMA: &str = r#"{
 pub const DEFAULT_LIST_BUDGET: u32 = 16_000;
 /// A description that would have to be shorter than this is left out.
 const SHORTEST_DESCRIPTION: usize = 24;
-/// The longest name.
-const LONGEST_NAME: usize = 64;
 
-/// A skill.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A skill. In a session request it is an object with these fields; all but the first three may be left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Skill {
     /// Its name: small letters, digits and hyphens; a plugin's name and a colon may stand before it.
     pub name: String,
@@ -50,16 +48,25 @@ pub struct Skill {
     /// The instructions.
     pub content: String,
     /// The folder it came from: what its text refers to lies there.
+    #[serde(default)]
     pub directory: Option<String>,
     /// What its arguments are, in a word or two (`[file]`).
+    #[serde(default)]
     pub argument_hint: Option<String>,
     /// Calls that are allowed for the rest of the session once it was invoked. Leave these out for a skill from a
     /// folder that the person has not trusted.
+    #[serde(default)]
     pub allowed_tools: Vec<Rule>,
     /// Whether the model may invoke it, and reads about it.
+    #[serde(default = "yes")]
     pub for_model: bool,
     /// Whether the person may invoke it by its name.
+    #[serde(default = "yes")]
     pub for_person: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Skill {
@@ -79,34 +86,6 @@ impl Skill {
             for_model: true,
             for_person: true,
         }
-    }
-
-    /// Reads a `SKILL.md`: `name` (otherwise `folder`, the name of its folder), `description`, `allowed-tools`,
-    /// `argument-hint`, `disable-model-invocation`, `user-invocable`. Other fields are for other readers.
-    ///
-    /// # Errors
-    /// [`SkillError`] naming the field; nothing of the file is used.
-    pub fn parse(text: &str, folder: &str) -> Result<Self, SkillError> {
-        let file = Document::parse(text)?;
-        let fields = file.front.unwrap_or_default();
-        let given = |key: &str| Ok::<_, SkillError>(fields.text(key)?.map(ToOwned::to_owned));
-        let name = given("name")?.unwrap_or_else(|| folder.to_owned());
-        if !is_skill_name(&name) {
-            return Err(SkillError::Name { name });
-        }
-        let Some(description) = given("description")?.filter(|text| !text.trim().is_empty()) else {
-            return Err(SkillError::NoDescription { name });
-        };
-        let allowed = fields.list("allowed-tools")?.unwrap_or_default();
-        let allowed_tools: Result<Vec<Rule>, RuleError> =
-            allowed.iter().map(|rule| Rule::parse(rule)).collect();
-        Ok(Self {
-            argument_hint: given("argument-hint")?,
-            allowed_tools: allowed_tools.map_err(|e| SkillError::Rule(e.at("allowed-tools")))?,
-            for_model: !fields.flag("disable-model-invocation")?.unwrap_or(false),
-            for_person: fields.flag("user-invocable")?.unwrap_or(true),
-            ..Self::new(name, description, file.body.trim())
-        })
     }
 
     /// The same with the folder it came from.
@@ -193,50 +172,6 @@ fn fill(out: &mut String, mut content: &str, args: &str) -> Result<bool, TextToo
     }
     out.push_str(content);
     Ok(has_place)
-}
-
-/// A skill's file that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SkillError {
-    /// The fields at its head.
-    #[error(transparent)]
-    Fields(#[from] FrontmatterError),
-    /// A name that is none.
-    #[error(
-        "`{name}` is not a skill's name: it takes 1 to {LONGEST_NAME} small letters, digits and single hyphens"
-    )]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// Nothing says what it is for.
-    #[error(
-        "the skill {name} has no description, and without one nobody knows when to use it: add a line `description: …`"
-    )]
-    NoDescription {
-        /// The skill.
-        name: String,
-    },
-    /// A rule in `allowed-tools`.
-    #[error(transparent)]
-    Rule(RuleError),
-}
-
-/// Names go into rules and lists, so they are nothing but names.
-fn is_skill_name(name: &str) -> bool {
-    let is_name = |name: &str| {
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        (1..=LONGEST_NAME).contains(&name.len())
-            && name.chars().all(plain)
-            && !name.starts_with('-')
-            && !name.ends_with('-')
-            && !name.contains("--")
-    };
-    match name.split_once(':') {
-        Some((plugin, skill)) => is_name(plugin) && is_name(skill),
-        None => is_name(name),
-    }
 }
 
 /// The input.
@@ -391,41 +326,6 @@ pub(super) fn run(input: &SkillInput, spec: &Spec, notes: &mut Notes) -> Done {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const FILE: &str = "---\nname: release-notes\ndescription: Writes release notes.\nargument-hint: \"[version]\"\nallowed-tools: Read, Bash(git log:*)\nlicense: MIT\n---\n\nNotes for $ARGUMENTS[0].\n";
-
-    #[test]
-    fn a_file_is_read_with_its_fields() {
-        let skill = Skill::parse(FILE, "folder").unwrap();
-        assert_eq!(skill.name, "release-notes");
-        assert_eq!(skill.argument_hint.as_deref(), Some("[version]"));
-        assert_eq!(skill.allowed_tools.len(), 2);
-        assert!(skill.for_model && skill.for_person);
-        assert_eq!(skill.text("1.2 draft").unwrap(), "Notes for 1.2.");
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_file_is_named() {
-        for (text, named) in [
-            ("---\nname: Bad,Name\ndescription: d\n---\nx", "Bad,Name"),
-            ("---\nname: a--b\ndescription: d\n---\nx", "a--b"),
-            ("no fields at all", "no description"),
-            (
-                "---\ndescription: d\nallowed-tools: Bash(\n---\nx",
-                "allowed-tools",
-            ),
-            (
-                "---\ndescription: d\nuser-invocable: 3\n---\nx",
-                "user-invocable",
-            ),
-            ("---\ndescription: d\n", "never closed"),
-        ] {
-            let error = Skill::parse(text, "folder").unwrap_err().to_string();
-            assert!(error.contains(named), "{text}: {error}");
-        }
-        let named_by_folder = Skill::parse("---\ndescription: d\n---\nx", "a-folder").unwrap();
-        assert_eq!(named_by_folder.name, "a-folder");
-    }
 
     #[test]
     fn arguments_without_a_place_stand_at_the_end() {

@@ -289,8 +289,8 @@ impl Line {
         let parent: Option<String> = parent.and_then(|parent| parent.read().ok()?);
         let parent = parent.or(form.logical_parent.filter(|_| kept.is_some()));
         Some(Self {
-            uuid: form.uuid.as_deref().and_then(Uuid::parse),
-            parent: parent.as_deref().and_then(Uuid::parse),
+            uuid: form.uuid.as_deref().and_then(|id| Uuid::try_parse(id).ok()),
+            parent: parent.as_deref().and_then(|id| Uuid::try_parse(id).ok()),
             // `"parentUuid": null` reads as none: a beginning is told from a missing word by its id.
             has_parent: parent.is_some(),
             is_aside: form.is_sidechain || form.team.is_some(),

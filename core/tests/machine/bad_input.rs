@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::{
     RawJson, Session, Spec,
-    agent::{Agent, AgentDefinition, AgentSource, parse_agent_file},
+    agent::{Agent, AgentDefinition},
     hook::{HookEvent, HookMatcher, HookOutput, Matcher},
     permission::{
         Layer, Layered, PermissionUpdate, Rule, SessionPermissions, UpdateError, all_faults,
@@ -12,7 +12,6 @@ use windlass_core::{
     schema::Schema,
     task::Task,
     testkit::{Journal, Script},
-    tools::skill::Skill,
 };
 
 use crate::harness::{SEED, session_id};
@@ -170,31 +169,7 @@ fn malformed_hook_outputs_and_registrations_say_where_and_what_would_be_right() 
 }
 
 #[test]
-fn malformed_agents_and_skills_say_where_and_what_would_be_right() {
-    let cases: [(&str, &[&str]); 5] = [
-        ("Just words.", &["a.md, line 1", "put `---`"]),
-        (
-            "---\nname: a\n",
-            &["a.md, line", "put a line `---` behind them"],
-        ),
-        (
-            "---\nname: a\n---\nPrompt.",
-            &["a.md, line", "`description`", "add a line"],
-        ),
-        (
-            "---\nname: a\ndescription: b\n---\n",
-            &["a.md, line", "write it below the fields"],
-        ),
-        (
-            "---\nname: a\ndescription: b\nmaxTurns: many\n---\nPrompt.",
-            &["a.md, line 4", "`maxTurns` must be"],
-        ),
-    ];
-    each("agent file", &cases, |text| {
-        parse_agent_file("a.md", text, AgentSource::Project)
-            .unwrap_err()
-            .to_string()
-    });
+fn a_malformed_agent_says_what_would_be_right() {
     let definition: AgentDefinition =
         json(r#"{"description":"d","prompt":"p","tools":["Bash(ls)"]}"#)
             .decode()
@@ -207,23 +182,6 @@ fn malformed_agents_and_skills_say_where_and_what_would_be_right() {
     ] {
         assert!(error.contains(words), "{words} in {error}");
     }
-    let cases: [(&str, &[&str]); 3] = [
-        (
-            "---\nname: Not A Name\ndescription: x\n---\nText",
-            &["`Not A Name`", "small letters"],
-        ),
-        (
-            "---\nname: a\n---\nText",
-            &["the skill a", "add a line `description: …`"],
-        ),
-        (
-            "---\nname: a\ndescription: b\nallowed-tools: Bash(\n---\nText",
-            &["not closed", "allowed-tools"],
-        ),
-    ];
-    each("skill", &cases, |text| {
-        Skill::parse(text, "folder").unwrap_err().to_string()
-    });
 }
 
 #[test]

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_core::{
-    Input, Session, SessionId, Spec,
+    Input, Session, Spec,
     effect::Entry,
     permission::Mode,
     provider::openai::ChatCompletions,
     tool::ToolDefinition,
     tools::{CoreTool, skill::Skill, tool_search::ToolSearchSetting},
     transcript::Transcript,
+    uuid_v4,
 };
 
 use crate::{
@@ -94,7 +95,7 @@ impl Written {
     }
 
     fn fork(&self, messages: Option<usize>) -> Session {
-        let id = SessionId::from_random(FORK);
+        let id = uuid_v4(FORK);
         self.bench.session.fork(id, [9; 32], messages).0
     }
 }
@@ -270,7 +271,7 @@ fn sess_1_a_fork_in_plan_mode_goes_back_to_the_mode_before_it() {
 #[test]
 fn sess_1_who_resumes_in_plan_mode_goes_back_to_the_mode_that_was_written_down() {
     let line = |uuid: u8, mode: &str| {
-        let uuid = SessionId::from_random([uuid; 16]);
+        let uuid = uuid_v4([uuid; 16]);
         let message = json!({"role": "user", "content": "x"});
         json!({"type": "user", "uuid": uuid, "message": message, "permissionMode": mode})
             .to_string()

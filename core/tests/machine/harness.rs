@@ -13,6 +13,7 @@ use windlass_core::{
     message::{ResultMessage, SystemMessage},
     testkit::validate_request,
     tool::{Access, PathParam, ToolCall, ToolDefinition, ToolResult},
+    uuid_v4,
 };
 
 pub(crate) const SEED: [u8; 32] = [7; 32];
@@ -313,7 +314,7 @@ pub(crate) fn check_request(request: &HttpRequest) {
 }
 
 pub(crate) fn session_id() -> SessionId {
-    SessionId::from_random([1; 16])
+    uuid_v4([1; 16])
 }
 
 /// What a model server answers.

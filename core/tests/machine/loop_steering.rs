@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 use windlass_core::{
-    Input, Prompt, RawJson, Uuid,
+    Input, Prompt, RawJson,
     effect::{Answer, Delivery, Notice},
     id::Stage,
     message::{FailedFile, PersistedFile, ResultSubtype},
     permission::Mode,
     spec::ResponseLimits,
     tool::ToolResult,
+    uuid_v4,
 };
 
 use crate::harness::{Bench, Reply, raw, spec_with, tool, tool_use};
@@ -92,7 +93,7 @@ fn loop_16_at_the_last_round_a_steering_prompt_waits_for_a_run_of_its_own() {
 #[test]
 fn loop_16_a_waiting_prompt_can_be_taken_back() {
     let mut bench = in_a_call();
-    let (steering, waiting) = (Uuid::from_random([2; 16]), Uuid::from_random([3; 16]));
+    let (steering, waiting) = (uuid_v4([2; 16]), uuid_v4([3; 16]));
     for (uuid, delivery) in [(steering, Delivery::Steer), (waiting, Delivery::FollowUp)] {
         let prompt = Prompt::text("No.").delivered(delivery).with_uuid(uuid);
         bench.input(Input::Prompt(prompt));
@@ -127,7 +128,7 @@ fn loop_23_input_in_mid_run_is_in_the_stream_and_under_the_id_it_came_with() {
     bench.saved();
     bench.reply(&Reply::call("a", "Note", json!({})));
     bench.saved();
-    let uuid = Uuid::from_random([9; 16]);
+    let uuid = uuid_v4([9; 16]);
     let prompt = Prompt::text("Only the kitchen.").delivered(Delivery::Steer);
     bench.input(Input::Prompt(prompt.with_uuid(uuid)));
     bench.finish("a", "done");
@@ -152,7 +153,7 @@ fn loop_23_with_replay_on_every_prompt_is_repeated_and_marked() {
     let mut spec = spec_with(vec![]);
     spec.replay_prompts = true;
     let mut bench = Bench::new(spec);
-    let uuid = Uuid::from_random([9; 16]);
+    let uuid = uuid_v4([9; 16]);
     bench.input(Input::Prompt(Prompt::text("hi").with_uuid(uuid)));
     let said = bench.lines_of("user");
     assert_eq!(said.len(), 1);

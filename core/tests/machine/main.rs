@@ -6,7 +6,6 @@
 mod api;
 mod background;
 mod bad_input;
-mod callback_loop;
 mod clearing;
 mod command_state;
 mod compaction;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_core::{
-    Input, Output, Prompt, Seeded, Session, SessionId, Spec,
+    Input, Output, Prompt, Seeded, Session, Spec,
     effect::{Answer, Effect, Entry},
-    id::Uuid,
+    id::uuid_v4,
     testkit::validate_request,
     tool::ToolResult,
     transcript::{Conversation, Repair, Transcript},
@@ -228,7 +228,7 @@ fn sess_4_whatever_a_history_holds_it_is_mended() {
         let mended = Conversation::of(messages.clone());
         let lines: Vec<String> = (mended.messages.iter().enumerate())
             .map(|(at, (role, blocks))| {
-                json!({"type": role, "message": {"role": role, "content": blocks}, "uuid": Uuid::from_random([u8::try_from(at).unwrap(); 16])}).to_string()
+                json!({"type": role, "message": {"role": role, "content": blocks}, "uuid": uuid_v4([u8::try_from(at).unwrap(); 16])}).to_string()
             })
             .collect();
         let (mut session, again) = resumed(spec(), &Transcript::read(lines.join("\n").as_bytes()));
@@ -239,7 +239,7 @@ fn sess_4_whatever_a_history_holds_it_is_mended() {
 
 #[test]
 fn sess_1_a_file_with_a_line_for_each_block_and_entries_of_other_kinds_is_read() {
-    let id = |n: u8| Uuid::from_random([n; 16]);
+    let id = |n: u8| uuid_v4([n; 16]);
     let assistant = |n: u8, parent: u8, block: Value| json!({"type": "assistant", "uuid": id(n), "parentUuid": id(parent), "message": {"id": "msg_1", "role": "assistant", "content": [block]}});
     let result = |n: u8, parent: u8, call: &str| json!({"type": "user", "uuid": id(n), "parentUuid": id(parent), "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": call}]}});
     let lines = [
@@ -284,13 +284,13 @@ fn sess_1_a_session_is_resumed_at_a_message_under_an_id_of_ones_choice() {
     let entries = entries();
     let transcript = Transcript::of(&entries).up_to(entries[4].uuid).unwrap();
     assert_eq!(transcript.leaf(), Some(entries[4].uuid));
-    let chosen = SessionId::from_random([77; 16]);
+    let chosen = uuid_v4([77; 16]);
     let (mut session, repairs) =
         Session::resume_transcript(Arc::new(spec()), chosen, [8; 32], &transcript);
     assert_eq!((session.id(), repairs.len()), (chosen, 0));
     let request = next_request(&mut session);
     assert!(request.contains("first answer") && !request.contains("second prompt"));
-    let nobody = Uuid::from_random([1; 16]);
+    let nobody = uuid_v4([1; 16]);
     let error = Transcript::of(&entries).up_to(nobody).unwrap_err();
     assert!(error.to_string().contains(&nobody.to_string()));
 }
@@ -325,7 +325,7 @@ fn sess_1_a_fork_goes_its_own_way_and_inherits_nothing_that_runs() {
     bench.prompt("second");
     bench.reply(&Reply::call("a", "Note", json!({})));
     let before = bench.session.snapshot().unwrap();
-    let other = SessionId::from_random([5; 16]);
+    let other = uuid_v4([5; 16]);
     for messages in 0..=4 {
         let (mut fork, _) = bench
             .session

@@ -1,10 +1,10 @@
-use windlass_core::Uuid;
+use windlass_core::{Uuid, uuid_v4};
 
 use super::*;
 use crate::path::TextPath;
 
 fn message(n: u128) -> Uuid {
-    Uuid::from_random(n.to_be_bytes())
+    uuid_v4(n.to_be_bytes())
 }
 
 fn file(path: &str, before: Before) -> Record {

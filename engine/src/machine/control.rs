@@ -247,7 +247,7 @@ impl Engine {
             Some("the title is empty".to_owned())
         } else {
             // It may have been meant for the conversation before a `/clear`.
-            of.filter(|of| Uuid::parse(of) != Some(self.session_id))
+            of.filter(|of| Uuid::try_parse(of).ok() != Some(self.session_id))
                 .map(|of| {
                     let now = self.session_id;
                     format!("the session {of} does not run here any more: this is {now}")

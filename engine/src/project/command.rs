@@ -1,13 +1,16 @@
 //! Commands: prompts that are kept as files.
 
 use windlass_core::{
-    frontmatter::{Document, FrontmatterError},
     initialization::SlashCommand,
     permission::{Rule, RuleError},
     tools::skill::{LONGEST_TEXT, TextTooLong, within_limit},
 };
 
-use crate::{path::TextPath, settings::SettingSource};
+use crate::{
+    frontmatter::{Document, FrontmatterError},
+    path::TextPath,
+    settings::SettingSource,
+};
 
 /// Characters of a description that is taken from the text.
 const SHORT_DESCRIPTION: usize = 100;

@@ -18,19 +18,20 @@
 //! Files over [`MAX_FILE_BYTES`] are left out, and folders are searched [`MAX_DEPTH`] deep, and for no more
 //! than [`MAX_ENTRIES`] entries each.
 
+mod agent;
 mod command;
 mod find;
 mod memory;
 mod read;
+mod skill;
 mod style;
 
 #[cfg(test)]
 mod tests;
 
 use windlass_core::{
-    agent::{Agent, AgentSource, parse_agent_file},
+    agent::{Agent, AgentSource},
     context::{MemoryFile, OutputStyle},
-    frontmatter::Document,
     hook::input::{ExpansionType, UserPromptExpansion},
     initialization::SlashCommand,
     permission::Rule,
@@ -38,12 +39,15 @@ use windlass_core::{
 };
 
 pub use self::{
+    agent::{AgentFileError, AgentFileProblem, parse_agent_file},
     command::{Command, CommandError, Invocation},
     find::{MAX_DEPTH, MAX_ENTRIES},
     memory::{MAX_IMPORT_DEPTH, MAX_INSTRUCTION_BYTES},
     read::{Entry, EntryKind, MAX_FILE_BYTES, ReadFile, ReadProject},
+    skill::{SkillFileError, parse_skill_file},
 };
 use crate::{
+    frontmatter::Document,
     path::TextPath,
     settings::{SettingSource, SettingSources},
 };
@@ -351,7 +355,7 @@ impl ProjectFiles {
             let Some(text) = self.text(&path, files) else {
                 continue;
             };
-            match Skill::parse(&text, name) {
+            match parse_skill_file(&text, name) {
                 Ok(skill) => {
                     self.skills.retain(|known| known.name != skill.name);
                     self.skills.push(skill.in_directory(folder.as_str()));

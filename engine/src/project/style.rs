@@ -1,9 +1,8 @@
 //! Output styles from files.
 
-use windlass_core::{
-    context::OutputStyle,
-    frontmatter::{Document, FrontmatterError},
-};
+use windlass_core::context::OutputStyle;
+
+use crate::frontmatter::{Document, FrontmatterError};
 
 /// An output style's file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -190,7 +190,7 @@ impl UserFrame {
     /// The id as one, where it is.
     #[must_use]
     pub fn parsed_uuid(&self) -> Option<Uuid> {
-        self.uuid.as_deref().and_then(Uuid::parse)
+        self.uuid.as_deref().and_then(|id| Uuid::try_parse(id).ok())
     }
 
     /// Who wrote it, as the result repeats it: only people are.
@@ -243,6 +243,8 @@ impl UserFrame {
 
 #[cfg(test)]
 mod tests {
+    use windlass_core::uuid_v4;
+
     use super::*;
 
     fn user(line: &str) -> UserFrame {
@@ -279,7 +281,7 @@ mod tests {
     fn when_a_prompt_enters_follows_from_its_fields_and_what_goes_on() {
         let delivery = |rest: &str, answering| {
             let line = format!(r#"{{"type":"user","message":{{"content":"x"}}{rest}}}"#);
-            let uuid = Uuid::from_random([1; 16]);
+            let uuid = uuid_v4([1; 16]);
             user(&line).to_prompt(uuid, answering).unwrap().delivery
         };
         assert_eq!(delivery("", false), Delivery::FollowUp);

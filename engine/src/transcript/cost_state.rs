@@ -167,7 +167,7 @@ fn number(amount: Usd) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_core::Uuid;
+    use windlass_core::uuid_v4;
 
     const OFFICIAL: &str = r#"{"type":"cost-state","sessionId":"c386656a-ccc9-4b07-b653-d1c6e514d61d","totalCostUSD":0.00035999999999999997,"totalAPIDuration":81,"totalToolDuration":18,"totalDuration":1107,"startTime":1795295100571,"modelUsage":{"m":{"inputTokens":20,"outputTokens":14,"thinkingTokens":0,"costUSD":3.6e-7}},"hasUnknownModelCost":false}"#;
 
@@ -185,7 +185,7 @@ mod tests {
     fn sess_1_the_last_line_counts_and_is_read_as_it_was_written() {
         let mut state = CostState::read(OFFICIAL.as_bytes());
         state.spent.cost = Usd::from_nanos(1_234_567_891);
-        let again = state.line(Uuid::from_random([7; 16]));
+        let again = state.line(uuid_v4([7; 16]));
         let text = format!(
             "{OFFICIAL}\n{}\n{{\"type\":\"cost-state\", torn",
             again.get()

@@ -92,7 +92,7 @@ pub enum ResumeError {
 impl Which {
     async fn id(&self, store: &impl Store) -> Result<Option<SessionId>, ResumeError> {
         match self {
-            Self::Session(text) => match Uuid::parse(text) {
+            Self::Session(text) => match Uuid::try_parse(text).ok() {
                 Some(id) => Ok(Some(id)),
                 None => Err(ResumeError::UnknownSession(text.clone())),
             },
@@ -171,7 +171,7 @@ impl SavedSession {
             };
         };
         let unknown = || ResumeError::UnknownMessage(at.clone());
-        let uuid = Uuid::parse(at).ok_or_else(unknown)?;
+        let uuid = Uuid::try_parse(at).ok().ok_or_else(unknown)?;
         let cut = *self.by_id.get(&uuid).ok_or_else(unknown)?;
         if let Some(prompt) = &options.drops_turn {
             self.drops_only(cut, prompt)
@@ -273,7 +273,9 @@ impl SavedSession {
 
     /// Whether all that is left away behind a line belongs to the turn of a prompt; why it does not.
     fn drops_only(&self, cut: usize, prompt: &str) -> Result<(), String> {
-        let turn = Uuid::parse(prompt).and_then(|uuid| self.by_id.get(&uuid).copied());
+        let turn = Uuid::try_parse(prompt)
+            .ok()
+            .and_then(|uuid| self.by_id.get(&uuid).copied());
         let turn = turn.ok_or_else(|| format!("no message {prompt} is in the transcript"))?;
         if turn <= cut {
             return Err(format!("the prompt {prompt} is not behind that message"));
@@ -378,8 +380,8 @@ fn read_head(line: &[u8], bytes: Range<usize>) -> Option<LineHead> {
     let parent = form.parent.or(form.logical_parent);
     Some(LineHead {
         bytes,
-        uuid: Uuid::parse(&form.uuid)?,
-        parent: parent.as_deref().and_then(Uuid::parse),
+        uuid: Uuid::try_parse(&form.uuid).ok()?,
+        parent: parent.as_deref().and_then(|id| Uuid::try_parse(id).ok()),
         kind,
         is_aside: form.is_sidechain || form.team.is_some(),
         response: message.and_then(|message| message.id),

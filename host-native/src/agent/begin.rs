@@ -34,7 +34,7 @@ impl Resumes {
             None => Ok(()),
             Some(Which::Session(_)) if !has_store => Err(BuildError::NoStore("resume")),
             Some(Which::Latest) if !has_store => Err(BuildError::NoStore("continue_latest")),
-            Some(Which::Session(id)) if Uuid::parse(id).is_none() => {
+            Some(Which::Session(id)) if Uuid::try_parse(id).is_err() => {
                 Err(BuildError::SessionId(id.clone()))
             }
             _ => Ok(()),
@@ -46,7 +46,7 @@ impl Resumes {
         match &self.session {
             None => Some(fresh),
             _ if self.is_fork => Some(fresh),
-            Some(Which::Session(id)) => Uuid::parse(id),
+            Some(Which::Session(id)) => Uuid::try_parse(id).ok(),
             Some(Which::Latest) => None,
         }
     }

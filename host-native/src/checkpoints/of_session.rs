@@ -92,7 +92,7 @@ impl SessionCheckpoints {
             }
             Checkpoint::Rewind { message, dry_run } => {
                 let unknown = || "No file checkpoint found for this message.".to_owned();
-                let message = Uuid::parse(&message).ok_or_else(unknown)?;
+                let message = Uuid::try_parse(&message).ok().ok_or_else(unknown)?;
                 let rewound = self.rewind(message, dry_run).await;
                 let rewound = rewound.map_err(|error| error.to_string())?;
                 Ok(Checkpointed::Rewound(told(&rewound, dry_run)))

@@ -1,7 +1,7 @@
 use std::fs;
 
 use tokio::runtime::{Builder, Runtime};
-use windlass_core::SessionId;
+use windlass_core::{SessionId, uuid_v4};
 use windlass_engine::store::SendStore as _;
 
 use super::*;
@@ -15,11 +15,11 @@ struct World {
 }
 
 fn session(n: u8) -> SessionId {
-    Uuid::from_random([n; 16])
+    uuid_v4([n; 16])
 }
 
 fn message(n: u128) -> Uuid {
-    Uuid::from_random(n.to_be_bytes())
+    uuid_v4(n.to_be_bytes())
 }
 
 impl World {

@@ -20,9 +20,15 @@ impl AskedFor {
     pub(crate) fn by(flags: &Flags) -> Self {
         Self {
             // An id is told as it is written usually.
-            resume: (flags.resume.as_deref())
-                .map(|id| Uuid::parse(id).map_or_else(|| id.to_owned(), |id| id.to_string())),
-            new: flags.session_id.as_deref().and_then(Uuid::parse),
+            resume: (flags.resume.as_deref()).map(|id| {
+                Uuid::try_parse(id)
+                    .ok()
+                    .map_or_else(|| id.to_owned(), |id| id.to_string())
+            }),
+            new: flags
+                .session_id
+                .as_deref()
+                .and_then(|id| Uuid::try_parse(id).ok()),
         }
     }
 

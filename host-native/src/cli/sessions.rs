@@ -109,7 +109,7 @@ impl Folder {
                 "this folder has no session `{id}`: `windlass sessions list` names those it has"
             ))
         };
-        let uuid = Uuid::parse(id).ok_or_else(unknown)?;
+        let uuid = Uuid::try_parse(id).ok().ok_or_else(unknown)?;
         let all = self.store.list().await.map_err(unable)?;
         all.into_iter().find(|it| it.id == uuid).ok_or_else(unknown)
     }

@@ -45,7 +45,7 @@ where
 {
     let session_id = match launch.flags.session_id.as_deref() {
         None => None,
-        Some(text) => Some(Uuid::parse(text).ok_or_else(|| StartError::Flag {
+        Some(text) => Some(Uuid::try_parse(text).ok().ok_or_else(|| StartError::Flag {
             flag: "session-id",
             reason: format!("`{text}` is no UUID"),
         })?),

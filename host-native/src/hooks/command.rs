@@ -259,7 +259,7 @@ mod tests {
     use windlass_core::{
         RawJson,
         hook::{HookEvent, HookKind},
-        id::{SessionId, Stage},
+        id::{Stage, uuid_v4},
     };
 
     use super::*;
@@ -270,7 +270,7 @@ mod tests {
 
     async fn run_at(event: HookEvent, command: HookCommand, cancel: CancelSignal) -> Answer {
         let id = EffectId {
-            session: SessionId::from_random([1; 16]),
+            session: uuid_v4([1; 16]),
             agent: 0,
             turn: 1,
             call: 0,

@@ -92,7 +92,7 @@ impl SessionFiles {
             for path in entries(&folder)? {
                 let stem = path.file_stem().and_then(|stem| stem.to_str());
                 let is_transcript = path.extension().is_some_and(|ext| ext == "jsonl");
-                let Some(id) = stem.filter(|_| is_transcript).and_then(Uuid::parse) else {
+                let Some(id) = stem.filter(|_| is_transcript).and_then(written_id) else {
                     continue;
                 };
                 if matches!(is_filled(&path), Ok(true)) && !is_sidechain(&path) {
@@ -214,4 +214,10 @@ fn is_sidechain(path: &Path) -> bool {
     let line = head[..len].split(|byte| *byte == b'\n').next();
     let text = String::from_utf8_lossy(line.unwrap_or_default());
     text.contains("\"isSidechain\":true") || text.contains("\"isSidechain\": true")
+}
+
+/// The session of a file's name: only the name under which it would be written.
+fn written_id(stem: &str) -> Option<SessionId> {
+    let id = Uuid::try_parse(stem).ok()?;
+    (id.to_string() == stem).then_some(id)
 }

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use futures_util::future::BoxFuture;
-use windlass_core::{SessionId, permission::Destination};
+use windlass_core::{SessionId, permission::Destination, uuid_v4};
 use windlass_engine::store::{Batch, Lease, SendStore, StoreError, Stored, StoredSession};
 
 /// A store that sessions share.
@@ -18,7 +18,7 @@ impl SharedStore {
     /// The place of a session's transcript with `{session_id}` for the session's id, as specs have it: one is for many
     /// sessions.
     pub(crate) fn place_of_any(&self) -> String {
-        let any = SessionId::from_random([0; 16]);
+        let any = uuid_v4([0; 16]);
         let place = self.0.place(any, None);
         place.replace(&any.to_string(), "{session_id}")
     }

@@ -16,6 +16,8 @@ mod permissions;
 mod restart;
 #[path = "../../examples/ten_lines.rs"]
 mod ten_lines;
+#[path = "../../examples/tutor_page.rs"]
+mod tutor_page;
 
 #[test]
 fn api_1_the_example_of_ten_lines_runs() {
@@ -50,4 +52,38 @@ fn the_example_of_a_custom_host_runs() {
 #[test]
 fn the_example_of_a_custom_provider_runs() {
     custom_provider::main().unwrap();
+}
+
+/// What a page gets for a path of the example that serves one.
+async fn of_page(address: std::net::SocketAddr, path: &str) -> String {
+    let response = reqwest::get(format!("http://{address}{path}")).await;
+    response.unwrap().text().await.unwrap()
+}
+
+#[tokio::test]
+async fn sprout_4_the_example_serves_events_to_a_page_that_shows_them() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let local = tokio::task::LocalSet::new();
+    local.spawn_local(tutor_page::serve(listener));
+    let (page, feed) = local
+        .run_until(async {
+            let page = of_page(address, "/").await;
+            (page, of_page(address, "/events?small=true").await)
+        })
+        .await;
+    assert!(page.contains("new EventSource('/events"), "{page}");
+    let events: Vec<&str> = feed.split_terminator("\n\n").collect();
+    assert_eq!(
+        events,
+        [
+            "event: agent_reasoning\ndata: {\"agent\":\"topic\",\"text\":\"A tree is a graph without cycles, so graphs come first.\"}",
+            "event: tool_call\ndata: {\"tool\":\"add_concept\",\"input\":{\"name\": \"Graphs\"}}",
+            "event: tool_result\ndata: {\"tool\":\"add_concept\",\"summary\":\"Graphs added\"}",
+            "event: tool_call\ndata: {\"tool\":\"add_concept\",\"input\":{\"name\": \"Trees\"}}",
+            "event: tool_result\ndata: {\"tool\":\"add_concept\",\"summary\":\"Trees added\"}",
+            "event: agent_reasoning\ndata: {\"agent\":\"topic\",\"text\":\"Two concepts: first graphs, then trees.\"}",
+            "event: done\ndata: null",
+        ]
+    );
 }

@@ -189,7 +189,7 @@ async fn with_the_same_seed_every_id_is_the_same() {
 
 #[tokio::test]
 async fn sess_1_a_fixed_session_id_is_the_one_in_every_message() {
-    let id = windlass::core::Uuid::parse("6ba7b810-9dad-41d1-80b4-00c04fd430c8").unwrap();
+    let id = windlass::core::Uuid::try_parse("6ba7b810-9dad-41d1-80b4-00c04fd430c8").unwrap();
     let model = Model::says(["hi"]);
     let agent = model.agent().session_id(id).build().unwrap();
     assert_eq!(agent.run("hello").await.unwrap().session_id, id);

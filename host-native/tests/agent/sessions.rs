@@ -142,7 +142,7 @@ async fn the_driver_on_the_native_host_can_be_spawned_and_turned_by_hand() {
     let model = Model::says(["by hand"]);
     let agent = model.agent().build().unwrap();
     let (host, mut messages) = agent.host();
-    let mut session = Session::new(agent.spec(), windlass::core::Uuid(1), [1; 32]);
+    let mut session = Session::new(agent.spec(), windlass::core::Uuid::from_u128(1), [1; 32]);
     // `tokio::spawn` takes it: the driver is `Send` on this host.
     let driver = tokio::spawn(async move {
         let inputs = futures_util::stream::iter([Input::Prompt(Prompt::text("hi"))]);

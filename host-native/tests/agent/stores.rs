@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use windlass::{
     BuildError, NoInput, RunError, Tool,
     checkpoints::RewindFilesError,
-    core::{Prompt, Uuid, permission::Destination},
+    core::{Prompt, Uuid, permission::Destination, uuid_v4},
     store::{
         Batch, ConfigDir, FileStore, Lease, MemoryStore, SendStore, StoreError, Stored,
         StoredSession,
@@ -342,7 +342,7 @@ async fn sess_3_files_go_back_to_what_they_were_when_a_prompt_came() {
         .build()
         .unwrap();
     let session = agent.session();
-    let ids = [Uuid::from_random([1; 16]), Uuid::from_random([2; 16])];
+    let ids = [uuid_v4([1; 16]), uuid_v4([2; 16])];
     for id in ids {
         let prompt = Prompt::text("Write it down.").with_uuid(id);
         session.prompt(prompt).result().await.unwrap();
@@ -361,7 +361,7 @@ async fn sess_3_files_go_back_to_what_they_were_when_a_prompt_came() {
         "it was not there when the first prompt came"
     );
 
-    let unknown = session.rewind_files(Uuid::from_random([3; 16])).await;
+    let unknown = session.rewind_files(uuid_v4([3; 16])).await;
     assert!(
         matches!(unknown, Err(RewindFilesError::Rewind(_))),
         "{unknown:?}"
@@ -392,7 +392,7 @@ async fn sess_3_any_store_keeps_what_files_held_for_whoever_goes_on() {
             .file_checkpoints(true)
     };
     let session = agent().build().unwrap().session();
-    let prompt = Uuid::from_random([1; 16]);
+    let prompt = uuid_v4([1; 16]);
     let asked = Prompt::text("Write it down.").with_uuid(prompt);
     let result = session.prompt(asked).result().await.unwrap();
     session.close().await;

@@ -16,9 +16,10 @@ use tokio::sync::Barrier;
 use windlass::{
     Json, Message, NoInput, Tool, ToolResult,
     core::{
-        Host as _, Input, Output, Prompt, Session, Uuid, drive,
+        Host as _, Input, Output, Prompt, Session, drive,
         effect::{Effect, Probed},
         tool::ResultBlock,
+        uuid_v4,
     },
 };
 
@@ -444,7 +445,7 @@ async fn sess_4_a_tool_finds_out_what_became_of_a_call_that_was_lost() {
             .build()
             .unwrap();
         let (host, _messages) = agent.host();
-        let mut session = Session::new(agent.spec(), Uuid::from_random([1; 16]), [1; 32]);
+        let mut session = Session::new(agent.spec(), uuid_v4([1; 16]), [1; 32]);
         let mut inputs = vec![Input::Prompt(Prompt::text("Pay the bill."))];
         let mut is_running = false;
         while !inputs.is_empty() {

@@ -15,12 +15,13 @@ use windlass::{
     host::RunTool,
 };
 use windlass_core::{
-    EffectId, SessionId,
+    EffectId,
     effect::Answer,
     host::CancelSignal,
     id::Stage,
     json::RawJson,
     tool::{ApprovedCommand, FsGrant, ToolCall, ToolResult},
+    uuid_v4,
 };
 
 fn call(directory: &Path, input: &Value) -> ToolCall {
@@ -265,7 +266,7 @@ async fn inputs_that_cannot_be_done_are_refused_with_a_reason() {
 
 fn answers(call: ToolCall, cancel: CancelSignal) -> BoxStream<'static, Answer> {
     let id = EffectId {
-        session: SessionId::from_random([1; 16]),
+        session: uuid_v4([1; 16]),
         agent: 0,
         turn: 1,
         call: 1,

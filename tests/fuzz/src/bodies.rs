@@ -6,9 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use windlass_core::{
     Input, Now, Prompt, RawJson, Session, Spec,
-    agent::{AgentSource, parse_agent_file},
+    agent::AgentSource,
     content::Block,
-    frontmatter::Document,
     hook::{
         BlockDecision, HookAnswer, HookEvent, HookKind, HookOutput, Judgement, Matcher, Opinion,
         PermissionDecision, RequestDecision, SpecificOutput,
@@ -30,7 +29,8 @@ use windlass_core::{
 };
 use windlass_engine::{
     TextPath,
-    project::{Command, Entry, EntryKind, ProjectPlaces, ReadFile, ReadProject},
+    frontmatter::Document,
+    project::{Command, Entry, EntryKind, ProjectPlaces, ReadFile, ReadProject, parse_agent_file},
     protocol::{
         inbound::Inbound,
         line::{Line, LineReader},

@@ -9,10 +9,7 @@ use core::fmt::Write as _;
 
 use serde::Deserialize;
 use windlass_core::{
-    RawJson, Spec,
-    agent::{AgentSource, parse_agent_file},
-    callback_loop::{CallbackLoop, LoopEvents},
-    message::Message,
+    RawJson,
     permission::{
         CallFacts, CommandLine, Layer, Layered, Mode, PermissionSettings, Source, Standing,
         explain, lint,
@@ -61,32 +58,4 @@ pub fn rules(question: &str) -> Result<String, String> {
     let standing = Standing::new(&layered.rules, mode, &environment);
     let _ = write!(told, "{}", explain(&standing, facts, None));
     Ok(told)
-}
-
-/// The name and prompt of an agent's file.
-///
-/// # Errors
-/// Where the file is wrong.
-pub fn agent(file: &str) -> Result<String, String> {
-    let agent = parse_agent_file("agent.md", file, AgentSource::Project);
-    agent
-        .map(|agent| format!("{}: {}", agent.name, agent.definition.prompt))
-        .map_err(|fault| fault.to_string())
-}
-
-/// The feed of the callback loop for a web page.
-#[derive(Debug, Default)]
-pub struct Feed(LoopEvents);
-
-impl Feed {
-    /// What a message of the session is to the page.
-    pub fn take_in(&mut self, message: &Message) -> String {
-        let events = self.0.take_in(message);
-        events.iter().map(|event| event.to_sse("tutor")).collect()
-    }
-}
-
-/// The task's spec as the callback loop has it.
-pub fn callback_spec(base: &Spec) -> Spec {
-    CallbackLoop::new("", "").model(&*base.model).spec(base)
 }

@@ -15,7 +15,7 @@ use core::cell::RefCell;
 
 use dlmalloc::GlobalDlmalloc;
 
-use windlass_core::Uuid;
+use windlass_core::uuid_v4;
 
 use crate::{Machine, beside};
 
@@ -125,7 +125,7 @@ extern "C" fn restore() -> u32 {
 extern "C" fn resume() -> u32 {
     STATE.with_borrow_mut(|state| {
         state.on_machine(|machine, input| {
-            machine.resume(Uuid::from_random([1; 16]), input);
+            machine.resume(uuid_v4([1; 16]), input);
             Ok(())
         })
     })
@@ -136,18 +136,7 @@ extern "C" fn resume() -> u32 {
 extern "C" fn fork() -> u32 {
     STATE.with_borrow_mut(|state| {
         state.on_machine(|machine, _| {
-            machine.fork(Uuid::from_random([2; 16]));
-            Ok(())
-        })
-    })
-}
-
-/// Makes the session that of the callback loop.
-#[unsafe(no_mangle)]
-extern "C" fn callback_loop() -> u32 {
-    STATE.with_borrow_mut(|state| {
-        state.on_machine(|machine, _| {
-            machine.as_callback_loop();
+            machine.fork(uuid_v4([2; 16]));
             Ok(())
         })
     })
@@ -170,15 +159,6 @@ extern "C" fn initialization() -> u32 {
 extern "C" fn rules() -> u32 {
     STATE.with_borrow_mut(|state| {
         let told = beside::rules(&String::from_utf8_lossy(&state.input));
-        state.tell(told)
-    })
-}
-
-/// The agent of the file in the input buffer, into the output buffer.
-#[unsafe(no_mangle)]
-extern "C" fn agent() -> u32 {
-    STATE.with_borrow_mut(|state| {
-        let told = beside::agent(&String::from_utf8_lossy(&state.input));
         state.tell(told)
     })
 }

@@ -15,8 +15,6 @@ use windlass_core::{
     transcript::Transcript,
 };
 
-use crate::beside::{self, Feed};
-
 /// An input and its time.
 #[derive(Debug, Clone, Serialize)]
 pub struct Line {
@@ -38,7 +36,6 @@ struct Heard {
 pub struct Machine {
     spec: Arc<Spec>,
     session: Session,
-    feed: Option<Feed>,
 }
 
 /// Why a line was refused.
@@ -79,11 +76,7 @@ impl Machine {
             .unwrap_or_else(|| Seeded::new(task.seed).uuid());
         let spec = Arc::new(task.spec);
         let session = Session::new(Arc::clone(&spec), id, task.seed);
-        Ok(Self {
-            spec,
-            session,
-            feed: None,
-        })
+        Ok(Self { spec, session })
     }
 
     /// The session put away ([`Session::snapshot`]).
@@ -128,14 +121,6 @@ impl Machine {
         Ok(RawJson::encode(&self.spec.initialization())?.to_string())
     }
 
-    /// Turns the session into that of the callback loop: what it says is shown to a web page.
-    pub fn as_callback_loop(&mut self) {
-        let spec = Arc::new(beside::callback_spec(&self.spec));
-        self.session = Session::new(Arc::clone(&spec), self.session.id(), [3; 32]);
-        self.spec = spec;
-        self.feed = Some(Feed::default());
-    }
-
     /// Takes a [`Line`].
     ///
     /// # Errors
@@ -151,9 +136,6 @@ impl Machine {
     /// The next output as a line; none when the session waits.
     pub fn poll(&mut self) -> Option<String> {
         let output = self.session.poll()?;
-        if let (Some(feed), Output::Message(message)) = (&mut self.feed, &output) {
-            return Some(feed.take_in(message));
-        }
         // Strings, numbers and raw JSON only: encoding cannot fail, and if it did it must be seen.
         Some(
             RawJson::encode(&output)

@@ -1,7 +1,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{HookInput, Occurrence};
-use crate::{Uuid, hook::HookEvent, json::RawJson, permission::Mode};
+use crate::{hook::HookEvent, id::uuid_v4, json::RawJson, permission::Mode};
 
 const COMMON: &str = r#""session_id":"01010101-0101-4101-8101-010101010101","transcript_path":"/t/x.jsonl","cwd":"/work","permission_mode":"acceptEdits""#;
 
@@ -143,7 +143,7 @@ fn hook_9_inside_a_subagent_the_input_names_it() {
     let input: HookInput = RawJson::parse(text.as_str()).unwrap().decode().unwrap();
     assert_eq!(input.agent.as_ref().unwrap().agent_id, "a1");
     assert_eq!(RawJson::encode(&input).unwrap().get(), text);
-    assert_eq!(input.session_id, Uuid::from_random([1; 16]));
+    assert_eq!(input.session_id, uuid_v4([1; 16]));
 }
 
 #[test]

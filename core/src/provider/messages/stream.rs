@@ -3,6 +3,7 @@
 use alloc::{
     borrow::Cow,
     boxed::Box,
+    collections::BTreeMap,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -21,7 +22,6 @@ use crate::{
         Decoder, MOST_BLOCKS, Response, ServerToolUse, StopReason, Usage, WireError,
         error_response::garbled_event,
     },
-    sorted::SortedMap,
     sse::SseParser,
 };
 
@@ -42,7 +42,7 @@ struct Accumulated {
     id: String,
     model: String,
     /// By index; several may be open at once.
-    blocks: SortedMap<u32, Building>,
+    blocks: BTreeMap<u32, Building>,
     stop_reason: Option<StopReason>,
     stop_sequence: Option<String>,
     usage: Usage,

@@ -5,7 +5,7 @@
 
 mod calls;
 
-use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, collections::BTreeMap, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,6 @@ use crate::{
         Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted,
         TaskUsage, ToolProgress,
     },
-    sorted::SortedMap,
 };
 
 /// Of what a call puts out the last so many bytes are kept.
@@ -82,7 +81,7 @@ pub(super) struct News {
 }
 
 /// All tasks of a session, those that have ended too, by id.
-pub(super) type Tasks = SortedMap<String, Task>;
+pub(super) type Tasks = BTreeMap<String, Task>;
 
 /// What a background call has put out, as far as it is kept ([`Session::task_output`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +115,7 @@ impl Task {
 pub(super) fn id_of(prefix: char, session: SessionId, cause: [u32; 3]) -> String {
     // FNV-1a over the cause; 32 bits tell a session's few tasks apart.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let bytes = session.0.to_be_bytes();
+    let bytes = session.into_bytes();
     for byte in bytes
         .into_iter()
         .chain(cause.into_iter().flat_map(u32::to_be_bytes))
@@ -259,7 +258,7 @@ impl Shared {
         self.say(Message::System(SystemMessage::TaskNotification(message)));
         let text = news(task_id, &task, &summary);
         let task_id = task_id.to_owned();
-        self.news.or_default(task.owner).push(News {
+        self.news.entry(task.owner).or_default().push(News {
             task_id,
             text,
             can_wait: end == TaskEnd::Stopped && task.kind != TaskKind::LocalAgent,

@@ -119,7 +119,7 @@ impl Thread {
         for block in content {
             if let Block::ToolUse(call) = block {
                 if call.id.is_empty() || self.call_ids.contains(&call.id) {
-                    call.id = format!("toolu_{:032x}", shared.ids.uuid().0);
+                    call.id = format!("toolu_{}", shared.ids.uuid().simple());
                 }
                 self.call_ids.insert(call.id.clone());
             }
@@ -149,7 +149,7 @@ impl Thread {
         let facts = catalogue.get(&priced).cloned();
         let cost = catalogue.cost(&priced, &response.usage).unwrap_or_default();
         shared.cost += cost;
-        let entry = shared.model_usage.or_default(priced);
+        let entry = shared.model_usage.entry(priced).or_default();
         entry.add(&response.usage);
         entry.cost_usd += cost;
         if let Some(facts) = facts {

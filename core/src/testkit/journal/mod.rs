@@ -25,7 +25,7 @@
 //! use windlass_core::testkit::{Journal, Recorder};
 //!
 //! let mut lines = String::new();
-//! let mut session = Recorder::start(Arc::new(Spec::default()), Uuid(7), [7; 32], |line| {
+//! let mut session = Recorder::start(Arc::new(Spec::default()), Uuid::from_u128(7), [7; 32], |line| {
 //!     lines += line;
 //!     lines += "\n";
 //! });

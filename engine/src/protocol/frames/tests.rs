@@ -11,7 +11,7 @@ const SESSION: &str = "11111111-1111-4111-8111-111111111111";
 const PROMPT: &str = "22222222-2222-4222-8222-222222222222";
 
 fn uuid(text: &str) -> Uuid {
-    Uuid::parse(text).unwrap()
+    Uuid::try_parse(text).unwrap()
 }
 
 fn frames(settings: FrameSettings) -> Frames {

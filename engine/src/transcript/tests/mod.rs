@@ -16,13 +16,14 @@ use serde_json::{Value, json};
 use windlass_core::{
     RawJson, SessionId, UnixMillis, Uuid,
     effect::{Entry, EntryOrigin},
+    uuid_v4,
 };
 
 use super::{Facts, SavedSession, Scribe, Which};
 use crate::store::{Leased, MemoryStore, SendStore as _, SessionWriter};
 
 fn id(n: u128) -> Uuid {
-    Uuid::from_random((n << 64 | n).to_be_bytes())
+    uuid_v4((n << 64 | n).to_be_bytes())
 }
 
 fn session() -> SessionId {

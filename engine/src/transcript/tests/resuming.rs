@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use windlass_core::{
-    SessionId,
     context::CompactionTrigger,
     effect::{EntryCompaction, EntryOrigin},
     message::CompactMetadata,
     transcript::Transcript,
+    uuid_v4,
 };
 
 use super::{Scribe, Talk, facts, going_on, id, lines_of, load, now, session, talk, text, writer};
@@ -202,7 +202,7 @@ fn sess_1_a_fork_begins_with_a_copy_and_leaves_the_original_alone() {
     let store = MemoryStore::default();
     let saved = saved(&store, &talk()).truncated(&at(id(5))).unwrap();
     let original = text(&store, session(), None);
-    let other = SessionId::from_random([9; 16]);
+    let other = uuid_v4([9; 16]);
     let new = Facts {
         session_id: other,
         ..facts()

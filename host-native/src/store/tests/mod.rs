@@ -13,13 +13,13 @@ mod torn;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use windlass_core::{RawJson, SessionId, Uuid};
+use windlass_core::{RawJson, SessionId, Uuid, uuid_v4};
 use windlass_engine::store::{Batch, Lease, SendStore as _, StoreError};
 
 use super::{ConfigDir, FileStore, SharedStore, TaskOutputs};
 
 fn id(n: u128) -> Uuid {
-    Uuid::from_random((n << 64 | n).to_be_bytes())
+    uuid_v4((n << 64 | n).to_be_bytes())
 }
 
 fn session() -> SessionId {

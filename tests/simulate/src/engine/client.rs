@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 use windlass_core::{
-    Input as SessionInput, Prompt, Seeded, Uuid, effect::Delivery, permission::Mode,
+    Input as SessionInput, Prompt, Seeded, Uuid, effect::Delivery, permission::Mode, uuid_v4,
 };
 use windlass_engine::{
     machine::{Face, Input},
@@ -255,7 +255,7 @@ impl Client {
 fn uuid(dice: &mut Seeded) -> Uuid {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&dice.next_u64().to_le_bytes());
-    Uuid::from_random(bytes)
+    uuid_v4(bytes)
 }
 
 fn line(frame: &Value) -> Input {

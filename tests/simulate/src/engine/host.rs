@@ -303,7 +303,7 @@ impl Host {
         let Which::Session(id) = which else {
             return Ok(None);
         };
-        let session = windlass_core::Uuid::parse(id).ok_or("no id")?;
+        let session = windlass_core::Uuid::try_parse(id).ok().ok_or("no id")?;
         let lines = self.kept.get(&session).ok_or("nothing is kept of it")?;
         let text = lines.join("\n") + "\n";
         Ok(Some(LoadedSession {

@@ -118,7 +118,9 @@ impl Oracle {
             && frame["is_error"] == false
             && frame.get("local_command").is_none()
         {
-            let session = frame["session_id"].as_str().and_then(Uuid::parse);
+            let session = frame["session_id"]
+                .as_str()
+                .and_then(|id| Uuid::try_parse(id).ok());
             let session = session.ok_or("a result without a session")?;
             self.answered.extend(given.map(|prompt| (prompt, session)));
         }

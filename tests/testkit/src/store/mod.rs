@@ -28,7 +28,7 @@ mod leases;
 
 use std::future::Future;
 
-use windlass_core::{RawJson, SessionId, Uuid};
+use windlass_core::{RawJson, SessionId, uuid_v4};
 use windlass_engine::store::{Batch, Lease, Store, StoreError};
 
 /// A place where a store keeps sessions: a folder, a database. It outlives the stores that are opened in it, as a disk outlives
@@ -95,7 +95,7 @@ pub async fn check<P: Place>(place: impl Fn() -> P) -> Vec<Broken> {
 }
 
 fn session(n: u8) -> SessionId {
-    Uuid::from_random([n; 16])
+    uuid_v4([n; 16])
 }
 
 fn line(n: u32) -> RawJson {

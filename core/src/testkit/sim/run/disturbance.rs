@@ -109,7 +109,7 @@ impl Running<'_> {
             }
             _ => {
                 let id = EffectId {
-                    session: Uuid(9),
+                    session: Uuid::from_u128(9),
                     agent: 9,
                     turn: 1,
                     call: 1,

@@ -1,6 +1,3 @@
-use alloc::{format, string::ToString};
-use std::string::String;
-
 use super::{Document, Mapping, Problem};
 
 fn fields(yaml: &str) -> Mapping {
@@ -196,7 +193,7 @@ proptest::proptest! {
             && let Some(front) = file.front
         {
             let json = front.to_json();
-            proptest::prop_assert!(crate::json::RawObject::parse(json.get()).is_ok());
+            proptest::prop_assert!(windlass_core::json::RawObject::parse(json.get()).is_ok());
         }
     }
 }
@@ -204,11 +201,11 @@ proptest::proptest! {
 #[test]
 fn words_in_brackets_one_behind_the_other_are_a_text() {
     let hint = |value: &str| {
-        let text = alloc::format!("---\nargument-hint: {value}\n---\n");
+        let text = format!("---\nargument-hint: {value}\n---\n");
         let fields = Document::parse(&text).unwrap().front.unwrap();
         fields
             .text("argument-hint")
-            .map(|text| text.map(alloc::string::ToString::to_string))
+            .map(|text| text.map(ToString::to_string))
     };
     for text in [
         "[issue] [priority]",
@@ -219,5 +216,39 @@ fn words_in_brackets_one_behind_the_other_are_a_text() {
     }
     assert!(hint("[a, b]").is_err(), "a list");
     let error = Document::parse("---\ntools: [Read] Grep\n---\n").unwrap_err();
-    assert!(alloc::format!("{error}").contains("Grep"));
+    assert!(format!("{error}").contains("Grep"));
+}
+
+#[test]
+fn words_for_yes_no_and_nothing_are_those_of_yaml() {
+    assert_eq!(
+        json("a: True\nb: TRUE\nc: False\nd: FALSE\ne: Null\nf: NULL\ng: tRUE\nh: 'True'"),
+        r#"{"a":true,"b":true,"c":false,"d":false,"e":null,"f":null,"g":"tRUE","h":"True"}"#
+    );
+    let flags = fields("on: TRUE\noff: False\nnone: NULL\nother: yes");
+    assert_eq!(flags.flag("on").unwrap(), Some(true));
+    assert_eq!(flags.flag("off").unwrap(), Some(false));
+    assert_eq!(flags.flag("none").unwrap(), None);
+    assert!(flags.flag("other").is_err());
+}
+
+#[test]
+fn quoted_names_of_fields_have_escapes() {
+    assert_eq!(
+        json("\"a\\\"b\": 1\n'it''s': 2\n\"\\u00e9\\\\\": 3\n'\\': 4"),
+        r#"{"a\"b":1,"it's":2,"é\\":3,"\\":4}"#
+    );
+}
+
+#[test]
+fn a_comment_may_stand_behind_a_block() {
+    assert_eq!(
+        json("a: |\n    text\n  # of nobody\n # of nobody either\nb: 1"),
+        r#"{"a":"text\n","b":1}"#
+    );
+    assert_eq!(
+        json("a: >- # what it is\n    one\n    # two\n  # of nobody\nb: 1"),
+        r##"{"a":"one # two","b":1}"##
+    );
+    assert_eq!(fault("a: |\n    text\n  more").1, Problem::Indentation);
 }

@@ -1,7 +1,6 @@
 //! Quotes and brackets.
 
-use alloc::{borrow::ToOwned, string::String, vec::Vec};
-use core::{iter::Peekable, str::Chars};
+use std::{iter::Peekable, str::Chars};
 
 use super::{Field, FrontmatterError, Mapping, Problem, Value, reader::DEPTH};
 
@@ -235,7 +234,7 @@ impl Scan<'_> {
             .and_then(char::from_u32)
             .filter(|_| code.len() == digits)
             .ok_or_else(|| {
-                let escape = alloc::format!("{escape}{code}");
+                let escape = format!("{escape}{code}");
                 Stop::Fault(Problem::Escape { escape })
             })
     }

@@ -6,8 +6,8 @@
 //! times; the limit of iterations gives what there is so far instead of an error.
 //!
 //! ```
-//! # #[cfg(feature = "testkit")] {
-//! use windlass_core::{Uuid, callback_loop::{CallbackLoop, LoopEvent}, testkit::{Script, TestHost}};
+//! use windlass_callback_loop::{CallbackLoop, LoopEvent};
+//! use windlass_core::{testkit::{Script, TestHost}, uuid_v4};
 //!
 //! let script = Script::parse(r#"{"exchanges": [{"respond": "A tree is a graph without cycles."}]}"#)?;
 //! let host = TestHost::new(script);
@@ -15,13 +15,18 @@
 //! let outcome = host.block_on(
 //!     CallbackLoop::new("You are a patient tutor.", "What is a tree?")
 //!         .on_event(|event| seen.push(event.clone()))
-//!         .run(&host, Uuid::from_random([7; 16]), [7; 32]),
+//!         .run(&host, uuid_v4([7; 16]), [7; 32]),
 //! )??;
 //! assert_eq!(outcome.final_text, "A tree is a graph without cycles.");
 //! assert_eq!(seen, [LoopEvent::Thinking { text: outcome.final_text }]);
-//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`LoopEvent::to_sse`] writes an event for a web page; `examples/tutor_page.rs` of the native host serves one.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
 
 mod events;
 mod preset;
@@ -35,13 +40,14 @@ pub use self::{
     events::{LoopEvent, LoopEvents, ToolCallRecord},
     preset::{Amounts, Preset},
 };
-use crate::{
+use windlass_core::{
     HostError, Input, Prompt, RawJson, Session, SessionId, Spec,
     content::Block,
     context::SystemPrompt,
-    drive::drive_observed,
+    drive_observed,
     host::Host,
     message::{Message, ResultMessage, ResultSubtype},
+    permission::Rule,
     spec::{RetryPolicy, Thinking},
     tool::ToolDefinition,
 };
@@ -59,6 +65,8 @@ pub struct CallbackLoop<'c> {
     user_message: String,
     tools: Vec<ToolDefinition>,
     max_iterations: u32,
+    preset: Option<Preset>,
+    small: bool,
     model: String,
     on_event: Option<EventCallback<'c>>,
 }
@@ -73,15 +81,26 @@ impl<'c> CallbackLoop<'c> {
             user_message: user_message.into(),
             tools: Vec::new(),
             max_iterations: DEFAULT_MAX_ITERATIONS,
+            preset: None,
+            small: false,
             model: DEFAULT_MODEL.to_owned(),
             on_event: None,
         }
     }
 
-    /// A named agent's limit.
+    /// A named agent: its limit of iterations, and how much it shall make ([`Preset::amounts`]), which the model reads
+    /// at the end of the system prompt.
     #[must_use]
     pub fn preset(mut self, preset: Preset) -> Self {
         self.max_iterations = preset.max_iterations();
+        self.preset = Some(preset);
+        self
+    }
+
+    /// Small mode, for cheap runs: a preset is asked to make less. Without a preset it changes nothing.
+    #[must_use]
+    pub fn small(mut self, small: bool) -> Self {
+        self.small = small;
         self
     }
 
@@ -119,7 +138,7 @@ impl<'c> CallbackLoop<'c> {
     #[must_use]
     pub fn spec(&self, base: &Spec) -> Spec {
         let mut spec = base.clone();
-        spec.system = SystemPrompt::Text(self.system_prompt.clone());
+        spec.system = SystemPrompt::Text(self.whole_system_prompt());
         spec.model = self.model.clone();
         spec.max_tokens = spec.max_tokens.or(Some(MAX_TOKENS));
         spec.thinking = Thinking::Disabled;
@@ -137,9 +156,18 @@ impl<'c> CallbackLoop<'c> {
         };
         // Whoever hands over a tool here means it to be run.
         let named = spec.tools.iter().map(|tool| tool.name.clone());
-        let rules = named.filter_map(|name| crate::permission::Rule::parse(&name).ok());
+        let rules = named.filter_map(|name| Rule::parse(&name).ok());
         spec.permissions.rules.allow.extend(rules);
         spec
+    }
+
+    /// The system prompt, with what the preset asks for at its end.
+    fn whole_system_prompt(&self) -> String {
+        let amounts = self.preset.map(|preset| preset.amounts(self.small));
+        match amounts.and_then(|amounts| amounts.instruction()) {
+            Some(instruction) => format!("{}\n\n{instruction}", self.system_prompt),
+            None => self.system_prompt.clone(),
+        }
     }
 
     /// Runs the loop to its end on a host, with the default spec underneath.
@@ -198,7 +226,7 @@ impl<'c> CallbackLoop<'c> {
         Ok(LoopOutcome {
             final_text,
             tool_calls,
-            history: history(&self.system_prompt, &session),
+            history: history(&self.whole_system_prompt(), &session),
             reached_limit,
         })
     }
@@ -209,6 +237,8 @@ impl fmt::Debug for CallbackLoop<'_> {
         f.debug_struct("CallbackLoop")
             .field("model", &self.model)
             .field("max_iterations", &self.max_iterations)
+            .field("preset", &self.preset)
+            .field("small", &self.small)
             .field("tools", &self.tools.len())
             .finish_non_exhaustive()
     }

@@ -1,5 +1,6 @@
 //! Named agents of a tutoring program, with their limits.
 
+use alloc::{format, string::String, vec::Vec};
 use core::ops::RangeInclusive;
 
 /// An agent by its task.
@@ -87,4 +88,24 @@ pub struct Amounts {
     pub questions: Option<RangeInclusive<u32>>,
     /// Parts of a concept.
     pub subconcepts: Option<RangeInclusive<u32>>,
+}
+
+impl Amounts {
+    /// The sentence that asks for them; none where there is nothing to ask for.
+    #[must_use]
+    pub fn instruction(&self) -> Option<String> {
+        let parts = [
+            (&self.concepts, "concepts"),
+            (&self.questions, "questions"),
+            (&self.subconcepts, "subconcepts"),
+        ];
+        let asked: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(amount, what)| {
+                let amount = amount.as_ref()?;
+                Some(format!("{} to {} {what}", amount.start(), amount.end()))
+            })
+            .collect();
+        (!asked.is_empty()).then(|| format!("Make {}.", asked.join(" and ")))
+    }
 }

@@ -14,13 +14,7 @@
 mod flow;
 mod reader;
 
-use alloc::{
-    borrow::ToOwned,
-    string::{String, ToString},
-    vec::Vec,
-};
-
-use crate::json::{RawJson, RawObject};
+use windlass_core::json::{RawJson, RawObject};
 
 /// A Markdown file taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +32,13 @@ impl<'a> Document<'a> {
     /// [`FrontmatterError`] with the line. Nothing of a file with an error is used.
     ///
     /// ```
-    /// use windlass_core::frontmatter::Document;
+    /// use windlass_engine::frontmatter::Document;
     /// let file = Document::parse("---\nname: reviewer\ntools: Read, Bash(git log:*)\n---\nYou review.\n")?;
     /// let fields = file.front.unwrap();
     /// assert_eq!(fields.text("name")?, Some("reviewer"));
     /// assert_eq!(fields.list("tools")?.unwrap(), ["Read", "Bash(git log:*)"]);
     /// assert_eq!(file.body, "You review.\n");
-    /// # Ok::<(), windlass_core::frontmatter::FrontmatterError>(())
+    /// # Ok::<(), windlass_engine::frontmatter::FrontmatterError>(())
     /// ```
     pub fn parse(text: &'a str) -> Result<Self, FrontmatterError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -109,13 +103,13 @@ impl Value {
     #[must_use]
     pub fn to_json(&self) -> RawJson {
         match self {
-            Self::Plain(text) => match text.as_str() {
-                "" | "~" => RawJson::null(),
-                "null" | "true" | "false" => scalar_json(text),
-                _ if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+            Self::Plain(text) if is_null(text) => RawJson::null(),
+            Self::Plain(text) => match flag(text) {
+                Some(flag) => scalar_json(if flag { "true" } else { "false" }),
+                None if text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
                     scalar_json(text)
                 }
-                _ => RawJson::string(text),
+                None => RawJson::string(text),
             },
             Self::Quoted(text) => RawJson::string(text),
             Self::List(items) => {
@@ -128,7 +122,7 @@ impl Value {
     }
 
     fn is_null(&self) -> bool {
-        matches!(self, Self::Plain(text) if matches!(text.as_str(), "" | "~" | "null"))
+        matches!(self, Self::Plain(text) if is_null(text))
     }
 
     fn as_text(&self) -> Option<&str> {
@@ -136,6 +130,20 @@ impl Value {
             Self::Plain(text) | Self::Quoted(text) => Some(text),
             Self::List(_) | Self::Map(_) => None,
         }
+    }
+}
+
+/// Nothing, as the core schema of YAML 1.2 spells it (section 10.3.2).
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// Yes or no, as the core schema of YAML 1.2 spells them (section 10.3.2).
+fn flag(text: &str) -> Option<bool> {
+    match text {
+        "true" | "True" | "TRUE" => Some(true),
+        "false" | "False" | "FALSE" => Some(false),
+        _ => None,
     }
 }
 
@@ -170,7 +178,7 @@ impl Mapping {
     /// [`Problem::WrongKind`] for anything else, quoted words included.
     pub fn flag(&self, key: &str) -> Result<Option<bool>, FrontmatterError> {
         self.typed(key, "true or false", |value| match value {
-            Value::Plain(text) => text.parse().ok(),
+            Value::Plain(text) => flag(text),
             _ => None,
         })
     }
@@ -266,7 +274,7 @@ fn split_names(text: &str) -> Vec<String> {
         }
         if depth == 0 && (c == ',' || c.is_whitespace()) {
             if !name.is_empty() {
-                names.push(core::mem::take(&mut name));
+                names.push(std::mem::take(&mut name));
             }
         } else {
             name.push(c);

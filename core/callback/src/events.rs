@@ -10,7 +10,7 @@ use alloc::{
 
 use serde::Serialize;
 
-use crate::{
+use windlass_core::{
     RawJson,
     content::Block,
     json::RawObject,
@@ -86,7 +86,7 @@ impl LoopEvent {
 
 /// A text as it is, anything else as its JSON.
 fn string_form(value: &RawJson) -> String {
-    value.read().unwrap_or_else(|_| value.get().to_owned())
+    value.decode().unwrap_or_else(|_| value.get().to_owned())
 }
 
 /// One tool call with what came of it.
@@ -179,7 +179,7 @@ fn result_of(said: &UserMessage) -> Option<RawJson> {
         return None;
     }
     let content = block.get("content")?;
-    Some(match content.read::<String>() {
+    Some(match content.decode::<String>() {
         Ok(text) => RawJson::parse(text.to_string()).unwrap_or_else(|_| content.clone()),
         Err(_) => content.clone(),
     })

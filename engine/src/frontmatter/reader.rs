@@ -1,11 +1,5 @@
 //! Lines into fields: blocks by their indentation.
 
-use alloc::{
-    borrow::ToOwned,
-    string::{String, ToString},
-    vec::Vec,
-};
-
 use super::{Field, FrontmatterError, Mapping, Problem, Value, flow};
 
 /// No real file nests deeper.
@@ -320,6 +314,9 @@ impl<'a> Reader<'a> {
             } else if stands > indent && column.is_none_or(|column| stands >= column) {
                 let column = *column.get_or_insert(stands);
                 lines.push(&line[column..]);
+            } else if stands > indent && inner.starts_with('#') {
+                // Further out than the text: a comment behind it.
+                break;
             } else if stands > indent {
                 return Err(FrontmatterError::at(self.number(), Problem::Indentation));
             } else {
@@ -389,12 +386,16 @@ fn is_item(text: &str) -> bool {
 
 /// `key: rest` or `key:` taken apart; none where the text is no field.
 fn key_of(text: &str) -> Option<(String, &str)> {
-    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
-    if let Some(quote) = quote {
-        let end = text[1..].find(quote)? + 1;
-        let rest = text[end + 1..].trim_start().strip_prefix(':')?;
-        let separate = rest.is_empty() || rest.starts_with(' ');
-        return separate.then(|| (text[1..end].to_owned(), rest.trim()));
+    if let Some(quote @ ('"' | '\'')) = text.chars().next() {
+        let end = closing(text, quote)?;
+        let rest = text[end..].trim_start().strip_prefix(':')?;
+        if !rest.is_empty() && !rest.starts_with(' ') {
+            return None;
+        }
+        return match flow::read(&text[..end], 0, 1) {
+            Ok(Some(Value::Quoted(key))) => Some((key, rest.trim())),
+            _ => None,
+        };
     }
     if text.starts_with(['[', '{', '#', '&', '*', '!', '|', '>', '%', '@', '`'])
         || text.starts_with("? ")
@@ -408,6 +409,23 @@ fn key_of(text: &str) -> Option<(String, &str)> {
     let key = text[..end].trim_end();
     let plain = !key.is_empty() && !key.contains(" #");
     plain.then(|| (key.to_string(), text[end + 1..].trim()))
+}
+
+/// Behind the quote that closes the one with which a text begins.
+fn closing(text: &str, quote: char) -> Option<usize> {
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' && quote == '"' {
+            chars.next();
+        } else if c == quote {
+            // Twice within single quotes it stands for itself.
+            if quote == '\'' && chars.next_if(|(_, next)| *next == quote).is_some() {
+                continue;
+            }
+            return Some(at + quote.len_utf8());
+        }
+    }
+    None
 }
 
 /// The text before a comment, and whether there was one.

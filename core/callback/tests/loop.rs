@@ -1,16 +1,25 @@
 //! The callback-style loop from outside.
+#![allow(clippy::unwrap_used)]
 
 use std::{cell::RefCell, rc::Rc};
 
 use serde_json::{Value, json};
+use windlass_callback_loop::{CallbackLoop, LoopError, LoopEvent, LoopOutcome, Preset};
 use windlass_core::{
-    RawJson, Uuid,
-    callback_loop::{CallbackLoop, LoopError, LoopEvent, LoopOutcome, Preset},
+    RawJson,
     testkit::{Script, TestHost},
     tool::{ToolDefinition, ToolResult},
+    uuid_v4,
 };
 
-use crate::harness::{raw, tool};
+fn raw(value: &Value) -> RawJson {
+    RawJson::parse(value.to_string()).unwrap()
+}
+
+/// A tool that takes any object.
+fn tool(name: &str) -> ToolDefinition {
+    ToolDefinition::new(name, "Does something.", raw(&json!({"type": "object"})))
+}
 
 type Log = Rc<RefCell<Vec<String>>>;
 
@@ -19,7 +28,7 @@ fn host(script: &Value) -> TestHost {
 }
 
 fn run(host: &TestHost, callback_loop: CallbackLoop<'_>) -> Result<LoopOutcome, LoopError> {
-    let id = Uuid::from_random([7; 16]);
+    let id = uuid_v4([7; 16]);
     host.block_on(callback_loop.run(host, id, [7; 32])).unwrap()
 }
 
@@ -246,37 +255,42 @@ fn sprout_5_every_preset_ends_at_its_own_limit() {
 #[test]
 fn sprout_9_a_small_run_asks_the_model_for_less() {
     for (preset, small, expected) in [
-        (Preset::Topic, false, "6 to 10 concepts"),
-        (Preset::Topic, true, "1 to 2 concepts"),
+        (Preset::Topic, false, "Make 6 to 10 concepts."),
+        (Preset::Topic, true, "Make 1 to 2 concepts."),
         (
             Preset::Subconcept,
             false,
-            "5 to 10 questions and 8 to 12 parts",
+            "Make 5 to 10 questions and 8 to 12 subconcepts.",
         ),
         (
             Preset::Subconcept,
             true,
-            "2 to 3 questions and 2 to 3 parts",
+            "Make 2 to 3 questions and 2 to 3 subconcepts.",
         ),
     ] {
-        let amounts = preset.amounts(small);
-        let asked = |amount: Option<core::ops::RangeInclusive<u32>>, what: &str| {
-            amount.map(|amount| format!("{} to {} {what}", amount.start(), amount.end()))
-        };
-        let parts = [
-            asked(amounts.concepts, "concepts"),
-            asked(amounts.questions, "questions"),
-            asked(amounts.subconcepts, "parts"),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        let prompt = format!("Make {}.", parts.join(" and "));
-        let script = json!({"exchanges": [
-            {"expect": {"last_user_contains": expected}, "respond": "Made."},
-        ]});
+        let whole = format!("You teach.\n\n{expected}");
+        let script = json!({"exchanges": [{"respond": "Made."}]});
         let host = host(&script);
-        let callback_loop = CallbackLoop::new("You teach.", prompt).preset(preset);
-        assert_eq!(run(&host, callback_loop).unwrap().final_text, "Made.");
-        host.verify().unwrap();
+        let callback_loop = CallbackLoop::new("You teach.", "Graphs.")
+            .preset(preset)
+            .small(small);
+        let outcome = run(&host, callback_loop).unwrap();
+        assert_eq!(outcome.final_text, "Made.");
+        let request: Value = serde_json::from_slice(&host.requests()[0].body.concat()).unwrap();
+        assert_eq!(request["system"][0]["text"], whole, "{request}");
+        let first: Value = serde_json::from_str(outcome.history[0].get()).unwrap();
+        assert_eq!(first["content"][0]["text"], whole, "{first}");
+    }
+}
+
+#[test]
+fn sprout_5_a_preset_without_amounts_says_nothing_of_its_own() {
+    for small in [false, true] {
+        let host = host(&json!({"exchanges": [{"respond": "Done."}]}));
+        let callback_loop = tutor(vec![]).preset(Preset::Tutor).small(small);
+        let outcome = run(&host, callback_loop).unwrap();
+        let first: Value = serde_json::from_str(outcome.history[0].get()).unwrap();
+        assert_eq!(first["content"][0]["text"], "You are a tutor.");
     }
 }
 

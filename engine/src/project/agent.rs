@@ -1,16 +1,11 @@
 //! Agents from Markdown files: `.claude/agents/*.md`.
 
-use alloc::{
-    borrow::ToOwned,
-    string::{String, ToString},
-    vec::Vec,
-};
-
-use super::{Agent, AgentDefinition, AgentError, AgentMcpServer, AgentSource};
-use crate::{
-    frontmatter::{Document, Field, FrontmatterError, Mapping, Problem, Value},
+use windlass_core::{
+    agent::{Agent, AgentDefinition, AgentError, AgentMcpServer, AgentSource},
     permission::Mode,
 };
+
+use crate::frontmatter::{Document, Field, FrontmatterError, Mapping, Problem, Value};
 
 /// Reads an agent's file: fields at its head, its prompt below.
 ///
@@ -23,11 +18,12 @@ use crate::{
 /// [`AgentFileError`] with file and line; nothing of the file is used.
 ///
 /// ```
-/// use windlass_core::agent::{AgentSource, parse_agent_file};
+/// use windlass_core::agent::AgentSource;
+/// use windlass_engine::project::parse_agent_file;
 /// let text = "---\nname: reviewer\ndescription: Reviews changes.\ntools: Read, Grep\n---\nYou review code.\n";
 /// let agent = parse_agent_file(".claude/agents/reviewer.md", text, AgentSource::Project)?;
 /// assert_eq!(agent.definition.prompt, "You review code.");
-/// # Ok::<(), windlass_core::agent::AgentFileError>(())
+/// # Ok::<(), windlass_engine::project::AgentFileError>(())
 /// ```
 pub fn parse_agent_file(
     file: &str,
@@ -117,7 +113,7 @@ fn servers(field: &Field) -> Result<Vec<AgentMcpServer>, FrontmatterError> {
         )
     };
     match &field.value {
-        Value::Map(fields) => Ok(alloc::vec![inline(fields)]),
+        Value::Map(fields) => Ok(vec![inline(fields)]),
         Value::List(items) => items
             .iter()
             .map(|item| match item {
@@ -171,4 +167,144 @@ pub enum AgentFileProblem {
     /// The fields make no agent.
     #[error(transparent)]
     Definition(AgentError),
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn sub_1_an_agents_file_is_fields_and_a_prompt() {
+        let text = "---\nname: reviewer\ndescription: \"Reviews: changes\"\ntools: Read, Grep\n\
+                    disallowedTools: [Edit]\nmodel: claude-x\nmaxTurns: 4\nskills:\n- pdf\n\
+                    mcpServers:\n  - github\n  - files:\n      command: files\ncolor: blue\n\
+                    criticalSystemReminder_EXPERIMENTAL: Be kind.\n---\n\nYou review.\n\n---\nAlways.\n";
+        let agent = parse_agent_file("reviewer.md", text, AgentSource::User).unwrap();
+        assert_eq!(
+            (agent.name.as_str(), agent.source),
+            ("reviewer", AgentSource::User)
+        );
+        assert_eq!(
+            serde_json::to_value(&agent.definition).unwrap(),
+            json!({
+                "description": "Reviews: changes", "tools": ["Read", "Grep"], "disallowedTools": ["Edit"],
+                "prompt": "You review.\n\n---\nAlways.", "model": "claude-x", "skills": ["pdf"], "maxTurns": 4,
+                "mcpServers": ["github", {"files": {"command": "files"}}],
+                "criticalSystemReminder_EXPERIMENTAL": "Be kind.",
+            })
+        );
+    }
+
+    #[test]
+    fn sub_1_an_agents_file_that_cannot_be_used_says_where_and_what_to_do() {
+        for (text, line, words) in [
+            ("You review.", 1, "begins with its fields"),
+            ("---\ndescription: d\n---\np", 1, "`name` is missing"),
+            (
+                "---\nname: a\ndescription:\n---\np",
+                3,
+                "`description` is missing",
+            ),
+            (
+                "---\nname: a\ndescription: >\n\nmodel: haiku\n---\np",
+                3,
+                "`description` is missing",
+            ),
+            (
+                "---\nname: ' '\ndescription: d\n---\np",
+                2,
+                "`name` is missing",
+            ),
+            ("---\nname: a\ndescription: d\n---\n\n", 5, "no prompt"),
+            (
+                "---\nname: a\ndescription: d\nmaxTurns: many\n---\np",
+                4,
+                "whole number",
+            ),
+            (
+                "---\nname: a\ndescription: d\nmaxTurns: 0\n---\np",
+                4,
+                "at least 1",
+            ),
+            (
+                "---\nname: a\ndescription: d\ntools: {a: b}\n---\np",
+                4,
+                "must be a list",
+            ),
+            (
+                "---\nname: a\ndescription: d\ntools: Bash(git *)\n---\np",
+                4,
+                "disallowedTools",
+            ),
+            (
+                "---\nname: a\ndescription: d\ndisallowedTools: 'Read('\n---\np",
+                4,
+                "disallowedTools",
+            ),
+            (
+                "---\nname: a\ndescription: d\ndisallowedTools: bash\n---\np",
+                4,
+                "did you mean Bash?",
+            ),
+            (
+                "---\nname: a\ndescription: d\ndisallowed-tools: Write\n---\np",
+                4,
+                "did you mean `disallowedTools`?",
+            ),
+            (
+                "---\nname: a\ndescription: d\npermissionMode: plam\n---\np",
+                4,
+                "a permission mode",
+            ),
+            (
+                "---\nname: a\ndescription: d\nmcpServers: [[x]]\n---\np",
+                4,
+                "server names",
+            ),
+            ("---\nname: a\n\tx: y\n---\np", 3, "use blanks"),
+        ] {
+            let error = parse_agent_file("dir/a.md", text, AgentSource::Project).unwrap_err();
+            let said = error.to_string();
+            assert!(
+                said.starts_with(&format!("dir/a.md, line {line}: ")),
+                "{said}"
+            );
+            assert!(said.contains(words), "{said}");
+        }
+        let error = parse_agent_file("a.md", "", AgentSource::Project).unwrap_err();
+        assert_eq!(error.problem, AgentFileProblem::NoFields);
+    }
+
+    #[test]
+    fn a_malformed_file_says_where_and_what_would_be_right() {
+        for (text, expected) in [
+            ("Just words.", &["a.md, line 1", "put `---`"][..]),
+            (
+                "---\nname: a\n",
+                &["a.md, line", "put a line `---` behind them"],
+            ),
+            (
+                "---\nname: a\n---\nPrompt.",
+                &["a.md, line", "`description`", "add a line"],
+            ),
+            (
+                "---\nname: a\ndescription: b\n---\n",
+                &["a.md, line", "write it below the fields"],
+            ),
+            (
+                "---\nname: a\ndescription: b\nmaxTurns: many\n---\nPrompt.",
+                &["a.md, line 4", "`maxTurns` must be"],
+            ),
+        ] {
+            let said = parse_agent_file("a.md", text, AgentSource::Project)
+                .unwrap_err()
+                .to_string();
+            for words in expected {
+                assert!(said.contains(words), "{words} in {said}");
+            }
+        }
+    }
 }
