@@ -240,7 +240,7 @@ impl Scribe {
         let last = if message.get_string("role").as_deref() == Some("assistant") {
             self.response(entry, &message, &blocks, parent, lines)
         } else {
-            self.user(entry, &message, &blocks, parent, lines)
+            self.user(entry, message, &blocks, parent, lines)
         };
         if last != entry.uuid {
             self.last_lines.insert(entry.uuid, last);
@@ -266,12 +266,18 @@ impl Scribe {
             if let Block::ToolUse(call) = Block::from_raw(block.clone()) {
                 self.open_calls.insert((entry.agent.clone(), call.id), last);
             }
-            let mut one = message.clone();
-            one.set("content", encoded(&[block]));
+            let message = match blocks {
+                [_] => entry.message.clone(),
+                _ => {
+                    let mut one = message.clone();
+                    one.set("content", encoded(&[block]));
+                    one.to_raw()
+                }
+            };
             let line = AssistantLine {
                 parent_uuid: parent.replace(last),
                 is_sidechain: entry.agent.is_some(),
-                message: one.to_raw(),
+                message,
                 r#type: "assistant",
                 common: self.common(last, entry, &timestamp),
             };
@@ -284,7 +290,7 @@ impl Scribe {
     fn user(
         &mut self,
         entry: &Entry,
-        message: &RawObject,
+        mut message: RawObject,
         blocks: &[RawJson],
         parent: Option<Uuid>,
         lines: &mut Vec<Line>,
@@ -308,7 +314,6 @@ impl Scribe {
         let plain = plain_text(blocks).filter(|_| !is_result);
         let message = match &plain {
             Some(text) => {
-                let mut message = message.clone();
                 message.set("content", RawJson::string(text));
                 message.to_raw()
             }

@@ -44,7 +44,14 @@ impl LineFile {
     /// # Errors
     /// What the operating system says.
     pub fn open_alone(path: &Path) -> io::Result<Option<Self>> {
-        locked(path)?.map(Self::of_only_writer).transpose()
+        match made(path)? {
+            // There is nothing in it that could be torn.
+            Some(file) => Ok(alone(file)?.map(|file| Self {
+                file,
+                is_torn: false,
+            })),
+            None => locked(path)?.map(Self::of_only_writer).transpose(),
+        }
     }
 
     /// The same for whoever only keeps others out: nothing of the file is changed before the first line is added.
@@ -137,6 +144,15 @@ fn opened_itself(path: &Path) -> io::Result<File> {
     regular::open_with(path, Link::Refused, &mut to_be_added_to())
 }
 
+/// The same where nothing stands yet; none where something does. What is made is a file, so nothing about it needs to be looked at.
+fn made(path: &Path) -> io::Result<Option<File>> {
+    match to_be_added_to().create_new(true).open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 fn to_be_added_to() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.create(true).append(true).read(true);
@@ -147,7 +163,11 @@ fn to_be_added_to() -> OpenOptions {
 
 /// A regular file that nobody else has locked, locked; none when somebody has.
 fn locked(path: &Path) -> io::Result<Option<File>> {
-    let file = opened_itself(path)?;
+    alone(opened_itself(path)?)
+}
+
+/// A file for this writer alone; none when another one has it.
+fn alone(file: File) -> io::Result<Option<File>> {
     #[cfg(unix)]
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
