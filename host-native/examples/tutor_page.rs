@@ -3,7 +3,7 @@
 //! `cargo run --example tutor_page` prints an address for the browser. It needs neither network nor key: a scripted model
 //! in this process answers. The page asks for `/events`, and each callback becomes one server-sent event.
 
-use std::{convert::Infallible, error::Error};
+use std::{convert::Infallible, error::Error, future::ready};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
@@ -84,7 +84,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 pub(crate) async fn serve(listener: TcpListener) -> std::io::Result<()> {
     loop {
         let (connection, _) = listener.accept().await?;
-        let answers = service_fn(|request| async { Ok::<_, Infallible>(answer(&request)) });
+        let answers = service_fn(|request| ready(Ok::<_, Infallible>(answer(&request))));
         // A page that went away is no reason to stop.
         task::spawn_local(
             http1::Builder::new().serve_connection(TokioIo::new(connection), answers),
@@ -152,7 +152,7 @@ async fn teach(small: bool, on_event: impl FnMut(&LoopEvent)) -> Result<(), Box<
         .small(small)
         .on_event(on_event)
         .run_on(&host, &agent.spec(), uuid_v4([7; 16]), [7; 32])
-        .await??;
+        .await?;
     drop(host);
     nobody_reads.await?;
     model.verify()?;

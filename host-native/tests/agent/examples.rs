@@ -16,6 +16,7 @@ mod permissions;
 mod restart;
 #[path = "../../examples/ten_lines.rs"]
 mod ten_lines;
+#[allow(dead_code, reason = "its main serves until it is stopped")]
 #[path = "../../examples/tutor_page.rs"]
 mod tutor_page;
 

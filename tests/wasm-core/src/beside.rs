@@ -1,7 +1,6 @@
 //! What programs ask of the core beside a running session: so that the module holds all there is.
 
 use alloc::{
-    format,
     string::{String, ToString},
     vec::Vec,
 };
@@ -11,7 +10,7 @@ use serde::Deserialize;
 use windlass_core::{
     RawJson,
     permission::{
-        CallFacts, CommandLine, Layer, Layered, Mode, PermissionSettings, Source, Standing,
+        CallFacts, CommandLine, Layer, Layered, Mode, PermissionSettings, PolicyContext, Source,
         explain, lint,
     },
     spec::Environment,
@@ -55,7 +54,7 @@ pub fn rules(question: &str) -> Result<String, String> {
         ..CallFacts::of(&bash)
     };
     let mode = layered.mode.unwrap_or(Mode::Default);
-    let standing = Standing::new(&layered.rules, mode, &environment);
-    let _ = write!(told, "{}", explain(&standing, facts, None));
+    let policy = PolicyContext::new(&layered.rules, mode, &environment);
+    let _ = write!(told, "{}", explain(&policy, facts, None));
     Ok(told)
 }
