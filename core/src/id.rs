@@ -171,7 +171,8 @@ pub enum Stage {
     /// The question what became of a call that was lost.
     Probe,
     /// The tools that an agent brings along, asked for as it starts.
-    Equip,
+    #[serde(rename = "equip")]
+    Provision,
     /// The request for a summary of the conversation.
     Summary,
     /// Transcript entries of the user's prompt.
@@ -204,7 +205,8 @@ impl Stage {
             Self::Ask => "ask",
             Self::Run => "run",
             Self::Probe => "probe",
-            Self::Equip => "equip",
+            // The name in journals and keys since the first version.
+            Self::Provision => "equip",
             Self::SavePrompt => "save-prompt",
             Self::SaveResponse => "save-response",
             Self::SaveResults => "save-results",

@@ -44,9 +44,9 @@ pub mod running;
 pub mod schema;
 mod session;
 pub use windlass_shell as shell;
+pub mod session_request;
 pub mod spec;
 pub mod sse;
-pub mod task;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod tool;
@@ -60,7 +60,7 @@ pub use id::{EffectId, Millis, Now, Seeded, SessionId, UnixMillis, Uuid, uuid_v4
 pub use json::RawJson;
 pub use message::Message;
 pub use session::{
-    ConfigureError, Decided, HostError, KeptOutput, Phase, SNAPSHOT_VERSION, Session,
+    ApprovedCall, ConfigureError, HostError, KeptOutput, Phase, SNAPSHOT_VERSION, Session,
     SnapshotError, Spent, diagram,
 };
 pub use spec::Spec;

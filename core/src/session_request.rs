@@ -46,17 +46,17 @@ use crate::{
 /// are refused.
 ///
 /// ```
-/// use windlass_core::task::Task;
-/// let task = Task::parse(
+/// use windlass_core::session_request::SessionRequest;
+/// let task = SessionRequest::parse(
 ///     r#"{"seed": "0707070707070707070707070707070707070707070707070707070707070707",
 ///         "prompt": "Fix the failing tests",
 ///         "spec": {"limits": {"max_turns": 9}, "permissions": {"allow": ["Read"]}}}"#,
 /// )?;
 /// assert_eq!(task.spec.limits.max_turns, Some(9));
-/// # Ok::<(), windlass_core::task::TaskError>(())
+/// # Ok::<(), windlass_core::session_request::SessionRequestError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Task {
+pub struct SessionRequest {
     /// Where ids come from.
     pub seed: [u8; 32],
     /// The session's id; without one it is made from the seed by whoever starts the session.
@@ -69,15 +69,15 @@ pub struct Task {
 
 /// A task that cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the task is not usable: {reason}; {remedy}")]
-pub struct TaskError {
+#[error("the session request is not usable: {reason}; {remedy}")]
+pub struct SessionRequestError {
     /// What is wrong, and where.
     pub reason: String,
     /// What to do about it.
     pub remedy: String,
 }
 
-impl TaskError {
+impl SessionRequestError {
     /// A part of the task that says by itself what would be right.
     fn new(reason: impl ToString) -> Self {
         Self {
@@ -104,18 +104,19 @@ impl TaskError {
     }
 }
 
-impl Task {
+impl SessionRequest {
     /// Reads a task.
     ///
     /// # Errors
-    /// [`TaskError`] naming the field, or line and column.
-    pub fn parse(json: &str) -> Result<Self, TaskError> {
-        let form: TaskForm = crate::json::read::from_str(json)
-            .map_err(|fault: Fault| TaskError::from_reader(&fault))?;
+    /// [`SessionRequestError`] naming the field, or line and column.
+    pub fn parse(json: &str) -> Result<Self, SessionRequestError> {
+        let form: SessionRequestForm = crate::json::read::from_str(json)
+            .map_err(|fault: Fault| SessionRequestError::from_reader(&fault))?;
         let seed = hex_seed(&form.seed).ok_or_else(|| {
-            TaskError::new("`seed` must be 64 hexadecimal digits (32 random bytes)").with_remedy(
-                "draw 32 random bytes and write them so; the same seed gives the same ids",
-            )
+            SessionRequestError::new("`seed` must be 64 hexadecimal digits (32 random bytes)")
+                .with_remedy(
+                    "draw 32 random bytes and write them so; the same seed gives the same ids",
+                )
         })?;
         Ok(Self {
             seed,
@@ -140,7 +141,7 @@ fn hex_seed(text: &str) -> Option<[u8; 32]> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TaskForm {
+struct SessionRequestForm {
     seed: String,
     #[serde(default)]
     session_id: Option<Uuid>,
@@ -157,8 +158,8 @@ struct TaskForm {
 struct PromptForm(RawJson);
 
 impl PromptForm {
-    fn check(self) -> Result<Prompt, TaskError> {
-        Prompt::from_json(&self.0).map_err(TaskError::new)
+    fn check(self) -> Result<Prompt, SessionRequestError> {
+        Prompt::from_json(&self.0).map_err(SessionRequestError::new)
     }
 }
 
@@ -166,19 +167,19 @@ impl Prompt {
     /// Reads a prompt: a JSON string, or an array of content blocks.
     ///
     /// # Errors
-    /// [`TaskError`] if it is neither.
-    pub fn from_json(json: &RawJson) -> Result<Self, TaskError> {
+    /// [`SessionRequestError`] if it is neither.
+    pub fn from_json(json: &RawJson) -> Result<Self, SessionRequestError> {
         if let Ok(text) = json.read::<String>() {
             return Ok(Self::text(&text));
         }
         let content: Vec<RawJson> = json.read().unwrap_or_default();
         if content.is_empty() || !content.iter().all(RawJson::is_object) {
-            return Err(
-                TaskError::new("`prompt` must be a text or an array of content blocks")
-                    .with_remedy(
-                        "write a text in quotes, or blocks such as {\"type\":\"text\",\"text\":…}",
-                    ),
-            );
+            return Err(SessionRequestError::new(
+                "`prompt` must be a text or an array of content blocks",
+            )
+            .with_remedy(
+                "write a text in quotes, or blocks such as {\"type\":\"text\",\"text\":…}",
+            ));
         }
         Ok(Self::blocks(content))
     }
@@ -190,7 +191,7 @@ impl Prompt {
 struct ProviderForm(RawJson);
 
 impl ProviderForm {
-    fn check(&self) -> Result<Arc<dyn Provider>, TaskError> {
+    fn check(&self) -> Result<Arc<dyn Provider>, SessionRequestError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct WithSettings {
@@ -200,14 +201,14 @@ impl ProviderForm {
             return match name.as_str() {
                 "anthropic" => Ok(Arc::new(MessagesApi)),
                 "openai" => Ok(Arc::new(ChatCompletions::default())),
-                _ => Err(TaskError::new(format!(
+                _ => Err(SessionRequestError::new(format!(
                     "`provider` is \"anthropic\" or \"openai\", not \"{name}\""
                 ))
                 .with_remedy("take one of the two")),
             };
         }
-        let with: WithSettings =
-            (self.0.read()).map_err(|error| TaskError::new(format!("`provider`: {error}")))?;
+        let with: WithSettings = (self.0.read())
+            .map_err(|error| SessionRequestError::new(format!("`provider`: {error}")))?;
         Ok(Arc::new(with.openai))
     }
 }
@@ -224,9 +225,9 @@ struct OutputForm {
 }
 
 impl OutputForm {
-    fn check(self) -> Result<OutputFormat, TaskError> {
+    fn check(self) -> Result<OutputFormat, SessionRequestError> {
         let mut format = OutputFormat::new(self.schema).map_err(|error| {
-            TaskError::new(format!("the schema of `output` is unusable {error}"))
+            SessionRequestError::new(format!("the schema of `output` is unusable {error}"))
         })?;
         format.max_retries = self.max_retries.unwrap_or(format.max_retries);
         format.plain_text = self.plain_text;
@@ -307,23 +308,23 @@ struct PermissionForm {
 }
 
 impl SpecForm {
-    fn check(self) -> Result<Spec, TaskError> {
+    fn check(self) -> Result<Spec, SessionRequestError> {
         let usual = Spec::default();
         let catalogue = match self.prices {
             None => usual.catalogue,
             Some(file) => usual
                 .catalogue
                 .with_file(file.get())
-                .map_err(TaskError::new)?,
+                .map_err(SessionRequestError::new)?,
         };
         let mut agents = usual.agents;
         for (name, definition) in self.agents {
-            agents.add(Agent::new(&name, definition).map_err(TaskError::new)?);
+            agents.add(Agent::new(&name, definition).map_err(SessionRequestError::new)?);
         }
         let chosen_model = self.model.clone();
         let tool_search = match self.tool_search {
             None => usual.tool_search,
-            Some(text) => ToolSearchSetting::parse(&text).map_err(TaskError::new)?,
+            Some(text) => ToolSearchSetting::parse(&text).map_err(SessionRequestError::new)?,
         };
         let mut spec = Spec {
             provider: match &self.provider {
@@ -377,11 +378,11 @@ impl SpecForm {
             cancel_grace_ms: self.cancel_grace_ms.unwrap_or(usual.cancel_grace_ms),
         };
         spec.offer(self.core_tools);
-        spec.check().map_err(TaskError::new)?;
+        spec.check().map_err(SessionRequestError::new)?;
         let Some(name) = self.agent else {
             return Ok(spec);
         };
-        let mut spec = spec.run_as(&name).map_err(TaskError::new)?;
+        let mut spec = spec.run_as(&name).map_err(SessionRequestError::new)?;
         // A model that was named is used exactly.
         spec.model = chosen_model.unwrap_or(spec.model);
         Ok(spec)
@@ -389,9 +390,9 @@ impl SpecForm {
 }
 
 impl PermissionForm {
-    fn check(self) -> Result<PermissionPolicy, TaskError> {
+    fn check(self) -> Result<PermissionPolicy, SessionRequestError> {
         if self.mode == Mode::BypassPermissions && !self.allow_bypass {
-            return Err(TaskError::new(
+            return Err(SessionRequestError::new(
                 "`mode` bypassPermissions must be allowed by `allow_bypass` as well",
             ));
         }
@@ -414,11 +415,12 @@ impl PermissionForm {
     }
 }
 
-fn rules(texts: &[String], list: &str) -> Result<Vec<Rule>, TaskError> {
+fn rules(texts: &[String], list: &str) -> Result<Vec<Rule>, SessionRequestError> {
     texts
         .iter()
         .map(|text| {
-            Rule::parse(text).map_err(|e| TaskError::new(e.at(&format!("permissions.{list}"))))
+            Rule::parse(text)
+                .map_err(|e| SessionRequestError::new(e.at(&format!("permissions.{list}"))))
         })
         .collect()
 }
@@ -429,8 +431,8 @@ mod tests {
 
     const SEED: &str = "00000000000000000000000000000000000000000000000000000000000000ff";
 
-    fn parse(rest: &str) -> Result<Task, TaskError> {
-        Task::parse(&format!(r#"{{"seed": "{SEED}"{rest}}}"#))
+    fn parse(rest: &str) -> Result<SessionRequest, SessionRequestError> {
+        SessionRequest::parse(&format!(r#"{{"seed": "{SEED}"{rest}}}"#))
     }
 
     #[test]
@@ -507,7 +509,9 @@ mod tests {
             let error = parse(rest).unwrap_err().to_string();
             assert!(error.contains(named), "{rest}: {error}");
         }
-        let error = Task::parse(r#"{"seed": "7"}"#).unwrap_err().to_string();
+        let error = SessionRequest::parse(r#"{"seed": "7"}"#)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("64 hexadecimal digits"), "{error}");
     }
 }

@@ -7,7 +7,7 @@
 //! - [`settings`]: what settings files say, how they are merged, how permissions are written into them.
 //! - [`project`]: what a project brings along: agents, commands, skills, standing instructions.
 //! - [`frontmatter`]: the fields at the head of their Markdown files.
-//! - [`surroundings`]: what settings and project files make of a session's spec, and how far they are trusted.
+//! - [`project_config`]: what settings and project files make of a session's spec, and how far they are trusted.
 //! - [`checkpoint`]: which file a session has changed after which message.
 //!
 //! [`block_uuid()`] is what the first two agree on: the ids of a message's content blocks.
@@ -23,11 +23,11 @@ pub mod machine;
 pub mod mcp;
 pub mod path;
 pub mod project;
+pub mod project_config;
 pub mod project_key;
 pub mod protocol;
 pub mod settings;
 pub mod store;
-pub mod surroundings;
 pub mod transcript;
 
 pub use block_uuid::block_uuid;

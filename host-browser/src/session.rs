@@ -6,7 +6,8 @@ use js_sys::Promise;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 use windlass_core::{
-    Input, Prompt, RawJson, Seeded, Session as Machine, drive, permission::Mode, task::Task,
+    Input, Prompt, RawJson, Seeded, Session as Machine, drive, permission::Mode,
+    session_request::SessionRequest,
 };
 
 use crate::{host::BrowserHost, imports::WasmHost, inputs::Inputs};
@@ -24,13 +25,13 @@ pub struct Session {
 
 #[wasm_bindgen]
 impl Session {
-    /// A fresh session from a task in JSON (`windlass_core::task::Task`); a prompt in it is the first one.
+    /// A fresh session from a task in JSON (`windlass_core::session_request::SessionRequest`); a prompt in it is the first one.
     ///
     /// # Errors
     /// What is wrong with the task.
     #[wasm_bindgen(constructor)]
     pub fn new(task: &str) -> Result<Session, JsError> {
-        let task = Task::parse(task)?;
+        let task = SessionRequest::parse(task)?;
         let id = task
             .session_id
             .unwrap_or_else(|| Seeded::new(task.seed).uuid());

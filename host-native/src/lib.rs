@@ -110,13 +110,13 @@ mod os;
 #[cfg(feature = "plugins")]
 pub mod plugins;
 mod project;
+mod project_config;
 mod random;
 mod redact;
 mod regular;
 pub mod sandbox;
 pub mod settings;
 pub mod store;
-mod surroundings;
 mod text_path;
 #[cfg(feature = "engine")]
 #[doc(hidden)]

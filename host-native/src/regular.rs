@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path, link: Link) -> io::Result<File> {
 /// As [`open`].
 pub(crate) fn open_with(path: &Path, link: Link, options: &mut OpenOptions) -> io::Result<File> {
     // Opening alone may do something to a device, and a link that is refused by the system has no words of its own.
-    if let Some(found) = standing(path, link)? {
+    if let Some(found) = policy(path, link)? {
         checked(&found)?;
     }
     crate::os::open_at_once(options, link == Link::Refused);
@@ -73,7 +73,7 @@ pub(crate) fn read_text(path: &Path, link: Link, most: u64) -> io::Result<String
 /// # Errors
 /// As [`open`].
 pub(crate) fn is_there(path: &Path, link: Link) -> io::Result<Option<Metadata>> {
-    let found = standing(path, link)?;
+    let found = policy(path, link)?;
     found.as_ref().map_or(Ok(()), checked)?;
     Ok(found)
 }
@@ -84,7 +84,7 @@ pub(crate) fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, words)
 }
 
-fn standing(path: &Path, link: Link) -> io::Result<Option<Metadata>> {
+fn policy(path: &Path, link: Link) -> io::Result<Option<Metadata>> {
     let found = match link {
         Link::Followed => fs::metadata(path),
         Link::Refused => fs::symlink_metadata(path),

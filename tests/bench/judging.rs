@@ -4,7 +4,9 @@ use std::{hint::black_box, time::Instant};
 
 use windlass_core::{
     RawJson,
-    permission::{CallSubject, CommandLine, Mode, PathFact, Rule, Rules, Standing, Verdict, judge},
+    permission::{
+        CallSubject, CommandLine, Mode, PathFact, PolicyContext, Rule, Rules, Verdict, judge,
+    },
     spec::Environment,
     tool::ToolDefinition,
 };
@@ -51,7 +53,7 @@ pub(crate) fn measure(table: &mut Table) {
         cwd: "/work".into(),
         ..Environment::default()
     };
-    let standing = Standing::new(&rules, Mode::Default, &environment);
+    let policy = PolicyContext::new(&rules, Mode::Default, &environment);
     let mut tool = ToolDefinition::new("Bash", "", RawJson::empty_object());
     tool.command_param = Some("command".into());
     // As a session does: the line is read, its files are resolved, it is judged, and what runs is made of it.
@@ -71,9 +73,9 @@ pub(crate) fn measure(table: &mut Table) {
             ..CallSubject::default()
         };
         let facts = subject.facts(&tool, &paths);
-        assert_eq!(judge(&standing, facts, None).verdict, Verdict::Allow);
+        assert_eq!(judge(&policy, facts, None).verdict, Verdict::Allow);
         let line = facts.command.expect("it was set");
-        line.plan(&standing, &tool, &paths).expect("it can be run")
+        line.plan(&policy, &tool, &paths).expect("it can be run")
     };
     let microseconds = || {
         let start = Instant::now();

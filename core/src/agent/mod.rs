@@ -42,7 +42,7 @@ pub struct Agent {
     /// Tools of servers that only this agent has (the inline ones of its `mcpServers`), as far as the host has
     /// connected them: `mcp__server__tool`.
     pub own_tools: Vec<ToolDefinition>,
-    /// The host is asked for `own_tools` whenever the agent starts: with a call of Task in [`Stage::Equip`](crate::id::Stage::Equip),
+    /// The host is asked for `own_tools` whenever the agent starts: with a call of Task in [`Stage::Provision`](crate::id::Stage::Provision),
     /// answered with the definitions as structured output. So servers run only where they are needed.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub brings_tools: bool,

@@ -253,7 +253,7 @@ fn surroundings(environment: &Environment) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    format!("# Surroundings\n\n{}", lines.join("\n"))
+    format!("# ProjectConfig\n\n{}", lines.join("\n"))
 }
 
 const ROLE: &str = "\

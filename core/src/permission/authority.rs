@@ -7,7 +7,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    CallFacts, Mode, PathFact, Rule, Source, Specifier, Standing, glob, path_pattern,
+    CallFacts, Mode, PathFact, PolicyContext, Rule, Source, Specifier, glob, path_pattern,
     path_pattern::{is_under, lexical},
 };
 use crate::{spec::Environment, tool::Access};
@@ -159,23 +159,23 @@ fn as_the_loosest_system_reads(path: &str) -> String {
 }
 
 /// The place that a call may change although nobody who may say so has said so.
-pub(super) fn changed_by(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<String> {
-    if !is_guarded(standing, call) {
+pub(super) fn changed_by(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<String> {
+    if !is_guarded(policy, call) {
         return None;
     }
-    let is_approved = is_approved_line(standing, call);
+    let is_approved = is_approved_line(policy, call);
     let mut facts = (call.paths.iter()).filter(|fact| fact.access == Access::Write);
     let by_path = facts.find_map(|fact| {
-        let written = written_name(fact, standing);
+        let written = written_name(fact, policy);
         let names = || [&fact.path].into_iter().chain(&written);
-        let is_place = |path: &&String| is_place(path, standing.environment);
+        let is_place = |path: &&String| is_place(path, policy.environment);
         let place = match fact.is_brought() {
             true => &fact.path,
             false => names().find(is_place)?,
         };
-        let mut allow = standing.rules.allow.iter();
-        let is_named = allow.any(|rule| names().any(|path| names_path(rule, path, standing)))
-            || is_approved && is_written_as_the_place(fact, standing);
+        let mut allow = policy.rules.allow.iter();
+        let is_named = allow.any(|rule| names().any(|path| names_path(rule, path, policy)))
+            || is_approved && is_written_as_the_place(fact, policy);
         (!is_named).then(|| place.clone())
     });
     if by_path.is_some() {
@@ -183,51 +183,49 @@ pub(super) fn changed_by(standing: &Standing<'_>, call: CallFacts<'_>) -> Option
     }
     match is_approved {
         true => None,
-        false => call.command?.names_authority(standing),
+        false => call.command?.names_authority(policy),
     }
 }
 
 /// Whether places are asked about in a call: in every mode but an explicit bypass.
-pub(super) fn is_guarded(standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
-    standing.mode_for(&call.tool.name) != Mode::BypassPermissions
+pub(super) fn is_guarded(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
+    policy.mode_for(&call.tool.name) != Mode::BypassPermissions
 }
 
 /// Whether a person's rule is exactly the line of a call: whoever wrote it has seen the places that stand in it.
-pub(super) fn is_approved_line(standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
+pub(super) fn is_approved_line(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     let Some(line) = call.command else {
         return false;
     };
-    standing.rules.allow.iter().any(|rule| {
-        is_a_persons(rule)
-            && rule.names_tool(&call.tool.name)
-            && line.is_allowed_line(rule, standing)
+    policy.rules.allow.iter().any(|rule| {
+        is_a_persons(rule) && rule.names_tool(&call.tool.name) && line.is_allowed_line(rule, policy)
     })
 }
 
 /// The absolute name under which a call names a file: what is a place by the name of a link is one wherever the link leads. None of
 /// what only comes along.
-fn written_name(fact: &PathFact, standing: &Standing<'_>) -> Option<String> {
-    (!fact.is_brought()).then(|| lexical(&standing.environment.cwd, &fact.written))
+fn written_name(fact: &PathFact, policy: &PolicyContext<'_>) -> Option<String> {
+    (!fact.is_brought()).then(|| lexical(&policy.environment.cwd, &fact.written))
 }
 
 /// Whether a line itself says which place it changes: not where it only leads there, through a link or because something comes along.
-fn is_written_as_the_place(fact: &PathFact, standing: &Standing<'_>) -> bool {
+fn is_written_as_the_place(fact: &PathFact, policy: &PolicyContext<'_>) -> bool {
     let name = |path: &str| String::from(path.rsplit('/').next().unwrap_or_default());
-    written_name(fact, standing).is_some_and(|written| {
-        is_place(&written, standing.environment) && name(&written) == name(&fact.path)
+    written_name(fact, policy).is_some_and(|written| {
+        is_place(&written, policy.environment) && name(&written) == name(&fact.path)
     })
 }
 
 /// The file or folder of the program itself that a call reads or changes and that is closed to tools.
-pub(super) fn closed_place(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<String> {
-    let closed = &standing.environment.closed_places;
+pub(super) fn closed_place(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<String> {
+    let closed = &policy.environment.closed_places;
     if closed.is_empty() {
         return None;
     }
     let fact = call.paths.iter().find(|fact| lies_in(&fact.path, closed));
     match fact {
         Some(fact) => Some(fact.path.clone()),
-        None => call.command?.names_any_of(closed, standing),
+        None => call.command?.names_any_of(closed, policy),
     }
 }
 
@@ -240,15 +238,15 @@ fn is_a_persons(rule: &Rule) -> bool {
 }
 
 /// Whether a person's rule allows a place by its name: not only as something below a folder.
-fn names_path(rule: &Rule, path: &str, standing: &Standing<'_>) -> bool {
+fn names_path(rule: &Rule, path: &str, policy: &PolicyContext<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;
     };
-    let patterns = path_pattern::absolute(rule, pattern, standing);
+    let patterns = path_pattern::absolute(rule, pattern, policy);
     rule.is_edit()
         && is_a_persons(rule)
         && patterns.iter().any(|pattern| {
-            glob::covers(pattern, path) && is_place(&written_out(pattern), standing.environment)
+            glob::covers(pattern, path) && is_place(&written_out(pattern), policy.environment)
         })
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{CallFacts, CommandPattern, Standing};
+use super::{CallFacts, CommandPattern, PolicyContext};
 
 /// How the host confines commands (Agent SDK reference, `SandboxSettings`). The host must do so for every call that does not
 /// say otherwise ([`ToolCall::outside_sandbox`](crate::tool::ToolCall::outside_sandbox)).
@@ -64,8 +64,8 @@ impl CommandConfinement {
 }
 
 /// Where the command of a call would run.
-pub(super) fn place(standing: &Standing<'_>, call: CallFacts<'_>) -> Place {
-    let (Some(confinement), Some(line)) = (standing.confinement, call.command) else {
+pub(super) fn place(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Place {
+    let (Some(confinement), Some(line)) = (policy.confinement, call.command) else {
         return Place::Anywhere;
     };
     if call.asks_outside {
@@ -78,10 +78,10 @@ pub(super) fn place(standing: &Standing<'_>, call: CallFacts<'_>) -> Place {
 }
 
 /// Whether the command of a call runs outside of the sandbox that there is.
-pub(crate) fn runs_outside(standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
-    match place(standing, call) {
+pub(crate) fn runs_outside(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
+    match place(policy, call) {
         Place::Excluded => true,
-        Place::AskedOutside => standing.confinement.is_some_and(|it| it.allow_outside),
+        Place::AskedOutside => policy.confinement.is_some_and(|it| it.allow_outside),
         Place::Anywhere | Place::Sandbox => false,
     }
 }

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 
 use super::{
-    Behavior, CallFacts, Mode, PathFact, Rule, RuleEntry, Rules, Specifier, Standing,
+    Behavior, CallFacts, Mode, PathFact, PolicyContext, Rule, RuleEntry, Rules, Specifier,
     command::{CommandLine, Concern},
     judge, path_pattern,
 };
@@ -67,7 +67,7 @@ impl Rule {
         let tool = if by_name { example } else { self.tool() };
         let tool = ToolDefinition::new(tool, "", RawJson::empty_object());
         let rules = Rules::default();
-        let standing = Standing::new(&rules, Mode::Default, environment);
+        let policy = PolicyContext::new(&rules, Mode::Default, environment);
         let mut call = CallFacts::of(&tool);
         let mut paths = alloc::vec::Vec::new();
         let line = CommandLine::read(example, &environment.cwd);
@@ -99,12 +99,12 @@ impl Rule {
         }
         call.paths = &paths;
         if behavior != Behavior::Allow {
-            return judge::concern(self, &standing, call) == Concern::Yes;
+            return judge::concern(self, &policy, call) == Concern::Yes;
         }
-        judge::allows_whole(self, &standing, call)
+        judge::allows_whole(self, &policy, call)
             || call.command.is_some_and(|line| {
                 let rules = [self];
-                line.allowed_by(&rules, &standing, call.paths).is_some()
+                line.allowed_by(&rules, &policy, call.paths).is_some()
             })
     }
 }

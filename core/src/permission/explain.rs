@@ -10,8 +10,8 @@ use core::fmt;
 use serde::Serialize;
 
 use super::{
-    Behavior, CallFacts, Cause, Decision, HookVerdict, Mode, PermissionUpdate, Rule, RuleName,
-    Specifier, Standing, Verdict, command::Concern, judge, suggest,
+    Behavior, CallFacts, Cause, Decision, HookVerdict, Mode, PermissionUpdate, PolicyContext, Rule,
+    RuleName, Specifier, Verdict, command::Concern, judge, suggest,
 };
 
 /// A decision with everything that was looked at for it; as text for people, and as data.
@@ -77,25 +77,25 @@ impl Fit {
 /// Says which rule decides a call, and why each of the others does not.
 #[must_use]
 pub fn explain(
-    standing: &Standing<'_>,
+    policy: &PolicyContext<'_>,
     call: CallFacts<'_>,
     hook: Option<&HookVerdict>,
 ) -> Explanation {
     let line = call.command;
-    let decision = judge::judge(standing, call, hook);
-    let guard = |rule: &Rule| match judge::concern(rule, standing, call) {
+    let decision = judge::judge(policy, call, hook);
+    let guard = |rule: &Rule| match judge::concern(rule, policy, call) {
         Concern::Yes => Fit::Covers,
         Concern::Perhaps => Fit::Perhaps,
         Concern::No => miss(rule, call),
     };
     let allow = |rule: &Rule| {
-        if judge::allows_whole(rule, standing, call) {
+        if judge::allows_whole(rule, policy, call) {
             Fit::Covers
         } else if judge::is_about_commands(rule, call.tool)
             && line.is_some_and(|line| line.allows_a_part(rule))
         {
             let alone = line.is_some_and(|line| {
-                let only = line.allowed_by(&[rule], standing, call.paths);
+                let only = line.allowed_by(&[rule], policy, call.paths);
                 only.is_some_and(|rules| !rules.is_empty())
             });
             if alone { Fit::Covers } else { Fit::Part }
@@ -112,16 +112,16 @@ pub fn explain(
             fit,
         });
     };
-    for rule in standing.deny_rules() {
+    for rule in policy.deny_rules() {
         take(rule, Behavior::Deny, guard(rule));
     }
-    for rule in &standing.rules.ask {
+    for rule in &policy.rules.ask {
         take(rule, Behavior::Ask, guard(rule));
     }
-    for rule in &standing.rules.allow {
+    for rule in &policy.rules.allow {
         take(rule, Behavior::Allow, allow(rule));
     }
-    for rule in &standing.rules.untrusted {
+    for rule in &policy.rules.untrusted {
         let fit = match allow(rule) {
             Fit::Covers | Fit::Part => Fit::Untrusted,
             fit => fit,
@@ -131,8 +131,8 @@ pub fn explain(
     Explanation {
         tool: call.tool.name.clone(),
         considered,
-        mode: standing.mode(),
-        would_allow: suggest::suggestions(standing, call, &decision),
+        mode: policy.mode(),
+        would_allow: suggest::suggestions(policy, call, &decision),
         decision,
     }
 }

@@ -4,8 +4,8 @@
 use alloc::{format, string::ToString, vec::Vec};
 
 use super::{
-    Behavior, CallFacts, Cause, CommandLine, Decision, HookVerdict, Mode, PathFact, Rule, RuleName,
-    Scope, Specifier, Standing, Verdict, authority,
+    Behavior, CallFacts, Cause, CommandLine, Decision, HookVerdict, Mode, PathFact, PolicyContext,
+    Rule, RuleName, Scope, Specifier, Verdict, authority,
     command::Concern,
     confinement::{Place, place},
     glob, path_pattern, tool_name,
@@ -17,8 +17,12 @@ use crate::{
 
 /// Judges a call. Pure: the same arguments give the same decision.
 #[must_use]
-pub fn judge(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdict>) -> Decision {
-    as_judged_where_words_decide(decided(standing, call, hook), standing, call)
+pub fn judge(
+    policy: &PolicyContext<'_>,
+    call: CallFacts<'_>,
+    hook: Option<&HookVerdict>,
+) -> Decision {
+    as_judged_where_words_decide(decided(policy, call, hook), policy, call)
 }
 
 /// A line that was approved as a whole runs as it is written, and there what a word becomes may be an action of `find` that runs
@@ -26,7 +30,7 @@ pub fn judge(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVer
 /// is asked about.
 fn as_judged_where_words_decide(
     decision: Decision,
-    standing: &Standing<'_>,
+    policy: &PolicyContext<'_>,
     call: CallFacts<'_>,
 ) -> Decision {
     let (Verdict::Allow, Scope::Whole, Some(line)) =
@@ -34,7 +38,7 @@ fn as_judged_where_words_decide(
     else {
         return decision;
     };
-    let mut guards = standing.rules.ask.iter().chain(standing.deny_rules());
+    let mut guards = policy.rules.ask.iter().chain(policy.deny_rules());
     if !line.searches_by_what_is_expanded()
         || !guards.any(|rule| is_about_commands(rule, call.tool))
     {
@@ -46,7 +50,7 @@ fn as_judged_where_words_decide(
             ..decision
         },
         Some(why) => Decision {
-            verdict: asking(standing.mode()),
+            verdict: asking(policy.mode()),
             cause: Cause::UnreadCommand(why.to_string()),
             scope: Scope::Whole,
         },
@@ -61,13 +65,17 @@ fn asking(mode: Mode) -> Verdict {
     }
 }
 
-fn decided(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdict>) -> Decision {
+fn decided(
+    policy: &PolicyContext<'_>,
+    call: CallFacts<'_>,
+    hook: Option<&HookVerdict>,
+) -> Decision {
     let decide = |verdict, cause| Decision {
         verdict,
         cause,
         scope: Scope::Whole,
     };
-    let mode = standing.mode();
+    let mode = policy.mode();
     let by_hook = |behavior| {
         let hook = hook.filter(|hook| hook.behavior == behavior)?;
         Some(Cause::Hook(hook.reason.clone()))
@@ -75,12 +83,12 @@ fn decided(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdi
     if let Some(cause) = by_hook(Behavior::Deny) {
         return decide(Verdict::Deny, cause);
     }
-    let concern = |rule: &Rule| concern(rule, standing, call);
-    if let Some(rule) = standing.deny_rules().find(|r| concern(r) == Concern::Yes) {
+    let concern = |rule: &Rule| concern(rule, policy, call);
+    if let Some(rule) = policy.deny_rules().find(|r| concern(r) == Concern::Yes) {
         return decide(Verdict::Deny, Cause::rule(rule));
     }
-    let place = place(standing, call);
-    if place == Place::AskedOutside && standing.confinement.is_some_and(|it| !it.allow_outside) {
+    let place = place(policy, call);
+    if place == Place::AskedOutside && policy.confinement.is_some_and(|it| !it.allow_outside) {
         return decide(Verdict::Deny, Cause::StaysConfined);
     }
     let ask = asking(mode);
@@ -97,7 +105,7 @@ fn decided(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdi
     if mode == Mode::Plan && changes && !tool_name::only_delegates(&call.tool.name) {
         return decide(Verdict::Deny, Cause::Mode(mode));
     }
-    if let Some(cause) = guard(standing, call) {
+    if let Some(cause) = guard(policy, call) {
         return decide(ask, cause);
     }
     if let Some(cause) = by_hook(Behavior::Ask) {
@@ -109,10 +117,10 @@ fn decided(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdi
     if is_free {
         return decide(Verdict::Allow, Cause::OwnState);
     }
-    let allow: Vec<&Rule> = standing.rules.allow.iter().collect();
-    let here = Standing {
+    let allow: Vec<&Rule> = policy.rules.allow.iter().collect();
+    let here = PolicyContext {
         left: &[],
-        ..*standing
+        ..*policy
     };
     if let Some((rules, scope)) = allowed_by(&allow, &here, call) {
         let names: Vec<RuleName> = rules.into_iter().map(RuleName::from).collect();
@@ -126,24 +134,24 @@ fn decided(standing: &Standing<'_>, call: CallFacts<'_>, hook: Option<&HookVerdi
             scope,
         };
     }
-    if place == Place::Sandbox && standing.confinement.is_some_and(|it| it.auto_allow) {
+    if place == Place::Sandbox && policy.confinement.is_some_and(|it| it.auto_allow) {
         return decide(Verdict::Allow, Cause::Confined);
     }
-    by_mode(standing, call)
+    by_mode(policy, call)
 }
 
 /// What makes a call be asked about although a rule or the mode would let it run.
-fn guard(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<Cause> {
+fn guard(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Option<Cause> {
     const MANY_NAMES: &str = "it names more files than are looked at";
-    let mut guards = standing.rules.ask.iter().chain(standing.deny_rules());
-    let concerned = |rule: &&Rule| concern(rule, standing, call) != Concern::No;
+    let mut guards = policy.rules.ask.iter().chain(policy.deny_rules());
+    let concerned = |rule: &&Rule| concern(rule, policy, call) != Concern::No;
     if let Some(rule) = guards.clone().find(concerned) {
         return Some(Cause::rule(rule));
     }
     let closes_files = |rule: &Rule| matches!(rule.specifier, Specifier::Path(_));
     let is_looked_at = || {
-        standing.deny_rules().any(closes_files)
-            || authority::is_guarded(standing, call) && !authority::is_approved_line(standing, call)
+        policy.deny_rules().any(closes_files)
+            || authority::is_guarded(policy, call) && !authority::is_approved_line(policy, call)
     };
     if let Some(line) = call.command.filter(|line| line.has_too_many_names())
         && is_looked_at()
@@ -151,10 +159,10 @@ fn guard(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<Cause> {
         let why = line.unread().unwrap_or(MANY_NAMES);
         return Some(Cause::UnreadCommand(why.to_string()));
     }
-    if let Some(path) = authority::closed_place(standing, call) {
+    if let Some(path) = authority::closed_place(policy, call) {
         return Some(Cause::OwnFile(path));
     }
-    if let Some(path) = authority::changed_by(standing, call) {
+    if let Some(path) = authority::changed_by(policy, call) {
         return Some(Cause::Authority(path));
     }
     let line = call.command?;
@@ -163,34 +171,34 @@ fn guard(standing: &Standing<'_>, call: CallFacts<'_>) -> Option<Cause> {
     {
         return Some(Cause::UnreadCommand(why.to_string()));
     }
-    if line.names_many_files() && standing.deny_rules().any(closes_files) {
+    if line.names_many_files() && policy.deny_rules().any(closes_files) {
         return Some(Cause::UnreadCommand(MANY_NAMES.to_string()));
     }
-    line.names_closed_file(standing)
+    line.names_closed_file(policy)
         .map(|rule| Cause::ClosedFile(RuleName::from(rule)))
 }
 
-fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
+fn by_mode(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Decision {
     let decide = |verdict, cause| Decision {
         verdict,
         cause,
         scope: Scope::Whole,
     };
-    let mode = standing.mode_for(&call.tool.name);
+    let mode = policy.mode_for(&call.tool.name);
     if mode == Mode::BypassPermissions {
         return decide(Verdict::Allow, Cause::Mode(mode));
     }
     let outside = call
         .paths
         .iter()
-        .find(|fact| !standing.in_workspace(&fact.path));
+        .find(|fact| !policy.in_workspace(&fact.path));
     // The files that a command shows are not all that it may touch.
     let inside = call.command.is_none() && !call.paths.is_empty() && outside.is_none();
-    if inside && standing.free_workspace_reads && call.tool.annotations.read_only {
+    if inside && policy.free_workspace_reads && call.tool.annotations.read_only {
         return decide(Verdict::Allow, Cause::WorkspaceRead);
     }
-    let only_speaks = |line: &CommandLine| line.only_speaks(standing, call.paths);
-    if standing.free_workspace_reads && call.command.is_some_and(only_speaks) {
+    let only_speaks = |line: &CommandLine| line.only_speaks(policy, call.paths);
+    if policy.free_workspace_reads && call.command.is_some_and(only_speaks) {
         return Decision {
             scope: Scope::Parts,
             ..decide(Verdict::Allow, Cause::OwnState)
@@ -227,14 +235,14 @@ fn by_mode(standing: &Standing<'_>, call: CallFacts<'_>) -> Decision {
 }
 
 /// Whether a rule that denies or asks is about a call: one path or one command is enough.
-pub(super) fn concern(rule: &Rule, standing: &Standing<'_>, call: CallFacts<'_>) -> Concern {
+pub(super) fn concern(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Concern {
     let sure = |yes| if yes { Concern::Yes } else { Concern::No };
     match &rule.specifier {
         Specifier::Path(pattern) => {
             if call.paths.is_empty() {
                 return Concern::No;
             }
-            let patterns = path_pattern::absolute(rule, pattern, standing);
+            let patterns = path_pattern::absolute(rule, pattern, policy);
             // A file that must not be read must not be written either.
             let is_about = |fact: &&PathFact| {
                 (fact.access == Access::Write || !rule.is_edit())
@@ -267,10 +275,10 @@ pub(super) fn concern(rule: &Rule, standing: &Standing<'_>, call: CallFacts<'_>)
 /// allows all commands of a line.
 fn allowed_by<'r>(
     rules: &[&'r Rule],
-    standing: &Standing<'_>,
+    policy: &PolicyContext<'_>,
     call: CallFacts<'_>,
 ) -> Option<(Vec<&'r Rule>, Scope)> {
-    let whole = |rule: &&&Rule| allows_whole(rule, standing, call);
+    let whole = |rule: &&&Rule| allows_whole(rule, policy, call);
     if let Some(rule) = rules.iter().find(whole) {
         return Some((alloc::vec![*rule], Scope::Whole));
     }
@@ -279,21 +287,19 @@ fn allowed_by<'r>(
         .copied()
         .filter(|rule| is_about_commands(rule, call.tool) || rule.is_edit() || rule.is_read())
         .collect();
-    let parts = call
-        .command?
-        .allowed_by(&concerning, standing, call.paths)?;
+    let parts = call.command?.allowed_by(&concerning, policy, call.paths)?;
     Some((parts, Scope::Parts))
 }
 
 /// Whether a rule by itself allows a call as a whole.
-pub(super) fn allows_whole(rule: &Rule, standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
+pub(super) fn allows_whole(rule: &Rule, policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
     if let Specifier::Path(pattern) = &rule.specifier {
         let wanted = if rule.is_edit() {
             Access::Write
         } else {
             Access::Read
         };
-        let patterns = path_pattern::absolute(rule, pattern, standing);
+        let patterns = path_pattern::absolute(rule, pattern, policy);
         let covered = |fact: &PathFact| {
             fact.access == wanted && patterns.iter().any(|p| glob::covers(p, &fact.path))
         };
@@ -303,7 +309,7 @@ pub(super) fn allows_whole(rule: &Rule, standing: &Standing<'_>, call: CallFacts
         && match &rule.specifier {
             Specifier::Any => true,
             Specifier::Command(_) => {
-                (call.command).is_some_and(|line| line.is_allowed_line(rule, standing))
+                (call.command).is_some_and(|line| line.is_allowed_line(rule, policy))
             }
             Specifier::Domain(domain) => {
                 call.url.is_some_and(|url| domain.covers(url) == Some(true))

@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{Rule, Specifier, Standing, glob};
+use super::{PolicyContext, Rule, Specifier, glob};
 use crate::{
     effect::ResolvePath,
     spec::Environment,
@@ -12,15 +12,15 @@ use crate::{
 /// A rule's pattern over absolute paths, with its anchor resolved: `//absolute`, `~/home`, `/from the rule's
 /// own folder`, `./from the working directory`, and a name at any depth of the workspace. Alternatives
 /// in braces become patterns of their own.
-pub(super) fn absolute(rule: &Rule, pattern: &str, standing: &Standing<'_>) -> Vec<String> {
+pub(super) fn absolute(rule: &Rule, pattern: &str, policy: &PolicyContext<'_>) -> Vec<String> {
     // The names of real directories may look like patterns (`[id]`); they are none.
     let literal = |directory: &str| glob::escape(directory.trim_end_matches('/'));
-    let cwds = || core::iter::once(&standing.environment.cwd).chain(standing.left);
+    let cwds = || core::iter::once(&policy.environment.cwd).chain(policy.left);
     let anchored: Vec<String> = if let Some(absolute) = pattern.strip_prefix("//") {
         alloc::vec![format!("/{absolute}")]
     } else if let Some(rest) = pattern.strip_prefix("~/") {
         // Without a home there is nothing that the rule could mean.
-        let home = standing.environment.home.as_deref();
+        let home = policy.environment.home.as_deref();
         home.map(|home| format!("{}/{rest}", literal(home)))
             .into_iter()
             .collect()
@@ -35,9 +35,9 @@ pub(super) fn absolute(rule: &Rule, pattern: &str, standing: &Standing<'_>) -> V
         (cwds().map(|cwd| format!("{}/{pattern}", literal(cwd)))).collect()
     } else {
         // As in gitignore: a name without a slash is meant at any depth.
-        let roots = standing.workspace_roots();
+        let roots = policy.workspace_roots();
         roots
-            .chain(standing.left.iter().map(String::as_str))
+            .chain(policy.left.iter().map(String::as_str))
             .map(|root| format!("{}/**/{pattern}", literal(root)))
             .collect()
     };
@@ -71,16 +71,16 @@ pub fn literal_pattern(text: &str) -> String {
 /// The file deny rules as patterns for the host's resolver: what they cover is unreachable, not
 /// merely unasked for.
 #[must_use]
-pub fn deny_patterns(standing: &Standing<'_>) -> Vec<DenyPattern> {
+pub fn deny_patterns(policy: &PolicyContext<'_>) -> Vec<DenyPattern> {
     let mut patterns = Vec::new();
-    for rule in standing.deny_rules() {
+    for rule in policy.deny_rules() {
         if let Specifier::Path(pattern) = &rule.specifier {
             let access = if rule.is_edit() {
                 Access::Write
             } else {
                 Access::Read
             };
-            let absolute = absolute(rule, pattern, standing);
+            let absolute = absolute(rule, pattern, policy);
             patterns.extend(
                 absolute
                     .into_iter()
@@ -119,13 +119,13 @@ pub fn closed_to(
 }
 
 /// Has the host look for what is closed below the folders among these paths that are copied, moved or removed.
-pub fn look_for_closed(paths: &mut [ResolvePath], standing: &Standing<'_>) {
+pub fn look_for_closed(paths: &mut [ResolvePath], policy: &PolicyContext<'_>) {
     if !paths.iter().any(|asked| asked.carried) {
         return;
     }
-    let deny = deny_patterns(standing);
+    let deny = deny_patterns(policy);
     for asked in paths.iter_mut().filter(|asked| asked.carried) {
-        let environment = standing.environment;
+        let environment = policy.environment;
         let (places, own) = (&environment.closed_places, &environment.own_directories);
         asked.closed = closed_to(asked.access, &deny, places, own);
     }

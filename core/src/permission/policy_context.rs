@@ -7,7 +7,7 @@ use crate::spec::Environment;
 
 /// Everything but the call itself that a decision depends on.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing<'a> {
+pub struct PolicyContext<'a> {
     /// The rules in force.
     pub rules: &'a Rules,
     /// The mode in force.
@@ -30,7 +30,7 @@ pub struct Standing<'a> {
     pub confinement: Option<&'a CommandConfinement>,
 }
 
-impl<'a> Standing<'a> {
+impl<'a> PolicyContext<'a> {
     /// Rules and a mode in an environment, nothing else said.
     #[must_use]
     pub fn new(rules: &'a Rules, mode: Mode, environment: &'a Environment) -> Self {

@@ -8,8 +8,8 @@ use alloc::{
 };
 
 use super::{
-    CallFacts, Cause, Decision, Destination, DirectoryChange, Mode, PermissionUpdate, RuleValue,
-    Standing, Verdict,
+    CallFacts, Cause, Decision, Destination, DirectoryChange, Mode, PermissionUpdate,
+    PolicyContext, RuleValue, Verdict,
     command::{self, plain_words},
     domain, glob, judge,
     path_pattern::is_under,
@@ -44,7 +44,7 @@ const WITH_SUBCOMMANDS: [&str; 20] = [
 /// `CanUseTool`, `suggestions`): the narrowest first. Each was tried: where a rule or a hook wants the question, none helps.
 #[must_use]
 pub fn suggestions(
-    standing: &Standing<'_>,
+    policy: &PolicyContext<'_>,
     call: CallFacts<'_>,
     decision: &Decision,
 ) -> Vec<PermissionUpdate> {
@@ -55,34 +55,34 @@ pub fn suggestions(
     let mut updates = match &decision.cause {
         // Only what a person says here counts, and only for this very place.
         Cause::Authority(_) if call.command.is_none() => vec![exactly(call)],
-        Cause::Authority(_) => (of_command(standing, call).into_iter())
+        Cause::Authority(_) => (of_command(policy, call).into_iter())
             .map(PermissionUpdate::for_session)
             .collect(),
-        _ if call.command.is_some() => of_command(standing, call),
-        _ if !call.paths.is_empty() => of_paths(standing, call),
+        _ if call.command.is_some() => of_command(policy, call),
+        _ if !call.paths.is_empty() => of_paths(policy, call),
         _ => vec![PermissionUpdate::allow(
             vec![of_call(call)],
             Destination::LocalSettings,
         )],
     };
-    if standing.mode == Mode::Default && !updates.contains(&accept_edits()) {
+    if policy.mode == Mode::Default && !updates.contains(&accept_edits()) {
         updates.push(accept_edits());
     }
-    let helps = |update: &PermissionUpdate| lets_run(core::slice::from_ref(update), standing, call);
+    let helps = |update: &PermissionUpdate| lets_run(core::slice::from_ref(update), policy, call);
     match updates.iter().any(helps) {
         true => updates.retain(helps),
         // What lies outside may need a directory and a mode.
-        false if lets_run(&updates, standing, call) => {}
+        false if lets_run(&updates, policy, call) => {}
         false => updates.clear(),
     }
     updates
 }
 
 /// Whether a call runs unasked after these changes.
-fn lets_run(updates: &[PermissionUpdate], standing: &Standing<'_>, call: CallFacts<'_>) -> bool {
-    let mut rules = standing.rules.clone();
-    let mut directories = standing.directories.to_vec();
-    let mut mode = standing.mode;
+fn lets_run(updates: &[PermissionUpdate], policy: &PolicyContext<'_>, call: CallFacts<'_>) -> bool {
+    let mut rules = policy.rules.clone();
+    let mut directories = policy.directories.to_vec();
+    let mut mode = policy.mode;
     for update in updates {
         match update {
             PermissionUpdate::AddRules(change) => {
@@ -99,11 +99,11 @@ fn lets_run(updates: &[PermissionUpdate], standing: &Standing<'_>, call: CallFac
             _ => {}
         }
     }
-    let after = Standing {
+    let after = PolicyContext {
         rules: &rules,
         directories: &directories,
         mode,
-        ..*standing
+        ..*policy
     };
     judge::judge(&after, call, None).verdict == Verdict::Allow
 }
@@ -128,7 +128,7 @@ fn of_call(call: CallFacts<'_>) -> RuleValue {
 }
 
 /// This very line; and for a single command of a well-known kind, those that begin like it.
-fn of_command(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
+fn of_command(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
     let Some(line) = call.command else {
         return Vec::new();
     };
@@ -140,7 +140,7 @@ fn of_command(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpd
         readable.then(|| PermissionUpdate::allow(vec![value], Destination::LocalSettings))
     };
     // A rule for the very line holds in the working directory only.
-    let exact = (line.directory() == standing.environment.cwd)
+    let exact = (line.directory() == policy.environment.cwd)
         .then(|| command::escape(line.text().trim()))
         .and_then(allow);
     let mut commands = line.commands();
@@ -179,11 +179,11 @@ fn beginning(words: &[String]) -> Option<String> {
 }
 
 /// For files outside of the workspace their directories; for reading, the directory they lie in.
-fn of_paths(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
+fn of_paths(policy: &PolicyContext<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdate> {
     let mut directories: Vec<String> = Vec::new();
     let mut readable: Vec<String> = Vec::new();
     for fact in call.paths {
-        let root = standing
+        let root = policy
             .workspace_roots()
             .filter(|root| is_under(root, &fact.path))
             .max_by_key(|root| root.len());
@@ -218,11 +218,11 @@ fn of_paths(standing: &Standing<'_>, call: CallFacts<'_>) -> Vec<PermissionUpdat
             directories,
             destination: Destination::Session,
         }));
-        if standing.mode == Mode::Default {
+        if policy.mode == Mode::Default {
             updates.push(accept_edits());
         }
     }
-    if updates.is_empty() && standing.mode != Mode::Default {
+    if updates.is_empty() && policy.mode != Mode::Default {
         updates.push(exactly(call));
     }
     updates

@@ -25,7 +25,7 @@ mod whole;
 
 /// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
 pub trait Provider: Send + Sync {
-    /// How a task names it ([`Task`](crate::task::Task), `provider`). None (the default): it has no name there.
+    /// How a session request names it ([`SessionRequest`](crate::session_request::SessionRequest), `provider`). None (the default): it has no name there.
     fn task_form(&self) -> Option<RawJson> {
         None
     }

@@ -7,7 +7,7 @@ use crate::id::{EffectId, Stage};
 
 /// A call that was let run ([`Session::decided`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
+pub struct ApprovedCall {
     /// The effect that runs it. Calls of tools that the core runs itself have its name only: no effect of it goes out.
     pub effect: EffectId,
     /// The model's id of the call. Each thread has ids of its own: an agent's call may have the id of one of the conversation.
@@ -24,8 +24,8 @@ impl Session {
     /// The calls that the last input let run, in the order in which they were: for whoever keeps account of what an agent did. A call that was lost and runs once more ([`RetryClass`](crate::tool::RetryClass))
     /// is there once more.
     #[must_use]
-    pub fn decided(&self) -> &[Decided] {
-        &self.shared.decided
+    pub fn approved_calls(&self) -> &[ApprovedCall] {
+        &self.shared.approved_calls
     }
 }
 
@@ -34,7 +34,7 @@ impl Thread {
     pub(super) fn let_run(&mut self, shared: &mut Shared, index: usize, cause: String) {
         let effect = self.call_effect(shared, index, Stage::Run);
         let call = &mut self.run.calls[index];
-        shared.decided.push(Decided {
+        shared.approved_calls.push(ApprovedCall {
             effect,
             tool_use_id: call.id.clone(),
             parent_tool_use_id: self.parent_tool_use_id.clone(),

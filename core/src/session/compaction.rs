@@ -105,7 +105,7 @@ impl Thread {
             restart: None,
         });
         if self.number == 0 {
-            shared.say_status(Some(StatusKind::Compacting), None);
+            shared.emit_status(Some(StatusKind::Compacting), None);
         }
         let said = self.run.compacting.as_ref().map(|c| c.instructions.clone());
         let occurrence = Occurrence::PreCompact(PreCompact {
@@ -235,7 +235,7 @@ impl Thread {
             return;
         };
         self.run.compaction_failed = true;
-        self.say_compaction_over(shared, Some(message));
+        self.emit_compaction_over(shared, Some(message));
         let (class, message) = match (compacting.trigger, compacting.because) {
             // There was still room: the conversation goes on as long as it can.
             (CompactionTrigger::Auto, None) => return self.transit(shared, Event::Proceed),
@@ -253,9 +253,9 @@ impl Thread {
     }
 
     /// Says that no compaction is under way any more, and why it came to nothing if it did.
-    pub(super) fn say_compaction_over(&self, shared: &mut Shared, failure: Option<&str>) {
+    pub(super) fn emit_compaction_over(&self, shared: &mut Shared, failure: Option<&str>) {
         if self.number == 0 {
-            shared.say_compacted(failure);
+            shared.emit_compacted(failure);
         }
     }
 }

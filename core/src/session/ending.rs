@@ -35,7 +35,7 @@ impl Thread {
         self.run.outcome = Some(outcome);
         self.run.retry_at = None;
         if self.run.compacting.take().is_some() {
-            self.say_compaction_over(shared, Some("interrupted"));
+            self.emit_compaction_over(shared, Some("interrupted"));
         }
         if by_somebody {
             self.keep_words(shared);
@@ -155,7 +155,7 @@ impl Thread {
             message,
         }) = self.run.outcome.clone()
         {
-            self.say_failed_response(shared, class, &message);
+            self.emit_failed_response(shared, class, &message);
         }
         let outcome = self.run.outcome.take().unwrap_or(Outcome::Success);
         if core::mem::take(&mut self.turn_begun) {
@@ -228,7 +228,7 @@ impl Thread {
     }
 
     /// An assistant message that stands for the response that never came; not part of the history.
-    fn say_failed_response(&mut self, shared: &mut Shared, class: ErrorClass, message: &str) {
+    fn emit_failed_response(&mut self, shared: &mut Shared, class: ErrorClass, message: &str) {
         if self.is_muted() {
             return; // its call is answered with the error
         }

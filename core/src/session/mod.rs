@@ -1,12 +1,12 @@
 //! The machine.
 
 mod agents;
+mod approved;
 mod background;
 mod call;
 mod compaction;
 mod configure;
 mod continued;
-mod decided;
 mod ending;
 mod hook;
 mod interrupted;
@@ -46,10 +46,10 @@ use crate::{
     spec::Spec,
 };
 
+pub use approved::ApprovedCall;
 pub use background::KeptOutput;
 pub use configure::ConfigureError;
 pub use continued::Spent;
-pub use decided::Decided;
 pub use snapshot::{SNAPSHOT_VERSION, SnapshotError};
 pub use transition::{Phase, diagram};
 
@@ -192,7 +192,7 @@ impl Session {
     pub fn handle(&mut self, now: Now, input: Input) -> Result<(), HostError> {
         self.check(&input)?;
         self.shared.now = now;
-        self.shared.decided = Vec::new();
+        self.shared.approved_calls = Vec::new();
         match input {
             Input::Prompt(prompt) => self.take_in(prompt),
             Input::Withdraw(uuid) => {
@@ -368,7 +368,7 @@ fn fits(stage: Stage, answer: &Answer) -> bool {
         Answer::Resolved(_) => stage == Stage::Resolve,
         // A tool may be the one who is asked.
         Answer::Progress(_) | Answer::Output(_) | Answer::Tool(_) => {
-            matches!(stage, Stage::Run | Stage::Ask | Stage::Equip)
+            matches!(stage, Stage::Run | Stage::Ask | Stage::Provision)
         }
         Answer::Probed(_) => stage == Stage::Probe,
         Answer::Permission(_) => stage == Stage::Ask,

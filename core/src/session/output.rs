@@ -109,7 +109,7 @@ impl Thread {
         self.run.output.reminded = true;
         let content = vec![Block::text(REMINDER).to_raw()];
         let uuid = shared.ids.uuid();
-        self.say_synthetic(shared, content.clone(), uuid);
+        self.emit_synthetic(shared, content.clone(), uuid);
         self.history.push(Role::User, content.clone());
         self.save(
             shared,

@@ -160,7 +160,7 @@ impl Thread {
         self.shown = None;
         let post_tokens = self.context_tokens();
         self.context_size.compacted_to = post_tokens;
-        self.say_compaction_over(shared, None);
+        self.emit_compaction_over(shared, None);
         let metadata = CompactMetadata {
             trigger: compacting.trigger,
             pre_tokens: compacting.pre_tokens,
@@ -176,7 +176,7 @@ impl Thread {
                     session_id: shared.id,
                 },
             )));
-            self.say_synthetic(shared, begun.content.clone(), uuid);
+            self.emit_synthetic(shared, begun.content.clone(), uuid);
         }
         let compacted = PostCompact {
             trigger: compacting.trigger,

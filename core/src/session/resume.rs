@@ -68,7 +68,7 @@ impl Thread {
                 }
             }
             Stage::Hook(..) => self.hook_lost(shared, id),
-            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Equip => {
+            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Provision => {
                 let index = id.call.saturating_sub(1) as usize;
                 let known = id.turn == self.turn && index < self.run.calls.len();
                 if known && self.run.calls[index].state != CallState::Done {
@@ -83,7 +83,7 @@ impl Thread {
             self.run.calls[index].attempt += 1;
             // What was let run and waited for its tools is not judged again.
             return match id.stage {
-                Stage::Equip => self.run_under_its_name(shared, index),
+                Stage::Provision => self.run_under_its_name(shared, index),
                 _ => self.begin(shared, index),
             };
         }

@@ -9,8 +9,8 @@ use alloc::{
 
 use super::{
     agents::AgentRequest,
+    approved::ApprovedCall,
     background::{Awaited, News, Tasks},
-    decided::Decided,
 };
 
 use crate::{
@@ -66,7 +66,7 @@ pub(super) struct Shared {
     /// What subagents used and were denied since the last result.
     pub(super) unreported: Unreported,
     /// Calls that the last input let run; of this step alone, so in no snapshot.
-    pub(super) decided: Vec<Decided>,
+    pub(super) approved_calls: Vec<ApprovedCall>,
     pub(super) out: VecDeque<Output>,
 }
 
@@ -113,7 +113,7 @@ impl Shared {
             agent_requests: VecDeque::new(),
             interrupt_main: false,
             unreported: Unreported::default(),
-            decided: Vec::new(),
+            approved_calls: Vec::new(),
             out: VecDeque::new(),
         }
     }
@@ -161,7 +161,7 @@ impl Shared {
                 let mode = self.permissions.mode();
                 // Leaving plan mode goes back to here.
                 self.mode_before_plan = (mode == Mode::Plan).then_some(before);
-                self.say_status(None, Some(mode));
+                self.emit_status(None, Some(mode));
             }
             Ok(()) => {}
             Err(error) => self.out.push_back(Output::Refused(error)),
@@ -170,7 +170,7 @@ impl Shared {
 
     /// What the session is busy with beside its conversation (LOOP-30).
     /// A compaction is over: done, or failed for this reason.
-    pub(super) fn say_compacted(&mut self, failure: Option<&str>) {
+    pub(super) fn emit_compacted(&mut self, failure: Option<&str>) {
         let uuid = self.ids.uuid();
         self.say(Message::System(SystemMessage::Status(Status {
             status: None,
@@ -189,7 +189,7 @@ impl Shared {
         })));
     }
 
-    pub(super) fn say_status(&mut self, status: Option<StatusKind>, mode: Option<Mode>) {
+    pub(super) fn emit_status(&mut self, status: Option<StatusKind>, mode: Option<Mode>) {
         let (uuid, session_id) = (self.ids.uuid(), self.id);
         self.say(Message::System(SystemMessage::Status(Status {
             status,

@@ -186,7 +186,7 @@ impl Session {
             unreported,
             out,
             // Told once, and then forgotten.
-            decided: _,
+            approved_calls: _,
             // Handed in when it is taken up again.
             spec: _,
             now: _,

@@ -183,7 +183,7 @@ impl Thread {
             Stage::Model | Stage::Summary | Stage::Suggestion => {
                 self.model_answer(shared, id, answer)
             }
-            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Equip => {
+            Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Provision => {
                 self.call_answer(shared, id, answer, was_cancelled);
             }
             Stage::Hook(..) => self.hook_answer(shared, id, answer, was_cancelled),
@@ -214,7 +214,7 @@ impl Thread {
             self.stop_lingering(shared);
         }
         self.stop_waiting_if_due(shared);
-        self.say_due_progress(shared);
+        self.emit_due_progress(shared);
         self.drained_if_quiet(shared);
     }
 
@@ -289,7 +289,7 @@ impl Thread {
         self.run.asks_nothing = prompt.delivery == Delivery::Append;
         let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
         if self.spec.replay_prompts && self.is_main() && !prompt.content.is_empty() {
-            self.say_prompt(shared, uuid, prompt.content.clone());
+            self.emit_prompt(shared, uuid, prompt.content.clone());
         }
         let mut content = self.with_hook_context(prompt.content);
         if !content.is_empty() {
@@ -316,7 +316,7 @@ impl Thread {
     }
 
     /// Shows a prompt in the stream: one that entered an answer under way, or any where replay is on.
-    pub(super) fn say_prompt(&self, shared: &mut Shared, uuid: Uuid, content: Vec<RawJson>) {
+    pub(super) fn emit_prompt(&self, shared: &mut Shared, uuid: Uuid, content: Vec<RawJson>) {
         shared.say(Message::User(UserMessage {
             message: UserContent::new(content),
             parent_tool_use_id: self.parent_tool_use_id.clone(),
@@ -329,7 +329,7 @@ impl Thread {
     }
 
     /// Shows the application a user message that no person wrote.
-    pub(super) fn say_synthetic(&self, shared: &mut Shared, content: Vec<RawJson>, uuid: Uuid) {
+    pub(super) fn emit_synthetic(&self, shared: &mut Shared, content: Vec<RawJson>, uuid: Uuid) {
         shared.say(Message::User(UserMessage {
             message: UserContent::new(content),
             parent_tool_use_id: self.parent_tool_use_id.clone(),

@@ -6,7 +6,10 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{OutputForm, PermissionForm, PromptForm, ProviderForm, SpecForm, Task, TaskForm};
+use super::{
+    OutputForm, PermissionForm, PromptForm, ProviderForm, SessionRequest, SessionRequestForm,
+    SpecForm,
+};
 use crate::{
     agent::AgentSource,
     json::RawJson,
@@ -16,14 +19,14 @@ use crate::{
     tools::tool_search::ToolSearchSetting,
 };
 
-impl Task {
-    /// The task in the form that [`Task::parse`] reads.
+impl SessionRequest {
+    /// The task in the form that [`SessionRequest::parse`] reads.
     ///
     /// A wire format that is not one of this library's has no name and is left out: whoever reads the task puts it back into
-    /// [`Task::spec`].
+    /// [`SessionRequest::spec`].
     #[must_use]
     pub fn to_json(&self) -> RawJson {
-        let form = TaskForm {
+        let form = SessionRequestForm {
             seed: self.seed.iter().map(|byte| format!("{byte:02x}")).collect(),
             session_id: self.session_id,
             prompt: (self.prompt.as_ref())
@@ -134,9 +137,9 @@ mod tests {
                 "permissions": {"allow": ["Read"], "deny": ["Edit(secret/**)"], "can_ask": true},
                 "skills": [{"name": "pdf", "description": "d", "content": "c", "allowed_tools": ["Read"]}],
                 "environment": {"cwd": "/work"}, "persist": true}}"#;
-        let task = Task::parse(json).unwrap();
+        let task = SessionRequest::parse(json).unwrap();
         let written = task.to_json();
-        let again = Task::parse(written.get()).unwrap();
+        let again = SessionRequest::parse(written.get()).unwrap();
         assert_eq!(again.to_json(), written);
         assert_eq!(again.seed, task.seed);
         assert_eq!(again.session_id, task.session_id);

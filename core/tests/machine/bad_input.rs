@@ -10,7 +10,7 @@ use windlass_core::{
         Layer, Layered, PermissionUpdate, Rule, SessionPermissions, UpdateError, all_faults,
     },
     schema::Schema,
-    task::Task,
+    session_request::SessionRequest,
     testkit::{Journal, Script},
 };
 
@@ -234,7 +234,7 @@ fn malformed_scripts_tasks_and_journals_say_where_and_what_to_do() {
             &["`maybe`", "auto:N%", "; correct it"],
         ),
     ] {
-        let text = Task::parse(&task).unwrap_err().to_string();
+        let text = SessionRequest::parse(&task).unwrap_err().to_string();
         for words in expected {
             assert!(text.contains(words), "{task}: no {words:?} in {text:?}");
         }

@@ -66,15 +66,18 @@ fn todo(content: &str, status: &str) -> Value {
 fn what_let_a_call_of_a_core_tool_run_is_recorded() {
     let todos = json!({"todos": [todo("read", "pending")]});
     let mut bench = calling(offering([CoreTool::TodoWrite]), "TodoWrite", todos);
-    let [decided] = bench.session.decided() else {
-        panic!("one call: {:?}", bench.session.decided());
+    let [decided] = bench.session.approved_calls() else {
+        panic!("one call: {:?}", bench.session.approved_calls());
     };
     assert_eq!(decided.tool_use_id, "t1");
     assert_eq!(decided.tool_name, "TodoWrite");
     assert_eq!(decided.cause, "it changes nothing outside the session");
     assert_eq!((decided.effect.call, decided.effect.stage), (1, Stage::Run));
     bench.reply(&Reply::text("done"));
-    assert!(bench.session.decided().is_empty(), "of the last input only");
+    assert!(
+        bench.session.approved_calls().is_empty(),
+        "of the last input only"
+    );
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::{
 const VERSIONS: core::ops::RangeInclusive<u32> = 2..=SNAPSHOT_VERSION;
 
 /// The session of a situation, taken up from its file with these effects still running.
-fn taken_up(
+fn resumed(
     version: u32,
     name: &str,
     spec: Spec,
@@ -92,7 +92,7 @@ fn agents_running(bench: &mut Bench) {
 fn sess_4_running_agents_go_on_from_a_snapshot() {
     for version in VERSIONS {
         let look = effect(2, 1, 1, Stage::Run);
-        let mut bench = taken_up(
+        let mut bench = resumed(
             version,
             "agents-running",
             agents_spec(),
@@ -153,7 +153,7 @@ fn ended(bench: &Bench) -> Vec<(String, String)> {
 fn sess_4_background_tasks_go_on_from_a_snapshot() {
     for version in VERSIONS {
         let server = effect(0, 1, 1, Stage::Run);
-        let mut bench = taken_up(
+        let mut bench = resumed(
             version,
             "tasks-running",
             agents_spec(),
@@ -184,7 +184,7 @@ fn sess_4_background_tasks_go_on_from_a_snapshot() {
         assert!(bench.session.is_idle());
 
         // What the host has lost is said to have ended.
-        let mut bench = taken_up(version, "tasks-running", agents_spec(), tasks_running, &[]);
+        let mut bench = resumed(version, "tasks-running", agents_spec(), tasks_running, &[]);
         let [(call, status)] = &ended(&bench)[..] else {
             panic!("{:?}", ended(&bench))
         };
@@ -206,7 +206,7 @@ fn sess_4_a_question_is_still_open_in_a_snapshot() {
         let spec = || asking_spec(vec![bash()]);
         let ask = effect(0, 1, 1, Stage::Ask);
         for live in [&[ask][..], &[]] {
-            let mut bench = taken_up(version, "question-pending", spec(), question_pending, live);
+            let mut bench = resumed(version, "question-pending", spec(), question_pending, live);
             if live.is_empty() {
                 let (id, question) = bench.question();
                 assert_eq!(question.input.get(), r#"{"command":"make"}"#);
@@ -238,7 +238,7 @@ fn compacted(bench: &mut Bench) {
 #[test]
 fn sess_4_a_compacted_session_goes_on_from_a_snapshot() {
     for version in VERSIONS {
-        let mut bench = taken_up(
+        let mut bench = resumed(
             version,
             "compacted",
             spec_with(vec![tool("Note")]),
@@ -279,7 +279,7 @@ fn output_in_retry(bench: &mut Bench) {
 #[test]
 fn loop_18_structured_output_is_retried_from_a_snapshot() {
     for version in VERSIONS {
-        let mut bench = taken_up(
+        let mut bench = resumed(
             version,
             "output-in-retry",
             output_spec(),
@@ -302,7 +302,7 @@ fn loop_18_structured_output_is_retried_from_a_snapshot() {
         assert_eq!(output, json!({"age": 7}));
 
         // The tries before count: five are left of six, so four more are the last.
-        let mut bench = taken_up(
+        let mut bench = resumed(
             version,
             "output-in-retry",
             output_spec(),

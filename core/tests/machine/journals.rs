@@ -125,7 +125,7 @@ fn card_6_a_recorded_session_is_replayed_with_the_same_outputs() {
         "the refused input is missing"
     );
     let journal = Journal::parse(&lines).unwrap();
-    assert_eq!(journal.task.spec.system, "Be brief. Ü→𝄞".into());
+    assert_eq!(journal.request.spec.system, "Be brief. Ü→𝄞".into());
     let replayed = journal
         .replay()
         .unwrap_or_else(|difference| panic!("{difference}"));
@@ -137,7 +137,7 @@ fn card_6_a_recorded_session_is_replayed_with_the_same_outputs() {
 #[test]
 fn card_6_a_replay_points_at_the_first_difference() {
     let lines = recorded();
-    let mut spec = Journal::parse(&lines).unwrap().task.spec;
+    let mut spec = Journal::parse(&lines).unwrap().request.spec;
     spec.model = "claude-haiku-4-5".into();
     let difference = Journal::parse(&lines)
         .unwrap()
@@ -271,9 +271,9 @@ fn a_journal_of_version_1_still_loads() {
     assert_eq!(journal.steps.len(), 21);
     // What a newer version says may differ in its details; what was said to it still makes sense.
     let mut session = windlass_core::Session::new(
-        Arc::new(journal.task.spec.clone()),
-        journal.task.session_id.unwrap(),
-        journal.task.seed,
+        Arc::new(journal.request.spec.clone()),
+        journal.request.session_id.unwrap(),
+        journal.request.seed,
     );
     let mut results = 0;
     for step in &journal.steps {

@@ -3,7 +3,7 @@
 use globset::GlobBuilder;
 use proptest::prelude::*;
 use windlass_core::{
-    permission::{CallFacts, Mode, PathFact, Rule, Rules, Standing, Verdict, judge},
+    permission::{CallFacts, Mode, PathFact, PolicyContext, Rule, Rules, Verdict, judge},
     spec::Environment,
     tool::Access,
 };
@@ -27,7 +27,7 @@ fn is_denied(pattern: &str, path: &str) -> bool {
     };
     let environment = Environment::default();
     let mode = Mode::BypassPermissions;
-    judge(&Standing::new(&rules, mode, &environment), call, None).verdict == Verdict::Deny
+    judge(&PolicyContext::new(&rules, mode, &environment), call, None).verdict == Verdict::Deny
 }
 
 proptest! {

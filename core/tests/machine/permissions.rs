@@ -5,8 +5,8 @@ use windlass_core::{
     Input, Spec,
     effect::PermissionResponse,
     permission::{
-        CallFacts, Cause, CommandLine, Mode, PathFact, PermissionUpdate, RuleValue, Rules,
-        Standing, Verdict, judge,
+        CallFacts, Cause, CommandLine, Mode, PathFact, PermissionUpdate, PolicyContext, RuleValue,
+        Rules, Verdict, judge,
     },
     spec::Environment,
     tool::{Access, ToolDefinition},
@@ -62,16 +62,16 @@ fn verdict(
         ..Rules::default()
     };
     let environment = environment();
-    let standing = Standing {
+    let context = PolicyContext {
         free_workspace_reads: policy.free_reads,
-        ..Standing::new(&rules, mode, &environment)
+        ..PolicyContext::new(&rules, mode, &environment)
     };
     let call = CallFacts {
         command: line.as_ref(),
         paths: &paths,
         ..CallFacts::of(tool)
     };
-    let decision = judge(&standing, call, None);
+    let decision = judge(&context, call, None);
     (decision.verdict, decision.cause)
 }
 
@@ -334,8 +334,8 @@ fn perm_1_a_deny_rule_needs_one_path_and_an_allow_rule_all_of_them() {
             paths: &paths,
             ..CallFacts::of(&copy)
         };
-        let standing = Standing::new(rules, Mode::Default, &environment);
-        judge(&standing, call, None).verdict
+        let context = PolicyContext::new(rules, Mode::Default, &environment);
+        judge(&context, call, None).verdict
     };
     let mut some = Rules {
         allow: rules(&["Read(src/**)"]),
@@ -364,8 +364,8 @@ fn perm_1_a_working_directory_that_looks_like_a_pattern_is_none() {
             paths: &paths,
             ..CallFacts::of(&read)
         };
-        let standing = Standing::new(&rules, Mode::BypassPermissions, &environment);
-        judge(&standing, call, None).verdict == Verdict::Deny
+        let context = PolicyContext::new(&rules, Mode::BypassPermissions, &environment);
+        judge(&context, call, None).verdict == Verdict::Deny
     };
     assert!(denied("Read(.env)", "/work/[id]/{a}/.env"));
     assert!(denied("Read(/src/**)", "/work/[id]/{a}/src/x"));

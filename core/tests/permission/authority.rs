@@ -2,7 +2,7 @@
 
 use windlass_core::{
     effect::ResolvedPath,
-    permission::{CommandLine, Mode, PathFact, Rule, Rules, Source, Standing, Verdict, judge},
+    permission::{CommandLine, Mode, PathFact, PolicyContext, Rule, Rules, Source, Verdict, judge},
 };
 
 use crate::{CWD, Call, accepting_edits, allow, deny, environment, parsed, real, verdict};
@@ -233,8 +233,8 @@ fn perm_4_files_of_the_program_itself_are_closed_to_every_rule_and_mode() {
         "/home/me/.local/share/windlass/components.key".into(),
     ];
     let judged = |rules: &Rules, mode, call: &Call| {
-        let standing = Standing::new(rules, mode, &environment);
-        judge(&standing, call.facts(), None).verdict
+        let policy = PolicyContext::new(rules, mode, &environment);
+        judge(&policy, call.facts(), None).verdict
     };
     for line in [
         "cat ~/.local/share/windlass/components.key",

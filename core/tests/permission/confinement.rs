@@ -4,8 +4,8 @@ use serde_json::json;
 use windlass_core::{
     RawJson,
     permission::{
-        Behavior, CallSubject, Cause, CommandConfinement, Decision, HookVerdict, Mode, Rules,
-        Standing, Verdict, judge,
+        Behavior, CallSubject, Cause, CommandConfinement, Decision, HookVerdict, Mode,
+        PolicyContext, Rules, Verdict, judge,
     },
 };
 
@@ -23,14 +23,14 @@ fn decide(
     hook: Option<&HookVerdict>,
 ) -> Decision {
     let environment = environment();
-    let standing = Standing {
+    let policy = PolicyContext {
         confinement: Some(confinement),
-        ..Standing::new(rules, mode, &environment)
+        ..PolicyContext::new(rules, mode, &environment)
     };
     let bash = tool("Bash");
     let input = json!({"command": line, "dangerouslyDisableSandbox": outside});
     let subject = CallSubject::of(&bash, &RawJson::parse(input.to_string()).unwrap(), "/w");
-    judge(&standing, subject.facts(&bash, &[]), hook)
+    judge(&policy, subject.facts(&bash, &[]), hook)
 }
 
 #[test]

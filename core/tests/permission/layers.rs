@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use windlass_core::permission::{
-    Fit, Layer, LayerError, Layered, Mode, PermissionSettings, Source, Standing, Verdict, explain,
-    judge,
+    Fit, Layer, LayerError, Layered, Mode, PermissionSettings, PolicyContext, Source, Verdict,
+    explain, judge,
 };
 
 use super::{Call, environment};
@@ -36,8 +36,8 @@ fn perm_17_rules_come_from_their_sources_and_the_cause_names_them() {
     let environment = environment();
     let of = |line| {
         let call = Call::new("Bash", line);
-        let standing = Standing::new(&layered.rules, Mode::Default, &environment);
-        judge(&standing, call.facts(), None)
+        let context = PolicyContext::new(&layered.rules, Mode::Default, &environment);
+        judge(&context, call.facts(), None)
     };
     assert_eq!(of("curl x").verdict, Verdict::Deny);
     assert!(of("curl x").cause.explain().contains("policy settings"));
@@ -65,13 +65,13 @@ fn perm_18_what_an_untrusted_folder_allows_does_not_count() {
         let layered = Layered::of(&[layer(source, trusted, &settings)], &environment).unwrap();
         assert_eq!(layered.mode.is_some(), counts);
         assert_eq!(layered.directories.is_empty(), !counts);
-        let standing = Standing::new(&layered.rules, Mode::Default, &environment);
-        let of = |line| judge(&standing, Call::new("Bash", line).facts(), None).verdict;
+        let context = PolicyContext::new(&layered.rules, Mode::Default, &environment);
+        let of = |line| judge(&context, Call::new("Bash", line).facts(), None).verdict;
         assert_eq!(of("ls") == Verdict::Allow, counts, "{source:?} {trusted}");
         assert_eq!(of("rm x"), Verdict::Deny);
         assert_eq!(of("git x"), Verdict::Ask);
         let call = Call::new("Bash", "ls");
-        let fit = explain(&standing, call.facts(), None)
+        let fit = explain(&context, call.facts(), None)
             .considered
             .last()
             .map(|rule| rule.fit);

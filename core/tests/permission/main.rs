@@ -15,7 +15,8 @@ use serde_json::json;
 use windlass_core::{
     RawJson,
     permission::{
-        CallFacts, CallSubject, Decision, Mode, PathFact, Rule, Rules, Standing, Verdict, judge,
+        CallFacts, CallSubject, Decision, Mode, PathFact, PolicyContext, Rule, Rules, Verdict,
+        judge,
     },
     spec::Environment,
     tool::{Access, PathParam, ToolDefinition},
@@ -149,7 +150,7 @@ fn verdict(rules: &Rules, mode: Mode, call: &Call) -> Verdict {
 fn decision(rules: &Rules, mode: Mode, call: &Call) -> Decision {
     let environment = environment();
     judge(
-        &Standing::new(rules, mode, &environment),
+        &PolicyContext::new(rules, mode, &environment),
         call.facts(),
         None,
     )

@@ -2,8 +2,8 @@
 
 use windlass_core::{
     permission::{
-        Behavior, CallFacts, Cause, HookVerdict, Mode, Narrowing, Rule, Rules, SessionPermissions,
-        Standing, UpdateError, Verdict, judge,
+        Behavior, CallFacts, Cause, HookVerdict, Mode, Narrowing, PolicyContext, Rule, Rules,
+        SessionPermissions, UpdateError, Verdict, judge,
     },
     spec::{Environment, PermissionPolicy},
 };
@@ -162,8 +162,8 @@ fn perm_1_hooks_and_rules_in_their_order() {
             behavior: hook,
             reason: Some("so it is".into()),
         };
-        let standing = Standing::new(&rules, mode, &environment);
-        let decision = judge(&standing, call.facts(), Some(&hook));
+        let context = PolicyContext::new(&rules, mode, &environment);
+        let decision = judge(&context, call.facts(), Some(&hook));
         assert_eq!(decision.verdict, expected, "{hook:?} {line} {mode:?}");
     }
 }
@@ -190,11 +190,11 @@ fn sub_3_a_subagent_has_at_most_what_its_parent_has() {
                 Call::new("Bash", "ls"),
             ] {
                 let rules = allow(&["Bash(ls)"]);
-                let standing = Standing::new(&rules, session, &environment);
-                let parent = judge(&standing, call.facts(), None).verdict;
-                let narrowed = Standing {
+                let context = PolicyContext::new(&rules, session, &environment);
+                let parent = judge(&context, call.facts(), None).verdict;
+                let narrowed = PolicyContext {
                     narrowing: Some(&narrowing),
-                    ..standing
+                    ..context
                 };
                 let child = judge(&narrowed, call.facts(), None).verdict;
                 let width = |verdict| match verdict {
@@ -230,11 +230,11 @@ fn perm_11_a_file_outside_the_workspace_is_asked_about_with_its_path() {
         ("Bash", "touch /etc/a"),
     ] {
         let call = Call::new(tool, what);
-        let standing = Standing {
+        let context = PolicyContext {
             free_workspace_reads: true,
-            ..Standing::new(&rules, Mode::AcceptEdits, &environment)
+            ..PolicyContext::new(&rules, Mode::AcceptEdits, &environment)
         };
-        let decision = judge(&standing, call.facts(), None);
+        let decision = judge(&context, call.facts(), None);
         assert_eq!(
             decision.cause,
             Cause::OutsideWorkspace("/etc/a".into()),
@@ -249,11 +249,11 @@ fn perm_4_a_line_that_asks_for_nothing_says_so_and_one_that_only_enters_folders_
     let environment = environment();
     let rules = allow(&[]);
     let judged = |line: &str| {
-        let standing = Standing {
+        let context = PolicyContext {
             free_workspace_reads: true,
-            ..Standing::new(&rules, Mode::Default, &environment)
+            ..PolicyContext::new(&rules, Mode::Default, &environment)
         };
-        judge(&standing, Call::new("Bash", line).facts(), None)
+        judge(&context, Call::new("Bash", line).facts(), None)
     };
     for line in ["# comment", "", "  "] {
         let decision = judged(line);
@@ -274,11 +274,11 @@ fn perm_4_a_line_that_only_speaks_runs_unasked_where_reading_does() {
     let environment = environment();
     let rules = Rules::default();
     let verdict = |free, what: &str| {
-        let standing = Standing {
+        let context = PolicyContext {
             free_workspace_reads: free,
-            ..Standing::new(&rules, Mode::Default, &environment)
+            ..PolicyContext::new(&rules, Mode::Default, &environment)
         };
-        judge(&standing, Call::new("Bash", what).facts(), None).verdict
+        judge(&context, Call::new("Bash", what).facts(), None).verdict
     };
     for line in [
         "echo hello",
@@ -308,8 +308,8 @@ fn perm_4_a_program_of_a_folder_is_not_what_the_shell_does_by_itself() {
     let environment = environment();
     let mut rules = Rules::default();
     rules.allow.push(Rule::parse("Bash(ls:*)").unwrap());
-    let standing = Standing::new(&rules, Mode::Default, &environment);
-    let verdict = |what: &str| judge(&standing, Call::new("Bash", what).facts(), None).verdict;
+    let context = PolicyContext::new(&rules, Mode::Default, &environment);
+    let verdict = |what: &str| judge(&context, Call::new("Bash", what).facts(), None).verdict;
     assert_eq!(verdict("ls && true"), Verdict::Allow);
     for line in ["ls && ./true", "ls && /tmp/pwd", "ls && bin/test -e x"] {
         assert_eq!(verdict(line), Verdict::Ask, "{line}");
@@ -333,12 +333,12 @@ fn api_3_a_guarded_server_is_judged_as_if_permissions_were_not_bypassed() {
         (Mode::Default, "mcp__calc__mul", Verdict::Ask),
         (Mode::DontAsk, "mcp__calc__mul", Verdict::Deny),
     ] {
-        let standing = Standing {
+        let context = PolicyContext {
             guarded: &guarded,
-            ..Standing::new(&rules, mode, &environment)
+            ..PolicyContext::new(&rules, mode, &environment)
         };
         let tool = super::tool(name);
-        let decision = judge(&standing, CallFacts::of(&tool), None);
+        let decision = judge(&context, CallFacts::of(&tool), None);
         assert_eq!(decision.verdict, expected, "{mode:?} {name}");
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use windlass_core::permission::{
-    Fault, Fit, Layer, Layered, Mode, PermissionUpdate, Source, Standing, Verdict, explain, judge,
-    lint, misnamed,
+    Fault, Fit, Layer, Layered, Mode, PermissionUpdate, PolicyContext, Source, Verdict, explain,
+    judge, lint, misnamed,
 };
 
 use super::{Call, allow, deny, environment, layers::layer, parsed};
@@ -15,9 +15,9 @@ fn an_explanation_names_every_rule_and_the_one_that_decides() {
     rules.deny = parsed(&["Bash(git push:*)"]);
     let of = |line: &str| {
         let call = Call::new("Bash", line);
-        let standing = Standing::new(&rules, Mode::Default, &environment);
-        let explanation = explain(&standing, call.facts(), None);
-        assert_eq!(explanation.decision, judge(&standing, call.facts(), None));
+        let policy = PolicyContext::new(&rules, Mode::Default, &environment);
+        let explanation = explain(&policy, call.facts(), None);
+        assert_eq!(explanation.decision, judge(&policy, call.facts(), None));
         explanation
     };
     let fits = |line| {
@@ -203,9 +203,9 @@ fn a_pattern_that_begins_elsewhere_than_it_seems_is_found() {
         };
         let environment = environment();
         let layered = Layered::of(std::slice::from_ref(&layer), &environment).unwrap();
-        let standing = Standing::new(&layered.rules, Mode::Default, &environment);
+        let policy = PolicyContext::new(&layered.rules, Mode::Default, &environment);
         let call = Call::new("Read", "/work/.env");
-        let closed = judge(&standing, call.facts(), None).verdict == Verdict::Deny;
+        let closed = judge(&policy, call.facts(), None).verdict == Verdict::Deny;
         (lint(&[layer], &[]), closed)
     };
     let (found, closed) = of(
@@ -297,9 +297,9 @@ fn complaints_that_no_rule_could_help_against_are_none_here() {
     ] {
         let mut rules = allow(allowed);
         rules.deny = parsed(denied);
-        let standing = Standing::new(&rules, Mode::Default, &environment);
+        let policy = PolicyContext::new(&rules, Mode::Default, &environment);
         let call = Call::new("Bash", line);
-        let verdict = judge(&standing, call.facts(), None).verdict;
+        let verdict = judge(&policy, call.facts(), None).verdict;
         assert_eq!(verdict, expected, "{allowed:?}, {denied:?}: {line}");
     }
 }
@@ -406,9 +406,9 @@ fn perm_13_what_is_suggested_was_tried() {
     let suggested = |deny: &[&str], line: &str| {
         let mut rules = allow(&[]);
         rules.deny = parsed(deny);
-        let standing = Standing::new(&rules, Mode::Default, &environment);
+        let policy = PolicyContext::new(&rules, Mode::Default, &environment);
         let call = Call::new("Bash", line);
-        explain(&standing, call.facts(), None).would_allow
+        explain(&policy, call.facts(), None).would_allow
     };
     let first = |deny: &[&str], line: &str| match suggested(deny, line).into_iter().next() {
         Some(PermissionUpdate::AddRules(change)) => change.rules.first().map(ToString::to_string),

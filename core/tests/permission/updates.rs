@@ -3,8 +3,8 @@
 use serde_json::json;
 use windlass_core::{
     permission::{
-        Destination, Mode, PermissionUpdate, Rule, RuleValue, Rules, SessionPermissions, Standing,
-        Verdict, judge, suggestions,
+        Destination, Mode, PermissionUpdate, PolicyContext, Rule, RuleValue, Rules,
+        SessionPermissions, Verdict, judge, suggestions,
     },
     spec::PermissionPolicy,
 };
@@ -193,16 +193,16 @@ fn perm_13_each_suggestion_lets_the_call_run_unasked() {
     ] {
         let call = Call::new(tool, what);
         let policy = PermissionPolicy::default();
-        let standing = Standing::new(&policy.rules, Mode::Default, &environment);
-        let decision = judge(&standing, call.facts(), None);
+        let context = PolicyContext::new(&policy.rules, Mode::Default, &environment);
+        let decision = judge(&context, call.facts(), None);
         assert_eq!(decision.verdict, Verdict::Ask, "{tool} {what}");
-        let updates = suggestions(&standing, call.facts(), &decision);
+        let updates = suggestions(&context, call.facts(), &decision);
         assert!(!updates.is_empty(), "{tool} {what}");
         let mut permissions = SessionPermissions::new(&policy);
         permissions.apply(&policy, &environment, &updates).unwrap();
-        let after = Standing {
+        let after = PolicyContext {
             directories: permissions.directories(&environment),
-            ..Standing::new(permissions.rules(&policy), permissions.mode(), &environment)
+            ..PolicyContext::new(permissions.rules(&policy), permissions.mode(), &environment)
         };
         let decision = judge(&after, call.facts(), None);
         assert_eq!(
@@ -216,10 +216,10 @@ fn perm_13_each_suggestion_lets_the_call_run_unasked() {
         ..Rules::default()
     };
     let call = Call::new("Note", "");
-    let standing = Standing::new(&rules, Mode::Default, &environment);
-    let decision = judge(&standing, call.facts(), None);
+    let context = PolicyContext::new(&rules, Mode::Default, &environment);
+    let decision = judge(&context, call.facts(), None);
     assert_eq!(
-        suggestions(&standing, call.facts(), &decision),
+        suggestions(&context, call.facts(), &decision),
         [],
         "no rule would help"
     );
@@ -231,10 +231,10 @@ fn perm_13_a_single_command_of_a_known_kind_suggests_its_beginning_too() {
     let rules = Rules::default();
     let of = |line: &str| {
         let call = Call::new("Bash", line);
-        let standing = Standing::new(&rules, Mode::Default, &environment);
-        let decision = judge(&standing, call.facts(), None);
+        let context = PolicyContext::new(&rules, Mode::Default, &environment);
+        let decision = judge(&context, call.facts(), None);
         let mut found = Vec::new();
-        for update in suggestions(&standing, call.facts(), &decision) {
+        for update in suggestions(&context, call.facts(), &decision) {
             if let PermissionUpdate::AddRules(change) = update {
                 found.extend(change.rules.iter().map(RuleValue::to_string));
             }

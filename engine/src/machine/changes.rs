@@ -238,7 +238,7 @@ impl Engine {
                 file_path: None,
             }));
         }
-        self.say_commands();
+        self.emit_commands();
         let skills = self.skills();
         self.reply(id, &Reply::with(json!({"skills": skills})));
     }
@@ -266,7 +266,7 @@ impl Engine {
     }
 
     fn plugins_reread(&mut self, id: &str) {
-        self.say_commands();
+        self.emit_commands();
         let prepared = self.prepared.as_ref();
         let offers = prepared.map(|it| it.spec().initialization());
         let (commands, agents) = offers.map(|it| (it.commands, it.agents)).unzip();

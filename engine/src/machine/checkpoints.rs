@@ -54,12 +54,12 @@ impl Engine {
             Ok(Checkpointed::Line(Some(line))) if self.log.is_some() => {
                 self.append_line(line, Then::Message);
             }
-            Ok(_) => self.say_held(),
+            Ok(_) => self.emit_held(),
             Err(reason) => {
                 let word = format!("files cannot be taken back to this prompt: {reason}");
                 self.outbox
                     .say(|frames| vec![frames.informational("warning", &word)]);
-                self.say_held();
+                self.emit_held();
             }
         }
     }

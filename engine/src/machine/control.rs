@@ -226,15 +226,15 @@ impl Engine {
     /// The session gets the name of the command line, which is for one that goes on too, or the SDK's title, which is for a new
     /// one: one that goes on has its title.
     pub(super) fn give_title(&mut self, of_sdk: Option<&str>) {
-        let of_sdk = of_sdk.filter(|_| self.taken_up.is_none());
+        let of_sdk = of_sdk.filter(|_| self.resumed.is_none());
         let title = (self.launch.flags.name.take()).or_else(|| of_sdk.map(ToOwned::to_owned));
         if let Some(title) = title {
-            self.say_title(&title);
+            self.emit_title(&title);
             self.title = Some(title);
         }
     }
 
-    fn say_title(&mut self, title: &str) {
+    fn emit_title(&mut self, title: &str) {
         let changed = json!({"title": title});
         let said = |frames: &mut Frames| vec![frames.system("session_title_changed", changed)];
         self.outbox.say(said);
@@ -256,7 +256,7 @@ impl Engine {
         if let Some(refusal) = refusal {
             return self.reply(&id, &ReplyError::new(refusal).into());
         }
-        self.say_title(title);
+        self.emit_title(title);
         self.title = None;
         self.is_blocked = true;
         self.append_title(title, Then::Reply(id));

@@ -17,7 +17,7 @@ use super::{
     config::{Configuration, ConfigureRequest, Prepared},
     fresh_seed,
     io::{Effect, Fault, Output},
-    opening::TakenUp,
+    opening::ResumedSession,
     pending::{Pending, Prepare},
     running::{Kept, Running},
     state::Step,
@@ -90,7 +90,7 @@ impl Engine {
         );
         self.note(Topic::Engine, || text);
         self.outbox.frames.belongs_to(self.session_id);
-        if let Some(TakenUp { saved, .. }) = &self.taken_up {
+        if let Some(ResumedSession { saved, .. }) = &self.resumed {
             self.outbox.frames.counting_on(&saved.cost_state());
         }
         for warning in &config.warnings {
@@ -118,10 +118,10 @@ impl Engine {
         }
         let id = self.session_id;
         let seed = self.session_seed();
-        let kept = match self.taken_up.take() {
+        let kept = match self.resumed.take() {
             None if self.launch.records => Kept::recorded(spec, id, seed),
             None => Kept::Plain(Box::new(Session::new(spec, id, seed))),
-            Some(TakenUp { saved, .. }) => {
+            Some(ResumedSession { saved, .. }) => {
                 let spent = saved.cost_state().spent;
                 // What was mended is what the next request would have been refused for.
                 let (session, _) = Session::resume_transcript(spec, id, seed, saved.transcript());
@@ -154,7 +154,7 @@ impl Engine {
         let Some(mut seed) = self.launch.session_seed.take() else {
             return fresh_seed(&mut self.ids);
         };
-        let leaf = self.taken_up.as_ref().and_then(|it| it.saved.leaf());
+        let leaf = self.resumed.as_ref().and_then(|it| it.saved.leaf());
         let leaf = leaf.map(|leaf| leaf.to_string()).unwrap_or_default();
         for (byte, of_leaf) in seed.iter_mut().zip(leaf.bytes()) {
             *byte ^= of_leaf;
@@ -235,7 +235,7 @@ impl Engine {
 
     /// Does what can be done now.
     pub(super) fn go_on(&mut self) {
-        self.equip_agents();
+        self.provision_agents();
         self.configure_if_stale();
         self.pump();
         if !self.before.is_empty() && !self.is_blocked {
@@ -305,7 +305,7 @@ impl Engine {
         self.is_stale = false;
         self.close_log();
         self.session_id = self.ids.uuid();
-        self.taken_up = None;
+        self.resumed = None;
         self.session_id
     }
 }

@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// Says what a prompt may begin with by now.
-    pub(super) fn say_commands(&mut self) {
+    pub(super) fn emit_commands(&mut self) {
         let prepared = self.prepared.as_ref();
         let commands = prepared.map(|it| it.spec().initialization().commands);
         let changed = json!({"commands": commands.unwrap_or_default()});

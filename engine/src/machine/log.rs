@@ -13,7 +13,7 @@ use super::{
 use crate::{
     protocol::{
         PROTOCOL_VERSION,
-        fit::LONGEST_FRAME,
+        frame_limit::LONGEST_FRAME,
         reply::{Reply, ReplyError},
     },
     store::{AgentMeta, Lease, file_name},
@@ -251,7 +251,7 @@ impl Engine {
                 };
                 self.answer_session(id, answer);
             }
-            Then::Message => self.say_held(),
+            Then::Message => self.emit_held(),
             Then::Reply(id) => {
                 let reply = result.map_or_else(|it| ReplyError::new(it).into(), |()| Reply::done());
                 self.reply(&id, &reply);

@@ -52,8 +52,8 @@ use windlass_core::{
 
 use self::{
     config::Prepared, farewell::Farewell, hooks::Telling, log::TranscriptLog, mcp::ServerTable,
-    opening::TakenUp, outbox::Outbox, pending::Pending, questions::Questions, running::Running,
-    state::Step,
+    opening::ResumedSession, outbox::Outbox, pending::Pending, questions::Questions,
+    running::Running, state::Step,
 };
 pub use self::{
     config::{
@@ -96,7 +96,7 @@ pub struct Engine {
     refused: Option<String>,
     servers: ServerTable,
     /// What is to go on, until the session begins.
-    taken_up: Option<TakenUp>,
+    resumed: Option<ResumedSession>,
     /// Who writes the transcript, where one is kept.
     log: Option<TranscriptLog>,
     /// What files were before they were changed is kept.
@@ -166,7 +166,7 @@ impl Engine {
             prepared: None,
             refused: None,
             servers: ServerTable::default(),
-            taken_up: None,
+            resumed: None,
             log: None,
             keeps_files: false,
             session: None,

@@ -17,7 +17,7 @@ const FIRST_WORDS_MS: u64 = 1_000;
 
 /// A session that goes on.
 #[derive(Debug)]
-pub(super) struct TakenUp {
+pub(super) struct ResumedSession {
     pub(super) saved: SavedSession,
     /// Under another id, in another transcript.
     is_fork: bool,
@@ -46,12 +46,12 @@ impl Engine {
             drops_turn: flags.resume_drops_turn.clone(),
         };
         let is_fork = flags.fork_session;
-        let taken_up = loaded.and_then(|loaded| {
+        let resumed = loaded.and_then(|loaded| {
             let Some(LoadedSession { saved, lease }) = loaded else {
                 return Ok(None);
             };
             match saved.truncated(&options) {
-                Ok(saved) => Ok(Some(TakenUp {
+                Ok(saved) => Ok(Some(ResumedSession {
                     saved,
                     is_fork,
                     lease,
@@ -63,16 +63,16 @@ impl Engine {
                 }
             }
         });
-        match taken_up {
-            Ok(taken_up) => {
+        match resumed {
+            Ok(resumed) => {
                 // To a program the session that it gets says so.
-                if taken_up.is_none() && self.launch.face == Face::Lines {
+                if resumed.is_none() && self.launch.face == Face::Lines {
                     self.warn("there is no session here that could go on: a new one begins");
                 }
-                if let Some(taken_up) = taken_up.as_ref().filter(|it| !it.is_fork) {
-                    self.session_id = taken_up.saved.id;
+                if let Some(resumed) = resumed.as_ref().filter(|it| !it.is_fork) {
+                    self.session_id = resumed.saved.id;
                 }
-                self.taken_up = taken_up;
+                self.resumed = resumed;
                 self.keep();
             }
             Err(problem) => self.not_opened(&problem),
@@ -81,8 +81,8 @@ impl Engine {
 
     /// Writes down what is said from now on, and keeps what files hold, under the id that the session has.
     pub(super) fn keep(&mut self) {
-        let lease = self.taken_up.as_mut().and_then(|it| it.lease.take());
-        let is_new = self.taken_up.as_ref().is_none_or(|it| it.is_fork);
+        let lease = self.resumed.as_mut().and_then(|it| it.lease.take());
+        let is_new = self.resumed.as_ref().is_none_or(|it| it.is_fork);
         let persists = !self.launch.flags.no_session_persistence;
         // An id that was given must be free, also where nothing is kept under it.
         let is_given = is_new
@@ -109,9 +109,9 @@ impl Engine {
             return self.kept();
         }
         let log = TranscriptLog::new(lease, self.scribe());
-        self.log = Some(match &self.taken_up {
+        self.log = Some(match &self.resumed {
             None => log,
-            Some(TakenUp { saved, is_fork, .. }) => {
+            Some(ResumedSession { saved, is_fork, .. }) => {
                 let log = log.going_on(saved);
                 match is_fork {
                     true => log.beginning_with(saved.forked(self.session_id)),
@@ -127,8 +127,8 @@ impl Engine {
         if !self.launch.file_checkpoints {
             return self.checkpoints_opened(Ok(()));
         }
-        let taken_up = self.taken_up.as_ref();
-        let begins_with = taken_up.filter(|it| it.is_fork || self.log.is_none());
+        let resumed = self.resumed.as_ref();
+        let begins_with = resumed.filter(|it| it.is_fork || self.log.is_none());
         let open = Checkpoint::Open {
             session: self.session_id,
             lease: self.log.as_ref().map(TranscriptLog::lease),

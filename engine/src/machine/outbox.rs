@@ -9,7 +9,7 @@ use super::{
     queue::{Asked, Queue},
 };
 use crate::protocol::{
-    fit::fitted,
+    frame_limit::fitted,
     frames::{Facts, Frames},
     line::to_line,
 };

@@ -94,7 +94,7 @@ impl Engine {
             (Pending::BeginCheckpoint, Outcome::Checkpointed(kept)) => self.checkpoint_begun(kept),
             (Pending::OutputFile(call), Outcome::OutputFile(file)) => {
                 self.output_begun(call, file);
-                self.say_held();
+                self.emit_held();
             }
             (Pending::BeforeCall(id), Outcome::Checkpointed(kept)) => self.files_kept(id, kept),
             (Pending::Rewind(id, dry_run), Outcome::Checkpointed(rewound)) => {

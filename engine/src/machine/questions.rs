@@ -13,9 +13,9 @@ use super::{
     Engine, Topic, io::Effect, lifecycle::config_changed, mcp::ServerMessage, pending::Pending,
 };
 use crate::protocol::{
-    fit::{CutChanged, Shortened, TooLong},
-    host_request::{HostRequest, cancel_frame, permission_response},
+    frame_limit::{CutChanged, Shortened, TooLong},
     line::to_line,
+    sdk_request::{SdkRequest, cancel_frame, permission_response},
 };
 
 /// What a question without an answer comes to when the input has ended.
@@ -119,7 +119,7 @@ impl Questions {
 
 impl Engine {
     /// Asks the SDK. What cannot be asked is answered at once.
-    pub(super) fn ask(&mut self, request: &HostRequest, purpose: Purpose) {
+    pub(super) fn ask(&mut self, request: &SdkRequest, purpose: Purpose) {
         let id = self.ids.uuid().to_string();
         let shown = match request.to_shortened_line(&id, self.outbox.longest()) {
             Err(too_long) => return self.has_answer(purpose, Err(too_long.into())),
@@ -227,7 +227,7 @@ impl Engine {
     pub(super) fn ask_permission(&mut self, id: EffectId, request: PermissionRequest) {
         let what = format!("{} {}", request.tool_name, request.tool_use_id);
         self.note(Topic::Permissions, || format!("{what} is asked about"));
-        let request = HostRequest::can_use_tool(request);
+        let request = SdkRequest::can_use_tool(request);
         self.ask(&request, Purpose::Permission(id, what));
     }
 
@@ -293,7 +293,7 @@ impl Engine {
         let next = self.outbox.queue.first();
         let context = self.outbox.frames.hook_context(call.event, next);
         let fallback_id = self.ids.uuid().to_string();
-        let request = HostRequest::hook_callback(call, &fallback_id, context);
+        let request = SdkRequest::hook_callback(call, &fallback_id, context);
         let purpose = Purpose::Hook {
             id,
             event,

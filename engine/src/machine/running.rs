@@ -52,7 +52,7 @@ pub(super) struct Running {
 #[derive(Debug)]
 pub(super) enum Parked {
     /// The servers of the agent that it starts are waited for.
-    Equip(String),
+    Provision(String),
     /// What it is about to change is kept first; whether it was cancelled meanwhile.
     Checkpoint(Box<ToolCall>, bool),
 }
@@ -167,11 +167,11 @@ impl Running {
     }
 
     /// Calls that start agents whose servers are waited for.
-    pub(super) fn equipping(&self) -> Vec<(EffectId, String)> {
+    pub(super) fn provisioning(&self) -> Vec<(EffectId, String)> {
         let parked = self.parked.iter();
         parked
             .filter_map(|(id, parked)| match parked {
-                Parked::Equip(agent) => Some((*id, agent.clone())),
+                Parked::Provision(agent) => Some((*id, agent.clone())),
                 Parked::Checkpoint(..) => None,
             })
             .collect()

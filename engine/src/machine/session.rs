@@ -181,8 +181,8 @@ impl Engine {
     }
 
     fn call_tool(&mut self, id: EffectId, call: ToolCall) {
-        if id.stage == Stage::Equip {
-            return self.equip(id, &call);
+        if id.stage == Stage::Provision {
+            return self.provision(id, &call);
         }
         let Some(session) = &self.session else { return };
         let fields = session.changed_fields.get(&call.name);
@@ -232,7 +232,7 @@ impl Engine {
         }
         let parked = self.session.as_mut().and_then(|it| it.parked(id));
         match parked {
-            Some(Parked::Equip(_)) => {
+            Some(Parked::Provision(_)) => {
                 self.unpark(id);
                 self.answer_session(id, Answer::Cancelled);
             }
@@ -300,7 +300,7 @@ impl Engine {
     }
 
     /// Says what waited to be said.
-    pub(super) fn say_held(&mut self) {
+    pub(super) fn emit_held(&mut self) {
         let held = self.session.as_mut().and_then(Running::take_held);
         if let Some(message) = held {
             self.say(message);

@@ -13,7 +13,7 @@ use windlass_core::{
     spec::Environment,
 };
 
-use super::Surroundings;
+use super::ProjectConfig;
 use crate::{
     machine::inline_servers,
     settings::{CommandHook, SourcedSettings},
@@ -154,7 +154,7 @@ impl fmt::Display for Brought {
     }
 }
 
-impl Surroundings {
+impl ProjectConfig {
     /// What the folder's files do once a person has trusted it, whether or not one has: the same for the same files. `untrusted` are
     /// the rules that do not count for want of trust.
     pub(super) fn brought_along(&self, untrusted: &[Rule]) -> Vec<Brought> {

@@ -11,7 +11,7 @@ use windlass_core::{
     tools::CoreTool,
 };
 
-use super::Surroundings;
+use super::ProjectConfig;
 use crate::{
     machine::resolved_model,
     protocol::{PROTOCOL_VERSION, flags::Flags, initialize::output_format},
@@ -64,7 +64,7 @@ pub enum FlagsError {
     BypassDisabled,
 }
 
-impl Surroundings {
+impl ProjectConfig {
     /// Writes flags into a spec that settings and project files were written into.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! what they make of a [`Spec`].
 //!
 //! Hosts read the files, in two steps, because rules hold for what a project brings along: settings first, which say what the rules
-//! are ([`Surroundings::permissions`]), then the project's files ([`Surroundings::apply`]).
+//! are ([`ProjectConfig::permissions`]), then the project's files ([`ProjectConfig::apply`]).
 
 mod brought;
 mod flags;
@@ -43,7 +43,7 @@ pub enum ProjectTrust {
 
 /// Settings and project files, as far as the sources let them be read.
 #[derive(Debug)]
-pub struct Surroundings {
+pub struct ProjectConfig {
     /// What settings say.
     pub settings: LoadedSettings,
     /// Which sources are read.
@@ -77,7 +77,7 @@ pub struct PermissionsOfSettings {
     pub warnings: Vec<String>,
 }
 
-impl Surroundings {
+impl ProjectConfig {
     /// Of settings that were read. Nothing of the project is known yet, and no shell.
     #[must_use]
     pub fn new(settings: LoadedSettings, sources: SettingSources, folder: TextPath) -> Self {

@@ -12,24 +12,24 @@ use windlass_core::{
 };
 
 use super::{
-    fit::{Shortened, TooLong, shortened},
+    frame_limit::{Shortened, TooLong, shortened},
     line::to_line,
 };
 
 /// A request as the frame that is sent.
 #[derive(Debug, Clone, Serialize)]
-pub struct HostRequestFrame<'a> {
+pub struct SdkRequestFrame<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     request_id: &'a str,
-    request: &'a HostRequest,
+    request: &'a SdkRequest,
 }
 
 /// A question to the SDK.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "subtype", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum HostRequest {
+pub enum SdkRequest {
     /// Whether a call may run.
     CanUseTool(Box<CanUseTool>),
     /// What a callback says to an event.
@@ -43,7 +43,7 @@ pub enum HostRequest {
     },
 }
 
-impl HostRequest {
+impl SdkRequest {
     /// The line, not longer than `longest` bytes where there is such a limit. Long texts of what is judged are cut, and put
     /// back into the answer; a message to a server is sent as it is or not at all, because cut it would ask for something
     /// else.
@@ -96,7 +96,7 @@ pub struct HookCallback {
     tool_use_id: String,
 }
 
-impl HostRequest {
+impl SdkRequest {
     /// The question whether a call may run.
     #[must_use]
     pub fn can_use_tool(request: PermissionRequest) -> Self {
@@ -143,8 +143,8 @@ impl HostRequest {
 
     /// The frame.
     #[must_use]
-    pub fn to_frame<'a>(&'a self, request_id: &'a str) -> HostRequestFrame<'a> {
-        HostRequestFrame {
+    pub fn to_frame<'a>(&'a self, request_id: &'a str) -> SdkRequestFrame<'a> {
+        SdkRequestFrame {
             kind: "control_request",
             request_id,
             request: self,
@@ -197,14 +197,14 @@ mod tests {
         }
     }
 
-    fn frame(request: &HostRequest) -> Value {
+    fn frame(request: &SdkRequest) -> Value {
         serde_json::to_value(request.to_frame("r")).unwrap()
     }
 
     #[test]
     fn a_question_carries_what_a_callback_is_shown() {
         let input = r#"{"command":"touch x","description":"make a file","n":1.0}"#;
-        let sent = frame(&HostRequest::can_use_tool(question("Bash", input)));
+        let sent = frame(&SdkRequest::can_use_tool(question("Bash", input)));
         assert_eq!(sent["type"], "control_request");
         assert_eq!(sent["request_id"], "r");
         let request = &sent["request"];
@@ -221,7 +221,7 @@ mod tests {
         );
         assert!(request.get("requires_user_interaction").is_none());
         let line = super::super::line::to_line(
-            &HostRequest::can_use_tool(question("Bash", input)).to_frame("r"),
+            &SdkRequest::can_use_tool(question("Bash", input)).to_frame("r"),
         );
         assert!(
             line.contains(r#""n":1.0"#),
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn what_only_a_person_can_answer_says_so() {
         for tool in ["AskUserQuestion", "ExitPlanMode"] {
-            let sent = frame(&HostRequest::can_use_tool(question(tool, "{}")));
+            let sent = frame(&SdkRequest::can_use_tool(question(tool, "{}")));
             assert_eq!(sent["request"]["requires_user_interaction"], true, "{tool}");
         }
     }
@@ -247,7 +247,7 @@ mod tests {
             timeout_ms: 1,
             kind: HookKind::Trusted,
         };
-        let sent = frame(&HostRequest::hook_callback(
+        let sent = frame(&SdkRequest::hook_callback(
             call.clone(),
             "fresh",
             Map::new(),
@@ -259,7 +259,7 @@ mod tests {
         );
         call.tool_use_id = Some("toolu_1".to_owned());
         let context = Map::from_iter([("prompt_id".to_owned(), json!("p1"))]);
-        let sent = frame(&HostRequest::hook_callback(call, "fresh", context));
+        let sent = frame(&SdkRequest::hook_callback(call, "fresh", context));
         assert_eq!(sent["request"]["input"]["prompt_id"], "p1");
         assert_eq!(sent["request"]["tool_use_id"], "toolu_1");
     }

@@ -29,9 +29,9 @@ use crate::{
     host::{RunTool, Transport},
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig, ModelEndpoint},
     os,
+    project_config::Words,
     sandbox::{Lack, Sandbox, in_words},
     store::SharedStore,
-    surroundings::Words,
 };
 
 impl AgentBuilder {
@@ -45,14 +45,14 @@ impl AgentBuilder {
         let mut spec = std::mem::take(&mut self.spec);
         spec.persist = self.store.is_some();
         let cwd = real_directory("cwd", self.cwd.as_deref().unwrap_or(Path::new(".")))?;
-        let mut surroundings = self.take_surroundings(Path::new(&cwd))?;
+        let mut project_config = self.take_project_config(Path::new(&cwd))?;
         let mut warnings = Vec::new();
         #[cfg(all(unix, feature = "mcp"))]
-        if let Some(surroundings) = &surroundings {
-            warnings.extend(self.start_servers(surroundings, Path::new(&cwd)));
+        if let Some(project_config) = &project_config {
+            warnings.extend(self.start_servers(project_config, Path::new(&cwd)));
         }
         let environment = self.environment(cwd)?;
-        let files = surroundings.as_ref().map(|it| &it.found.settings);
+        let files = project_config.as_ref().map(|it| &it.found.settings);
         let complaint = |error: &LayerError| match files {
             Some(files) => files.complaint(error),
             None => error.to_string(),
@@ -67,8 +67,8 @@ impl AgentBuilder {
         }
         spec.system = self.system(spec.system);
         spec.environment = environment;
-        if let Some(surroundings) = &mut surroundings {
-            warnings.extend(settings::apply(surroundings, &mut spec));
+        if let Some(project_config) = &mut project_config {
+            warnings.extend(settings::apply(project_config, &mut spec));
         }
         for (name, definition) in std::mem::take(&mut self.agents) {
             spec.agents.add(Definition::new(&name, definition)?);
@@ -118,7 +118,7 @@ impl AgentBuilder {
                 ..spec.as_ref().clone()
             }),
         };
-        let project = surroundings.map(|it| Project {
+        let project = project_config.map(|it| Project {
             files: Arc::new(it.found.project),
             is_trusted: it.found.is_trusted,
             runs_programs: it.found.runs_programs,

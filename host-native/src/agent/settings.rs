@@ -10,9 +10,9 @@ use windlass_engine::settings::{SettingSource, SettingSources};
 
 use super::{AgentBuilder, BuildError};
 use crate::{
+    project_config::{ProjectConfig, ProjectConfigError, ProjectTrust, Whereabouts, own_places},
     settings::managed_settings_file,
     store::{ConfigDir, NoConfigDir},
-    surroundings::{ProjectTrust, Surroundings, SurroundingsError, Whereabouts, own_places},
 };
 
 /// Which files are read, and how far they are trusted.
@@ -73,17 +73,17 @@ impl AgentBuilder {
     }
 
     /// What the files say, if any are read. Layers, hooks and the sandbox of the builder then have theirs.
-    pub(super) fn take_surroundings(
+    pub(super) fn take_project_config(
         &mut self,
         cwd: &Path,
-    ) -> Result<Option<Surroundings>, BuildError> {
+    ) -> Result<Option<ProjectConfig>, BuildError> {
         if self.settings.sources.is_empty() {
             return Ok(None);
         }
         let has = |source| self.settings.sources.contains(&source);
         let home = etcetera::home_dir().ok();
         let config = self.settings.folder()?;
-        let surroundings = Surroundings::read(Whereabouts {
+        let project_config = ProjectConfig::read(Whereabouts {
             config,
             home: home.as_deref(),
             project: cwd.to_path_buf(),
@@ -102,21 +102,25 @@ impl AgentBuilder {
             ),
             managed: None,
         })?;
-        self.layers.extend(surroundings.found.layers());
-        self.hooks.extend(surroundings.commands());
-        self.sandbox = surroundings.found.sandbox(Some(&self.sandbox));
-        self.variables = (surroundings.found.variables().into_iter())
+        self.layers.extend(project_config.found.layers());
+        self.hooks.extend(project_config.commands());
+        self.sandbox = project_config.found.sandbox(Some(&self.sandbox));
+        self.variables = (project_config.found.variables().into_iter())
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
-        Ok(Some(surroundings))
+        Ok(Some(project_config))
     }
 
     /// Starts the MCP servers of the project that are programs; why others are left out comes back.
     #[cfg(all(unix, feature = "mcp"))]
-    pub(super) fn start_servers(&mut self, surroundings: &Surroundings, cwd: &Path) -> Vec<String> {
+    pub(super) fn start_servers(
+        &mut self,
+        project_config: &ProjectConfig,
+        cwd: &Path,
+    ) -> Vec<String> {
         use crate::{credentials::is_credential, mcp::StdioServer};
 
-        let servers = match surroundings.found.project_servers() {
+        let servers = match project_config.found.project_servers() {
             Ok(servers) => servers,
             Err(problem) => return vec![problem],
         };
@@ -141,12 +145,12 @@ impl AgentBuilder {
 
 /// Writes what the files say into a spec whose permissions are complete. What the builder has said is stronger. What was left out
 /// comes back.
-pub(super) fn apply(surroundings: &mut Surroundings, spec: &mut Spec) -> Vec<String> {
+pub(super) fn apply(project_config: &mut ProjectConfig, spec: &mut Spec) -> Vec<String> {
     let memory = std::mem::take(&mut spec.memory);
     let hooks = std::mem::take(&mut spec.hooks);
     let (model, effort) = (spec.model.clone(), spec.effort);
     let style = spec.output_style.take();
-    let mut warnings = surroundings.apply(spec);
+    let mut warnings = project_config.apply(spec);
     spec.memory.extend(memory);
     spec.hooks.splice(0..0, hooks);
     if model != DEFAULT_MODEL {
@@ -157,18 +161,18 @@ pub(super) fn apply(surroundings: &mut Surroundings, spec: &mut Spec) -> Vec<Str
         spec.environment.output_style.clone_from(&style.name);
         spec.output_style = Some(style);
     }
-    warnings.extend(own_places(surroundings, &[], std::iter::empty(), spec));
+    warnings.extend(own_places(project_config, &[], std::iter::empty(), spec));
     warnings
 }
 
 /// Variables that settings set for the programs that are started.
 pub(super) type Variables = BTreeMap<String, String>;
 
-impl From<SurroundingsError> for BuildError {
-    fn from(error: SurroundingsError) -> Self {
+impl From<ProjectConfigError> for BuildError {
+    fn from(error: ProjectConfigError) -> Self {
         match error {
-            SurroundingsError::Settings(error) => Self::Settings(error),
-            SurroundingsError::Permissions(problem) => Self::PermissionSettings(problem),
+            ProjectConfigError::Settings(error) => Self::Settings(error),
+            ProjectConfigError::Permissions(problem) => Self::PermissionSettings(problem),
         }
     }
 }

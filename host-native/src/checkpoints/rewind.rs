@@ -111,14 +111,14 @@ impl FileCheckpoints {
                     continue;
                 }
             };
-            let now = match standing(noted) {
-                Standing::Nothing => None,
-                Standing::File(content) => Some(content),
-                Standing::Link => {
+            let now = match policy(noted) {
+                PolicyContext::Nothing => None,
+                PolicyContext::File(content) => Some(content),
+                PolicyContext::Link => {
                     rewind.skipped_links += 1;
                     continue;
                 }
-                Standing::Other => {
+                PolicyContext::Other => {
                     rewind.not_kept.push(path.to_path_buf());
                     continue;
                 }
@@ -175,25 +175,25 @@ impl Step {
 }
 
 /// What stands at a path now.
-enum Standing {
+enum PolicyContext {
     Nothing,
     File(Vec<u8>),
     Link,
     Other,
 }
 
-fn standing(path: &TextPath) -> Standing {
+fn policy(path: &TextPath) -> PolicyContext {
     if !is_real(path) {
-        return Standing::Link;
+        return PolicyContext::Link;
     }
     let path = Path::new(path.as_str());
     match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Standing::Nothing,
-        Ok(meta) if meta.is_symlink() => Standing::Link,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => PolicyContext::Nothing,
+        Ok(meta) if meta.is_symlink() => PolicyContext::Link,
         Ok(meta) if meta.is_file() => {
             let content = regular::read(path, Link::Refused, u64::MAX);
-            content.map_or(Standing::Other, Standing::File)
+            content.map_or(PolicyContext::Other, PolicyContext::File)
         }
-        _ => Standing::Other,
+        _ => PolicyContext::Other,
     }
 }

@@ -13,18 +13,18 @@ use windlass_engine::{
     machine::{
         BUILTIN_TOOLS, CompleteError, ConfigNumber, Configuration, ConfigureRequest, is_default,
     },
+    project_config::{FlagFacts, FlagsError, rules_of_unknown_tools},
     protocol::flags::Provider,
     settings::SettingSources,
-    surroundings::{FlagFacts, FlagsError, rules_of_unknown_tools},
 };
 
 use super::launch::Launch;
 use crate::{
     Agent, BuildError,
     http::Auth,
+    project_config::{ProjectConfig, ProjectConfigError, Whereabouts, own_places, read_config},
     sandbox::{Sandbox, SandboxError, in_words},
     settings::SettingsError,
-    surroundings::{Surroundings, SurroundingsError, Whereabouts, own_places, read_config},
 };
 
 /// Why an engine cannot start. Nothing was written; it is for standard error.
@@ -79,20 +79,20 @@ pub enum StartError {
     Build(#[from] BuildError),
 }
 
-impl From<SurroundingsError> for StartError {
-    fn from(error: SurroundingsError) -> Self {
+impl From<ProjectConfigError> for StartError {
+    fn from(error: ProjectConfigError) -> Self {
         match error {
-            SurroundingsError::Settings(error) => error.into(),
-            SurroundingsError::Permissions(problem) => Self::Permissions(problem),
+            ProjectConfigError::Settings(error) => error.into(),
+            ProjectConfigError::Permissions(problem) => Self::Permissions(problem),
         }
     }
 }
 
 /// What sessions are made of.
-pub(super) struct Blueprint {
+pub(super) struct ResolvedConfig {
     pub(super) agent: Agent,
     pub(super) spec: Spec,
-    pub(super) surroundings: Surroundings,
+    pub(super) project_config: ProjectConfig,
     /// What confines commands, if anything does.
     pub(super) sandbox: Option<Sandbox>,
     /// What was left out, and why: for standard error.
@@ -101,25 +101,25 @@ pub(super) struct Blueprint {
 
 /// What flags, environment and the files on the disk say, for an agent that was built of flags. Of what an SDK brings along
 /// only what decides which files are read and which rules there are.
-pub(super) fn blueprint(
+pub(super) fn resolved_config(
     launch: &Launch,
     agent: Agent,
     request: &ConfigureRequest,
-) -> Result<Blueprint, StartError> {
+) -> Result<ResolvedConfig, StartError> {
     let mut warnings = Vec::new();
     let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
     if flags.provider == Provider::OpenAi {
         spec.model_aliases = names_as_they_are();
     }
-    let mut surroundings = Surroundings::read(whereabouts(launch, request)?)?;
-    warnings.extend(surroundings.apply_permissions(&mut spec)?);
-    warnings.extend(surroundings.apply(&mut spec));
+    let mut project_config = ProjectConfig::read(whereabouts(launch, request)?)?;
+    warnings.extend(project_config.apply_permissions(&mut spec)?);
+    warnings.extend(project_config.apply(&mut spec));
     if launch.agreed.is_some() {
-        let found = &mut surroundings.found;
+        let found = &mut project_config.found;
         found.brought = found.brought_once_trusted(&spec.environment);
     }
-    let of_unknown_tools = rules_of_unknown_tools(&spec, &surroundings.found.settings);
+    let of_unknown_tools = rules_of_unknown_tools(&spec, &project_config.found.settings);
     warnings.extend(of_unknown_tools.map_err(StartError::Permissions)?);
     warnings.extend(
         flags
@@ -133,14 +133,14 @@ pub(super) fn blueprint(
         .collect();
     let servers = (flags.mcp_configs.iter()).filter_map(|text| read_config(text).ok());
     let servers = servers.flat_map(|servers| servers.into_values());
-    warnings.extend(own_places(&surroundings, &files, servers, &mut spec));
-    let sandbox = sandbox(launch, &surroundings, &mut spec, &mut warnings)?;
+    warnings.extend(own_places(&project_config, &files, servers, &mut spec));
+    let sandbox = sandbox(launch, &project_config, &mut spec, &mut warnings)?;
     let facts = facts(launch)?;
-    surroundings.found.apply_flags(flags, &facts, &mut spec)?;
-    Ok(Blueprint {
+    project_config.found.apply_flags(flags, &facts, &mut spec)?;
+    Ok(ResolvedConfig {
         agent,
         spec,
-        surroundings,
+        project_config,
         sandbox,
         warnings,
     })
@@ -187,11 +187,11 @@ pub(super) fn whereabouts<'a>(
 /// The sandbox that the settings ask for, if it can be had; the spec then speaks of it.
 fn sandbox(
     launch: &Launch,
-    surroundings: &Surroundings,
+    project_config: &ProjectConfig,
     spec: &mut Spec,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Sandbox>, StartError> {
-    let settings = surroundings.found.sandbox(launch.sandbox.as_ref());
+    let settings = project_config.found.sandbox(launch.sandbox.as_ref());
     if !settings.is_enabled() {
         return Ok(None);
     }
@@ -217,17 +217,17 @@ fn sandbox(
     Ok(None)
 }
 
-impl Blueprint {
+impl ResolvedConfig {
     /// What the machine is told of it.
     pub(super) fn configuration(self, launch: &Launch, number: ConfigNumber) -> Configuration {
         let Self {
             spec,
-            surroundings,
+            project_config,
             mut warnings,
             ..
         } = self;
-        let surroundings = surroundings.found;
-        let project_servers = surroundings.project_servers().unwrap_or_else(|problem| {
+        let project_config = project_config.found;
+        let project_servers = project_config.project_servers().unwrap_or_else(|problem| {
             warnings.push(problem);
             BTreeMap::new()
         });
@@ -238,9 +238,9 @@ impl Blueprint {
                 Err(problem) => warnings.push(problem),
             }
         }
-        let variables = surroundings.variables().into_iter();
+        let variables = project_config.variables().into_iter();
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let commands = surroundings.hooks().commands.into_iter();
+        let commands = project_config.hooks().commands.into_iter();
         Configuration {
             number,
             variables: variables.collect(),
@@ -248,11 +248,11 @@ impl Blueprint {
                 true => commands.map(|hook| hook.name).collect(),
                 false => BTreeSet::new(),
             },
-            sources: surroundings.sources,
-            is_trusted: surroundings.is_trusted,
-            runs_programs: surroundings.runs_programs,
-            settings: surroundings.settings,
-            project: Arc::new(surroundings.project),
+            sources: project_config.sources,
+            is_trusted: project_config.is_trusted,
+            runs_programs: project_config.runs_programs,
+            settings: project_config.settings,
+            project: Arc::new(project_config.project),
             project_servers,
             given_servers,
             warnings,

@@ -14,13 +14,13 @@ use windlass_core::{
 use windlass_engine::machine::{ConfigNumber, Configuration, ConfigureRequest};
 
 use super::{
-    build::{Blueprint, StartError, agent, blueprint},
+    build::{ResolvedConfig, StartError, agent, resolved_config},
     launch::Launch,
 };
 use crate::{
     Agent,
     host::{NativeHost, RunTool},
-    surroundings::Commands,
+    project_config::Commands,
     worktree::GitWorktrees,
 };
 
@@ -65,47 +65,50 @@ impl Configurations {
     /// agreed to what they were shown of it, it is held against that.
     pub(super) fn first(&self) -> Result<Configuration, StartError> {
         let request = ConfigureRequest::default();
-        let blueprint = self.blueprint(&request)?;
+        let resolved_config = self.resolved_config(&request)?;
         match &self.launch.agreed {
-            Some(agreed) if *agreed != blueprint.surroundings.found.brought => {
+            Some(agreed) if *agreed != resolved_config.project_config.found.brought => {
                 Err(StartError::NotAsAgreed)
             }
-            _ => Ok(self.keep(blueprint, &request)),
+            _ => Ok(self.keep(resolved_config, &request)),
         }
     }
 
     /// Reads settings and project files.
     pub(super) fn read(&self, request: &ConfigureRequest) -> Result<Configuration, StartError> {
-        Ok(self.keep(self.blueprint(request)?, request))
+        Ok(self.keep(self.resolved_config(request)?, request))
     }
 
-    fn blueprint(&self, request: &ConfigureRequest) -> Result<Blueprint, StartError> {
+    fn resolved_config(&self, request: &ConfigureRequest) -> Result<ResolvedConfig, StartError> {
         let known = self.state().agent.clone();
         let agent = match known {
             Some((disallowed, agent)) if disallowed == request.disallowed_tools => agent,
             _ => agent(&self.launch, &request.disallowed_tools)?,
         };
-        blueprint(&self.launch, agent, request)
+        resolved_config(&self.launch, agent, request)
     }
 
-    fn keep(&self, blueprint: Blueprint, request: &ConfigureRequest) -> Configuration {
-        let runners = self.runners(&blueprint);
+    fn keep(&self, resolved_config: ResolvedConfig, request: &ConfigureRequest) -> Configuration {
+        let runners = self.runners(&resolved_config);
         let mut state = self.state();
         state.last += 1;
         let number = state.last;
         state.runners.insert(number, Arc::new(runners));
-        state.agent = Some((request.disallowed_tools.clone(), blueprint.agent.clone()));
+        state.agent = Some((
+            request.disallowed_tools.clone(),
+            resolved_config.agent.clone(),
+        ));
         drop(state);
-        blueprint.configuration(&self.launch, number)
+        resolved_config.configuration(&self.launch, number)
     }
 
-    fn runners(&self, blueprint: &Blueprint) -> Runners {
+    fn runners(&self, resolved_config: &ResolvedConfig) -> Runners {
         // Its messages are the machine's.
-        let (native, _) = blueprint.agent.host();
+        let (native, _) = resolved_config.agent.host();
         Runners {
             native: native.with_worktrees(self.worktrees.clone()),
-            bash: bash(blueprint),
-            commands: blueprint.surroundings.commands(),
+            bash: bash(resolved_config),
+            commands: resolved_config.project_config.commands(),
         }
     }
 
@@ -146,9 +149,9 @@ impl Runners {
 
 /// Bash with what the settings say of it, where they say anything.
 #[cfg(unix)]
-fn bash(blueprint: &Blueprint) -> Option<Arc<dyn RunTool>> {
-    let variables = blueprint.surroundings.found.variables();
-    let sandbox = &blueprint.sandbox;
+fn bash(resolved_config: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
+    let variables = resolved_config.project_config.found.variables();
+    let sandbox = &resolved_config.sandbox;
     if variables.is_empty() && sandbox.is_none() {
         return None;
     }
@@ -161,6 +164,6 @@ fn bash(blueprint: &Blueprint) -> Option<Arc<dyn RunTool>> {
 
 /// There is no shell.
 #[cfg(not(unix))]
-fn bash(_: &Blueprint) -> Option<Arc<dyn RunTool>> {
+fn bash(_: &ResolvedConfig) -> Option<Arc<dyn RunTool>> {
     None
 }

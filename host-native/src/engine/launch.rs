@@ -11,23 +11,23 @@ use std::{
 use windlass_core::SessionId;
 use windlass_engine::{
     machine::{self, Redaction},
+    project_config::Brought,
     protocol::{
-        fit::LONGEST_FRAME,
         flags::{FlagError, Flags, Provider},
+        frame_limit::LONGEST_FRAME,
         frames::StateFrames,
     },
     settings::SandboxSettings,
-    surroundings::Brought,
 };
 
 use crate::{
     agent::{JournalSink, RecordTo},
     credentials::Credentials,
     http::{Auth, DEFAULT_BASE_URL, EndpointConfig},
+    project_config::ProjectTrust,
     redact::Redactor,
     settings::managed_settings_file,
     store::{ConfigDir, FileStore, NoConfigDir, SharedStore, git_branch},
-    surroundings::ProjectTrust,
 };
 
 /// OpenAI's own server.

@@ -24,8 +24,8 @@ pub use self::{
     permissions::{ExplainError, explain_call, left_out_untrusted, lint_settings},
     serve::serve,
 };
-pub use crate::surroundings::{ProjectTrust, read_config as read_servers};
+pub use crate::project_config::{ProjectTrust, read_config as read_servers};
 pub use windlass_engine::{
     machine::{Ending, tool_names},
-    surroundings::{Brought, BroughtKind, FlagsError},
+    project_config::{Brought, BroughtKind, FlagsError},
 };

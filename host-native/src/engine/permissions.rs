@@ -4,22 +4,22 @@ use serde_json::json;
 use windlass_core::{
     RawJson, Spec,
     permission::{
-        CallSubject, Explanation, Finding, RuleValue, Standing, explain, lint, look_for_closed,
-        names_servers_tool,
+        CallSubject, Explanation, Finding, PolicyContext, RuleValue, explain, lint,
+        look_for_closed, names_servers_tool,
     },
     tool::ToolDefinition,
 };
 use windlass_engine::{
     machine::{Configuration, ConfigureRequest},
+    project_config::Brought,
     protocol::initialize::Initialize,
-    surroundings::Brought,
 };
 
 use super::{
-    build::{Blueprint, StartError, agent, blueprint, whereabouts},
+    build::{ResolvedConfig, StartError, agent, resolved_config, whereabouts},
     launch::Launch,
 };
-use crate::{host::resolve_all, surroundings::Surroundings};
+use crate::{host::resolve_all, project_config::ProjectConfig};
 
 /// Why a call cannot be explained.
 #[derive(Debug, thiserror::Error)]
@@ -61,21 +61,21 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
     let cwd = &spec.environment.cwd;
     let subject = CallSubject::of(tool, &input, cwd);
     let policy = &spec.permissions;
-    let standing = Standing {
+    let context = PolicyContext {
         free_workspace_reads: policy.free_workspace_reads,
         confinement: policy.confinement.as_ref(),
-        ..Standing::new(&policy.rules, policy.mode, &spec.environment)
+        ..PolicyContext::new(&policy.rules, policy.mode, &spec.environment)
     };
     let paths = subject.resolved_paths(tool, &input, cwd, |asked| {
         let mut asked = [asked.clone()];
-        look_for_closed(&mut asked, &standing);
+        look_for_closed(&mut asked, &context);
         let mut resolved = resolve_all(cwd, &asked).into_iter();
         resolved
             .next()
             .unwrap_or_else(|| Err(asked[0].path.clone()))
     });
     let paths = paths.map_err(ExplainError::Path)?;
-    Ok(explain(&standing, subject.facts(tool, &paths), None))
+    Ok(explain(&context, subject.facts(tool, &paths), None))
 }
 
 /// What the files of the folder would do and do not, because nobody has trusted it ([`ProjectTrust::Nothing`]): to ask a person about,
@@ -87,18 +87,18 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
 /// [`StartError`]: no session could begin.
 pub fn left_out_untrusted(launch: &Launch) -> Result<Vec<Brought>, StartError> {
     // Most folders are trusted: nothing is built for them that is built once more when the session begins.
-    if Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?
+    if ProjectConfig::read(whereabouts(launch, &ConfigureRequest::default())?)?
         .found
         .runs_programs
     {
         return Ok(Vec::new());
     }
-    Ok(read(launch)?.surroundings.found.brought)
+    Ok(read(launch)?.project_config.found.brought)
 }
 
 /// What flags and files say, without anybody who brings more along.
-fn read(launch: &Launch) -> Result<Blueprint, StartError> {
-    blueprint(launch, agent(launch, &[])?, &ConfigureRequest::default())
+fn read(launch: &Launch) -> Result<ResolvedConfig, StartError> {
+    resolved_config(launch, agent(launch, &[])?, &ConfigureRequest::default())
 }
 
 /// The same with what follows from it.
@@ -112,7 +112,7 @@ fn completed(launch: &Launch) -> Result<Configuration, StartError> {
 /// # Errors
 /// [`StartError`]: settings that cannot be read. A single rule that cannot be read is a finding.
 pub fn lint_settings(launch: &Launch) -> Result<Vec<Finding>, StartError> {
-    let layers = Surroundings::read(whereabouts(launch, &ConfigureRequest::default())?)?
+    let layers = ProjectConfig::read(whereabouts(launch, &ConfigureRequest::default())?)?
         .found
         .layers();
     // Tools are those of a session without any settings: what is wrong with them must not hide what is wrong with the others.

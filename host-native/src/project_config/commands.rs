@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::Surroundings;
+use super::ProjectConfig;
 use crate::host::RunHook;
 
 /// The commands that settings name, by the names under which the core knows them.
 pub(crate) type Commands = BTreeMap<String, Arc<dyn RunHook>>;
 
-impl Surroundings {
+impl ProjectConfig {
     /// The commands of these settings.
     #[cfg(unix)]
     pub(crate) fn commands(&self) -> Commands {

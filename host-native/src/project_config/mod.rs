@@ -9,11 +9,11 @@ mod started;
 use std::path::{Path, PathBuf};
 
 use windlass_core::Spec;
-use windlass_engine::{project::ProjectPlaces, settings::SettingSources, surroundings};
+use windlass_engine::{project::ProjectPlaces, project_config, settings::SettingSources};
 
 #[cfg(feature = "engine")]
 pub use self::server_config::read_config;
-pub use windlass_engine::surroundings::ProjectTrust;
+pub use windlass_engine::project_config::ProjectTrust;
 
 pub(crate) use self::{commands::Commands, own_places::own_places, started::Words};
 use self::{project_files::ProjectFilesReader, server_config::read_project_config};
@@ -42,7 +42,7 @@ pub(crate) struct Whereabouts<'a> {
 
 /// What cannot be used of it.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SurroundingsError {
+pub(crate) enum ProjectConfigError {
     /// A settings file.
     #[error(transparent)]
     Settings(#[from] SettingsError),
@@ -52,16 +52,16 @@ pub(crate) enum SurroundingsError {
 }
 
 /// Settings and project files, and where they were found.
-pub(crate) struct Surroundings {
+pub(crate) struct ProjectConfig {
     pub(crate) places: SettingsPlaces,
     project_places: ProjectPlaces,
     /// What they say.
-    pub(crate) found: surroundings::Surroundings,
+    pub(crate) found: project_config::ProjectConfig,
 }
 
-impl Surroundings {
+impl ProjectConfig {
     /// Reads settings and servers.
-    pub(crate) fn read(at: Whereabouts<'_>) -> Result<Self, SurroundingsError> {
+    pub(crate) fn read(at: Whereabouts<'_>) -> Result<Self, ProjectConfigError> {
         let Whereabouts {
             config,
             home,
@@ -87,7 +87,7 @@ impl Surroundings {
         let settings = places.load(sources, settings, managed)?;
         let folder = project_places.cwd.clone();
         let mut found =
-            surroundings::Surroundings::new(settings, sources, folder).trusted(by_person, trust);
+            project_config::ProjectConfig::new(settings, sources, folder).trusted(by_person, trust);
         found.has_shell = cfg!(unix);
         found.inherited = std::env::vars_os()
             .filter_map(|(name, _)| name.into_string().ok())
@@ -106,9 +106,9 @@ impl Surroundings {
     pub(crate) fn apply_permissions(
         &mut self,
         spec: &mut Spec,
-    ) -> Result<Vec<String>, SurroundingsError> {
+    ) -> Result<Vec<String>, ProjectConfigError> {
         let applied = self.found.permissions(spec);
-        let applied = applied.map_err(SurroundingsError::Permissions)?;
+        let applied = applied.map_err(ProjectConfigError::Permissions)?;
         let mut warnings = applied.warnings;
         for directory in applied.directories {
             match std::fs::canonicalize(&directory) {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use windlass_core::{RawJson, Spec};
 use windlass_engine::machine::inline_servers;
 
-use super::{Surroundings, Words};
+use super::{ProjectConfig, Words};
 
 /// What starts a server that is a program.
 #[derive(Deserialize)]
@@ -19,9 +19,9 @@ struct Started {
 }
 
 /// Adds them to the directories that are the program's own, and says which words of commands nobody can read before they run. Beside
-/// what the surroundings name, these files were named to the session, and these servers.
+/// what these name, these files were named to the session, and these servers.
 pub(crate) fn own_places(
-    surroundings: &Surroundings,
+    project_config: &ProjectConfig,
     files: &[String],
     servers: impl Iterator<Item = RawJson>,
     spec: &mut Spec,
@@ -36,12 +36,12 @@ pub(crate) fn own_places(
         .flat_map(|path| words.of_file(Path::new(path)))
         .collect();
 
-    let mut commands = commands(surroundings, spec);
+    let mut commands = commands(project_config, spec);
     commands.extend(servers.filter_map(|config| line(&config)));
     let named = words.of_commands(commands.iter().map(String::as_str));
     places.extend(named.places);
 
-    let variables = surroundings.found.variables().into_iter();
+    let variables = project_config.found.variables().into_iter();
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     places.extend(words.of_variables(variables));
 
@@ -64,19 +64,19 @@ pub(crate) fn own_places(
 }
 
 /// The commands of hooks and servers, and what gives a key.
-fn commands(surroundings: &Surroundings, spec: &Spec) -> Vec<String> {
-    let hooks = surroundings.found.hooks().commands.into_iter();
+fn commands(project_config: &ProjectConfig, spec: &Spec) -> Vec<String> {
+    let hooks = project_config.found.hooks().commands.into_iter();
     let mut commands: Vec<String> = hooks.map(|hook| hook.command).collect();
     commands.extend(
-        surroundings
+        project_config
             .found
             .settings
             .api_key_helper()
             .map(str::to_owned),
     );
-    let of_project = surroundings.found.project_servers().unwrap_or_default();
+    let of_project = project_config.found.project_servers().unwrap_or_default();
     let of_agents = (spec.agents.iter())
-        .filter(|_| surroundings.found.runs_programs)
+        .filter(|_| project_config.found.runs_programs)
         .flat_map(|agent| inline_servers(agent).into_values());
     let servers = of_project.into_values().chain(of_agents);
     commands.extend(servers.filter_map(|config| line(&config)));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use windlass_core::{
     Spec,
-    permission::{Standing, deny_patterns},
+    permission::{PolicyContext, deny_patterns},
     tool::{Access, DenyPattern, FsGrant, GrantRoot},
 };
 use windlass_engine::{
@@ -27,10 +27,10 @@ impl ProjectFilesReader {
     /// A reader that is held by the deny rules of a spec, which are complete by now.
     pub(super) fn new(spec: &Spec) -> Self {
         let policy = &spec.permissions;
-        let standing = Standing::new(&policy.rules, policy.mode, &spec.environment);
+        let context = PolicyContext::new(&policy.rules, policy.mode, &spec.environment);
         Self {
             files: Files::default(),
-            deny: deny_patterns(&standing),
+            deny: deny_patterns(&context),
         }
     }
 

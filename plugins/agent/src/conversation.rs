@@ -16,8 +16,8 @@ use std::{
 use futures_core::Stream;
 use futures_util::stream;
 use windlass_core::{
-    HostError, Input, Message, Prompt, Seeded, Session, Spec, drive, task::Task,
-    tool::ToolDefinition,
+    HostError, Input, Message, Prompt, Seeded, Session, Spec, drive,
+    session_request::SessionRequest, tool::ToolDefinition,
 };
 use windlass_plugin::{bindings::windlass::host::filesystem, log};
 
@@ -80,7 +80,7 @@ impl Conversation {
     /// # Errors
     /// One sentence: what is wrong with the task, and where.
     fn new(task: &str) -> Result<Self, String> {
-        let task = Task::parse(task).map_err(|error| error.to_string())?;
+        let task = SessionRequest::parse(task).map_err(|error| error.to_string())?;
         let prompt = task.prompt.ok_or("the task has no `prompt`")?;
         let spec = Arc::new(with_tools(task.spec, tools::definitions()?)?);
         let id = task

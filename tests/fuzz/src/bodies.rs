@@ -16,7 +16,7 @@ use windlass_core::{
     pattern::Pattern,
     permission::{
         Behavior, CallSubject, CommandLine, Destination, Layered, Mode, PathFact, PermissionUpdate,
-        Rule, RuleChange, Rules, Source, Standing, Verdict, judge,
+        PolicyContext, Rule, RuleChange, Rules, Source, Verdict, judge,
     },
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
     schema::Schema,
@@ -237,8 +237,8 @@ fn judged(line: &str) {
             deny,
             ..Rules::default()
         };
-        let standing = Standing::new(&rules, Mode::AcceptEdits, &environment);
-        judge(&standing, subject.facts(&tool, &files), None).verdict
+        let policy = PolicyContext::new(&rules, Mode::AcceptEdits, &environment);
+        judge(&policy, subject.facts(&tool, &files), None).verdict
     };
     if verdict(deny) == Verdict::Allow {
         assert_eq!(verdict(Vec::new()), Verdict::Allow, "{line}");

@@ -5,7 +5,7 @@ use std::{fs::File, io, sync::Arc};
 use windlass::bash::plan::{Control, Ending, Session, Streams, execute};
 use windlass_core::{
     RawJson,
-    permission::{CallSubject, CommandLine, PathFact, Scope, Standing, Verdict, judge},
+    permission::{CallSubject, CommandLine, PathFact, PolicyContext, Scope, Verdict, judge},
     spec::Environment,
     tool::{CommandPlan, ToolDefinition},
 };
@@ -88,18 +88,18 @@ fn approved(line: CommandLine, permissions: &Permissions, stage: &Stage) -> Opti
     };
     // The rules of the table can be read.
     let rules = permissions.as_rules().ok()?;
-    let standing = Standing {
+    let policy = PolicyContext {
         free_workspace_reads: true,
-        ..Standing::new(&rules, permissions.mode, &environment)
+        ..PolicyContext::new(&rules, permissions.mode, &environment)
     };
     let facts = subject.facts(&tool, &files);
-    let decision = judge(&standing, facts, None);
+    let decision = judge(&policy, facts, None);
     let line = facts
         .command
         .filter(|_| decision.verdict == Verdict::Allow)?;
     match decision.scope {
         Scope::Whole => Some(Approved::Whole(line.text().to_owned())),
-        Scope::Parts => line.plan(&standing, &tool, &files).map(Approved::Parts),
+        Scope::Parts => line.plan(&policy, &tool, &files).map(Approved::Parts),
     }
 }
 

@@ -7,7 +7,7 @@ use windlass::plugins::{PluginHost, PluginHostConfig};
 use windlass_core::{
     Input, Prompt, Seeded, Session,
     host::CancelSignal,
-    task::Task,
+    session_request::SessionRequest,
     testkit::{Script, TestHost},
     tool::{ToolCall, ToolResult},
 };
@@ -47,7 +47,7 @@ pub(crate) fn run(facts: &Facts) -> Here {
 }
 
 /// What `host-browser/demo/demo.js` makes of its options.
-fn task(cwd: &str) -> Task {
+fn task(cwd: &str) -> SessionRequest {
     let declaration = windlass_builtin::declaration(windlass_builtin::FILES).unwrap();
     let declaration: Value = serde_json::from_str(declaration).unwrap();
     let mut tools = declaration["tools"].as_array().unwrap().clone();
@@ -73,7 +73,7 @@ fn task(cwd: &str) -> Task {
         "environment": {"cwd": cwd, "version": env!("CARGO_PKG_VERSION")},
     });
     let seed = format!("{SEED:02x}").repeat(32);
-    Task::parse(&json!({"seed": seed, "spec": spec}).to_string()).unwrap()
+    SessionRequest::parse(&json!({"seed": seed, "spec": spec}).to_string()).unwrap()
 }
 
 /// Bash for hosts that have none: the recorded answers, in their order.

@@ -9,9 +9,9 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 use windlass_core::{
-    HostError, Input, Now, Output, RawJson, Seeded, Session, SnapshotError, Spec, Uuid,
+    HostError, Input, Now, RawJson, Seeded, Session, SnapshotError, Spec, Uuid,
     json::JsonError,
-    task::{Task, TaskError},
+    session_request::{SessionRequest, SessionRequestError},
     transcript::Transcript,
 };
 
@@ -42,7 +42,7 @@ pub struct Machine {
 #[derive(Debug)]
 pub enum Fault {
     /// The task.
-    Task(TaskError),
+    Request(SessionRequestError),
     /// The line is not an input.
     Line(JsonError),
     /// The session refused the input.
@@ -54,7 +54,7 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Task(fault) => fault.fmt(f),
+            Self::Request(fault) => fault.fmt(f),
             Self::Line(fault) => write!(f, "not an input: {fault}"),
             Self::Host(fault) => fault.fmt(f),
             Self::Snapshot(fault) => fault.fmt(f),
@@ -65,12 +65,12 @@ impl fmt::Display for Fault {
 impl core::error::Error for Fault {}
 
 impl Machine {
-    /// A session from a task ([`Task::parse`]); its prompt, if it has one, is not given to it.
+    /// A session from a task ([`SessionRequest::parse`]); its prompt, if it has one, is not given to it.
     ///
     /// # Errors
-    /// [`Fault::Task`].
+    /// [`Fault::Request`].
     pub fn start(task: &str) -> Result<Self, Fault> {
-        let task = Task::parse(task).map_err(Fault::Task)?;
+        let task = SessionRequest::parse(task).map_err(Fault::Request)?;
         let id = task
             .session_id
             .unwrap_or_else(|| Seeded::new(task.seed).uuid());

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     permission::{
-        Mode, PathFact, Rule, Specifier, Standing, glob,
+        Mode, PathFact, PolicyContext, Rule, Specifier, glob,
         path_pattern::{self, is_under, lexical},
     },
     tool::Access,
@@ -30,14 +30,14 @@ impl CommandLine {
     /// are literal, and nothing is opened, computed or set.
     pub(in crate::permission) fn only_speaks(
         &self,
-        standing: &Standing<'_>,
+        policy: &PolicyContext<'_>,
         facts: &[PathFact],
     ) -> bool {
         let speaks = |part: &Part| {
             let command = &part.command;
             let is_literal = command.words.iter().all(CommandWord::is_literal);
             let enters = matches!(&part.files.command, FileCommand::Enters(folder)
-                if fact(folder, facts).is_some_and(|real| standing.in_workspace(real)));
+                if fact(folder, facts).is_some_and(|real| policy.in_workspace(real)));
             (says_what_is_written(command) || (does_nothing(command) || enters) && is_literal)
                 && command.assignments.is_empty()
                 && command.redirections.is_empty()
@@ -51,10 +51,10 @@ impl CommandLine {
     pub(in crate::permission) fn is_allowed_line(
         &self,
         rule: &Rule,
-        standing: &Standing<'_>,
+        policy: &PolicyContext<'_>,
     ) -> bool {
         matches!(&rule.specifier, Specifier::Command(pattern) if pattern.is_line(&self.text))
-            && self.directory == standing.environment.cwd
+            && self.directory == policy.environment.cwd
             && !self.is_changed_by_variables()
     }
 
@@ -63,7 +63,7 @@ impl CommandLine {
     pub(in crate::permission) fn allowed_by<'r>(
         &self,
         rules: &[&'r Rule],
-        standing: &Standing<'_>,
+        policy: &PolicyContext<'_>,
         facts: &[PathFact],
     ) -> Option<Vec<&'r Rule>> {
         let mut named: Vec<&Rule> = Vec::new();
@@ -79,7 +79,7 @@ impl CommandLine {
                 return None;
             }
             for redirection in &part.files.redirections {
-                match may_open(redirection, part, rules, standing, facts)? {
+                match may_open(redirection, part, rules, policy, facts)? {
                     Leave::Rule(rule) => remember(&mut named, rule),
                     Leave::Mode => has_reason = true,
                     Leave::Harmless => {}
@@ -88,7 +88,7 @@ impl CommandLine {
             if part.command.words.is_empty() {
                 continue;
             }
-            match may_run(part, rules, standing, facts)? {
+            match may_run(part, rules, policy, facts)? {
                 Leave::Rule(rule) => remember(&mut named, rule),
                 Leave::Mode => has_reason = true,
                 Leave::Harmless => {}
@@ -116,21 +116,21 @@ pub(super) fn allows(rule: &Rule, part: &Part) -> bool {
 fn may_run<'r>(
     part: &Part,
     rules: &[&'r Rule],
-    standing: &Standing<'_>,
+    policy: &PolicyContext<'_>,
     facts: &[PathFact],
 ) -> Option<Leave<'r>> {
     part.command.words.first()?;
     // In another folder a relative program is another program.
     let base = part.base.as_deref();
-    let has_moved = || base.is_none_or(|base| lexical("/", base) != standing.environment.cwd);
+    let has_moved = || base.is_none_or(|base| lexical("/", base) != policy.environment.cwd);
     let is_certain = !(is_of_the_folder(&part.command) && has_moved());
     if let Some(rule) = rules.iter().find(|rule| is_certain && allows(rule, part)) {
         return Some(Leave::Rule(rule));
     }
     // What another program starts in its own way cannot be held to what is judged here.
-    if standing.mode() == Mode::AcceptEdits
+    if policy.mode() == Mode::AcceptEdits
         && !part.command.by_others
-        && edits_workspace(part, standing, facts)
+        && edits_workspace(part, policy, facts)
     {
         return Some(Leave::Mode);
     }
@@ -139,7 +139,7 @@ fn may_run<'r>(
         || !part.command.by_others && says_what_is_written(&part.command)
         || matches!(&part.files.command, FileCommand::Enters(folder)
             if folder.path.is_none()
-                || fact(folder, facts).is_some_and(|real| standing.in_workspace(real)))
+                || fact(folder, facts).is_some_and(|real| policy.in_workspace(real)))
         || matches!(builtin(&part.command), Some("[" | "test"));
     harmless.then_some(Leave::Harmless)
 }
@@ -183,13 +183,13 @@ fn may_open<'r>(
     redirection: &FileUse,
     part: &Part,
     rules: &[&'r Rule],
-    standing: &Standing<'_>,
+    policy: &PolicyContext<'_>,
     facts: &[PathFact],
 ) -> Option<Leave<'r>> {
     // A plan opens nothing that is not known.
     let real = fact(redirection, facts)?;
     let reads = redirection.access == Access::Read;
-    if reads && (standing.in_workspace(real) || reads_by_itself(part, rules)) {
+    if reads && (policy.in_workspace(real) || reads_by_itself(part, rules)) {
         return Some(Leave::Harmless);
     }
     let is_about = |rule: &Rule| match reads {
@@ -198,7 +198,7 @@ fn may_open<'r>(
     };
     let covers = |rule: &&&Rule| match &rule.specifier {
         Specifier::Path(pattern) => {
-            let patterns = path_pattern::absolute(rule, pattern, standing);
+            let patterns = path_pattern::absolute(rule, pattern, policy);
             is_about(rule) && patterns.iter().any(|pattern| glob::covers(pattern, real))
         }
         Specifier::Any => is_about(rule),
@@ -210,7 +210,7 @@ fn may_open<'r>(
     if reads {
         return (real == "/dev/null").then_some(Leave::Harmless);
     }
-    let accepted = standing.mode() == Mode::AcceptEdits && standing.in_workspace(real);
+    let accepted = policy.mode() == Mode::AcceptEdits && policy.in_workspace(real);
     accepted.then_some(Leave::Mode)
 }
 
@@ -225,30 +225,30 @@ fn reads_by_itself(part: &Part, rules: &[&Rule]) -> bool {
 }
 
 /// Whether a command only changes files in the workspace, and no closed file goes with them.
-fn edits_workspace(part: &Part, standing: &Standing<'_>, facts: &[PathFact]) -> bool {
+fn edits_workspace(part: &Part, policy: &PolicyContext<'_>, facts: &[PathFact]) -> bool {
     let FileCommand::Changes(Some(uses)) = &part.files.command else {
         return false;
     };
     uses.iter().all(|used| {
         fact(used, facts).is_some_and(|real| {
-            let is_root = standing.workspace_roots().any(|root| is_under(real, root));
-            standing.in_workspace(real)
+            let is_root = policy.workspace_roots().any(|root| is_under(real, root));
+            policy.in_workspace(real)
                 && !(used.removed && is_root && !used.is_folder_of_it)
                 && !(used.carried
-                    && standing
+                    && policy
                         .deny_rules()
-                        .any(|rule| lies_below(rule, real, standing)))
+                        .any(|rule| lies_below(rule, real, policy)))
         })
     })
 }
 
 /// Whether a deny rule is about what lies below a folder, as far as its text shows. What it closes in any folder (`**`) the host
 /// has looked for ([`ResolvedPath::holds`](crate::effect::ResolvedPath::holds)).
-fn lies_below(rule: &Rule, folder: &str, standing: &Standing<'_>) -> bool {
+fn lies_below(rule: &Rule, folder: &str, policy: &PolicyContext<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;
     };
-    let patterns = path_pattern::absolute(rule, pattern, standing);
+    let patterns = path_pattern::absolute(rule, pattern, policy);
     patterns
         .iter()
         .any(|pattern| glob::may_cover_below(pattern, folder))

@@ -15,7 +15,7 @@ use super::{
     named::Argument,
 };
 use crate::permission::{
-    Rule, Specifier, Standing, authority, glob,
+    PolicyContext, Rule, Specifier, authority, glob,
     path_pattern::{self, lexical},
 };
 
@@ -37,16 +37,13 @@ impl CommandLine {
     /// host has resolved is judged as a path; this is for all the other words.
     pub(in crate::permission) fn names_closed_file<'r>(
         &self,
-        standing: &'r Standing<'_>,
+        policy: &'r PolicyContext<'_>,
     ) -> Option<&'r Rule> {
         let closing = |rule: &'r Rule| match &rule.specifier {
-            Specifier::Path(pattern) => {
-                Some((rule, path_pattern::absolute(rule, pattern, standing)))
-            }
+            Specifier::Path(pattern) => Some((rule, path_pattern::absolute(rule, pattern, policy))),
             _ => None,
         };
-        let closing: Vec<(&Rule, Vec<String>)> =
-            standing.deny_rules().filter_map(closing).collect();
+        let closing: Vec<(&Rule, Vec<String>)> = policy.deny_rules().filter_map(closing).collect();
         if closing.is_empty() {
             return None;
         }
@@ -54,7 +51,7 @@ impl CommandLine {
             let leaves_alone = leaves_files_alone(part.command.program().unwrap_or_default());
             self.find_named(
                 part,
-                standing,
+                policy,
                 |_| true,
                 |path, role| {
                     let is_written = matches!(role, Role::Target(Direction::Out));
@@ -70,7 +67,10 @@ impl CommandLine {
     }
 
     /// A place that becomes authority and that a command names which may change it, as far as its words show it.
-    pub(in crate::permission) fn names_authority(&self, standing: &Standing<'_>) -> Option<String> {
+    pub(in crate::permission) fn names_authority(
+        &self,
+        policy: &PolicyContext<'_>,
+    ) -> Option<String> {
         self.parts.iter().find_map(|part| {
             let program = part.command.program().unwrap_or_default();
             let changes = |role: &Role<'_>| match role {
@@ -78,10 +78,10 @@ impl CommandLine {
                 Role::Target(direction) => *direction == Direction::Out,
                 Role::Made => true,
             };
-            let is_place = |path: &str| authority::is_place(path, standing.environment);
+            let is_place = |path: &str| authority::is_place(path, policy.environment);
             let lands = may_change(program, &Argument::default());
             let mut landing = part.files.landing.iter().filter(|_| lands);
-            let named = self.find_named(part, standing, changes, |path, _| {
+            let named = self.find_named(part, policy, changes, |path, _| {
                 is_place(path).then(|| path.to_string())
             });
             named.or_else(|| landing.find(|path| is_place(path)).cloned())
@@ -92,12 +92,12 @@ impl CommandLine {
     pub(in crate::permission) fn names_any_of(
         &self,
         places: &[String],
-        standing: &Standing<'_>,
+        policy: &PolicyContext<'_>,
     ) -> Option<String> {
         self.parts.iter().find_map(|part| {
             self.find_named(
                 part,
-                standing,
+                policy,
                 |_| true,
                 |path, _| authority::lies_in(path, places).then(|| path.to_string()),
             )
@@ -109,7 +109,7 @@ impl CommandLine {
     fn find_named<R>(
         &self,
         part: &Part,
-        standing: &Standing<'_>,
+        policy: &PolicyContext<'_>,
         counts: impl Fn(&Role<'_>) -> bool,
         mut found: impl FnMut(&str, &Role<'_>) -> Option<R>,
     ) -> Option<R> {
@@ -118,7 +118,7 @@ impl CommandLine {
         let words = command.words.get(1..).unwrap_or_default();
         let arguments: Vec<&str> = words.iter().map(CommandWord::text).collect();
         let invocation = Invocation::of(program, &arguments);
-        let home = standing.environment.home.as_deref();
+        let home = policy.environment.home.as_deref();
         let bases: Vec<Cow<'_, str>> = (self.bases_of(part).iter())
             .map(|base| from_home(base, home).map_or(Cow::Borrowed(base.as_str()), Cow::Owned))
             .collect();

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use super::{CommandLine, allow::allows, files::FileCommand};
 use crate::{
-    permission::{PathFact, Standing, deny_patterns, judge::is_about_commands},
+    permission::{PathFact, PolicyContext, deny_patterns, judge::is_about_commands},
     tool::{CommandPlan, PlannedFile, ToolDefinition},
 };
 
@@ -13,7 +13,7 @@ impl CommandLine {
     #[must_use]
     pub fn plan(
         &self,
-        standing: &Standing<'_>,
+        policy: &PolicyContext<'_>,
         tool: &ToolDefinition,
         files: &[PathFact],
     ) -> Option<CommandPlan> {
@@ -23,23 +23,23 @@ impl CommandLine {
             real: fact.path.clone(),
             access: fact.access,
         });
-        let (held, all_held) = self.held(standing, tool);
+        let (held, all_held) = self.held(policy, tool);
         Some(CommandPlan {
             script,
             directory: self.directory.clone(),
-            workspace: standing.workspace_roots().map(String::from).collect(),
+            workspace: policy.workspace_roots().map(String::from).collect(),
             files: files.collect(),
             held,
             all_held,
-            deny: deny_patterns(standing),
-            own_directories: standing.environment.own_directories.clone(),
-            closed_places: standing.environment.closed_places.clone(),
+            deny: deny_patterns(policy),
+            own_directories: policy.environment.own_directories.clone(),
+            closed_places: policy.environment.closed_places.clone(),
         })
     }
 
     /// The files of plain file commands that no rule lets run, and whether there are no others.
-    fn held(&self, standing: &Standing<'_>, tool: &ToolDefinition) -> (Vec<String>, bool) {
-        let rules = &standing.rules.allow;
+    fn held(&self, policy: &PolicyContext<'_>, tool: &ToolDefinition) -> (Vec<String>, bool) {
+        let rules = &policy.rules.allow;
         let (mut held, mut all) = (Vec::new(), true);
         for part in &self.parts {
             let FileCommand::Changes(uses) = &part.files.command else {

@@ -93,18 +93,18 @@ impl<'a> Block<'a> {
 
     /// Says the block as it is, or that it was left out.
     pub(super) fn say(&self, parts: &mut Vec<Part<'a>>) {
-        self.say_at(0, parts);
+        self.emit_at(0, parts);
     }
 
-    fn say_at(&self, depth: u8, parts: &mut Vec<Part<'a>>) {
+    fn emit_at(&self, depth: u8, parts: &mut Vec<Part<'a>>) {
         let before = parts.len();
         match &*self.kind {
             "text" => return push_text(parts, self.text.clone()),
             "image" => parts.extend(self.source.and_then(image)),
-            "document" => self.say_document(depth, parts),
+            "document" => self.emit_document(depth, parts),
             "search_result" => {
                 push_text(parts, self.title.clone());
-                say_list(self.content, depth, parts);
+                emit_list(self.content, depth, parts);
             }
             _ => {}
         }
@@ -121,18 +121,18 @@ impl<'a> Block<'a> {
     }
 
     /// Says the content of a tool result: a text, or a list of blocks.
-    pub(super) fn say_result(&self, parts: &mut Vec<Part<'a>>) {
-        say_list(self.content, 0, parts);
+    pub(super) fn emit_result(&self, parts: &mut Vec<Part<'a>>) {
+        emit_list(self.content, 0, parts);
     }
 
-    fn say_document(&self, depth: u8, parts: &mut Vec<Part<'a>>) {
+    fn emit_document(&self, depth: u8, parts: &mut Vec<Part<'a>>) {
         let Some(source) = self.source.and_then(Source::read) else {
             return;
         };
         let before = parts.len();
         match &*source.kind {
             "text" => push_text(parts, Some(source.data)),
-            "content" => say_list(source.content, depth, parts),
+            "content" => emit_list(source.content, depth, parts),
             _ => {}
         }
         if let Some(title) = self.title.clone()
@@ -163,7 +163,7 @@ fn image<'a>(raw: &'a RawValue) -> Option<Part<'a>> {
 }
 
 /// A text, or a list of blocks.
-fn say_list<'a>(content: Option<&'a RawValue>, depth: u8, parts: &mut Vec<Part<'a>>) {
+fn emit_list<'a>(content: Option<&'a RawValue>, depth: u8, parts: &mut Vec<Part<'a>>) {
     let Some(content) = content.map(RawValue::get).filter(|_| depth < DEEPEST) else {
         return;
     };
@@ -172,7 +172,7 @@ fn say_list<'a>(content: Option<&'a RawValue>, depth: u8, parts: &mut Vec<Part<'
     }
     let blocks: Vec<&'a RawValue> = crate::json::read::from_str(content).unwrap_or_default();
     for block in blocks {
-        Block::read(block).say_at(depth + 1, parts);
+        Block::read(block).emit_at(depth + 1, parts);
     }
 }
 

@@ -94,7 +94,7 @@ fn user<'a>(blocks: impl Iterator<Item = Block<'a>>, out: &mut Joined) {
         }
         let id = block.tool_use_id.as_deref().unwrap_or("");
         let mut said = Vec::new();
-        block.say_result(&mut said);
+        block.emit_result(&mut said);
         let (seen, texts): (Vec<_>, Vec<_>) = said.into_iter().partition(Part::is_image);
         let mut content = joined_texts(&texts, "\n");
         if block.is_error == Some(true) {

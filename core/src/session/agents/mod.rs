@@ -3,8 +3,8 @@
 //! An agent's number is given when the response that calls for it arrives, so it does not depend on the order in
 //! which agents end. A thread stays when its agent has ended: it can be resumed.
 
-mod equipping;
 mod lifecycle;
+mod provisioning;
 mod report;
 
 use alloc::{collections::BTreeSet, string::String, sync::Arc, vec::Vec};
@@ -81,7 +81,7 @@ impl Thread {
     /// Task: the session starts the agent, since it is a thread beside this one.
     pub(super) fn start_agent(&mut self, shared: &mut Shared, index: usize, input: TaskInput) {
         let number = self.run.calls[index].agent;
-        if number.is_some() && self.equip(shared, index, &input) {
+        if number.is_some() && self.provision(shared, index, &input) {
             return;
         }
         match number {
@@ -113,7 +113,7 @@ impl Thread {
             self.run.last_tool = Some(last.name.clone());
         }
         if !self.is_main() {
-            return self.say_task_progress(shared);
+            return self.emit_task_progress(shared);
         }
         for call in &mut self.run.calls {
             let core = self.spec.tool(&call.name).and_then(|tool| tool.core);
@@ -251,10 +251,10 @@ fn total(usage: &Usage) -> u64 {
 
 impl Thread {
     /// An agent that is told of as a task says how far it is.
-    pub(super) fn say_task_progress(&self, shared: &mut Shared) {
+    pub(super) fn emit_task_progress(&self, shared: &mut Shared) {
         if let Some(agent) = &self.agent {
             let usage = self.task_usage(shared);
-            shared.say_task_progress(&agent.agent_id, usage, self.run.last_tool.clone());
+            shared.emit_task_progress(&agent.agent_id, usage, self.run.last_tool.clone());
         }
     }
 }

@@ -14,7 +14,12 @@ use crate::{
 impl Thread {
     /// Asks the host for the tools that an agent brings along; false where it brings none, or they are known. One that goes
     /// on has them already.
-    pub(super) fn equip(&mut self, shared: &mut Shared, index: usize, input: &TaskInput) -> bool {
+    pub(super) fn provision(
+        &mut self,
+        shared: &mut Shared,
+        index: usize,
+        input: &TaskInput,
+    ) -> bool {
         let agent = self.spec.agents.get(&input.subagent_type);
         let brings = agent.is_some_and(|agent| agent.brings_tools);
         let call = &mut self.run.calls[index];
@@ -37,13 +42,13 @@ impl Thread {
             outside_sandbox: false,
             shell: None,
         });
-        let id = self.call_effect(shared, index, Stage::Equip);
+        let id = self.call_effect(shared, index, Stage::Provision);
         self.perform(shared, id, effect);
         true
     }
 
     /// The tools that an agent brings along are there, or there are none.
-    pub(in crate::session) fn equipped(
+    pub(in crate::session) fn provisioned(
         &mut self,
         shared: &mut Shared,
         index: usize,

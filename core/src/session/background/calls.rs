@@ -214,7 +214,7 @@ impl Thread {
         }
         let blocks: Vec<RawJson> = news.iter().map(|n| Block::text(&n.text).to_raw()).collect();
         let uuid = shared.ids.uuid();
-        self.say_synthetic(shared, blocks.clone(), uuid);
+        self.emit_synthetic(shared, blocks.clone(), uuid);
         self.history.push(Role::User, blocks.clone());
         Some(Line::news(blocks).under(uuid))
     }

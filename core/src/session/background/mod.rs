@@ -190,7 +190,7 @@ impl Shared {
     }
 
     /// Says what a running task has used so far.
-    pub(super) fn say_task_progress(
+    pub(super) fn emit_task_progress(
         &mut self,
         task_id: &str,
         usage: TaskUsage,
@@ -292,7 +292,7 @@ impl Shared {
                     task.output = background::tail(&task.output, KEPT_OUTPUT).to_owned();
                 }
             }
-            Answer::Progress(_) => self.say_task_call_progress(&task_id),
+            Answer::Progress(_) => self.emit_task_call_progress(&task_id),
             Answer::Tool(mut result) => {
                 for seen in core::mem::take(&mut result.observed) {
                     self.observed.insert(seen.path.clone(), seen);
@@ -308,7 +308,7 @@ impl Shared {
         }
     }
 
-    fn say_task_call_progress(&mut self, task_id: &str) {
+    fn emit_task_call_progress(&mut self, task_id: &str) {
         let Some(task) = self.tasks.get(task_id) else {
             return;
         };

@@ -76,7 +76,7 @@ impl Thread {
         }
         if let Some(command) = &self.subject(index, tool, &input).command {
             let mut shown = command.paths();
-            look_for_closed(&mut shown, &self.standing(shared));
+            look_for_closed(&mut shown, &self.policy(shared));
             paths.append(&mut shown);
         }
         if paths.is_empty() {

@@ -13,8 +13,8 @@ use crate::{
     json::RawJson,
     message::{Message, PermissionDenial, PermissionDenied, SystemMessage},
     permission::{
-        CallFacts, Cause, Decision, Mode, PermissionUpdate, Scope, Standing, Verdict, first_rule,
-        judge, suggestions, visible,
+        CallFacts, Cause, Decision, Mode, PermissionUpdate, PolicyContext, Scope, Verdict,
+        first_rule, judge, suggestions, visible,
     },
     spec::Spec,
     tool::{ApprovedCommand, FsGrant, ToolCall, ToolDefinition, ToolResult},
@@ -27,7 +27,7 @@ const APPROVED: &str = "it was approved when asked";
 /// A call that starts an agent in a worktree of its own makes one: what rules deny or ask about EnterWorktree holds for it.
 fn with_worktree(
     decision: Decision,
-    standing: &Standing<'_>,
+    context: &PolicyContext<'_>,
     spec: &Spec,
     tool: &ToolDefinition,
     input: &RawJson,
@@ -41,7 +41,7 @@ fn with_worktree(
     let (true, Some(worktree)) = (isolates && decision.verdict != Verdict::Deny, worktree) else {
         return decision;
     };
-    let of_worktree = judge(standing, CallFacts::of(worktree), None);
+    let of_worktree = judge(context, CallFacts::of(worktree), None);
     let is_stricter = match of_worktree.verdict {
         Verdict::Deny => true,
         Verdict::Ask => decision.verdict == Verdict::Allow,
@@ -55,9 +55,9 @@ fn with_worktree(
 
 impl Thread {
     /// What holds for the calls of this thread at this moment.
-    pub(super) fn standing<'a>(&'a self, shared: &'a Shared) -> Standing<'a> {
+    pub(super) fn policy<'a>(&'a self, shared: &'a Shared) -> PolicyContext<'a> {
         let policy = &shared.spec.permissions;
-        Standing {
+        PolicyContext {
             rules: shared.permissions.rules(policy),
             mode: shared.permissions.mode(),
             free_workspace_reads: policy.free_workspace_reads,
@@ -84,14 +84,14 @@ impl Thread {
         let subject = self.subject(index, tool, &input);
         let call = &self.run.calls[index];
         let facts = subject.facts(tool, &call.paths);
-        let standing = self.standing(shared);
-        let decision = judge(&standing, facts, call.hooks.verdict().as_ref());
-        let decision = with_worktree(decision, &standing, &spec, tool, &input);
-        let command = approved_command(&decision, facts, &standing);
-        let mode = standing.mode();
+        let context = self.policy(shared);
+        let decision = judge(&context, facts, call.hooks.verdict().as_ref());
+        let decision = with_worktree(decision, &context, &spec, tool, &input);
+        let command = approved_command(&decision, facts, &context);
+        let mode = context.mode();
         let is_approved = call.approved;
         let updates = match decision.verdict {
-            Verdict::Ask if !is_approved => suggestions(&standing, facts, &decision),
+            Verdict::Ask if !is_approved => suggestions(&context, facts, &decision),
             _ => Vec::new(),
         };
         self.run.calls[index].command = command;
@@ -301,13 +301,13 @@ impl Thread {
 fn approved_command(
     decision: &Decision,
     facts: CallFacts<'_>,
-    standing: &Standing<'_>,
+    context: &PolicyContext<'_>,
 ) -> Option<ApprovedCommand> {
     let line = facts.command?;
     match decision.scope {
         Scope::Whole => Some(ApprovedCommand::AsWritten),
         Scope::Parts => {
-            let plan = line.plan(standing, facts.tool, facts.paths)?;
+            let plan = line.plan(context, facts.tool, facts.paths)?;
             Some(ApprovedCommand::Plan(plan))
         }
     }

@@ -106,17 +106,18 @@ impl Thread {
         let last = answer.is_last();
         match answer {
             // The tool that is asked for permission: its progress is not that of the call.
-            Answer::Progress(_) if matches!(id.stage, Stage::Ask | Stage::Equip) => {}
-            Answer::Progress(_) => self.say_progress(shared, index),
+            Answer::Progress(_) if matches!(id.stage, Stage::Ask | Stage::Provision) => {}
+            Answer::Progress(_) => self.emit_progress(shared, index),
             // The run is ending: neither an answer for a person nor an agent's tools start anything now.
-            Answer::Tool(_) if was_cancelled && matches!(id.stage, Stage::Ask | Stage::Equip) => {}
+            Answer::Tool(_)
+                if was_cancelled && matches!(id.stage, Stage::Ask | Stage::Provision) => {}
             Answer::Tool(result) if id.stage == Stage::Ask => {
                 self.prompt_answered(shared, index, &result);
             }
             // Whoever waits for a call reads its result.
             Answer::Output(_) => {}
-            Answer::Tool(result) if id.stage == Stage::Equip => {
-                self.equipped(shared, index, &result);
+            Answer::Tool(result) if id.stage == Stage::Provision => {
+                self.provisioned(shared, index, &result);
             }
             Answer::Tool(result) => self.ran(shared, index, result),
             // Even if nobody wants to wait for it any more: it did happen.

@@ -15,7 +15,7 @@ use crate::{
     id::{Millis, Stage},
     json::{RawJson, RawObject},
     message::{Message, ToolProgress},
-    permission::{PathFact, Standing, closed_patterns, deny_patterns, runs_outside},
+    permission::{PathFact, PolicyContext, closed_patterns, deny_patterns, runs_outside},
     tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
     tools::CoreTool,
 };
@@ -82,10 +82,10 @@ impl Thread {
     ) -> ToolCall {
         let subject = self.subject(index, tool, input);
         let call = &self.run.calls[index];
-        let standing = self.standing(shared);
-        let mut grant = grant(&standing, tool, &call.paths);
-        let outside_sandbox = standing.confinement.is_some()
-            && runs_outside(&standing, subject.facts(tool, &call.paths));
+        let policy = self.policy(shared);
+        let mut grant = grant(&policy, tool, &call.paths);
+        let outside_sandbox =
+            policy.confinement.is_some() && runs_outside(&policy, subject.facts(tool, &call.paths));
         let narrowing = &call.hooks.narrowing;
         grant.deny.extend_from_slice(&narrowing.deny_paths);
         let observed = if tool.paths.is_empty() {
@@ -120,19 +120,19 @@ impl Thread {
     }
 
     /// Reports the calls that have been running for so long.
-    pub(in crate::session) fn say_due_progress(&mut self, shared: &mut Shared) {
+    pub(in crate::session) fn emit_due_progress(&mut self, shared: &mut Shared) {
         let interval = self.spec.progress_interval_ms.unwrap_or(u64::MAX);
         for index in 0..self.run.calls.len() {
             let call = &mut self.run.calls[index];
             let due = call.progress_at.is_some_and(|at| at <= shared.now.mono);
             if due && call.state == CallState::Running {
                 call.progress_at = Some(shared.now.mono.after(interval));
-                self.say_progress(shared, index);
+                self.emit_progress(shared, index);
             }
         }
     }
 
-    pub(super) fn say_progress(&mut self, shared: &mut Shared, index: usize) {
+    pub(super) fn emit_progress(&mut self, shared: &mut Shared, index: usize) {
         let call = &self.run.calls[index];
         let message = ToolProgress {
             tool_use_id: call.id.clone(),
@@ -155,27 +155,27 @@ fn wants_background(tool: &ToolDefinition, input: &RawJson) -> bool {
 }
 
 /// The files a call may touch: the workspace as far as the call names it, and what else was approved.
-fn grant(standing: &Standing<'_>, tool: &ToolDefinition, paths: &[PathFact]) -> FsGrant {
+fn grant(policy: &PolicyContext<'_>, tool: &ToolDefinition, paths: &[PathFact]) -> FsGrant {
     let mut grant = FsGrant {
-        cwd: standing.environment.cwd.clone(),
+        cwd: policy.environment.cwd.clone(),
         roots: Vec::new(),
         // Also where nothing is granted: a host that confines commands closes these files to them.
-        deny: deny_patterns(standing),
+        deny: deny_patterns(policy),
     };
     // The files that a command shows are judged, but a command is not confined to them: a host that confines commands confines
     // them to the workspace.
-    if tool.command_param.is_some() && standing.confinement.is_some() {
-        for root in standing.workspace_roots() {
+    if tool.command_param.is_some() && policy.confinement.is_some() {
+        for root in policy.workspace_roots() {
             add_root(&mut grant, root, Access::Write);
         }
     }
     if tool.paths.is_empty() {
         return grant;
     }
-    grant.deny.extend(closed_patterns(standing.environment));
+    grant.deny.extend(closed_patterns(policy.environment));
     for fact in paths {
         // Reading may look around in the workspace; writing reaches what was judged and no further.
-        let workspace = standing
+        let workspace = policy
             .workspace_roots()
             .filter(|root| crate::permission::is_under(root, &fact.path))
             .max_by_key(|root| root.len());

@@ -77,7 +77,7 @@ impl Thread {
         self.run.before_results = Some(self.place());
         self.run.mended = None;
         if self.spec.tool_use_summaries {
-            self.say_summary(shared);
+            self.emit_summary(shared);
         }
         self.count_output_round();
         let mut lines = self.collect_results();
@@ -100,7 +100,7 @@ impl Thread {
                 continue;
             }
             let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
-            self.say_prompt(shared, uuid, content.clone());
+            self.emit_prompt(shared, uuid, content.clone());
             self.history.push(Role::User, content.clone());
             lines.push(Line::new(Role::User, content).under(uuid));
         }
@@ -108,7 +108,7 @@ impl Thread {
     }
 
     /// What the round did, from its calls alone: no model is asked for it (LOOP-33).
-    fn say_summary(&self, shared: &mut Shared) {
+    fn emit_summary(&self, shared: &mut Shared) {
         let mut counts: Vec<(&str, u32, u32)> = Vec::new();
         for call in &self.run.calls {
             let failed = u32::from(call.failed);

@@ -35,7 +35,7 @@ impl Thread {
         if tool.is_none_or(|tool| tool.command_param.is_none()) {
             return;
         }
-        if !self.standing(shared).in_workspace(&shell.directory) {
+        if !self.policy(shared).in_workspace(&shell.directory) {
             let cwd = &self.spec.environment.cwd;
             let text = format!(
                 "The command ended in {}, outside of the workspace: the next one begins in {cwd}.",

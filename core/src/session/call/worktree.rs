@@ -151,7 +151,7 @@ impl Thread {
                 "Worktrees are not available in this session. Start the agent without isolation.";
             return self.review(shared, index, ToolResult::error(text));
         }
-        if self.standing(shared).mode() == Mode::Plan {
+        if self.policy(shared).mode() == Mode::Plan {
             let text = "No worktree is made in plan mode. Start the agent without isolation.";
             return self.review(shared, index, ToolResult::error(text));
         }

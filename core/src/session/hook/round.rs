@@ -154,7 +154,7 @@ impl Thread {
             kind: asked.kind,
         };
         if announce {
-            self.say_hook_started(shared, id, &round.occurrence);
+            self.emit_hook_started(shared, id, &round.occurrence);
         }
         // Whoever interrupts does not wait a minute for hooks that watch the end.
         let timeout = match self.phase {
@@ -189,7 +189,7 @@ impl Thread {
     ) {
         match answer {
             Answer::HookProgress { stdout, stderr } => {
-                self.say_hook_progress(shared, id, stdout, stderr);
+                self.emit_hook_progress(shared, id, stdout, stderr);
             }
             Answer::Hook(answer) if !was_cancelled => {
                 self.hook_ended(shared, id, answer, HookOutcome::Success);
@@ -262,7 +262,7 @@ impl Thread {
             // It says so itself, or what it says is nonsense.
             outcome = HookOutcome::Error;
         }
-        self.say_hook_response(shared, id, &answer, &opinion, outcome);
+        self.emit_hook_response(shared, id, &answer, &opinion, outcome);
         let Some(place) = self.hook_rounds.iter().position(|round| round.is(id)) else {
             return;
         };

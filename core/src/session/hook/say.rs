@@ -18,7 +18,7 @@ pub(in crate::session) fn stopped_by_hook(reason: String) -> Outcome {
 }
 
 impl Thread {
-    pub(super) fn say_hook_started(
+    pub(super) fn emit_hook_started(
         &self,
         shared: &mut Shared,
         id: EffectId,
@@ -37,7 +37,7 @@ impl Thread {
         shared.say(Message::System(SystemMessage::HookStarted(message)));
     }
 
-    pub(super) fn say_hook_progress(
+    pub(super) fn emit_hook_progress(
         &self,
         shared: &mut Shared,
         id: EffectId,
@@ -63,7 +63,7 @@ impl Thread {
         shared.say(Message::System(SystemMessage::HookProgress(message)));
     }
 
-    pub(super) fn say_hook_response(
+    pub(super) fn emit_hook_response(
         &self,
         shared: &mut Shared,
         id: EffectId,

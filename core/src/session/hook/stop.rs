@@ -88,7 +88,7 @@ impl Thread {
         let text = format!("A hook wants you to go on before you stop: {reason}");
         let content = vec![Block::text(&text).to_raw()];
         let uuid = shared.ids.uuid();
-        self.say_synthetic(shared, content.clone(), uuid);
+        self.emit_synthetic(shared, content.clone(), uuid);
         let content = self.with_hook_context(content);
         self.history.push(Role::User, content.clone());
         self.transit(shared, Event::GoOn);

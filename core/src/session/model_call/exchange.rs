@@ -113,7 +113,7 @@ impl Thread {
                 if decoder.is_complete() && incoming.complete_since.is_none() {
                     incoming.complete_since = Some(shared.now.mono);
                 }
-                self.say_stream_events(shared, events);
+                self.emit_stream_events(shared, events);
                 if let Err(error) = fed {
                     shared.cancel(id);
                     self.call_failed(shared, error.into_api_error(), None);
@@ -122,7 +122,7 @@ impl Thread {
         }
     }
 
-    fn say_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
+    fn emit_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
         if self.is_muted() || self.run.compacting.is_some() || self.incoming_suggestion().is_some()
         {
             return; // neither a summary nor a suggestion is an answer to anybody

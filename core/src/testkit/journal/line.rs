@@ -9,8 +9,8 @@ use crate::{
     effect::{Effect, Input, Output},
     id::{EffectId, Now, SessionId},
     json::RawJson,
+    session_request::SessionRequest,
     spec::Spec,
-    task::Task,
 };
 
 /// The first line.
@@ -19,7 +19,7 @@ pub(super) struct Header {
     /// Always `journal`.
     pub(super) windlass: String,
     pub(super) version: u32,
-    /// The task, as [`Task::to_json`](crate::task::Task::to_json) writes it.
+    /// The task, as [`SessionRequest::to_json`](crate::session_request::SessionRequest::to_json) writes it.
     pub(super) task: RawJson,
     /// The session as it was when the recording began, if it was not fresh.
     #[serde(default)]
@@ -52,9 +52,9 @@ pub(super) struct ConfigureLine {
     pub(super) configure: RawJson,
 }
 
-/// A spec as [`Task::to_json`](crate::task::Task::to_json) writes it.
+/// A spec as [`SessionRequest::to_json`](crate::session_request::SessionRequest::to_json) writes it.
 pub(super) fn task(spec: &Spec, id: Option<SessionId>, seed: [u8; 32]) -> RawJson {
-    let task = Task {
+    let task = SessionRequest {
         seed,
         session_id: id,
         prompt: None,

@@ -17,15 +17,15 @@ use super::{
 use crate::{
     effect::{Answer, Input},
     id::{EffectId, Now},
+    session_request::{SessionRequest, SessionRequestError},
     spec::Spec,
-    task::{Task, TaskError},
 };
 
 /// A journal that was read.
 #[derive(Debug, Clone)]
 pub struct Journal {
     /// What started the session.
-    pub task: Task,
+    pub request: SessionRequest,
     /// The session as it was when the recording began, if it was not fresh.
     pub snapshot: Option<String>,
     /// What happened.
@@ -77,7 +77,7 @@ pub enum JournalError {
     },
     /// The task in the header cannot be started.
     #[error("line 1: {0}")]
-    Task(TaskError),
+    Request(SessionRequestError),
     /// A line that is neither an input nor an output.
     #[error("line {line} of the journal cannot be read: {reason}; {remedy}")]
     Line {
@@ -115,7 +115,7 @@ impl Journal {
         }
         let header: Header = crate::json::read::from_str(first)
             .map_err(|error| broken(1, error.to_string(), text))?;
-        let task = Task::parse(header.task.get()).map_err(JournalError::Task)?;
+        let request = SessionRequest::parse(header.task.get()).map_err(JournalError::Request)?;
         let mut steps: Vec<JournalStep> = Vec::new();
         for (index, line) in lines {
             let number = index + 1;
@@ -138,7 +138,7 @@ impl Journal {
             });
         }
         Ok(Self {
-            task,
+            request,
             snapshot: header.snapshot,
             steps,
         })
@@ -166,7 +166,7 @@ fn call(line: &str) -> Result<JournalCall, String> {
     if line.starts_with("{\"configure\":") {
         let ConfigureLine { configure } =
             crate::json::read::from_str(line).map_err(|error| error.to_string())?;
-        let task = Task::parse(configure.get()).map_err(|error| error.to_string())?;
+        let task = SessionRequest::parse(configure.get()).map_err(|error| error.to_string())?;
         return Ok(JournalCall::Configure(Box::new(task.spec)));
     }
     let InputLine { now, input } =

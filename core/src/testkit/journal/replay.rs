@@ -49,9 +49,9 @@ impl Journal {
     pub fn session(&self, spec: Arc<Spec>) -> Result<Session, SnapshotError> {
         match &self.snapshot {
             None => {
-                let id = self.task.session_id;
-                let id = id.unwrap_or_else(|| Seeded::new(self.task.seed).uuid());
-                Ok(Session::new(spec, id, self.task.seed))
+                let id = self.request.session_id;
+                let id = id.unwrap_or_else(|| Seeded::new(self.request.seed).uuid());
+                Ok(Session::new(spec, id, self.request.seed))
             }
             Some(snapshot) => Session::restore(spec, snapshot.as_bytes()),
         }
@@ -64,7 +64,7 @@ impl Journal {
     /// # Errors
     /// The first [`Difference`].
     pub fn replay(&self) -> Result<Replayed, Difference> {
-        self.replay_with(self.task.spec.clone())
+        self.replay_with(self.request.spec.clone())
     }
 
     /// The same with another spec: a wire format of your own, or what a changed prompt would change.

@@ -9,7 +9,7 @@ use crate::{
     effect::{Answer, Effect, Input, Output, PermissionResponse},
     hook::{HookAnswer, HookEvent, HookKind},
     id::{EffectId, Stage},
-    session::Decided,
+    session::ApprovedCall,
     tools::CoreTool,
 };
 
@@ -56,17 +56,17 @@ impl Oracle for Consents {
         Ok(())
     }
 
-    fn decided(&mut self, _view: &View<'_>, decided: &Decided) -> Check {
+    fn approved(&mut self, _view: &View<'_>, call: &ApprovedCall) -> Check {
         let is_persons = [CoreTool::AskUserQuestion, CoreTool::ExitPlanMode]
             .map(CoreTool::name)
-            .contains(&decided.tool_name.as_str());
-        let id = decided.effect;
+            .contains(&call.tool_name.as_str());
+        let id = call.effect;
         if !is_persons || self.given.contains(&(id.agent, id.turn, id.call)) {
             return Ok(());
         }
         Err(Violation::NoConsent {
             effect: id,
-            tool: decided.tool_name.clone(),
+            tool: call.tool_name.clone(),
         })
     }
 }

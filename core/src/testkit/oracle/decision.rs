@@ -12,7 +12,7 @@ use crate::{
     json::{RawJson, RawObject},
     message::{Message, UserMessage},
     output,
-    session::Decided,
+    session::ApprovedCall,
 };
 
 /// A call as messages tell it: the call that the agent works on which makes it, if an agent does, and its id. Servers have
@@ -37,20 +37,17 @@ impl Oracle for Decisions {
         "decision"
     }
 
-    fn decided(&mut self, _view: &View<'_>, decided: &Decided) -> Check {
-        if decided.cause.trim().is_empty() {
+    fn approved(&mut self, _view: &View<'_>, call: &ApprovedCall) -> Check {
+        if call.cause.trim().is_empty() {
             return Err(Violation::NoDecision {
-                effect: decided.effect,
-                tool: decided.tool_name.clone(),
+                effect: call.effect,
+                tool: call.tool_name.clone(),
             });
         }
-        let call = (
-            decided.parent_tool_use_id.clone(),
-            decided.tool_use_id.clone(),
-        );
+        self.effects.insert(call.effect);
+        let call = (call.parent_tool_use_id.clone(), call.tool_use_id.clone());
         self.open.insert(call.clone());
         self.all.insert(call);
-        self.effects.insert(decided.effect);
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use super::{Check, Oracle, View, Violation};
 use crate::{
     effect::{Answer, Effect, Input, Output},
     id::{EffectId, Stage},
-    session::Decided,
+    session::ApprovedCall,
     spec::Spec,
     tool::ToolCall,
 };
@@ -64,10 +64,10 @@ impl Oracle for Deny {
         Ok(())
     }
 
-    fn decided(&mut self, view: &View<'_>, decided: &Decided) -> Check {
-        match by_name(view.spec, &decided.tool_name) {
+    fn approved(&mut self, view: &View<'_>, call: &ApprovedCall) -> Check {
+        match by_name(view.spec, &call.tool_name) {
             None => Ok(()),
-            Some(why) => Err(denied(decided.effect, &decided.tool_name, why)),
+            Some(why) => Err(denied(call.effect, &call.tool_name, why)),
         }
     }
 

@@ -55,7 +55,7 @@ use crate::{
     effect::{Answer, Effect, Input, Output},
     id::EffectId,
     message::{Message, SystemMessage, TaskKind, TaskStarted},
-    session::{Decided, Session},
+    session::{ApprovedCall, Session},
     spec::Spec,
 };
 
@@ -125,7 +125,7 @@ pub trait Oracle {
     ///
     /// # Errors
     /// The broken promise.
-    fn decided(&mut self, _view: &View<'_>, _decided: &Decided) -> Check {
+    fn approved(&mut self, _view: &View<'_>, _call: &ApprovedCall) -> Check {
         Ok(())
     }
 
@@ -269,8 +269,8 @@ impl Oracles {
             calls: &self.calls,
             background: &self.background,
         };
-        let decided = session.decided();
-        tell(&mut self.oracles, &mut self.decisions, &view, decided)?;
+        let approved = session.approved_calls();
+        tell(&mut self.oracles, &mut self.decisions, &view, approved)?;
         for oracle in &mut self.oracles {
             oracle.output(&view, output)?;
         }
@@ -313,8 +313,8 @@ impl Oracles {
             calls: &self.calls,
             background: &self.background,
         };
-        let decided = session.decided();
-        tell(&mut self.oracles, &mut self.decisions, &view, decided)?;
+        let approved = session.approved_calls();
+        tell(&mut self.oracles, &mut self.decisions, &view, approved)?;
         self.decisions = 0;
         for oracle in &mut self.oracles {
             oracle.quiet(&view, messages.as_deref())?;
@@ -354,14 +354,14 @@ fn tell(
     oracles: &mut [Box<dyn Oracle>],
     told: &mut usize,
     view: &View<'_>,
-    decided: &[Decided],
+    approved: &[ApprovedCall],
 ) -> Check {
-    for decided in decided.get(*told..).unwrap_or_default() {
+    for call in approved.get(*told..).unwrap_or_default() {
         for oracle in &mut *oracles {
-            oracle.decided(view, decided)?;
+            oracle.approved(view, call)?;
         }
     }
-    *told = decided.len();
+    *told = approved.len();
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use crate::{
     effect::{Answer, Effect, Input, Output, PermissionResponse},
     hook::{HookAnswer, HookCall, HookEvent, HookKind, Opinion},
     id::{EffectId, Stage},
-    session::Decided,
+    session::ApprovedCall,
 };
 
 /// The oracle of this module.
@@ -51,8 +51,8 @@ impl Oracle for Refusal {
         Ok(())
     }
 
-    fn decided(&mut self, _view: &View<'_>, decided: &Decided) -> Check {
-        self.runs(decided.effect, &decided.tool_name)
+    fn approved(&mut self, _view: &View<'_>, call: &ApprovedCall) -> Check {
+        self.runs(call.effect, &call.tool_name)
     }
 
     fn output(&mut self, _view: &View<'_>, output: &Output) -> Check {

@@ -208,7 +208,7 @@ fn ready(tools: &[ToolDefinition]) -> Answer {
 #[test]
 fn sub_1_the_tools_that_an_agent_brings_along_are_asked_for_as_it_starts() {
     let mut bench = started();
-    let (id, effect) = bench.of(Stage::Equip);
+    let (id, effect) = bench.of(Stage::Provision);
     let Effect::CallTool(call) = effect else {
         panic!("{effect:?}");
     };
@@ -220,8 +220,8 @@ fn sub_1_the_tools_that_an_agent_brings_along_are_asked_for_as_it_starts() {
     bench.session = Session::restore(Arc::new(bringing()), &snapshot).unwrap();
     bench.pending.clear();
     bench.input(Input::Resumed { live: vec![] });
-    assert_ne!(bench.of(Stage::Equip).0, id, "another attempt");
-    let (id, _) = bench.of(Stage::Equip);
+    assert_ne!(bench.of(Stage::Provision).0, id, "another attempt");
+    let (id, _) = bench.of(Stage::Provision);
     bench.answer(id, ready(&[tool("mcp__notes__read")]));
     let (_, body) = request(&bench, 1);
     assert_eq!(names(&body), ["Look", "mcp__notes__read"]);
@@ -234,7 +234,7 @@ fn sub_1_the_tools_that_an_agent_brings_along_are_asked_for_as_it_starts() {
         0,
         &Reply::message(&[task("t2", "own", json!({}))]),
     );
-    let (id, _) = bench.of(Stage::Equip);
+    let (id, _) = bench.of(Stage::Provision);
     bench.answer(id, ready(&[]));
     assert_eq!(names(&request(&bench, 2).1), ["Look"]);
 }
@@ -242,7 +242,7 @@ fn sub_1_the_tools_that_an_agent_brings_along_are_asked_for_as_it_starts() {
 #[test]
 fn sub_1_an_agent_whose_tools_are_not_to_be_had_does_not_start() {
     let mut bench = started();
-    let (id, _) = bench.of(Stage::Equip);
+    let (id, _) = bench.of(Stage::Provision);
     bench.answer(id, Answer::Tool(ToolResult::error("there is no room")));
     let result = read_result(&bench, "t1");
     assert_eq!(result["is_error"], true);
@@ -251,7 +251,7 @@ fn sub_1_an_agent_whose_tools_are_not_to_be_had_does_not_start() {
     // An interrupt while it is made ready ends in a history that goes on.
     let mut bench = started();
     bench.interrupt();
-    let (id, _) = bench.of(Stage::Equip);
+    let (id, _) = bench.of(Stage::Provision);
     bench.answer(id, Answer::Cancelled);
     assert!(bench.session.is_idle());
     bench.prompt("go on");
@@ -268,7 +268,7 @@ fn sub_1_an_agent_whose_tools_come_after_an_interrupt_does_not_start() {
         // Another call keeps the run from its end.
         let look = json!({"type": "tool_use", "id": "l1", "name": "Look", "input": {}});
         reply(&mut bench, 0, &Reply::message(&[call, look]));
-        let (id, _) = bench.of(Stage::Equip);
+        let (id, _) = bench.of(Stage::Provision);
         let (running, _) = bench.of(Stage::Run);
         bench.interrupt();
         bench.answer(id, ready(&[tool("mcp__notes__read")]));
@@ -282,7 +282,7 @@ fn sub_1_an_agent_whose_tools_come_after_an_interrupt_does_not_start() {
     // Alone, its answer is the last that the run has waited for.
     let mut bench = started();
     bench.interrupt();
-    let (id, _) = bench.of(Stage::Equip);
+    let (id, _) = bench.of(Stage::Provision);
     bench.answer(id, ready(&[]));
     assert!(bench.session.is_idle());
     assert!(bench.session.agents().count() == 0, "no agent began");

@@ -109,11 +109,11 @@ impl Engine {
     }
 
     /// An agent starts: it gets the tools of its servers once these have answered.
-    pub(in crate::machine) fn equip(&mut self, id: EffectId, call: &ToolCall) {
+    pub(in crate::machine) fn provision(&mut self, id: EffectId, call: &ToolCall) {
         match call.input.decode::<TaskInput>() {
             Ok(task) => {
                 let agent = task.subagent_type;
-                self.park(id, Parked::Equip(agent.clone()));
+                self.park(id, Parked::Provision(agent.clone()));
                 self.start_servers_of(&agent);
             }
             Err(error) => self.refuse_call(id, error.to_string()),
@@ -121,8 +121,8 @@ impl Engine {
     }
 
     /// Hands tools to the agents that wait for no server any more.
-    pub(in crate::machine) fn equip_agents(&mut self) {
-        let waiting = self.session.as_ref().map(|session| session.equipping());
+    pub(in crate::machine) fn provision_agents(&mut self) {
+        let waiting = self.session.as_ref().map(|session| session.provisioning());
         for (id, agent) in waiting.unwrap_or_default() {
             let servers = self.servers.agents.get(&agent);
             if servers.is_some_and(|it| it.are_pending()) {

@@ -18,7 +18,7 @@ use crate::{
         questions::Purpose,
     },
     mcp::Pages,
-    protocol::{PROTOCOL_VERSION, host_request::HostRequest, reply::Reply},
+    protocol::{PROTOCOL_VERSION, reply::Reply, sdk_request::SdkRequest},
 };
 
 /// The version of the Model Context Protocol that is spoken.
@@ -215,7 +215,7 @@ impl Engine {
     ) {
         match RawJson::encode(message) {
             Ok(message) => {
-                let request = HostRequest::McpMessage {
+                let request = SdkRequest::McpMessage {
                     server_name: server.to_owned(),
                     message,
                 };

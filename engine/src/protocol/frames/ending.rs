@@ -164,7 +164,7 @@ impl Frames {
         let mut lines: Vec<String> = ending
             .prompts
             .iter()
-            .filter_map(|prompt| self.life(prompt, state))
+            .filter_map(|prompt| self.lifecycle(prompt, state))
             .collect();
         lines.push(result);
         lines

@@ -155,13 +155,13 @@ impl Frames {
     /// A prompt was accepted.
     pub fn accepted(&mut self, prompt: &QueuedPrompt) -> Vec<String> {
         let mut lines = self.running();
-        lines.extend(self.life(prompt, "queued"));
+        lines.extend(self.lifecycle(prompt, "queued"));
         lines
     }
 
     /// A prompt that was accepted was taken back.
     pub fn withdrawn(&mut self, prompt: &QueuedPrompt) -> Vec<String> {
-        self.life(prompt, "cancelled").into_iter().collect()
+        self.lifecycle(prompt, "cancelled").into_iter().collect()
     }
 
     /// Whether the turn that is about to end answers a prompt of which it was told nothing: one that was dropped before it
@@ -294,7 +294,7 @@ impl Frames {
 
     /// A prompt enters the conversation.
     pub fn taken_in(&mut self, prompt: QueuedPrompt, mut user: UserMessage) -> Vec<String> {
-        let mut lines: Vec<String> = self.life(&prompt, "started").into_iter().collect();
+        let mut lines: Vec<String> = self.lifecycle(&prompt, "started").into_iter().collect();
         if self.settings.replay {
             user.is_replay = true;
             let mut more = Map::new();

@@ -86,7 +86,7 @@ impl Turn {
 
 impl Frames {
     /// What the lifecycle of a prompt has come to, for a sender that gave it an id.
-    pub(super) fn life(&mut self, prompt: &QueuedPrompt, state: &str) -> Option<String> {
+    pub(super) fn lifecycle(&mut self, prompt: &QueuedPrompt, state: &str) -> Option<String> {
         let given = prompt.given.as_deref()?;
         let frame = json!({"type": "command_lifecycle", "command_uuid": given, "state": state});
         Some(self.stamped(frame))

@@ -224,7 +224,7 @@ impl<'p> Shell<'p> {
         if self.expanded > MOST_TEXT {
             return self.too_large(line);
         }
-        match self.surroundings.control.is_stopping() {
+        match self.context.control.is_stopping() {
             true => Err(Leave::Stopped),
             false => Ok(()),
         }
@@ -252,7 +252,7 @@ impl<'p> Shell<'p> {
         let expanded = field.expanded.unwrap_or(false);
         if field.is_pattern {
             let locale = Locale::of(&self.variables);
-            let control = self.surroundings.control;
+            let control = self.context.control;
             let found = glob::expand(&field.pattern, self.directory.handle(), locale, control)?;
             if !found.is_empty() {
                 let argument = |path| Argument {

@@ -56,7 +56,7 @@ pub use self::{
 };
 use self::{
     redirect::Descriptors,
-    shell::{Leave, Shell, Surroundings},
+    shell::{Leave, LineContext, Shell},
 };
 
 /// Where the three standard descriptors of a plan lead.
@@ -114,7 +114,7 @@ pub fn execute(
     control: &Control,
 ) -> Result<Ended, Refused> {
     check(plan, session)?;
-    let surroundings = Surroundings {
+    let context = LineContext {
         plan,
         files: &plan.files,
         workspace: &plan.workspace,
@@ -124,7 +124,7 @@ pub fn execute(
         control,
         withheld: AtomicBool::new(false),
     };
-    let mut shell = Shell::new(&surroundings, Descriptors::new(streams));
+    let mut shell = Shell::new(&context, Descriptors::new(streams));
     let left = shell.script(&plan.script, true);
     let how = match left {
         // Whatever the last command said when it was ended.
@@ -141,6 +141,6 @@ pub fn execute(
         how,
         directory,
         variables,
-        withheld: surroundings.withheld.load(Ordering::Relaxed),
+        withheld: context.withheld.load(Ordering::Relaxed),
     })
 }

@@ -170,7 +170,7 @@ impl<'p> Shell<'p> {
         directory: Option<&Path>,
         effort: &Effort,
     ) -> Option<RefusedArgument> {
-        let plan = self.surroundings.plan;
+        let plan = self.context.plan;
         let program = base_name(started.program);
         let texts: Vec<_> = started
             .arguments
@@ -211,7 +211,7 @@ impl<'p> Shell<'p> {
             };
             let why = bases.iter().find_map(|base| {
                 // Whoever is to stop runs nothing more.
-                if !effort.goes_on() || self.surroundings.control.is_stopping() {
+                if !effort.goes_on() || self.context.control.is_stopping() {
                     return Some(Why::TooMuch);
                 }
                 let real = effort.followed(&base.join(made)).ok()?;
@@ -261,7 +261,7 @@ impl<'p> Shell<'p> {
             };
             let why = asked.names().flat_map(in_bases).find_map(|path| {
                 // Whoever is to stop runs nothing more.
-                if !effort.goes_on() || self.surroundings.control.is_stopping() {
+                if !effort.goes_on() || self.context.control.is_stopping() {
                     return Some(Why::TooMuch);
                 }
                 match effort.followed(&path) {

@@ -13,7 +13,7 @@ use rustix::{
 };
 use windlass_core::tool::{Access, PlannedFile};
 
-use super::{shell::Surroundings, stream};
+use super::{shell::LineContext, stream};
 
 /// The one file that everybody may open.
 const NOTHING: &str = "/dev/null";
@@ -51,7 +51,7 @@ pub(super) fn own_stream(path: &str, access: Access) -> Option<u8> {
 
 /// Opens a file that the plan holds.
 pub(super) fn planned(
-    surroundings: &Surroundings<'_>,
+    context: &LineContext<'_>,
     written: &OsStr,
     access: Access,
     append: bool,
@@ -60,7 +60,7 @@ pub(super) fn planned(
         NOTHING.into()
     } else {
         let planned = |file: &&PlannedFile| file.access == access && written == &*file.written;
-        let file = surroundings.files.iter().find(planned);
+        let file = context.files.iter().find(planned);
         as_written(written, &file.ok_or(OpenError::NotPlanned)?.real)?
     };
     let flags = match (access, append) {
@@ -68,7 +68,7 @@ pub(super) fn planned(
         (Access::Write, false) => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
         (Access::Write, true) => OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND,
     };
-    let file = open_or_wait(surroundings, &real, flags)?;
+    let file = open_or_wait(context, &real, flags)?;
     Ok(file)
 }
 
@@ -93,12 +93,12 @@ fn as_written(written: &OsStr, real: &str) -> Result<String, OpenError> {
 
 /// Opens a file. What has no other end yet (a named pipe) is waited for, but not when everything is to stop.
 fn open_or_wait(
-    surroundings: &Surroundings<'_>,
+    context: &LineContext<'_>,
     real: &str,
     flags: OFlags,
 ) -> Result<OwnedFd, OpenError> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let control = surroundings.control;
+    let control = context.control;
     let file = loop {
         match without_links(real, flags | OFlags::NONBLOCK) {
             Err(Errno::LOOP) => return Err(OpenError::Moved),

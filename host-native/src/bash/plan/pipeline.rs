@@ -29,7 +29,7 @@ enum Stage<'scope> {
 
 impl<'p> Shell<'p> {
     pub(super) fn pipeline(&mut self, pipeline: &'p Pipeline, is_last: bool) -> Outcome {
-        let timer = (pipeline.timed).then(|| Timer::start(self.surroundings.control));
+        let timer = (pipeline.timed).then(|| Timer::start(self.context.control));
         let outcome = match pipeline.commands.as_slice() {
             [one] => {
                 let is_last = is_last && !pipeline.negated && timer.is_none();
@@ -38,7 +38,7 @@ impl<'p> Shell<'p> {
             all => self.connected(all),
         };
         if let Some(timer) = timer {
-            let report = timer.report(self.surroundings.control);
+            let report = timer.report(self.context.control);
             self.say(report.as_bytes());
         }
         outcome?;
@@ -76,7 +76,7 @@ impl<'p> Shell<'p> {
                 let ended = match stage {
                     Stage::Program(running, line, text) => {
                         let id = running.id;
-                        let ending = self.surroundings.control.wait(running);
+                        let ending = self.context.control.wait(running);
                         // Of a pipeline bash tells how its last stage died.
                         let told = (index + 1 == count).then_some((line, id, text.as_str()));
                         self.ended(ending, told);

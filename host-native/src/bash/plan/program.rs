@@ -110,7 +110,7 @@ impl<'p> Shell<'p> {
             variables.export("_", path.clone().into());
         }
         if starts(call, &name, "git") {
-            let only = self.surroundings.session.repositories.as_deref();
+            let only = self.context.session.repositories.as_deref();
             repository::restrict(&mut variables, only);
         }
         let mut command = child::command(&path);
@@ -123,7 +123,7 @@ impl<'p> Shell<'p> {
             {
                 // Bash reads such a file itself.
                 variables.one_level_up();
-                let bash = self.surroundings.session.find(OsStr::new("bash"));
+                let bash = self.context.session.find(OsStr::new("bash"));
                 let mut command = child::command(bash.unwrap_or_else(|| "/bin/bash".into()));
                 command.arg("--").arg(&path).args(arguments);
                 command.env_clear().envs(variables.exported());
@@ -149,7 +149,7 @@ impl<'p> Shell<'p> {
         let mut arguments: Vec<OsString> = (call.arguments.iter().cloned())
             .map(Argument::for_programs)
             .collect();
-        let session = self.surroundings.session;
+        let session = self.context.session;
         for runs in &call.simple.runs {
             let (Runs::Program { at, .. } | Runs::Script { at, .. }) = runs;
             let start = usize::try_from(*at).ok().and_then(|at| call.starts.get(at));
@@ -178,7 +178,7 @@ impl<'p> Shell<'p> {
         if name.as_bytes().contains(&b'/') {
             return Some(name.into());
         }
-        self.surroundings.session.find(name)
+        self.context.session.find(name)
     }
 
     /// Starts a program in the directory and with the descriptors of this shell.
@@ -223,7 +223,7 @@ impl<'p> Shell<'p> {
         command: &mut Command,
         held: Option<Restriction>,
     ) -> Result<Running, NotStarted> {
-        let control = self.surroundings.control;
+        let control = self.context.control;
         match held {
             None => control.start(command),
             Some(held) => held

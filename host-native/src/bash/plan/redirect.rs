@@ -156,8 +156,8 @@ impl<'p> Shell<'p> {
             return self.duplicate(number, line);
         }
         let written = self.directory.join(path.as_ref());
-        let surroundings = self.surroundings;
-        match open::planned(surroundings, &written, access, append) {
+        let context = self.context;
+        match open::planned(context, &written, access, append) {
             Ok(file) => Ok(Arc::new(file)),
             Err(OpenError::Stopped) => Err(Leave::Stopped.into()),
             Err(OpenError::NotPlanned) => {

@@ -34,7 +34,7 @@ const TERMINATED: i32 = 15;
 
 /// What does not change while a plan runs.
 #[derive(Debug)]
-pub(super) struct Surroundings<'p> {
+pub(super) struct LineContext<'p> {
     pub(super) plan: &'p CommandPlan,
     pub(super) files: &'p [PlannedFile],
     /// Where a `cd` may lead that was not judged by itself; empty for anywhere.
@@ -52,7 +52,7 @@ pub(super) struct Surroundings<'p> {
 /// A shell. A copy is a subshell.
 #[derive(Debug, Clone)]
 pub(super) struct Shell<'p> {
-    pub(super) surroundings: &'p Surroundings<'p>,
+    pub(super) context: &'p LineContext<'p>,
     pub(super) variables: Variables,
     pub(super) directory: Directory,
     pub(super) descriptors: Descriptors,
@@ -85,11 +85,11 @@ pub(super) enum Leave {
 pub(super) type Outcome = Result<(), Leave>;
 
 impl<'p> Shell<'p> {
-    pub(super) fn new(surroundings: &'p Surroundings<'p>, descriptors: Descriptors) -> Self {
+    pub(super) fn new(context: &'p LineContext<'p>, descriptors: Descriptors) -> Self {
         Self {
-            surroundings,
-            variables: surroundings.session.variables.clone(),
-            directory: surroundings.session.directory.clone(),
+            context,
+            variables: context.session.variables.clone(),
+            directory: context.session.directory.clone(),
             descriptors,
             status: 0,
             loops: 0,
@@ -124,7 +124,7 @@ impl<'p> Shell<'p> {
     }
 
     pub(super) fn command(&mut self, command: &'p Command, is_last: bool) -> Outcome {
-        if self.surroundings.control.is_stopping() {
+        if self.context.control.is_stopping() {
             return Err(Leave::Stopped);
         }
         match command {
@@ -237,7 +237,7 @@ impl<'p> Shell<'p> {
         self.loops += 1;
         let outcome = loop {
             // A loop without any command in it would never look.
-            if self.surroundings.control.is_stopping() {
+            if self.context.control.is_stopping() {
                 break Err(Leave::Stopped);
             }
             let mut outcome = self.script(condition, false);
@@ -303,7 +303,7 @@ impl<'p> Shell<'p> {
 
     /// Says what rules hold back.
     pub(super) fn withhold(&self, line: u32, text: &[u8]) {
-        self.surroundings.withheld.store(true, Ordering::Relaxed);
+        self.context.withheld.store(true, Ordering::Relaxed);
         self.complain(line, text);
     }
 
@@ -311,7 +311,7 @@ impl<'p> Shell<'p> {
     pub(super) fn say(&self, bytes: &[u8]) {
         if let Some(stderr) = self.descriptors.get(2) {
             // There is nowhere to say that nothing can be said.
-            let _ = write_all(stderr, bytes, self.surroundings.control);
+            let _ = write_all(stderr, bytes, self.context.control);
         }
     }
 
@@ -321,7 +321,7 @@ impl<'p> Shell<'p> {
             return Ok(());
         }
         let written = match self.descriptors.get(1) {
-            Some(stdout) => write_all(stdout, bytes, self.surroundings.control),
+            Some(stdout) => write_all(stdout, bytes, self.context.control),
             None => Err(Broken::Failed(rustix::io::Errno::BADF)),
         };
         match written {

@@ -237,8 +237,8 @@ impl<'p> Shell<'p> {
             }
         };
         let id = running.id;
-        let ending = self.surroundings.control.wait(running);
-        if self.surroundings.control.is_stopping() {
+        let ending = self.context.control.wait(running);
+        if self.context.control.is_stopping() {
             return Err(Leave::Stopped);
         }
         match ending {
@@ -263,7 +263,7 @@ impl<'p> Shell<'p> {
             .get(call.program)
             .and_then(Word::as_literal);
         let name = name.unwrap_or_default();
-        let session = self.surroundings.session;
+        let session = self.context.session;
         // A shell of another kind is started with the line as text; without one the line fails as any other.
         let Some(dialect) = dialect(session, name) else {
             return self.program(call, is_last);

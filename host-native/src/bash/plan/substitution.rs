@@ -24,7 +24,7 @@ impl<'p> Shell<'p> {
         let mut inner = self.clone();
         inner.is_substitution = true;
         inner.descriptors.set(1, writer);
-        let control = self.surroundings.control;
+        let control = self.context.control;
         let (output, ending) = match only_program(script) {
             Some(simple) => {
                 let started = inner.start_last(simple);

@@ -78,7 +78,7 @@ impl<'p> Shell<'p> {
         let Some(input) = self.descriptors.get(0) else {
             return Ok(None);
         };
-        let bytes = match read_all(input, self.surroundings.control) {
+        let bytes = match read_all(input, self.context.control) {
             Ok(bytes) => bytes,
             Err(Broken::Stopped) => return Err(Leave::Stopped),
             Err(Broken::TooMuch) => return refused(RefusedArgument::too_much()),

@@ -58,7 +58,7 @@ struct Replay {
 impl Replay {
     /// A host with the built-in tools, in the directory of the recording, that reaches no model.
     fn new(journal: &Journal) -> Result<Self, StartError> {
-        let spec = Arc::new(journal.task.spec.clone());
+        let spec = Arc::new(journal.request.spec.clone());
         let nowhere = EndpointConfig::new("http://127.0.0.1:9", Auth::None);
         let mut builder = Agent::builder()
             .endpoint(nowhere)

@@ -22,7 +22,7 @@ use windlass_engine::{
     transcript::{SavedSession, Which},
 };
 
-use super::surroundings::{self, LOCKED, Surroundings};
+use super::project::{self, LOCKED, Project};
 
 /// What a host has to do, and what it keeps.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) struct Host {
     crashes: Option<u64>,
     session: Option<SessionId>,
     responses: u64,
-    surroundings: Surroundings,
+    project: Project,
     /// Sessions of this engine of whose end a hook has heard.
     ended: BTreeSet<String>,
     /// Worktrees that were listed to go, and those of which a hook has heard since.
@@ -78,7 +78,7 @@ impl Host {
             crashes: (dice.below(3) == 0).then(|| 20 + dice.below(100)),
             session: None,
             responses: 0,
-            surroundings: Surroundings::new(dice),
+            project: Project::new(dice),
             ended: BTreeSet::new(),
             going: 0,
             told: 0,
@@ -90,8 +90,8 @@ impl Host {
         self.configurations += 1;
         Configuration {
             sources: SettingSources::ALL,
-            commands: self.surroundings.commands(),
-            ..Configuration::new(self.configurations, self.surroundings.spec(dice))
+            commands: self.project.commands(),
+            ..Configuration::new(self.configurations, self.project.spec(dice))
         }
     }
 
@@ -178,7 +178,7 @@ impl Host {
 
     /// Every worktree that goes was listed, and told of.
     fn begin_removal(&mut self) -> Result<(), String> {
-        let hears = self.surroundings.hears(HookEvent::WorktreeRemove);
+        let hears = self.project.hears(HookEvent::WorktreeRemove);
         let (going, told) = (
             std::mem::take(&mut self.going),
             std::mem::take(&mut self.told),
@@ -281,7 +281,7 @@ impl Host {
             }),
             Effect::Ask(..) => Outcome::Asked(Ok(RawJson::empty_object())),
             Effect::ListWorktrees => {
-                let going = self.surroundings.worktrees(dice);
+                let going = self.project.worktrees(dice);
                 self.going = going.len();
                 Outcome::Worktrees(going)
             }
@@ -327,7 +327,7 @@ impl Host {
                     .map(|path| Ok(ResolvedPath::at(path.path)))
                     .collect(),
             ),
-            SessionEffect::RunHook(call) => Answer::Hook(surroundings::answer(&call, dice)),
+            SessionEffect::RunHook(call) => Answer::Hook(project::answer(&call, dice)),
             SessionEffect::ProbeTool(_) => Answer::Cancelled,
             SessionEffect::AskPermission(_) => Answer::Permission(match dice.below(3) {
                 0 => PermissionResponse::deny("no"),
@@ -350,7 +350,7 @@ impl Host {
             0 => vec![("Look", json!({}))],
             1 => vec![("Do", json!({})), ("Look", json!({}))],
             2 => vec![("mcp__notes__note", json!({}))],
-            3 => self.surroundings.calls(dice),
+            3 => self.project.calls(dice),
             _ => Vec::new(),
         };
         let call = |(part, (name, input)): (u64, (&str, Value))| json!({"type": "tool_use", "id": format!("toolu_{number}_{part}"), "name": name, "input": input});

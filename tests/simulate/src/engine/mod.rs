@@ -18,7 +18,7 @@ mod client;
 mod host;
 mod oracle;
 mod program;
-mod surroundings;
+mod project;
 
 use windlass_core::{Millis, Now, RawJson, Seeded, UnixMillis};
 use windlass_engine::{

@@ -32,7 +32,7 @@ const EVENTS: [HookEvent; 10] = [
 
 /// What there is in a run.
 #[derive(Debug)]
-pub(super) struct Surroundings {
+pub(super) struct Project {
     has_agents: bool,
     has_worktrees: bool,
     /// Events that have a hook.
@@ -41,7 +41,7 @@ pub(super) struct Surroundings {
     changes: bool,
 }
 
-impl Surroundings {
+impl Project {
     pub(super) fn new(dice: &mut Seeded) -> Self {
         let has_hooks = dice.below(3) == 0;
         let mut is_heard = |_: &HookEvent| has_hooks && dice.below(2) == 0;

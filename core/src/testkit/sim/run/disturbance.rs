@@ -65,7 +65,7 @@ impl Running<'_> {
         self.plans.retain(|id, _| {
             let calls = matches!(
                 id.stage,
-                Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Equip
+                Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Provision
             );
             dice.below(2) == 0 || (calls && !all)
         });

@@ -52,7 +52,7 @@ impl Shell<'_> {
             let executable = is_file && is_executable(path.as_ref());
             return executable.then(|| name.as_bytes().to_vec());
         }
-        let found = self.surroundings.session.find(name)?;
+        let found = self.context.session.find(name)?;
         is_executable(&found).then(|| found.into_os_string().into_vec())
     }
 }

@@ -75,12 +75,12 @@ impl Shell<'_> {
     /// Whether a directory that was judged is another one by now, or one that was not judged lies outside the workspace.
     fn is_elsewhere(&self, path: &OsStr, entered: &Directory) -> bool {
         let written = self.directory.join(path);
-        let mut planned = self.surroundings.files.iter();
+        let mut planned = self.context.files.iter();
         let planned = planned.find(|file| written == *file.written);
         let Ok(real) = entered.physical() else {
             return true;
         };
-        let workspace = self.surroundings.workspace;
+        let workspace = self.context.workspace;
         match planned {
             Some(file) => real != std::path::Path::new(&file.real),
             None => !workspace.is_empty() && !workspace.iter().any(|root| real.starts_with(root)),

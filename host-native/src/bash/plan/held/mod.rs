@@ -76,16 +76,16 @@ impl<'p> Shell<'p> {
             return Ok(None);
         };
         let command = FileCommand::new(kind, arguments);
-        let (surroundings, mut operands) = (self.surroundings, command.operands.iter());
+        let (context, mut operands) = (self.context, command.operands.iter());
         if !operands.all(|operand| self.is_held(operand)) {
-            let by_rule = !surroundings.all_held || plain.is_none() && inner().is_none();
+            let by_rule = !context.all_held || plain.is_none() && inner().is_none();
             return if by_rule {
                 Ok(None)
             } else {
                 Err(NotHeld::NotJudged)
             };
         }
-        if surroundings.held.is_empty() {
+        if context.held.is_empty() {
             return Ok(None);
         }
         Restriction::to(self.changes(&command)?).map_err(NotHeld::Failed)
@@ -182,7 +182,7 @@ impl<'p> Shell<'p> {
 
     /// What is closed to an access, wherever it lies.
     fn closed_to(&self, access: Access) -> Vec<String> {
-        let plan = self.surroundings.plan;
+        let plan = self.context.plan;
         let (places, own) = (&plan.closed_places, &plan.own_directories);
         closed_to(access, &plan.deny, places, own)
     }
@@ -194,7 +194,7 @@ impl<'p> Shell<'p> {
         directory: &Path,
         made: &mut Made,
     ) -> Result<(), NotHeld> {
-        let plan = self.surroundings.plan;
+        let plan = self.context.plan;
         let whole = command.kind == Kind::Move || command.takes_folders();
         let suffix = command.suffix().map(OsStr::to_string_lossy);
         let is_refused = |place: &Path| {
@@ -233,7 +233,7 @@ impl<'p> Shell<'p> {
     fn moved<'a>(&self, arguments: &'a [OsString]) -> Option<&'a OsString> {
         arguments.iter().find(|argument| {
             let written = normalised(self.directory.join(argument));
-            let mut planned = self.surroundings.files.iter();
+            let mut planned = self.context.files.iter();
             match planned
                 .clone()
                 .find(|file| written == normalised(&file.written))
@@ -253,14 +253,14 @@ impl<'p> Shell<'p> {
         let Some(Ok(real)) = written.to_str().map(|written| resolve("/", written)) else {
             return true;
         };
-        let mut inside = self.surroundings.workspace.iter().chain([&folder.real]);
+        let mut inside = self.context.workspace.iter().chain([&folder.real]);
         !inside.any(|root| Path::new(&real).starts_with(root))
     }
 
     /// Whether an operand is a file that only the mode lets be changed, or an entry of such a folder.
     fn is_held(&self, operand: &OsStr) -> bool {
         let written = normalised(self.directory.join(operand));
-        let mut held = self.surroundings.held.iter();
+        let mut held = self.context.held.iter();
         held.any(|held| {
             let held = normalised(held);
             written == held || written.parent() == Some(&held)
@@ -273,7 +273,7 @@ impl<'p> Shell<'p> {
         let operands: Result<Vec<Operand>, NotHeld> = command.operands.iter().map(judged).collect();
         let operands = operands?;
         let mut changes = Changes {
-            workspace: self.surroundings.workspace,
+            workspace: self.context.workspace,
             handles: Vec::new(),
         };
         match (command.kind, operands.split_last()) {
@@ -322,7 +322,7 @@ impl<'p> Shell<'p> {
     fn judged(&self, operand: &OsStr) -> Option<Operand> {
         let written = self.directory.join(operand);
         let lexical_path = normalised(&written);
-        let files = || self.surroundings.files.iter();
+        let files = || self.context.files.iter();
         let is_it = |file: &&PlannedFile| normalised(&file.written) == lexical_path;
         let is_above = |file: &&PlannedFile| {
             Some(normalised(&file.written).as_path()) == lexical_path.parent()
