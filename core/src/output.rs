@@ -53,7 +53,7 @@ impl OutputFormat {
     /// # Errors
     /// [`SchemaError`]: the text is no schema, or one of something that is not an object.
     pub fn new(schema: RawJson) -> Result<Self, SchemaError> {
-        let read = Schema::read(&schema)?;
+        let read = Schema::read(schema.get())?;
         if !read.is_of_objects() {
             return Err(SchemaError {
                 place: "#/type".to_owned(),
@@ -80,7 +80,7 @@ impl OutputFormat {
     /// # Errors
     /// [`SchemaFaults`]: all that does not fit.
     pub fn validate(&self, answer: &RawJson) -> Result<(), SchemaFaults> {
-        self.schema.validate(answer)
+        self.schema.validate(answer.get())
     }
 }
 

@@ -255,7 +255,7 @@ impl Spec {
     /// [`SpecError`]: the first tool of which that is not true.
     pub fn check(&self) -> Result<(), SpecError> {
         for tool in &self.tools {
-            Schema::read(&tool.input_schema).map_err(|error| SpecError::InputSchema {
+            Schema::read(tool.input_schema.get()).map_err(|error| SpecError::InputSchema {
                 tool: tool.name.clone(),
                 error,
             })?;

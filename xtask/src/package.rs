@@ -14,7 +14,8 @@ use crate::progress;
 use crate::workspace::Workspace;
 
 /// The binary crate, those of ours that it is made of, and what others test their parts with: each after those it needs.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
+    "windlass-schema",
     "windlass-shell",
     "windlass-core",
     "windlass-callback-loop",

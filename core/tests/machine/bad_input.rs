@@ -109,7 +109,7 @@ fn malformed_schemas_say_where_and_what_would_be_right() {
         (r#"[1]"#, &["a schema is an object"]),
     ];
     each("schema", &cases, |text| {
-        Schema::read(&json(text)).unwrap_err().to_string()
+        Schema::read(text).unwrap_err().to_string()
     });
 }
 

@@ -52,7 +52,7 @@ impl Thread {
         if let Some(format) = spec.output.as_ref().filter(|f| f.tool().name == tool.name) {
             return self.take_output(shared, index, format, input);
         }
-        if let Err(fault) = schema::validate(&tool.input_schema, &input) {
+        if let Err(fault) = schema::validate(tool.input_schema.get(), input.get()) {
             let text = if self.waits_to_be_found(&tool.name) {
                 tool_search::load_first(&tool.name, &fault)
             } else {

@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
-use super::parse::{CharSet, Node};
+use super::{parse::Node, set::CharSet};
 
 /// Repetitions are written out; no pattern that is meant to be read needs more steps.
 const STEP_LIMIT: usize = 10_000;

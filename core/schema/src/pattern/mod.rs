@@ -1,5 +1,5 @@
-//! Regular expressions in the dialect that JSON Schema and hook matchers are written in (ECMA-262),
-//! small enough for a page: no tables, no captures, only "does it match".
+//! Regular expressions in the dialect that JSON Schema is written in (ECMA-262, section 22.2), small enough for a
+//! page: no captures, only "does it match", and one table of four kilobytes.
 //!
 //! Every way through a pattern is followed at once, character by character, so no pattern takes
 //! exponential time (patterns come from strangers: schemas of MCP servers, project settings). What
@@ -7,17 +7,19 @@
 //! is read.
 //!
 //! ```
-//! use windlass_core::pattern::Pattern;
+//! use windlass_schema::pattern::Pattern;
 //!
 //! let date = Pattern::new(r"^\d{4}-\d{2}-\d{2}$")?;
 //! assert!(date.is_match("2026-01-31") && !date.is_match("31 January"));
 //! let tools = Pattern::new("Edit|Write|mcp__.*")?;
 //! assert!(tools.is_full_match("mcp__files__move") && !tools.is_full_match("NotebookEdit"));
-//! # Ok::<(), windlass_core::pattern::PatternError>(())
+//! # Ok::<(), windlass_schema::pattern::PatternError>(())
 //! ```
 
+mod category;
 mod parse;
 mod program;
+mod set;
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 use core::{cell::Cell, fmt};
@@ -39,12 +41,14 @@ impl Pattern {
     /// Reads a pattern.
     ///
     /// `\d`, `\w` and `\b` mean ASCII and `.` any character but a line end, as in ECMAScript; `^` and
-    /// `$` are the ends of the text. Of `\p{…}` those properties are known that cost no tables:
-    /// `L`, `Lu`, `Ll`, `N`, `Cc`, `Alphabetic`, `Uppercase`, `Lowercase`, `White_Space`, `ASCII`, `Any`.
+    /// `$` are the ends of the text. Characters are code points, as with ECMAScript's flag `u`. Of `\p{…}` all general
+    /// categories are known (`L`, `Lu`, `Decimal_Number`, `gc=P` …), and `Alphabetic`, `Uppercase`, `Lowercase`,
+    /// `White_Space`, `ASCII`, `Any`, `Assigned`; scripts and other properties are not.
     ///
     /// # Errors
     /// [`PatternError`] with the place and what is wrong there, also for what exists elsewhere and is
-    /// not supported here (back references, inline flags, atomic groups).
+    /// not supported here (back references, inline flags, atomic groups), and for repetitions that unfold to more
+    /// than ten thousand steps.
     pub fn new(source: &str) -> Result<Self, PatternError> {
         let node = parse::parse(source)?;
         let program = Program::of(&node).ok_or_else(|| PatternError {
@@ -69,17 +73,18 @@ impl Pattern {
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         let mut steps = STEPS;
-        self.is_match_within(text, &mut steps)
+        self.is_match_within(text, &mut steps) == Some(true)
     }
 
-    /// The same, in no more steps than these, which it uses up.
-    pub(crate) fn is_match_within(&self, text: &str, steps: &mut u64) -> bool {
+    /// The same, in no more steps than these, which it uses up; none where they do not suffice for an answer.
+    pub(crate) fn is_match_within(&self, text: &str, steps: &mut u64) -> Option<bool> {
         let search = Search::new(text);
         let most = STEPS.min(*steps);
         search.steps_left.set(most);
         let matches = search.run(&self.program, 0, Start::Anywhere, End::Anywhere);
-        *steps -= most - search.steps_left.get();
-        matches
+        let left = search.steps_left.get();
+        *steps -= most - left;
+        (left > 0).then_some(matches)
     }
 
     /// Whether the whole text matches (a name against a matcher). Bounded as [`is_match`](Self::is_match).
@@ -89,6 +94,11 @@ impl Pattern {
         let end = search.text.len();
         search.run(&self.program, 0, Start::Here, End::At(end))
     }
+}
+
+/// Whether a text is a pattern of ECMA-262 (the format `regex`), also where it could not be matched here.
+pub(crate) fn is_ecmascript(source: &str) -> bool {
+    parse::parse_as_ecmascript(source).is_ok()
 }
 
 impl fmt::Debug for Pattern {

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use regex_automata::meta::Regex;
-use windlass_core::pattern::Pattern;
+use windlass_schema::pattern::Pattern;
 
 fn is_match(pattern: &str, text: &str) -> bool {
     Pattern::new(pattern)
@@ -87,6 +87,49 @@ fn what_schemas_and_matchers_write_matches_what_they_mean() {
 }
 
 #[test]
+fn properties_are_general_categories_unless_they_are_named_otherwise() {
+    for (pattern, yes, no) in [
+        // U+2160 ROMAN NUMERAL ONE is a number (Nl), though Alphabetic and Uppercase; so is U+24B6 a symbol (So).
+        (r"\p{L}", "aÄλ家ªʰǅ", "\u{2160}\u{24b6}1\u{345}"),
+        (r"\p{Letter}", "a", "\u{2160}"),
+        (r"\p{Alphabetic}", "aÄ\u{2160}\u{24b6}\u{345}", "1-"),
+        (r"\p{Lu}", "AÄΛ", "a\u{2160}\u{24b6}ǅ"),
+        (r"\p{Uppercase}", "A\u{2160}\u{24b6}", "aǅ"),
+        (r"\p{Ll}", "aß", "A\u{2170}ªʰ"),
+        (r"\p{Lowercase}", "aß\u{2170}ªʰ", "A"),
+        (r"\p{Lt}", "ǅ", "Aa"),
+        (r"\p{LC}", "aAǅ", "家ª"),
+        (r"\p{N}", "1½\u{2160}٣²", "a一"),
+        (r"\p{Nd}", "1٣\u{9ea}", "½²\u{2160}"),
+        (r"\p{digit}", "1٣", "½"),
+        (r"\p{Nl}", "\u{2160}\u{3007}", "1½"),
+        (r"\p{No}", "½²", "1\u{2160}"),
+        (r"\p{P}", "!_-(»¿", "+$^a"),
+        (r"\p{Punctuation}", "!", "$"),
+        (r"\p{S}", "+$^©", "!a"),
+        (r"\p{Sc}", "$€", "+"),
+        (r"\p{M}", "\u{301}\u{903}", "´a"),
+        (r"\p{Z}", " \u{a0}\u{2028}\u{3000}", "\t\na"),
+        (r"\p{Zs}", " \u{a0}", "\u{2028}"),
+        (r"\p{White_Space}", " \t\n\u{85}", "\u{200b}"),
+        (r"\p{C}", "\0\u{ad}\u{e000}\u{378}", "a "),
+        (r"\p{Cn}", "\u{378}\u{10ffff}", "a\u{e000}"),
+        (r"\p{Assigned}", "a\u{e000}", "\u{378}"),
+        (r"\p{General_Category=Decimal_Number}", "1", "½"),
+        (r"[\p{L}_-]", "a_-", "1\u{2160}"),
+        (r"[^\p{L}]", "1\u{2160}", "aÄ"),
+        (r"\P{Lu}", "a\u{2160}", "A"),
+    ] {
+        for c in yes.chars() {
+            assert!(is_match(pattern, &c.to_string()), "{pattern} on {c:?}");
+        }
+        for c in no.chars() {
+            assert!(!is_match(pattern, &c.to_string()), "{pattern} on {c:?}");
+        }
+    }
+}
+
+#[test]
 fn a_full_match_is_of_the_whole_text() {
     let tools = Pattern::new("Edit|Write|mcp__.*").unwrap();
     for name in ["Edit", "Write", "mcp__files__move"] {
@@ -115,6 +158,8 @@ fn what_is_no_pattern_is_refused_with_place_and_reason() {
         (r"\k<a>", 1, "references back"),
         (r"\Z", 1, "no escape `\\Z`"),
         (r"\p{Greek}", 3, "`Greek` is not supported"),
+        (r"\p{gc=Alphabetic}", 3, "is not supported"),
+        (r"\p{letter}", 3, "is not supported"),
         (r"\pL", 2, "in braces"),
         (r"\xg1", 2, "hexadecimal"),
         (r"\u{110000}", 3, "hexadecimal"),

@@ -33,7 +33,7 @@ pub struct SchemaFaults {
 }
 
 impl SchemaFaults {
-    pub(super) fn one(place: &str, problem: &str) -> Self {
+    pub(crate) fn one(place: &str, problem: &str) -> Self {
         let fault = SchemaFault {
             place: place.to_owned(),
             problem: problem.to_owned(),
@@ -62,7 +62,7 @@ impl core::error::Error for SchemaFaults {}
 
 /// A place in a value: written out only when there is something to say about it.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'p> {
+pub(crate) enum Place<'p> {
     Root,
     Field(&'p Place<'p>, &'p str),
     Item(&'p Place<'p>, usize),
@@ -106,7 +106,7 @@ impl Place<'_> {
 
 /// What a fault says about the form that was tried: whether that was meant at all.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Another type of value.
     Type,
     /// Another of a list of values, or another than the only one.
@@ -116,17 +116,17 @@ pub(super) enum Kind {
 
 /// Faults while they are being found.
 #[derive(Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     faults: Vec<(SchemaFault, Kind, u32)>,
     more: u32,
 }
 
 impl Found {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.faults.is_empty()
     }
 
-    pub(super) fn add(&mut self, at: &Place<'_>, kind: Kind, problem: String) {
+    pub(crate) fn add(&mut self, at: &Place<'_>, kind: Kind, problem: String) {
         if self.faults.len() == NAMED {
             self.more = self.more.saturating_add(1);
             return;
@@ -136,7 +136,7 @@ impl Found {
         self.faults.push((fault, kind, at.level()));
     }
 
-    pub(super) fn problems(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &str> {
         self.faults.iter().map(|(fault, ..)| fault.problem.as_str())
     }
 
@@ -152,7 +152,7 @@ impl Found {
     }
 
     /// A value fits none of several forms. If it is plain which of them was meant, its faults are named.
-    pub(super) fn add_misfits(&mut self, at: &Place<'_>, mut forms: Vec<Self>) {
+    pub(crate) fn add_misfits(&mut self, at: &Place<'_>, mut forms: Vec<Self>) {
         let level = at.level();
         let is_meant = |form: &Self| {
             !form.faults.iter().any(|(_, kind, at)| match kind {
@@ -183,7 +183,7 @@ impl Found {
         self.add(at, Kind::Other, problem);
     }
 
-    pub(super) fn into_result(self) -> Result<(), SchemaFaults> {
+    pub(crate) fn into_result(self) -> Result<(), SchemaFaults> {
         if self.faults.is_empty() {
             return Ok(());
         }

@@ -1,8 +1,13 @@
 //! The grammar of patterns.
 
-use alloc::{borrow::ToOwned, boxed::Box, format, string::String, sync::Arc, vec::Vec};
+mod escape;
 
-use super::PatternError;
+use alloc::{borrow::ToOwned, boxed::Box, string::String, sync::Arc, vec::Vec};
+
+use super::{
+    PatternError,
+    set::{CharSet, Class, Item},
+};
 
 /// Groups within groups.
 const DEPTH: u32 = 50;
@@ -28,90 +33,21 @@ pub(super) enum Node {
     },
 }
 
-/// Some characters.
-#[derive(Debug, Default)]
-pub(super) struct CharSet {
-    negative: bool,
-    items: Vec<Item>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Item {
-    Range(char, char),
-    Class(Class, bool),
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Class {
-    Digit,
-    Word,
-    Space,
-    LineEnd,
-    Alphabetic,
-    Uppercase,
-    Lowercase,
-    Numeric,
-    WhiteSpace,
-    Control,
-    Ascii,
-    Any,
-}
-
-impl CharSet {
-    fn one(item: Item) -> Self {
-        Self {
-            negative: false,
-            items: alloc::vec![item],
-        }
-    }
-
-    pub(super) fn contains(&self, c: char) -> bool {
-        let within = self.items.iter().any(|item| match item {
-            Item::Range(first, last) => (*first..=*last).contains(&c),
-            Item::Class(class, negative) => class.contains(c) != *negative,
-        });
-        within != self.negative
-    }
-}
-
-impl Class {
-    fn contains(self, c: char) -> bool {
-        match self {
-            Self::Digit => c.is_ascii_digit(),
-            Self::Word => c.is_ascii_alphanumeric() || c == '_',
-            // ECMAScript counts the byte order mark among the blanks, and U+0085 not.
-            Self::Space => c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}'),
-            Self::LineEnd => matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}'),
-            Self::Alphabetic => c.is_alphabetic(),
-            Self::Uppercase => c.is_uppercase(),
-            Self::Lowercase => c.is_lowercase(),
-            Self::Numeric => c.is_numeric(),
-            Self::WhiteSpace => c.is_whitespace(),
-            Self::Control => c.is_control(),
-            Self::Ascii => c.is_ascii(),
-            Self::Any => true,
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "L" | "Letter" | "Alphabetic" | "Alpha" => Self::Alphabetic,
-            "Lu" | "Uppercase_Letter" | "Uppercase" | "Upper" => Self::Uppercase,
-            "Ll" | "Lowercase_Letter" | "Lowercase" | "Lower" => Self::Lowercase,
-            "N" | "Number" => Self::Numeric,
-            "White_Space" | "space" => Self::WhiteSpace,
-            "Cc" | "Control" => Self::Control,
-            "ASCII" => Self::Ascii,
-            "Any" => Self::Any,
-            _ => return None,
-        })
-    }
-}
-
+/// Reads what can be matched.
 pub(super) fn parse(source: &str) -> Result<Node, PatternError> {
+    read(source, false)
+}
+
+/// Reads what ECMA-262 calls a pattern, whether it can be matched here or not; it is not to be matched.
+pub(super) fn parse_as_ecmascript(source: &str) -> Result<(), PatternError> {
+    read(source, true).map(|_| ())
+}
+
+fn read(source: &str, ecmascript: bool) -> Result<Node, PatternError> {
     let mut parser = Parser {
         text: source.chars().collect(),
         at: 0,
+        ecmascript,
     };
     let node = parser.alternatives(DEPTH)?;
     match parser.peek() {
@@ -124,6 +60,8 @@ pub(super) fn parse(source: &str) -> Result<Node, PatternError> {
 struct Parser {
     text: Vec<char>,
     at: usize,
+    /// Take references back to groups, which cannot be matched here, and no group `(?P<name>…)`, which ECMA-262 has not.
+    ecmascript: bool,
 }
 
 impl Parser {
@@ -215,6 +153,7 @@ impl Parser {
                     self.at += 1;
                     return Ok(Node::Boundary { inside: true });
                 }
+                Some('1'..='9' | 'k') if self.ecmascript => return self.back_reference(),
                 _ => CharSet::one(self.escape()?),
             },
             Some('*' | '+' | '?') => {
@@ -239,7 +178,7 @@ impl Parser {
                 look = Some((false, false));
             } else if self.eat("<!") {
                 look = Some((false, true));
-            } else if self.eat("<") || self.eat("P<") {
+            } else if self.eat("<") || (!self.ecmascript && self.eat("P<")) {
                 self.until('>', "the name of a group ends with `>`")?;
             } else if !self.eat(":") {
                 return Err(self.fault(
@@ -355,119 +294,5 @@ impl Parser {
                 }
             }
         }
-    }
-
-    fn escape_in_set(&mut self) -> Result<Item, PatternError> {
-        if self.eat("b") {
-            return Ok(Item::Range('\u{8}', '\u{8}'));
-        }
-        self.escape()
-    }
-
-    /// What follows a backslash.
-    fn escape(&mut self) -> Result<Item, PatternError> {
-        let Some(c) = self.take() else {
-            return Err(
-                self.fault("the pattern ends with a backslash; write two for the character")
-            );
-        };
-        let class = match c {
-            'd' => Some((Class::Digit, false)),
-            'D' => Some((Class::Digit, true)),
-            'w' => Some((Class::Word, false)),
-            'W' => Some((Class::Word, true)),
-            's' => Some((Class::Space, false)),
-            'S' => Some((Class::Space, true)),
-            'p' | 'P' => Some((self.property()?, c == 'P')),
-            _ => None,
-        };
-        if let Some((class, negative)) = class {
-            return Ok(Item::Class(class, negative));
-        }
-        let c = match c {
-            't' => '\t',
-            'n' => '\n',
-            'v' => '\u{b}',
-            'f' => '\u{c}',
-            'r' => '\r',
-            '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => '\0',
-            'c' => self.control()?,
-            'x' => self.hex(2)?,
-            'u' => self.unicode()?,
-            '0'..='9' | 'k' => {
-                self.at -= 1;
-                return Err(self.fault("references back to a group are not supported"));
-            }
-            c if c.is_ascii_alphabetic() => {
-                self.at -= 1;
-                return Err(self.fault(&format!("there is no escape `\\{c}`")));
-            }
-            c => c,
-        };
-        Ok(Item::Range(c, c))
-    }
-
-    fn property(&mut self) -> Result<Class, PatternError> {
-        if !self.eat("{") {
-            return Err(self.fault("`\\p` is followed by the name of a property in braces"));
-        }
-        let begun = self.at;
-        let name = self.until('}', "the name of a property ends with `}`")?;
-        let value = name
-            .strip_prefix("General_Category=")
-            .or_else(|| name.strip_prefix("gc="))
-            .unwrap_or(&name);
-        Class::named(value).ok_or_else(|| PatternError {
-            place: begun,
-            problem: format!("the property `{name}` is not supported"),
-        })
-    }
-
-    fn control(&mut self) -> Result<char, PatternError> {
-        match self.take() {
-            Some(c) if c.is_ascii_alphabetic() => Ok(char::from(c as u8 % 32)),
-            _ => Err(self.fault("`\\c` is followed by a letter")),
-        }
-    }
-
-    fn hex_number(&mut self, digits: usize) -> Option<u32> {
-        let mut number = 0;
-        for i in 0..digits {
-            number = number * 16 + self.text.get(self.at + i)?.to_digit(16)?;
-        }
-        self.at += digits;
-        Some(number)
-    }
-
-    fn hex(&mut self, digits: usize) -> Result<char, PatternError> {
-        let begun = self.at;
-        let c = self.hex_number(digits).and_then(char::from_u32);
-        c.ok_or_else(|| PatternError {
-            place: begun,
-            problem: "hexadecimal digits of a character are expected here".to_owned(),
-        })
-    }
-
-    /// `\u0041`, `\u{1F600}`, or a surrogate pair `\uD83D\uDE00`.
-    fn unicode(&mut self) -> Result<char, PatternError> {
-        if self.eat("{") {
-            let digits = self.text[self.at..].iter().position(|c| *c == '}');
-            let c = self.hex(digits.filter(|n| (1..=6).contains(n)).unwrap_or(9))?;
-            self.at += 1;
-            return Ok(c);
-        }
-        let begun = self.at;
-        if let Some(high @ 0xD800..0xDC00) = self.hex_number(4) {
-            if self.eat("\\u")
-                && let Some(low @ 0xDC00..0xE000) = self.hex_number(4)
-                && let Some(c) = char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-            {
-                return Ok(c);
-            }
-            self.at = begun;
-            return Err(self.fault("half of a surrogate pair is no character"));
-        }
-        self.at = begun;
-        self.hex(4)
     }
 }

@@ -3,48 +3,40 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 use core::cmp::Ordering;
 
-use serde_json::{Map, Value};
-
-use crate::json::write;
-
-use super::{
-    check::{NAMED, Subject, texts},
+use super::{NAMED, Subject};
+use crate::{
     fault::{Found, Kind},
-    read::as_count,
-    value::{compare, is_multiple, is_type, same, short, type_name},
+    json,
+    value::{Object, Value, short},
 };
 
-pub(super) fn check_type(schema: &Map<String, Value>, subject: Subject<'_, '_>, found: &mut Found) {
+pub(super) fn check_type(schema: &Object, subject: Subject<'_, '_>, found: &mut Found) {
     let Some(wanted) = schema.get("type") else {
         return;
     };
-    let names: Vec<&str> = wanted.as_str().into_iter().chain(texts(wanted)).collect();
-    let fits = |value: &Value| names.iter().any(|name| is_type(value, name) == Some(true));
+    let names: Vec<&str> = wanted.as_str().into_iter().chain(wanted.texts()).collect();
+    let fits = |value: &Value| names.iter().any(|name| value.is_type(name) == Some(true));
     if fits(subject.value) {
         return;
     }
-    let inner = subject.value.as_str().map(crate::json::read::tree);
+    let inner = subject.value.as_str().map(json::read);
     let is = match inner {
         // Models like to encode twice.
         Some(Ok(inner @ (Value::Object(_) | Value::Array(_)))) if fits(&inner) => {
             format!(
                 "a string that holds the JSON text of one: write the {} itself",
-                type_name(&inner)
+                inner.type_name()
             )
         }
-        _ => type_name(subject.value).to_owned(),
+        _ => subject.value.type_name().to_owned(),
     };
     let problem = format!("must be of type {}, not {is}", names.join(" or "));
     found.add(subject.at, Kind::Type, problem);
 }
 
-pub(super) fn check_values(
-    schema: &Map<String, Value>,
-    subject: Subject<'_, '_>,
-    found: &mut Found,
-) {
+pub(super) fn check_values(schema: &Object, subject: Subject<'_, '_>, found: &mut Found) {
     if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
-        && !allowed.iter().any(|allowed| same(allowed, subject.value))
+        && !allowed.contains(subject.value)
     {
         let mut named: Vec<String> = allowed.iter().take(NAMED).map(short).collect();
         if allowed.len() > NAMED {
@@ -54,13 +46,13 @@ pub(super) fn check_values(
         found.add(subject.at, Kind::Value, problem);
     }
     if let Some(only) = schema.get("const")
-        && !same(only, subject.value)
+        && only != subject.value
     {
         found.add(subject.at, Kind::Value, format!("must be {}", short(only)));
     }
 }
 
-pub(super) fn check_size(schema: &Map<String, Value>, subject: Subject<'_, '_>, found: &mut Found) {
+pub(super) fn check_size(schema: &Object, subject: Subject<'_, '_>, found: &mut Found) {
     let (size, min, max, unit) = match subject.value {
         Value::String(text) => (text.chars().count(), "minLength", "maxLength", "characters"),
         Value::Array(items) => (items.len(), "minItems", "maxItems", "items"),
@@ -68,7 +60,7 @@ pub(super) fn check_size(schema: &Map<String, Value>, subject: Subject<'_, '_>, 
         _ => return,
     };
     let size = size as u64;
-    let bound = |keyword: &str| schema.get(keyword).and_then(as_count);
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_count);
     if let Some(min) = bound(min).filter(|min| size < *min) {
         let problem = format!("must have at least {min} {unit}, and has {size}");
         found.add(subject.at, Kind::Other, problem);
@@ -79,11 +71,7 @@ pub(super) fn check_size(schema: &Map<String, Value>, subject: Subject<'_, '_>, 
     }
 }
 
-pub(super) fn check_number(
-    schema: &Map<String, Value>,
-    subject: Subject<'_, '_>,
-    found: &mut Found,
-) {
+pub(super) fn check_number(schema: &Object, subject: Subject<'_, '_>, found: &mut Found) {
     use Ordering::{Equal, Greater, Less};
     const BOUNDS: [(&str, &[Ordering], &str); 4] = [
         ("minimum", &[Equal, Greater], "at least"),
@@ -96,22 +84,22 @@ pub(super) fn check_number(
     };
     for (keyword, allowed, words) in BOUNDS {
         if let Some(Value::Number(bound)) = schema.get(keyword)
-            && !compare(number, bound).is_some_and(|order| allowed.contains(&order))
+            && !allowed.contains(&number.cmp(bound))
         {
             found.add(
                 subject.at,
                 Kind::Other,
-                format!("must be {words} {}", write::to_text(bound)),
+                format!("must be {words} {}", bound.as_str()),
             );
         }
     }
     if let Some(Value::Number(of)) = schema.get("multipleOf")
-        && !is_multiple(number, of)
+        && !of.as_divisor().is_some_and(|of| of.divides(number))
     {
         found.add(
             subject.at,
             Kind::Other,
-            format!("must be a multiple of {}", write::to_text(of)),
+            format!("must be a multiple of {}", of.as_str()),
         );
     }
 }

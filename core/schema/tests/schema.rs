@@ -3,18 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};
-use windlass_core::{RawJson, schema::Schema};
-
-fn raw(value: &Value) -> RawJson {
-    RawJson::encode(value).unwrap()
-}
+use windlass_schema::{Draft, Schema};
 
 fn read(schema: &Value) -> Schema {
-    Schema::read(&raw(schema)).unwrap_or_else(|error| panic!("{schema}: {error}"))
+    Schema::read(&schema.to_string()).unwrap_or_else(|error| panic!("{schema}: {error}"))
 }
 
 fn faults(schema: &Value, value: &Value) -> String {
-    match read(schema).validate(&raw(value)) {
+    match read(schema).validate(&value.to_string()) {
         Ok(()) => String::new(),
         Err(faults) => faults.to_string(),
     }
@@ -228,7 +224,7 @@ fn a_malformed_schema_is_refused_with_its_place() {
             "without end",
         ),
     ] {
-        let error = Schema::read(&raw(&schema)).expect_err(&schema.to_string());
+        let error = Schema::read(&schema.to_string()).expect_err(&schema.to_string());
         assert!(error.to_string().contains(reason), "{schema}: {error}");
         assert!(error.place.starts_with(place), "{schema}: {error}");
     }
@@ -242,4 +238,161 @@ fn values_and_schemas_that_grow_without_bound_come_to_an_end() {
         deep = json!([deep]);
     }
     assert_ne!(faults(&tree, &deep), "");
+}
+
+fn fits(schema: &str, value: &str) -> bool {
+    Schema::read(schema)
+        .unwrap_or_else(|error| panic!("{schema}: {error}"))
+        .validate(value)
+        .is_ok()
+}
+
+#[test]
+fn numbers_are_exact_at_every_size() {
+    for (schema, value, is) in [
+        (r#"{"multipleOf": 0.1}"#, "0.3", true),
+        (r#"{"multipleOf": 0.5}"#, "1e308", true),
+        (r#"{"multipleOf": 3}"#, "1e308", false),
+        (r#"{"multipleOf": 1e308}"#, "1e308", true),
+        (r#"{"multipleOf": 1e308}"#, "1e307", false),
+        (r#"{"multipleOf": 1e-300}"#, "1e308", true),
+        (r#"{"multipleOf": 2}"#, "9007199254740993", false),
+        (
+            r#"{"maximum": 9007199254740992}"#,
+            "9007199254740993",
+            false,
+        ),
+        (
+            r#"{"exclusiveMinimum": 123456789012345678901234567890}"#,
+            "123456789012345678901234567891",
+            true,
+        ),
+        (r#"{"const": 1.0}"#, "1", true),
+        (r#"{"const": 0}"#, "-0.0", true),
+        (
+            r#"{"enum": [18446744073709551616]}"#,
+            "18446744073709551617",
+            false,
+        ),
+        (r#"{"type": "integer"}"#, "1.0", true),
+        (r#"{"type": "integer"}"#, "1e300", true),
+        (r#"{"type": "integer"}"#, "9007199254740993.5", false),
+        (
+            r#"{"uniqueItems": true}"#,
+            "[9007199254740992, 9007199254740993]",
+            true,
+        ),
+        (
+            r#"{"uniqueItems": true}"#,
+            r#"[{"a": 1, "b": 2}, {"b": 2.0, "a": 1}]"#,
+            false,
+        ),
+    ] {
+        assert_eq!(fits(schema, value), is, "{schema} on {value}");
+    }
+    let error = Schema::read(r#"{"multipleOf": 12345678901234567890123}"#).unwrap_err();
+    assert!(error.to_string().contains("at most 19 digits"), "{error}");
+    let faults = Schema::read(r#"{"minimum": 1.50}"#)
+        .unwrap()
+        .validate("1")
+        .unwrap_err();
+    assert_eq!(faults.to_string(), "the input must be at least 1.50");
+}
+
+#[test]
+fn beside_a_reference_nothing_counts_up_to_draft_07_and_everything_later() {
+    let schema = |meta: &str| {
+        format!(
+            r#"{{
+                "$schema": "{meta}",
+                "$id": "https://example.org/base/root.json",
+                "definitions": {{
+                    "text": {{"$id": "https://example.org/other/item.json", "type": "string"}},
+                    "number": {{"$id": "item.json", "type": "number"}}
+                }},
+                "allOf": [{{"$id": "https://example.org/other/", "$ref": "item.json", "maximum": 1}}]
+            }}"#
+        )
+    };
+    for (meta, value, is) in [
+        ("http://json-schema.org/draft-07/schema#", "5", true),
+        ("http://json-schema.org/draft-07/schema#", "\"a\"", false),
+        ("https://json-schema.org/draft/2020-12/schema", "5", false),
+        (
+            "https://json-schema.org/draft/2020-12/schema",
+            "\"a\"",
+            true,
+        ),
+    ] {
+        assert_eq!(fits(&schema(meta), value), is, "{meta} on {value}");
+    }
+    // Who reads can say what a schema is that says nothing.
+    let silent = r##"{"definitions": {"a": true}, "$ref": "#/definitions/a", "maximum": 1}"##;
+    let read = |draft| {
+        Schema::read_as(silent, draft)
+            .unwrap()
+            .validate("5")
+            .is_ok()
+    };
+    assert!(read(Draft::Draft7) && !read(Draft::Draft2020));
+    assert!(!fits(silent, "5"));
+}
+
+#[test]
+fn a_dialect_that_is_not_known_is_refused() {
+    for known in [
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft-07/schema",
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema#",
+    ] {
+        assert!(Schema::read(&format!(r#"{{"$schema": "{known}"}}"#)).is_ok());
+    }
+    for unknown in [
+        "https://example.org/our-own",
+        "http://json-schema.org/draft-03/schema#",
+        "",
+    ] {
+        let error = Schema::read(&format!(r#"{{"$schema": "{unknown}"}}"#)).unwrap_err();
+        assert_eq!(error.place, "#/$schema");
+        assert!(error.to_string().contains("is not known"), "{error}");
+    }
+    let within = r#"{"$defs": {"a": {"$id": "https://example.org/a", "$schema": "http://json-schema.org/draft-07/schema#"}}}"#;
+    let error = Schema::read(within).unwrap_err();
+    assert_eq!(error.place, "#/$defs/a/$schema");
+    // Without an address of its own it is the schema around it that counts.
+    assert!(fits(
+        r#"{"items": {"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}}"#,
+        "[\"a\"]"
+    ));
+}
+
+#[test]
+fn formats_are_checked_unless_they_are_to_be_remarks() {
+    let schema = Schema::read(r#"{"format": "date"}"#).unwrap();
+    assert!(schema.validate("\"x\"").is_err());
+    assert!(schema.without_formats().validate("\"x\"").is_ok());
+    let old =
+        r#"{"$schema": "http://json-schema.org/draft-07/schema#", "contentEncoding": "base64"}"#;
+    assert!(fits(old, "\"YQ==\"") && !fits(old, "\"a%\""));
+    assert!(fits(r#"{"contentEncoding": "base64"}"#, "\"a%\""));
+    // What cannot be matched here is a regular expression all the same.
+    assert!(fits(r#"{"format": "regex"}"#, r#""(?<n>a)\\k<n>\\1""#));
+    assert!(!fits(r#"{"format": "regex"}"#, r#""(?P<n>a)""#));
+}
+
+#[test]
+fn what_was_not_checked_to_its_end_is_refused_under_not_as_well() {
+    let long = "a".repeat(20_000);
+    let text = format!("\"{long}\"");
+    for schema in [
+        r#"{"not": {"pattern": "(?=(a*)*b)"}}"#,
+        r#"{"if": {"pattern": "(?=(a*)*b)"}, "else": true}"#,
+    ] {
+        assert!(!fits(schema, &text), "{schema}");
+    }
+    let circle = r##"{"not": {"dependentSchemas": {"a": {"$ref": "#"}}}}"##;
+    assert!(!fits(circle, r#"{"a": 1}"#));
 }
