@@ -43,7 +43,8 @@ impl Pattern {
     /// `\d`, `\w` and `\b` mean ASCII and `.` any character but a line end, as in ECMAScript; `^` and
     /// `$` are the ends of the text. Characters are code points, as with ECMAScript's flag `u`. Of `\p{…}` all general
     /// categories are known (`L`, `Lu`, `Decimal_Number`, `gc=P` …), and `Alphabetic`, `Uppercase`, `Lowercase`,
-    /// `White_Space`, `ASCII`, `Any`, `Assigned`; scripts and other properties are not.
+    /// `White_Space`, `ASCII`, `Any`, `Assigned`; scripts and other properties are not. Groups may also be named as
+    /// elsewhere, `(?P<name>…)`.
     ///
     /// # Errors
     /// [`PatternError`] with the place and what is wrong there, also for what exists elsewhere and is

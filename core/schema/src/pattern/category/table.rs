@@ -2,7 +2,7 @@
 //!
 //! A run is a byte, its low five bits the category ([`super::NAMES`] in their order, or [`super::ALTERNATING`]), the
 //! others its length; where these are zero the length follows, seven bits a byte, the lowest first, the high bit
-//! set where more follow. A test holds it against the crate `unicode-general-category`.
+//! set where more follow. A test makes it anew from the crate `unicode-general-category`, and prints it where it differs.
 //!
 //! Derived from data of the Unicode Character Database, © Unicode, Inc., under the Unicode License v3
 //! (<https://www.unicode.org/license.txt>).
