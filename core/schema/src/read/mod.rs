@@ -72,7 +72,7 @@ pub(crate) fn read(text: &str, draft: Draft) -> Result<Schema, SchemaError> {
 fn known(meta_schema: &str, pointer: &str) -> Result<Draft, SchemaError> {
     Draft::of(meta_schema).ok_or_else(|| {
         let problem = format!(
-            "the dialect `{meta_schema}` is not known; known are https://json-schema.org/draft/2020-12/schema and http://json-schema.org/draft-07/schema#, and what was between draft-04 and these"
+            "the dialect `{meta_schema}` is not known; known are those of draft-04 to 2020-12, such as https://json-schema.org/draft/2020-12/schema"
         );
         SchemaError::new(&format!("{pointer}/$schema"), &problem)
     })
