@@ -135,10 +135,11 @@ impl<'de> Visitor<'de> for AnyValue<'_, '_> {
         if let Some(Token::Number(text)) = self.0.next() {
             // Somebody else in the program asked serde_json for `arbitrary_precision`: then a number comes as a map.
             while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            if text.parse().is_ok_and(f64::is_infinite) {
+            let number = Number::new(text);
+            if number.overflows() {
                 return Err(serde::de::Error::custom("number out of range"));
             }
-            return Ok(Value::Number(Number::new(text)));
+            return Ok(Value::Number(number));
         }
         let mut fields = Object::default();
         while let Some(name) = map.next_key::<String>()? {

@@ -22,6 +22,11 @@ struct Decimal<'n> {
 
 const FARTHEST: i64 = 1 << 61;
 
+/// 2^1024 - 2^970: from here on a number is rounded to no finite double (IEEE 754, section 4.3.1).
+const OVERFLOW: &[u8; 309] = b"1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490179775872070963\
+    3028641669288791094655554785194040263065748867150582068190890200070838367627385484581771153176447573027\
+    0069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904174497792";
+
 impl Number {
     /// Text that a reader of JSON took for a number.
     pub(crate) fn new(text: &str) -> Self {
@@ -37,6 +42,16 @@ impl Number {
     pub(crate) fn is_integer(&self) -> bool {
         let decimal = self.decimal();
         decimal.is_zero() || decimal.exponent() >= 0
+    }
+
+    /// Whether it lies beyond all doubles.
+    pub(crate) fn overflows(&self) -> bool {
+        let decimal = self.decimal();
+        match decimal.magnitude.cmp(&309) {
+            _ if decimal.is_zero() => false,
+            Ordering::Equal => decimal.digits().ge(OVERFLOW.iter().copied()),
+            larger => larger == Ordering::Greater,
+        }
     }
 
     pub(crate) fn is_positive(&self) -> bool {
@@ -313,5 +328,34 @@ mod tests {
         }
         assert!(number("12345678901234567890123").as_divisor().is_none());
         assert!(number("0.0").as_divisor().is_none());
+    }
+
+    #[test]
+    fn what_is_rounded_to_no_double_overflows() {
+        let (first, largest) = (
+            core::str::from_utf8(OVERFLOW).unwrap(),
+            "1.7976931348623157e308",
+        );
+        let before = std::format!("{}1", &first[..308]);
+        for (text, expected) in [
+            (first, true),
+            (&*std::format!("-{first}.0"), true),
+            (&*std::format!("{first}e-1"), false),
+            (&*before, false),
+            (largest, false),
+            ("1.7976931348623159e308", true),
+            ("1e309", true),
+            ("1e308", false),
+            ("0e999", false),
+            ("1e99999999999999999999", true),
+            ("0.00001e312", false),
+        ] {
+            assert_eq!(Number::new(text).overflows(), expected, "{text}");
+            assert_eq!(
+                text.parse::<f64>().unwrap().is_infinite(),
+                expected,
+                "{text}"
+            );
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! What a schema has looked at, for `unevaluatedProperties` and `unevaluatedItems`.
 
-use alloc::{collections::BTreeSet, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, vec::Vec};
+
+use crate::named::Named;
 
 /// What a schema had something to say about.
 #[derive(Default)]
 pub(super) struct Seen {
-    pub(super) fields: BTreeSet<String>,
+    pub(super) fields: Named<()>,
     pub(super) items: Items,
 }
 
@@ -32,8 +34,17 @@ impl Items {
 }
 
 impl Seen {
+    /// Notes a field.
+    pub(super) fn note(&mut self, name: &str) {
+        if !self.fields.contains(name) {
+            self.fields.insert(name.to_owned(), ());
+        }
+    }
+
     pub(super) fn add(&mut self, other: Self) {
-        self.fields.extend(other.fields);
+        for (name, ()) in other.fields.iter() {
+            self.note(name);
+        }
         self.items.extend(other.items);
     }
 }

@@ -1,6 +1,6 @@
 //! What no other part of a schema has looked at.
 
-use alloc::{borrow::ToOwned, vec::Vec};
+use alloc::vec::Vec;
 
 use super::{Checker, Subject, object::refuse_fields, seen::Seen};
 use crate::{
@@ -21,9 +21,10 @@ impl<'s> Checker<'s> {
         {
             let mut surplus = Vec::new();
             for (name, field) in object.iter() {
-                if !seen.fields.insert(name.to_owned()) {
+                if seen.fields.contains(name) {
                     continue;
                 }
+                seen.note(name);
                 if rest == &Value::Bool(false) {
                     surplus.push(name);
                 } else {
@@ -47,7 +48,7 @@ impl<'s> Checker<'s> {
 
     pub(super) fn note_field(&self, seen: &mut Seen, name: &str) {
         if self.schema.has_unevaluated {
-            seen.fields.insert(name.to_owned());
+            seen.note(name);
         }
     }
 

@@ -1,10 +1,11 @@
 //! References that never get to another part of the value.
 
-use alloc::{borrow::ToOwned, collections::BTreeSet, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::reference::REFERENCES;
 use crate::{
     SchemaError,
+    named::Named,
     value::{Object, Value},
 };
 
@@ -14,34 +15,37 @@ const IN_PLACE_SINGLE: [&str; 4] = ["if", "then", "else", "not"];
 
 /// Refuses a reference that leads back to itself without ever getting to another part of the value. The references of
 /// the schemas are pointers already.
-pub(super) fn refuse(root: &Value, schemas: &BTreeSet<String>) -> Result<(), SchemaError> {
-    let mut settled: BTreeSet<String> = BTreeSet::new();
-    for start in schemas {
+pub(super) fn refuse(root: &Value, schemas: &Named<()>) -> Result<(), SchemaError> {
+    /// How far the way from a schema was followed.
+    enum Way {
+        UnderWay,
+        Settled,
+    }
+    let mut followed: Named<Way> = Named::default();
+    for (start, ()) in schemas.iter() {
         // Depth first; `None` marks that all below the one under it is settled.
         let mut path: Vec<String> = Vec::new();
-        let mut on_path: BTreeSet<String> = BTreeSet::new();
-        let mut left: Vec<Option<String>> = alloc::vec![Some(start.clone())];
+        let mut left: Vec<Option<String>> = alloc::vec![Some(start.to_owned())];
         while let Some(next) = left.pop() {
             let Some(pointer) = next else {
-                if let Some(done) = path.pop() {
-                    on_path.remove(&done);
-                    settled.insert(done);
+                if let Some(way) = path.pop().and_then(|done| followed.get_mut(&done)) {
+                    *way = Way::Settled;
                 }
                 continue;
             };
-            if on_path.contains(&pointer) {
-                let problem =
-                    "refers to itself without end; a reference must go through a field or an item";
-                return Err(SchemaError::new(&pointer, problem));
-            }
-            if settled.contains(&pointer) {
-                continue;
+            match followed.get(&pointer) {
+                Some(Way::UnderWay) => {
+                    let problem = "refers to itself without end; a reference must go through a field or an item";
+                    return Err(SchemaError::new(&pointer, problem));
+                }
+                Some(Way::Settled) => continue,
+                None => {}
             }
             let Some(fields) = root.pointer(&pointer).and_then(Value::as_object) else {
                 continue;
             };
             path.push(pointer.clone());
-            on_path.insert(pointer.clone());
+            followed.insert(pointer.clone(), Way::UnderWay);
             left.push(None);
             left.extend(in_place(fields, &pointer).map(Some));
         }

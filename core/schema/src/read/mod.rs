@@ -7,7 +7,6 @@ mod uri;
 
 use alloc::{
     borrow::ToOwned,
-    collections::BTreeSet,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -102,7 +101,7 @@ impl Location {
 struct Reader {
     draft: Draft,
     /// Pointers of the schemas that were read.
-    read: BTreeSet<String>,
+    read: Named<()>,
     patterns: Named<Pattern>,
     /// Resources by id.
     ids: Named<String>,
@@ -134,9 +133,10 @@ impl Reader {
             return Err(SchemaError::new(&begin, problem));
         }
         let mut at = at.clone();
-        if !self.read.insert(at.pointer.clone()) {
+        if self.read.contains(&at.pointer) {
             return Ok(());
         }
+        self.read.insert(at.pointer.clone(), ());
         // Up to draft-07 what is beside a reference does not count: no address either.
         let stands_alone = self.draft == Draft::Draft7 && fields.contains("$ref");
         if let Some(id) = fields.get("$id").and_then(Value::as_str)
