@@ -2,10 +2,6 @@
 
 use core::fmt;
 
-use rand_xoshiro::{
-    Xoshiro256PlusPlus,
-    rand_core::{Rng, SeedableRng},
-};
 use serde::{Deserialize, Serialize};
 pub use uuid::Uuid;
 
@@ -59,11 +55,11 @@ pub fn uuid_v4(random: [u8; 16]) -> Uuid {
 
 /// The session's own source of ids and jitter: xoshiro256++ over the seed it was given.
 ///
-/// Not for secrets. It exists so that the same inputs give the same outputs.
+/// Not for secrets. It exists so that the same inputs give the same outputs. It is written out here because it is part of a
+/// snapshot: `rand_xoshiro` shows its state only to a serde that brings the standard library along.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seeded {
-    #[serde(deserialize_with = "generator")]
-    state: Xoshiro256PlusPlus,
+    state: [u64; 4],
 }
 
 impl Seeded {
@@ -82,14 +78,21 @@ impl Seeded {
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             *slot = z ^ (z >> 31);
         }
-        Self {
-            state: from_words(state),
-        }
+        Self { state }
     }
 
     /// The next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.state.next_u64()
+        let s = &mut self.state;
+        let out = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        out
     }
 
     /// A number below `bound`; 0 when the bound is 0.
@@ -108,31 +111,6 @@ impl Seeded {
         bytes[8..].copy_from_slice(&self.next_u64().to_be_bytes());
         uuid_v4(bytes)
     }
-}
-
-/// A generator in the state of these four words.
-fn from_words(words: [u64; 4]) -> Xoshiro256PlusPlus {
-    let mut seed = [0u8; 32];
-    for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    Xoshiro256PlusPlus::from_seed(seed)
-}
-
-/// Reads a generator. In snapshots up to version 0.1 its state is a list of four words.
-fn generator<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Xoshiro256PlusPlus, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Form {
-        Generator(Xoshiro256PlusPlus),
-        Words([u64; 4]),
-    }
-    Ok(match Form::deserialize(deserializer)? {
-        Form::Generator(generator) => generator,
-        Form::Words(words) => from_words(words),
-    })
 }
 
 /// The name of an effect: the path of its cause.

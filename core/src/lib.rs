@@ -44,6 +44,7 @@ mod session;
 pub use windlass_schema::{self as schema, pattern};
 pub use windlass_shell as shell;
 pub mod session_request;
+pub mod sorted;
 pub mod spec;
 pub mod sse;
 #[cfg(feature = "testkit")]

@@ -1,8 +1,9 @@
-//! Moments as texts: RFC 3339, the form that transcripts and headers use.
+//! Moments as texts: RFC 3339, the form that transcripts and headers use. The calendar is that of the crate `time`; its
+//! reader would be larger than all of this.
 
 use alloc::{format, string::String};
 
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{Date, Month, OffsetDateTime, Time};
 
 use crate::id::UnixMillis;
 
@@ -14,11 +15,13 @@ impl UnixMillis {
     #[must_use]
     pub fn to_rfc3339(self) -> String {
         let UnixMillis(millis) = self.min(Self::LAST);
+        let (seconds, milli) = (millis / 1000, millis % 1000);
         // Within the years of four digits every moment is one: there is nothing that can fail.
-        let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000)
-            .unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let at = i64::try_from(seconds).ok();
+        let at = at.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
+        let at = at.unwrap_or(OffsetDateTime::UNIX_EPOCH);
         let (year, month, day) = at.to_calendar_date();
-        let (hour, minute, second, milli) = at.to_hms_milli();
+        let (hour, minute, second) = at.to_hms();
         let month = u8::from(month);
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
     }
@@ -26,10 +29,69 @@ impl UnixMillis {
     /// Reads a moment with any offset; none for what is not one, or before 1970.
     #[must_use]
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
-        let at = OffsetDateTime::parse(text, &Rfc3339).ok()?;
-        let millis = at.unix_timestamp_nanos().div_euclid(1_000_000);
-        u64::try_from(millis).ok().map(Self)
+        let (date, rest) = text.split_at_checked(10)?;
+        let rest = rest.strip_prefix(['T', 't', ' '])?;
+        let (time, zone) = rest.split_at(rest.find(['Z', 'z', '+', '-'])?);
+        let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
+        let [year, month, day] = fields(date, '-', [4, 2, 2])?;
+        let [hour, minute, second] = fields(clock, ':', [2, 2, 2])?;
+        // A leap second is the beginning of the next minute.
+        let leap = u16::from(second == 60);
+        let second = second - leap;
+        let small = |number: u16| u8::try_from(number).ok();
+        let month = Month::try_from(small(month)?).ok()?;
+        let date = Date::from_calendar_date(i32::from(year), month, small(day)?).ok()?;
+        let time = Time::from_hms(small(hour)?, small(minute)?, small(second)?).ok()?;
+        let local = date.with_time(time).assume_utc().unix_timestamp();
+        let seconds = local + i64::from(leap) - offset(zone)?;
+        u64::try_from(seconds)
+            .ok()?
+            .checked_mul(1000)?
+            .checked_add(millis(fraction)?)
+            .map(Self)
     }
+}
+
+/// Three numbers of so many digits each.
+fn fields(text: &str, separator: char, digits: [usize; 3]) -> Option<[u16; 3]> {
+    let mut parts = text.split(separator);
+    let mut numbers = [0; 3];
+    for (number, digits) in numbers.iter_mut().zip(digits) {
+        let part = parts.next().filter(|part| part.len() == digits)?;
+        *number = part
+            .bytes()
+            .all(|b| b.is_ascii_digit())
+            .then(|| part.parse().ok())??;
+    }
+    parts.next().is_none().then_some(numbers)
+}
+
+/// The first three digits behind the point.
+fn millis(fraction: &str) -> Option<u64> {
+    if fraction.is_empty() || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let digits = fraction.bytes().chain([b'0'; 2]).take(3);
+    Some(digits.fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')))
+}
+
+/// The seconds of an offset such as `+02:00`.
+fn offset(zone: &str) -> Option<i64> {
+    if zone.eq_ignore_ascii_case("z") {
+        return Some(0);
+    }
+    // As a clock of hours and minutes.
+    let time = zone.get(1..)?;
+    let [hours, minutes, _] = fields(&format!("{time}:00"), ':', [2, 2, 2])?;
+    if hours > 23 || minutes > 59 {
+        return None;
+    }
+    let seconds = i64::from(hours) * 3600 + i64::from(minutes) * 60;
+    Some(if zone.starts_with('-') {
+        -seconds
+    } else {
+        seconds
+    })
 }
 
 #[cfg(test)]
@@ -58,6 +120,15 @@ mod tests {
     }
 
     #[test]
+    fn a_leap_second_is_the_beginning_of_the_next_minute() {
+        let read = |text| UnixMillis::parse_rfc3339(text).map(UnixMillis::to_rfc3339);
+        let next = read("2016-12-31T23:59:60.5Z");
+        assert_eq!(next.as_deref(), Some("2017-01-01T00:00:00.500Z"));
+        let last = UnixMillis(u64::MAX).to_rfc3339();
+        assert_eq!(last, "9999-12-31T23:59:59.999Z");
+    }
+
+    #[test]
     fn what_is_no_moment_is_none() {
         for text in [
             "",
@@ -70,6 +141,14 @@ mod tests {
             "2026-01-02T03:04:05.Zé",
             "é026-01-02T03:04:05Z",
             "99999999999-01-02T03:04:05Z",
+            "2026-02-30T00:00:00Z",
+            "2026-01-02T03:04:05.123abcZ",
+            "2026-01-02T03:04:05.Z",
+            "2026-01-02T3:04:05Z",
+            "2026-01-02T03:04:61Z",
+            "2026-01-02T03:04:05+2:00",
+            "2026-01-02T03:04:05+24:00",
+            "2026-+1-02T03:04:05Z",
         ] {
             assert_eq!(UnixMillis::parse_rfc3339(text), None, "{text}");
         }

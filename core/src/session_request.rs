@@ -3,7 +3,6 @@
 mod written;
 
 use alloc::{
-    collections::BTreeMap,
     format,
     string::{String, ToString},
     sync::Arc,
@@ -24,6 +23,7 @@ use crate::{
     output::{OutputFormat, PlainText},
     permission::{Mode, Rule, Rules, ToolSet},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
+    sorted::SortedMap,
     spec::{
         Effort, Environment, Limits, PermissionPolicy, ResponseLimits, RetryPolicy, Spec,
         TaskPolicy, Thinking, ThinkingDisplay,
@@ -254,9 +254,9 @@ struct SpecForm {
     interrupted_answer: InterruptedAnswer,
     context: ContextPolicy,
     tools: Vec<ToolDefinition>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    tool_aliases: BTreeMap<String, String>,
-    agents: BTreeMap<String, AgentDefinition>,
+    #[serde(skip_serializing_if = "SortedMap::is_empty")]
+    tool_aliases: SortedMap<String, String>,
+    agents: SortedMap<String, AgentDefinition>,
     agent: Option<String>,
     model_aliases: ModelAliases,
     tasks: TaskPolicy,

@@ -1,6 +1,6 @@
 //! What a session is told once: shared between sessions, never changed by one.
 
-use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, sync::Arc, vec::Vec};
+use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,7 @@ use crate::{
     price::Catalogue,
     provider::{Provider, messages::MessagesApi},
     schema::{Schema, SchemaError},
+    sorted::SortedMap,
     tool::ToolDefinition,
     tools::{
         CoreTool,
@@ -63,7 +64,7 @@ pub struct Spec {
     pub tools: Vec<ToolDefinition>,
     /// Tools that are called in the place of those the model calls, by the names it uses. Never more than one step (Agent SDK
     /// reference, `toolAliases`).
-    pub tool_aliases: BTreeMap<String, String>,
+    pub tool_aliases: SortedMap<String, String>,
     /// Agents that the Task tool can start. Default: the built-in ones. Without that tool none is started.
     pub agents: Agents,
     /// The agent as which the main thread runs, if it does ([`Spec::run_as`]).
@@ -142,7 +143,7 @@ impl Default for Spec {
             interrupted_answer: InterruptedAnswer::default(),
             context: ContextPolicy::default(),
             tools: Vec::new(),
-            tool_aliases: BTreeMap::new(),
+            tool_aliases: SortedMap::new(),
             agents: Agents::built_in(),
             agent: None,
             model_aliases: ModelAliases::default(),

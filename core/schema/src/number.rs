@@ -229,7 +229,7 @@ impl Divisor {
 
 #[cfg(test)]
 mod tests {
-    use super::Number;
+    use super::{Number, OVERFLOW};
     use core::cmp::Ordering;
 
     fn number(text: &str) -> Number {
@@ -336,11 +336,11 @@ mod tests {
             core::str::from_utf8(OVERFLOW).unwrap(),
             "1.7976931348623157e308",
         );
-        let before = std::format!("{}1", &first[..308]);
+        let before = alloc::format!("{}1", &first[..308]);
         for (text, expected) in [
             (first, true),
-            (&*std::format!("-{first}.0"), true),
-            (&*std::format!("{first}e-1"), false),
+            (&*alloc::format!("-{first}.0"), true),
+            (&*alloc::format!("{first}e-1"), false),
             (&*before, false),
             (largest, false),
             ("1.7976931348623159e308", true),

@@ -2,7 +2,6 @@
 
 use alloc::{
     borrow::ToOwned,
-    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     json::RawJson,
     permission::{Mode, Rule, misspelt_tool, nearest_name},
+    sorted::SortedMap,
 };
 
 /// An agent's prompt and what it may use. Fields that this version does not know are left aside.
@@ -61,7 +61,7 @@ impl AgentDefinition {
     /// more than was meant without it.
     pub fn read(json: &RawJson) -> Result<Self, String> {
         let definition: Self = json.decode().map_err(|error| error.to_string())?;
-        let fields: BTreeMap<String, serde::de::IgnoredAny> = json.decode().unwrap_or_default();
+        let fields: SortedMap<String, serde::de::IgnoredAny> = json.decode().unwrap_or_default();
         match Self::misspelt(fields.iter().map(|(key, _)| key.as_str())) {
             None => Ok(definition),
             Some((key, meant)) => Err(alloc::format!(
@@ -230,7 +230,7 @@ pub enum AgentMcpServer {
     Named(String),
     /// Servers of its own, each with its configuration: the host connects them and gives the agent their tools
     /// ([`Agent::own_tools`](super::Agent::own_tools)).
-    Inline(BTreeMap<String, RawJson>),
+    Inline(SortedMap<String, RawJson>),
 }
 
 impl<'de> Deserialize<'de> for AgentMcpServer {

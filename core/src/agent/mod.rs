@@ -12,7 +12,6 @@ mod task;
 
 use alloc::{
     borrow::ToOwned,
-    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
@@ -28,7 +27,7 @@ pub(crate) use task::{
     DESCRIPTION as TASK_DESCRIPTION, SCHEMA as TASK_SCHEMA, list, name_in, startable,
 };
 
-use crate::tool::ToolDefinition;
+use crate::{sorted::SortedMap, tool::ToolDefinition};
 
 /// An agent with its name and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +105,7 @@ impl Agent {
 /// # Ok::<(), windlass_core::agent::AgentError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Agents(BTreeMap<String, Agent>);
+pub struct Agents(SortedMap<String, Agent>);
 
 impl Agents {
     /// general-purpose, Explore and Plan.

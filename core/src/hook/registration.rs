@@ -1,11 +1,11 @@
 //! Which hooks a session has.
 
-use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{HookEvent, Matcher, Occurrence};
-use crate::json::write;
+use crate::{json::write, sorted::SortedMap};
 
 /// How long a hook may take where its matcher does not say: a minute.
 pub const DEFAULT_TIMEOUT_MS: u64 = 60_000;
@@ -125,7 +125,7 @@ pub fn concerned<'a>(
     occurrence: &Occurrence,
 ) -> Vec<(&'a HookMatcher, &'a str)> {
     let (event, subject) = (occurrence.event(), occurrence.subject());
-    let mut seen = BTreeMap::new();
+    let mut seen = SortedMap::new();
     matchers
         .iter()
         .filter(|m| m.event == event && subject.is_none_or(|s| m.matcher.matches(s)))

@@ -1,6 +1,6 @@
 //! The end of the answer to a prompt.
 
-use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use crate::{
     json::RawJson,
     money::Usd,
     provider::{StopReason, Usage},
+    sorted::SortedMap,
 };
 
 /// `type: "result"` (Agent SDK reference, `SDKResultMessage`).
@@ -41,7 +42,7 @@ pub struct ResultMessage {
     pub usage: Usage,
     /// Tokens and cost of the session so far, per model.
     #[serde(rename = "modelUsage")]
-    pub model_usage: BTreeMap<String, ModelUsage>,
+    pub model_usage: SortedMap<String, ModelUsage>,
     /// Calls that were not allowed to run.
     pub permission_denials: Vec<PermissionDenial>,
     /// The call that a hook left to whoever started the run; it did not run (Agent SDK reference, `SDKDeferredToolUse`).

@@ -1,7 +1,6 @@
 //! Sessions that go on from a conversation: resumed from its transcript, forked from another session.
 
 use alloc::{
-    collections::BTreeMap,
     string::{String, ToString},
     sync::Arc,
     vec,
@@ -18,6 +17,7 @@ use crate::{
     message::ModelUsage,
     money::Usd,
     permission::Mode,
+    sorted::SortedMap,
     spec::Spec,
     tools::{Notes, Recalled, tool_search::forget_unreferenced},
     transcript::{Conversation, Repair, Transcript},
@@ -29,7 +29,7 @@ pub struct Spent {
     /// All of it.
     pub cost: Usd,
     /// By model.
-    pub model_usage: BTreeMap<String, ModelUsage>,
+    pub model_usage: SortedMap<String, ModelUsage>,
 }
 
 impl Session {

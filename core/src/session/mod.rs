@@ -24,11 +24,7 @@ mod thread;
 
 mod transition;
 
-use alloc::{
-    collections::{BTreeMap, VecDeque},
-    sync::Arc,
-    vec::Vec,
-};
+use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 
 use self::{
     agents::Child,
@@ -43,6 +39,7 @@ use crate::{
     hook::HookEvent,
     id::{EffectId, Millis, Now, SessionId, Stage},
     permission::{Mode, SessionPermissions},
+    sorted::SortedMap,
     spec::Spec,
 };
 
@@ -89,7 +86,7 @@ pub struct Session {
     /// The conversation with whoever embeds the session.
     main: Thread,
     /// Subagents by their numbers, those that have ended too.
-    children: BTreeMap<u32, Child>,
+    children: SortedMap<u32, Child>,
     /// Prompts that wait for the one before them to be answered.
     waiting: VecDeque<Prompt>,
     /// Just restored: what the host still holds must be said first.
@@ -103,7 +100,7 @@ impl Session {
         Self {
             main: Thread::new(0, spec.clone()),
             shared: Shared::new(spec, id, seed),
-            children: BTreeMap::new(),
+            children: SortedMap::new(),
             waiting: VecDeque::new(),
             awaits_resumed: false,
         }

@@ -1,11 +1,6 @@
 //! What all threads of a session share.
 
-use alloc::{
-    collections::{BTreeMap, VecDeque},
-    string::String,
-    sync::Arc,
-    vec::Vec,
-};
+use alloc::{collections::VecDeque, string::String, sync::Arc, vec::Vec};
 
 use super::{
     agents::AgentRequest,
@@ -23,6 +18,7 @@ use crate::{
     money::Usd,
     permission::{Mode, PermissionUpdate, SessionPermissions, UpdateError},
     provider::Usage,
+    sorted::SortedMap,
     spec::Spec,
     tool::Observation,
 };
@@ -40,23 +36,23 @@ pub(super) struct Shared {
     pub(super) permissions: SessionPermissions,
     /// The mode that plan mode took the place of, while it holds.
     pub(super) mode_before_plan: Option<Mode>,
-    pub(super) observed: BTreeMap<String, Observation>,
+    pub(super) observed: SortedMap<String, Observation>,
     pub(super) cost: Usd,
-    pub(super) model_usage: BTreeMap<String, ModelUsage>,
+    pub(super) model_usage: SortedMap<String, ModelUsage>,
     /// What was last said about the provider's rate limit.
     pub(super) rate_limit: RateLimitStatus,
     /// Effects that are not answered to their end.
-    pub(super) running: BTreeMap<EffectId, Running>,
+    pub(super) running: SortedMap<EffectId, Running>,
     /// Background tasks, those that have ended too.
     pub(super) tasks: Tasks,
     /// Agents that are waited for, as far as they were told of as tasks.
-    pub(super) awaited: BTreeMap<String, Awaited>,
+    pub(super) awaited: SortedMap<String, Awaited>,
     /// Tasks have ended since whoever waits for them was asked.
     pub(super) tasks_changed: bool,
     /// Ends of tasks that the models have not heard of, by thread.
-    pub(super) news: BTreeMap<u32, Vec<News>>,
+    pub(super) news: SortedMap<u32, Vec<News>>,
     /// Ids of agents by the names they were given.
-    pub(super) agent_names: BTreeMap<String, String>,
+    pub(super) agent_names: SortedMap<String, String>,
     /// Agents that were given a number.
     pub(super) agents_numbered: u32,
     /// Calls that start agents; empty between inputs.
@@ -99,16 +95,16 @@ impl Shared {
             id,
             now: Now::default(),
             ids: Seeded::new(seed),
-            observed: BTreeMap::new(),
+            observed: SortedMap::new(),
             cost: Usd::default(),
-            model_usage: BTreeMap::new(),
+            model_usage: SortedMap::new(),
             rate_limit: RateLimitStatus::Allowed,
-            running: BTreeMap::new(),
+            running: SortedMap::new(),
             tasks: Tasks::new(),
             tasks_changed: false,
-            awaited: BTreeMap::new(),
-            news: BTreeMap::new(),
-            agent_names: BTreeMap::new(),
+            awaited: SortedMap::new(),
+            news: SortedMap::new(),
+            agent_names: SortedMap::new(),
             agents_numbered: 0,
             agent_requests: VecDeque::new(),
             interrupt_main: false,

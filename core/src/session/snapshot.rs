@@ -5,7 +5,7 @@
 
 use alloc::{
     boxed::Box,
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
     format,
     string::{String, ToString},
     sync::Arc,
@@ -32,6 +32,7 @@ use crate::{
     message::{ModelUsage, RateLimitStatus},
     money::Usd,
     permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
+    sorted::SortedMap,
     spec::{Effort, Spec, Thinking},
     tool::{Observation, ShellState},
     tools::Notes,
@@ -78,17 +79,17 @@ struct State {
     guarded: Vec<String>,
     observed: Vec<Observation>,
     cost: Usd,
-    model_usage: BTreeMap<String, ModelUsage>,
+    model_usage: SortedMap<String, ModelUsage>,
     waiting: VecDeque<Prompt>,
     running: Vec<(EffectId, Running)>,
     #[serde(default, skip_serializing_if = "Tasks::is_empty")]
     tasks: Tasks,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    awaited: BTreeMap<String, Awaited>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    news: BTreeMap<u32, Vec<News>>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    agent_names: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
+    awaited: SortedMap<String, Awaited>,
+    #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
+    news: SortedMap<u32, Vec<News>>,
+    #[serde(default, skip_serializing_if = "SortedMap::is_empty")]
+    agent_names: SortedMap<String, String>,
     #[serde(default)]
     agents_numbered: u32,
     #[serde(default)]
@@ -296,10 +297,10 @@ impl Session {
             }
             _ => return Err(broken(last, "the state line is missing".to_string())),
         };
-        let mut histories: BTreeMap<u32, Vec<(Role, Vec<RawJson>)>> = BTreeMap::new();
+        let mut histories: SortedMap<u32, Vec<(Role, Vec<RawJson>)>> = SortedMap::new();
         for (index, line) in lines.iter().enumerate().skip(1) {
             let (number, message) = history_line(line).map_err(|e| broken(index + 1, e.reason))?;
-            let messages = histories.entry(number).or_default();
+            let messages = histories.or_default(number);
             messages.push((message.role, message.content));
         }
         let mut history_of = |number: u32, state: HistoryState| {
@@ -344,7 +345,7 @@ impl Session {
         };
         let history = history_of(0, main.history)?;
         let main = main.restored(&shared, Thread::new(0, spec), history);
-        let mut children = BTreeMap::new();
+        let mut children = SortedMap::new();
         for child in state.children {
             let history = history_of(child.number, child.thread.history)?;
             let number = child.number;

@@ -5,12 +5,15 @@
 //! and allows it with an input that has `answers` in addition, question to text. Nobody else can fill these
 //! in: what the model writes there is taken out before anybody sees it.
 
-use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Done, answered};
-use crate::json::{RawJson, RawObject};
+use crate::{
+    json::{RawJson, RawObject},
+    sorted::SortedMap,
+};
 
 pub(super) const DESCRIPTION: &str = "Asks the person up to four questions, each with two to four choices, and waits for the answers. \
 Use it when the work depends on a preference, a decision or a fact that only they can give; not for what you can find out yourself, \
@@ -177,7 +180,7 @@ pub(super) fn fault(input: &RawJson) -> Option<String> {
 
 /// The first text that is there a second time.
 fn twice<'a>(mut texts: impl Iterator<Item = &'a String>) -> Option<&'a String> {
-    let mut seen = BTreeMap::new();
+    let mut seen = SortedMap::new();
     texts.find(|text| seen.insert(text.trim(), ()).is_some())
 }
 

@@ -3,12 +3,12 @@
 //! Definitions of tools are part of every request. With many MCP servers they fill the context before
 //! anything was said, so past a threshold they wait until ToolSearch finds them.
 
-use alloc::{borrow::Cow, collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
 use super::{CoreTool, Notes, skill, tool_search::ToolSearchSetting};
-use crate::{agent, spec::Spec, tool::ToolDefinition};
+use crate::{agent, sorted::SortedMap, spec::Spec, tool::ToolDefinition};
 
 /// The context window of a model that the catalogue does not know, in tokens.
 const USUAL_WINDOW: u64 = 200_000;
@@ -85,7 +85,7 @@ pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'
 }
 
 /// The names of the tools whose definitions wait.
-pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> BTreeMap<&'a str, ()> {
+pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> SortedMap<&'a str, ()> {
     let can_search = (spec.offered_tools()).any(|tool| tool.core == Some(CoreTool::ToolSearch));
     let waiting = |tool: &&ToolDefinition| match tool.loading {
         Loading::Usual => tool.name.starts_with("mcp__"),
@@ -107,7 +107,7 @@ pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> BTreeMap<&'a str, ()>
     if past_threshold {
         candidates().map(|tool| (tool.name.as_str(), ())).collect()
     } else {
-        BTreeMap::new()
+        SortedMap::new()
     }
 }
 
@@ -120,7 +120,7 @@ fn size(tool: &ToolDefinition) -> u64 {
 fn description<'a>(
     spec: &Spec,
     tool: &'a ToolDefinition,
-    waiting: &BTreeMap<&str, ()>,
+    waiting: &SortedMap<&str, ()>,
 ) -> Cow<'a, str> {
     let added = match tool.core {
         Some(CoreTool::ToolSearch) => {

@@ -1,6 +1,6 @@
 //! What a conversation shows of what the core tools keep: for sessions that are made from one.
 
-use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use super::{
     CoreTool, Notes, skill,
@@ -10,6 +10,7 @@ use super::{
 use crate::{
     content::Block,
     json::{RawJson, RawObject},
+    sorted::SortedMap,
 };
 
 /// What calls of core tools have left behind, as far as messages were read. A call counts once its result is there, and
@@ -21,7 +22,7 @@ pub(crate) struct Recalled {
     loaded: Vec<String>,
     skills: Vec<String>,
     /// Calls without a result, by their ids.
-    open: BTreeMap<String, (CoreTool, RawJson)>,
+    open: SortedMap<String, (CoreTool, RawJson)>,
 }
 
 impl Recalled {

@@ -3,7 +3,6 @@
 use alloc::{
     borrow::Cow,
     boxed::Box,
-    collections::BTreeMap,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -22,6 +21,7 @@ use crate::{
         Decoder, MOST_BLOCKS, Response, ServerToolUse, StopReason, Usage, WireError,
         error_response::garbled_event,
     },
+    sorted::SortedMap,
     sse::SseParser,
 };
 
@@ -42,7 +42,7 @@ struct Accumulated {
     id: String,
     model: String,
     /// By index; several may be open at once.
-    blocks: BTreeMap<u32, Building>,
+    blocks: SortedMap<u32, Building>,
     stop_reason: Option<StopReason>,
     stop_sequence: Option<String>,
     usage: Usage,

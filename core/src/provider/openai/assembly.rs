@@ -2,7 +2,6 @@
 
 use alloc::{
     borrow::ToOwned,
-    collections::BTreeMap,
     string::{String, ToString},
     vec::Vec,
 };
@@ -16,6 +15,7 @@ use super::{
 use crate::{
     content::{Block, ToolUse},
     provider::{MOST_BLOCKS, Response, StopReason, Usage, WireError},
+    sorted::SortedMap,
 };
 
 /// A response under construction.
@@ -30,7 +30,7 @@ pub(super) struct Assembly {
     /// The text or thinking that the next piece of its kind goes to.
     open: Option<usize>,
     /// Where the call of an index is built. Servers that number badly begin a new one under an old index.
-    calls: BTreeMap<u32, usize>,
+    calls: SortedMap<u32, usize>,
     last_call: Option<usize>,
     /// Something was answered, if only nothing.
     answered: bool,

@@ -15,7 +15,7 @@ mod request;
 mod stream;
 mod translate;
 
-use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ use super::{
     ApiError, Decoder, HistoryView, Opening, Prefix, Provider, Translator,
     whole::{WholeDecoder, is_event_stream},
 };
-use crate::{effect::HttpRequest, json::RawJson, spec::Spec};
+use crate::{effect::HttpRequest, json::RawJson, sorted::SortedMap, spec::Spec};
 
 /// Where the endpoint lies below an address that has no path of its own.
 const PATH_WITH_VERSION: &str = "/v1/chat/completions";
@@ -50,7 +50,7 @@ pub struct ChatCompletions {
     pub return_reasoning: bool,
     /// Further fields of the request, as they are; they replace those of the same name. `messages` is
     /// not taken.
-    pub extra: BTreeMap<String, RawJson>,
+    pub extra: SortedMap<String, RawJson>,
 }
 
 /// The role in which the system prompt is given.
@@ -83,7 +83,7 @@ impl Default for ChatCompletions {
             output_limit: OutputLimit::default(),
             stream_usage: true,
             return_reasoning: false,
-            extra: BTreeMap::new(),
+            extra: SortedMap::new(),
         }
     }
 }
@@ -128,7 +128,7 @@ impl ChatCompletions {
 
 impl Provider for ChatCompletions {
     fn task_form(&self) -> Option<RawJson> {
-        let settings = BTreeMap::from([("openai", self)]);
+        let settings = SortedMap::from([("openai", self)]);
         RawJson::encode(&settings).ok()
     }
 

@@ -203,7 +203,7 @@ impl Session {
             task.owner = 0;
         }
         let unheard = shared.news.remove(&number).unwrap_or_default();
-        shared.news.entry(0).or_default().extend(unheard);
+        shared.news.or_default(0).extend(unheard);
         let result = child.report(&ended);
         let end = match (result.is_error, &ended.outcome) {
             (_, Outcome::Interrupted) => TaskEnd::Stopped,

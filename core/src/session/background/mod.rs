@@ -5,7 +5,7 @@
 
 mod calls;
 
-use alloc::{borrow::ToOwned, collections::BTreeMap, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ use crate::{
         Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted,
         TaskUsage, ToolProgress,
     },
+    sorted::SortedMap,
 };
 
 /// Of what a call puts out the last so many bytes are kept.
@@ -81,7 +82,7 @@ pub(super) struct News {
 }
 
 /// All tasks of a session, those that have ended too, by id.
-pub(super) type Tasks = BTreeMap<String, Task>;
+pub(super) type Tasks = SortedMap<String, Task>;
 
 /// What a background call has put out, as far as it is kept ([`Session::task_output`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,7 +259,7 @@ impl Shared {
         self.say(Message::System(SystemMessage::TaskNotification(message)));
         let text = news(task_id, &task, &summary);
         let task_id = task_id.to_owned();
-        self.news.entry(task.owner).or_default().push(News {
+        self.news.or_default(task.owner).push(News {
             task_id,
             text,
             can_wait: end == TaskEnd::Stopped && task.kind != TaskKind::LocalAgent,

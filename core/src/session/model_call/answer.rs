@@ -149,7 +149,7 @@ impl Thread {
         let facts = catalogue.get(&priced).cloned();
         let cost = catalogue.cost(&priced, &response.usage).unwrap_or_default();
         shared.cost += cost;
-        let entry = shared.model_usage.entry(priced).or_default();
+        let entry = shared.model_usage.or_default(priced);
         entry.add(&response.usage);
         entry.cost_usd += cost;
         if let Some(facts) = facts {
