@@ -18,7 +18,7 @@ use super::{
 };
 use crate::protocol::{
     PROTOCOL_VERSION,
-    frames::Frames,
+    frames::{Frames, LocalCommand},
     initialize::{Initialize, ReplyFacts, reply},
     reply::{Reply, ReplyError},
     request::Request,
@@ -260,6 +260,19 @@ impl Engine {
         self.title = None;
         self.is_blocked = true;
         self.append_title(title, Then::Reply(id));
+    }
+
+    /// The same for `/rename TITLE`; what is said to the person.
+    pub(super) fn rename_in_words(&mut self, prompt: &str) -> String {
+        let title = LocalCommand::title(prompt).unwrap_or_default();
+        if title.is_empty() {
+            return "Nothing was renamed: the title goes behind the command, as in `/rename Knots`."
+                .to_owned();
+        }
+        self.say_title(title);
+        self.title = None;
+        self.append_title(title, Then::Warn);
+        format!("The session is called \u{201c}{title}\u{201d} now.")
     }
 
     /// Keeps a title, if anything is kept.

@@ -82,15 +82,16 @@ impl Engine {
                 Some(Next::Prompt(asked, uuid)) => {
                     let command = asked.local_command();
                     let model = self.invoked(asked).and_then(|it| it.model);
-                    (command.map(|command| (command, uuid)), model)
+                    let text = || asked.text().unwrap_or_default();
+                    (command.map(|command| (command, text(), uuid)), model)
                 }
             };
             // Another model answers it, or none: it has a turn of its own.
             if is_answering && (command.is_some() || model.is_some()) {
                 return;
             }
-            if let Some((command, uuid)) = command {
-                self.run_command(command, uuid);
+            if let Some((command, text, uuid)) = command {
+                self.run_command(command, &text, uuid);
                 continue;
             }
             if !self.begin_session() {
@@ -143,11 +144,12 @@ impl Engine {
         self.outbox.queue.any_sent() || !self.is_session_idle()
     }
 
-    fn run_command(&mut self, command: LocalCommand, uuid: Uuid) {
+    fn run_command(&mut self, command: LocalCommand, text: &str, uuid: Uuid) {
         let text = match command {
             LocalCommand::Clear => return self.clear(uuid),
             LocalCommand::Cost => self.outbox.frames.cost_in_words(),
             LocalCommand::Context => self.context_in_words(),
+            LocalCommand::Rename => self.rename_in_words(text),
         };
         self.answer_command(command, uuid, &text);
     }

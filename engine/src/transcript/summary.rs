@@ -8,6 +8,8 @@ use windlass_core::RawJson;
 pub struct Summary {
     /// The title that somebody gave it.
     pub title: Option<String>,
+    /// The title that a model gave it. This engine asks none for one; Claude Code does.
+    pub generated_title: Option<String>,
     /// What was said first.
     pub first_prompt: Option<String>,
     /// How many prompts there were.
@@ -38,6 +40,8 @@ struct Line {
     r#type: String,
     #[serde(default)]
     custom_title: Option<String>,
+    #[serde(default)]
+    ai_title: Option<String>,
     #[serde(default)]
     is_sidechain: bool,
     #[serde(default)]
@@ -71,6 +75,9 @@ impl Summary {
             if let Some(title) = &line.custom_title {
                 summary.title = Some(title.clone());
             }
+            if let Some(title) = &line.ai_title {
+                summary.generated_title = Some(title.clone());
+            }
             for said in said_in(&line) {
                 if let Said::Prompt(prompt) = said {
                     summary.prompts += 1;
@@ -79,6 +86,14 @@ impl Summary {
             }
         }
         summary
+    }
+
+    /// What stands for the session in a list: the title that somebody gave it, else the one that a model gave it, else what
+    /// was said first.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        let names = [&self.title, &self.generated_title, &self.first_prompt];
+        names.into_iter().find_map(Option::as_deref)
     }
 }
 
@@ -148,11 +163,25 @@ mod tests {
     fn sess_2_a_summary_has_title_and_first_prompt() {
         let expected = Summary {
             title: Some("Looking".to_owned()),
+            generated_title: None,
             first_prompt: Some("Look around.".to_owned()),
             prompts: 2,
         };
         assert_eq!(Summary::read(LINES), expected);
         assert_eq!(Summary::read(""), Summary::default());
+    }
+
+    #[test]
+    fn sess_5_a_title_that_somebody_gave_comes_before_a_generated_one_and_that_before_the_prompt() {
+        const GENERATED: &str =
+            "{\"type\":\"ai-title\",\"aiTitle\":\"A look around\",\"sessionId\":\"s\"}\n";
+        let prompt = LINES.lines().next().unwrap();
+        assert_eq!(Summary::read(prompt).name(), Some("Look around."));
+        let generated = format!("{prompt}\n{GENERATED}");
+        assert_eq!(Summary::read(&generated).name(), Some("A look around"));
+        let both = format!("{LINES}{GENERATED}");
+        assert_eq!(Summary::read(&both).name(), Some("Looking"));
+        assert_eq!(Summary::default().name(), None);
     }
 
     #[test]

@@ -70,13 +70,13 @@ impl Folder {
         let mut text = String::new();
         for saved in all {
             let summary = Summary::read(&self.read(&saved).await?);
-            let name = summary.title.or(summary.first_prompt).unwrap_or_default();
+            let name = summary.name().unwrap_or_default();
             let line = format!(
                 "{}  {:>7}  {:>3}  {}",
                 saved.id,
                 age(saved.modified),
                 summary.prompts,
-                one_line(&name)
+                one_line(name)
             );
             text.push_str(&fit(&line, columns));
             text.push('\n');

@@ -20,18 +20,28 @@ pub enum LocalCommand {
     Cost,
     /// `/context`: what fills the context.
     Context,
+    /// `/rename TITLE`: what the session is called from now on.
+    Rename,
 }
 
 impl LocalCommand {
-    /// The command that a prompt consists of.
+    /// The command that a prompt consists of. One alone takes words behind it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim() {
             "/clear" | "/reset" | "/new" => Some(Self::Clear),
             "/cost" | "/usage" => Some(Self::Cost),
             "/context" => Some(Self::Context),
-            _ => None,
+            other => Self::title(other).map(|_| Self::Rename),
         }
+    }
+
+    /// The title that a prompt gives the session, which is empty where `/rename` stands alone.
+    #[must_use]
+    pub fn title(text: &str) -> Option<&str> {
+        let behind = text.trim().strip_prefix("/rename")?;
+        let is_name = behind.is_empty() || behind.starts_with(char::is_whitespace);
+        is_name.then(|| behind.trim())
     }
 
     /// Its name, without the slash.
@@ -41,6 +51,7 @@ impl LocalCommand {
             Self::Clear => "clear",
             Self::Cost => "cost",
             Self::Context => "context",
+            Self::Rename => "rename",
         }
     }
 }

@@ -478,8 +478,26 @@ fn what_cannot_be_answered_has_a_result_in_the_place_of_an_answer() {
 fn a_command_is_one_only_as_a_whole() {
     assert_eq!(LocalCommand::parse(" /clear\n"), Some(LocalCommand::Clear));
     assert_eq!(LocalCommand::parse("/cost"), Some(LocalCommand::Cost));
-    for text in ["/clear everything", "clear", "/compact", "/unknown"] {
+    for text in [
+        "/clear everything",
+        "clear",
+        "/compact",
+        "/unknown",
+        "/renamed it",
+    ] {
         assert_eq!(LocalCommand::parse(text), None, "{text}");
+    }
+}
+
+#[test]
+fn sess_5_the_words_behind_rename_are_the_title() {
+    for (text, title) in [
+        ("/rename  Knots and ropes \n", "Knots and ropes"),
+        ("/rename", ""),
+        ("/rename\tKnots", "Knots"),
+    ] {
+        assert_eq!(LocalCommand::parse(text), Some(LocalCommand::Rename));
+        assert_eq!(LocalCommand::title(text), Some(title));
     }
 }
 
