@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The tools that every session has unless it is told which, beside the built-in ones.
-const CORE_TOOLS: [CoreTool; 7] = [
+const CORE_TOOLS: [CoreTool; 8] = [
     CoreTool::Task,
     CoreTool::TaskOutput,
     CoreTool::TaskStop,
@@ -26,6 +26,8 @@ const CORE_TOOLS: [CoreTool; 7] = [
     CoreTool::AskUserQuestion,
     CoreTool::ExitPlanMode,
     CoreTool::EnterWorktree,
+    // The model is shown it only where definitions wait to be searched for.
+    CoreTool::ToolSearch,
 ];
 
 /// The built-in tools, by name.

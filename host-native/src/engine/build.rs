@@ -8,6 +8,7 @@ use std::{
 
 use windlass_core::{
     RawJson, Spec, agent::ModelAliases, permission::Rule, provider::openai::ChatCompletions,
+    tools::tool_search::ToolSearchSetting,
 };
 use windlass_engine::{
     machine::{
@@ -137,6 +138,11 @@ pub(super) fn resolved_config(
     let sandbox = sandbox(launch, &project_config, &mut spec, &mut warnings)?;
     let facts = facts(launch)?;
     project_config.found.apply_flags(flags, &facts, &mut spec)?;
+    match launch.tool_search.as_deref().map(ToolSearchSetting::parse) {
+        None => {}
+        Some(Ok(setting)) => spec.tool_search = setting,
+        Some(Err(error)) => warnings.push(format!("ENABLE_TOOL_SEARCH: {error}")),
+    }
     Ok(ResolvedConfig {
         agent,
         spec,

@@ -111,6 +111,9 @@ pub struct Launch {
     pub max_output_tokens: Option<u32>,
     /// How many tokens the model may think, where no flag says so.
     pub max_thinking_tokens: Option<u32>,
+    /// When the definitions of MCP tools wait until the model searches for them (`ENABLE_TOOL_SEARCH`): `auto`, `auto:N%`, `true`
+    /// or `false`; none for `auto`.
+    pub tool_search: Option<String>,
     /// The surroundings are a sandbox: root may bypass permissions here.
     pub is_sandbox: bool,
     /// What files hold is kept before they are changed, so that they can be taken back
@@ -236,6 +239,7 @@ impl Launch {
             response_idle_ms: number("CLAUDE_STREAM_IDLE_TIMEOUT_MS"),
             max_output_tokens: number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
             max_thinking_tokens: number("MAX_THINKING_TOKENS"),
+            tool_search: variable("ENABLE_TOOL_SEARCH"),
             is_sandbox: is_on("IS_SANDBOX"),
             file_checkpoints: is_on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"),
             background_ceiling,

@@ -88,7 +88,8 @@ fn loop_1_stream_json_begins_with_init_and_ends_with_the_result() {
             "TaskOutput",
             "TaskStop",
             "Task",
-            "TodoWrite"
+            "TodoWrite",
+            "ToolSearch"
         ])
     );
     assert_eq!(lines[2]["tool_use_result"]["numFiles"], 1);
