@@ -15,7 +15,7 @@ use windlass_core::{
     permission::{Layer, Mode},
     provider::Provider,
     spec::{Effort, ResponseLimits, RetryPolicy, Thinking},
-    tools::CoreTool,
+    tools::{CoreTool, tool_search::ToolSearchSetting},
 };
 use windlass_engine::transcript::Which;
 
@@ -243,6 +243,19 @@ impl AgentBuilder {
         self
     }
 
+    /// Whether each round of tools is followed by a message that sums it up. No model is asked for it. Default: no.
+    pub fn tool_use_summaries(mut self, on: bool) -> Self {
+        self.spec.tool_use_summaries = on;
+        self
+    }
+
+    /// How often a call that is running is reported (`tool_progress`). Default: every ten seconds; zero is never.
+    pub fn progress_interval(mut self, interval: Duration) -> Self {
+        let ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
+        self.spec.progress_interval_ms = (ms > 0).then_some(ms);
+        self
+    }
+
     /// Whether responses are streamed. Default: yes.
     pub fn stream(mut self, on: bool) -> Self {
         self.spec.stream = on;
@@ -308,6 +321,13 @@ impl AgentBuilder {
     /// background tasks. They need nothing of the system. With [`CoreTool::Task`] the model can start agents.
     pub fn core_tools(mut self, tools: impl IntoIterator<Item = CoreTool>) -> Self {
         self.spec.offer(tools);
+        self
+    }
+
+    /// When the definitions of tools of servers wait until the model searches for them, with [`CoreTool::ToolSearch`] among the
+    /// [`core_tools`](Self::core_tools). Default: where together they are larger than a tenth of the model's context window.
+    pub fn tool_search(mut self, setting: ToolSearchSetting) -> Self {
+        self.spec.tool_search = setting;
         self
     }
 

@@ -11,7 +11,7 @@ use std::{
 use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use windlass::{
     Json, Message, NoInput, Tool, ToolResult,
@@ -408,6 +408,75 @@ async fn a_tool_can_be_defined_at_run_time() {
         .unwrap();
     agent.run("go").await.unwrap();
     model.verify();
+}
+
+#[tokio::test]
+async fn loop_33_a_call_that_takes_long_is_reported_and_a_round_of_calls_is_summed_up() {
+    let model = Model::of(json!([
+        calls(&[("wait", json!({})), ("fail", json!({}))]),
+        { "respond": "done" },
+    ]));
+    // It ends once it has been reported three times: by the clock, however fast that is.
+    let reports = Arc::new(tokio::sync::Semaphore::new(0));
+    let (heard, reported) = (Arc::clone(&reports), Arc::clone(&reports));
+    let wait = Tool::new("wait", "Waits", move |_: NoInput| {
+        let reported = Arc::clone(&reported);
+        async move { reported.acquire_many(3).await.unwrap().forget() }
+    });
+    let fail = Tool::new("fail", "Fails", |_: NoInput| async {
+        Err::<String, _>("no ink")
+    });
+    let agent = model
+        .agent()
+        .tool(wait)
+        .tool(fail)
+        .allowed_tools(["wait", "fail"])
+        .progress_interval(Duration::from_millis(1))
+        .tool_use_summaries(true)
+        .on_message(move |message| {
+            if message.to_line().contains("\"tool_progress\"") {
+                heard.add_permits(1);
+            }
+        })
+        .build()
+        .unwrap();
+    let said = messages(&mut agent.query("go")).await;
+    let lines = said
+        .iter()
+        .map(|message| serde_json::from_str(&message.to_line()).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    let of = |kind: &'static str| lines.iter().filter(move |line| line["type"] == kind);
+    let waited: Vec<&Value> = of("tool_progress")
+        .filter(|line| line["tool_name"] == "wait")
+        .collect();
+    assert!(waited.len() >= 3, "{lines:?}");
+    for report in waited {
+        assert_eq!(report["tool_use_id"], "toolu_1_1");
+        assert_eq!(report["parent_tool_use_id"], Value::Null);
+        assert!(report["elapsed_time_seconds"].is_number(), "{report}");
+    }
+    let sums: Vec<&Value> = of("tool_use_summary").collect();
+    assert_eq!(sums.len(), 1);
+    assert_eq!(sums[0]["summary"], "wait, fail (failed)");
+    assert_eq!(
+        sums[0]["preceding_tool_use_ids"],
+        json!(["toolu_1_1", "toolu_1_2"])
+    );
+    model.verify();
+
+    // Neither comes to those who did not ask for it.
+    let model = Model::of(json!([calls(&[("nod", json!({}))]), { "respond": "done" }]));
+    let nod = Tool::new("nod", "Nods", |_: NoInput| async {});
+    let agent = model
+        .agent()
+        .tool(nod)
+        .allowed_tools(["nod"])
+        .progress_interval(Duration::ZERO);
+    let said = messages(&mut agent.build().unwrap().query("go")).await;
+    assert_eq!(
+        kinds(&said),
+        ["system", "assistant", "user", "assistant", "result"]
+    );
 }
 
 /// A session whose call was handed out when the program stopped, taken up again on the same tools.
