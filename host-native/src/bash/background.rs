@@ -102,13 +102,13 @@ impl Telling {
 
 /// Text that comes in pieces, which may be cut within a character.
 #[derive(Default)]
-struct Text {
+pub(crate) struct Text {
     begun: Vec<u8>,
 }
 
 impl Text {
     /// What can be read by now. Bytes that are no UTF-8 become `U+FFFD`.
-    fn take(&mut self, bytes: &[u8]) -> String {
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
         self.begun.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.begun) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),

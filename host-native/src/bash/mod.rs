@@ -3,7 +3,7 @@
 //! It runs with the rights of this process unless it was given a [`Sandbox`], which has the operating system confine it. Each
 //! command is a process group of its own, which ends with it; what lasts from one to the next is data (`lasting`).
 
-mod background;
+pub(crate) mod background;
 mod capture;
 mod definition;
 mod execution;

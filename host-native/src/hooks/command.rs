@@ -9,6 +9,7 @@ use std::{
 
 use futures_util::{
     FutureExt,
+    future::BoxFuture,
     stream::{self, BoxStream, StreamExt},
 };
 use serde::Deserialize;
@@ -23,6 +24,7 @@ use windlass_core::{
 use crate::{
     bash::{
         Exit,
+        background::Text,
         process::{Finished, Job, Listeners, RunError},
     },
     host::RunHook,
@@ -41,11 +43,16 @@ const BEYOND_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a command that goes on by itself may take, where it does not say.
 const ASYNC_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// Bytes of its output that are told while a command runs. What comes behind them is in the answer alone.
+const MAX_TOLD: usize = 64 * 1024;
+
 /// Bytes that a line may have by which a command says that it goes on by itself.
 const LONGEST_FIRST_LINE: usize = 4096;
 
 /// A command that is a hook: it reads what happened as JSON from standard input, and answers by its exit code and what
 /// it writes ([`HookAnswer::Exited`]).
+///
+/// What it writes is told piece by piece while it runs ([`Answer::HookProgress`]), up to 64 KiB.
 ///
 /// It runs in the project's folder, in a shell and a process group of its own, with the environment of this process and
 /// `CLAUDE_PROJECT_DIR`. When its time is over, or the run is interrupted, the whole group is asked to end, and two
@@ -101,7 +108,12 @@ impl HookCommand {
         self
     }
 
-    async fn answer(self, call: HookCall, cancel: CancelSignal) -> Answer {
+    async fn answer(
+        self,
+        call: HookCall,
+        cancel: CancelSignal,
+        progress: mpsc::Sender<Answer>,
+    ) -> Answer {
         let going_on = Arc::clone(&self.going_on);
         let time = Duration::from_millis(call.timeout_ms);
         let judges = call.event.judges_calls();
@@ -111,12 +123,14 @@ impl HookCommand {
             return async_answer();
         }
         let (writes, mut written) = mpsc::channel(1);
+        let (complains, mut complained) = mpsc::channel(1);
         let listeners = Listeners {
             stdout: Some(writes),
-            stderr: None,
+            stderr: Some(complains),
         };
         let mut running = self.finish(call, cancel, listeners).boxed();
         let mut said = FirstLine::default();
+        let mut telling = Telling::new(progress);
         let finished = loop {
             tokio::select! {
                 biased;
@@ -124,11 +138,14 @@ impl HookCommand {
                     if let Some(limit) = said.take(&bytes) {
                         // Read to its end, so that it is not held up.
                         let draining = async move { while written.recv().await.is_some() {} };
-                        let running = async move { tokio::join!(running, draining) };
+                        let muted = async move { while complained.recv().await.is_some() {} };
+                        let running = async move { tokio::join!(running, draining, muted) };
                         go_on(&going_on, running, limit.unwrap_or(ASYNC_TIMEOUT));
                         return async_answer();
                     }
+                    telling.written(&bytes).await;
                 }
+                Some(bytes) = complained.recv() => telling.complained(&bytes).await,
                 finished = &mut running => break finished,
             }
         };
@@ -235,8 +252,87 @@ impl RunHook for HookCommand {
         call: HookCall,
         cancel: CancelSignal,
     ) -> BoxStream<'static, Answer> {
-        stream::once(self.clone().answer(call, cancel)).boxed()
+        let (progress, told) = mpsc::channel(1);
+        let running = Some(self.clone().answer(call, cancel, progress).boxed());
+        let answers = Answers {
+            told,
+            running,
+            ended: None,
+        };
+        stream::unfold(answers, Answers::next).boxed()
     }
+}
+
+/// What a command that runs is heard to say, and its answer behind that.
+struct Answers {
+    told: mpsc::Receiver<Answer>,
+    running: Option<BoxFuture<'static, Answer>>,
+    ended: Option<Answer>,
+}
+
+impl Answers {
+    async fn next(mut self) -> Option<(Answer, Self)> {
+        if let Some(running) = &mut self.running {
+            tokio::select! {
+                biased;
+                Some(piece) = self.told.recv() => return Some((piece, self)),
+                answer = running => {
+                    self.running = None;
+                    self.ended = Some(answer);
+                }
+            }
+        }
+        match self.told.try_recv() {
+            Ok(piece) => Some((piece, self)),
+            Err(_) => self.ended.take().map(|answer| (answer, self)),
+        }
+    }
+}
+
+/// Tells what a command writes while it runs, up to a limit.
+struct Telling {
+    progress: mpsc::Sender<Answer>,
+    stdout: Text,
+    stderr: Text,
+    left: usize,
+}
+
+impl Telling {
+    fn new(progress: mpsc::Sender<Answer>) -> Self {
+        Self {
+            progress,
+            stdout: Text::default(),
+            stderr: Text::default(),
+            left: MAX_TOLD,
+        }
+    }
+
+    async fn written(&mut self, bytes: &[u8]) {
+        let stdout = self.stdout.take(within(bytes, &mut self.left));
+        self.tell(stdout, String::new()).await;
+    }
+
+    async fn complained(&mut self, bytes: &[u8]) {
+        let stderr = self.stderr.take(within(bytes, &mut self.left));
+        self.tell(String::new(), stderr).await;
+    }
+
+    async fn tell(&self, stdout: String, stderr: String) {
+        if !stdout.is_empty() || !stderr.is_empty() {
+            // Nobody listens any more once the hook was given up.
+            let _ = self
+                .progress
+                .send(Answer::HookProgress { stdout, stderr })
+                .await;
+        }
+    }
+}
+
+/// As many of these bytes as may still be told.
+fn within<'b>(bytes: &'b [u8], left: &mut usize) -> &'b [u8] {
+    let told = &bytes[..bytes.len().min(*left)];
+    *left -= told.len();
+    told
 }
 
 fn answer_of(finished: &Finished) -> Answer {
@@ -285,9 +381,11 @@ mod tests {
             timeout_ms: 60_000,
             kind: HookKind::Trusted,
         };
-        let answers: Vec<Answer> = command.run(id, call, cancel).collect().await;
-        assert_eq!(answers.len(), 1);
-        answers.into_iter().next().unwrap()
+        let mut answers: Vec<Answer> = command.run(id, call, cancel).collect().await;
+        let answer = answers.pop().unwrap();
+        let is_progress = |told: &Answer| matches!(told, Answer::HookProgress { .. });
+        assert!(answers.iter().all(is_progress), "{answers:?}");
+        answer
     }
 
     async fn answered(command: &str, project: &Path) -> (Option<i32>, String, String) {
