@@ -249,6 +249,7 @@ fn perm_9_what_is_cancelled_had_not_begun() {
         );
     };
     say(&mut bench, prompts[0]);
+    bench.append_all();
     say(&mut bench, prompts[1]);
     bench.request("1", json!({"subtype": "interrupt", "cancel_queued": true}));
     let receipt = bench.until("control_response");
@@ -275,6 +276,36 @@ fn perm_9_what_is_cancelled_had_not_begun() {
     bench.append_all();
     let result = bench.until("result");
     assert_eq!(result["user_message_uuids"], json!([prompts[2]]));
+}
+
+#[test]
+fn hook_9_a_hook_waits_until_the_transcript_is_there_and_does_not_run_once_it_is_taken_back() {
+    for is_interrupted in [false, true] {
+        let mut hooked = configuration(1);
+        let matcher = HookMatcher::new(HookEvent::UserPromptSubmit, ["note".to_owned()]);
+        Arc::make_mut(&mut hooked.spec).hooks.push(matcher);
+        hooked.commands.insert("note".to_owned());
+        let mut bench = Bench::launch_with(Flags::default(), hooked);
+        bench.lease();
+        bench.prompt("go");
+        let has_begun = |bench: &Bench| {
+            let mut effects = bench.effects.iter();
+            effects.any(|it| matches!(it, Output::Session(..)))
+        };
+        assert!(!has_begun(&bench), "{:?}", bench.effects);
+        if is_interrupted {
+            bench.request("1", json!({"subtype": "interrupt"}));
+        }
+        bench.append_all();
+        if is_interrupted {
+            let result = bench.until("result");
+            assert_eq!(result["subtype"], "error_during_execution");
+            assert!(!has_begun(&bench), "{:?}", bench.effects);
+        } else {
+            let (_, effect) = bench.session_effect();
+            assert!(matches!(effect, SessionEffect::RunHook(_)), "{effect:?}");
+        }
+    }
 }
 
 #[test]

@@ -32,10 +32,14 @@ pub(super) struct TranscriptLog {
     unwritten: Vec<Line>,
     waiting: VecDeque<(Step, Then)>,
     is_writing: bool,
+    /// The transcript is where hooks are told that it is.
+    is_there: bool,
 }
 
 #[derive(Debug)]
 enum Step {
+    /// The transcript is made, with nothing in it.
+    Make,
     Lines(Vec<Line>),
     Agent(Box<TaskStarted>),
     /// Everything before it is written, or could not be.
@@ -57,6 +61,8 @@ pub(super) enum Then {
     Warn,
     /// The call whose files were kept runs.
     Call(EffectId),
+    /// The hook that is told where the transcript is runs.
+    Hook(EffectId),
     /// The engine goes on to end.
     End,
 }
@@ -69,12 +75,14 @@ impl TranscriptLog {
             unwritten: Vec::new(),
             waiting: VecDeque::new(),
             is_writing: false,
+            is_there: false,
         }
     }
 
     /// Goes on behind what is written of a session.
     pub(super) fn going_on(mut self, saved: &SavedSession) -> Self {
         self.scribe = self.scribe.going_on(saved.ids(), saved.leaf());
+        self.is_there = true;
         self
     }
 
@@ -106,6 +114,16 @@ impl Engine {
             git_branch: self.launch.git_branch.clone(),
             entrypoint: self.launch.entrypoint.clone(),
         })
+    }
+
+    /// Whether hooks can be told where the transcript is: it is there, or there is to be none.
+    pub(super) fn has_transcript(&self) -> bool {
+        self.log.as_ref().is_none_or(|log| log.is_there)
+    }
+
+    /// Makes the transcript before its first line, for a hook that waits for it.
+    pub(super) fn make_transcript(&mut self, hook: EffectId) {
+        self.write(Step::Make, Then::Hook(hook));
     }
 
     /// Appends entries of the session.
@@ -169,6 +187,17 @@ impl Engine {
                     self.then(then, Ok(()));
                     continue;
                 }
+                Step::Make if log.is_there => {
+                    self.then(then, Ok(()));
+                    continue;
+                }
+                Step::Make => {
+                    let nothing = LineGroup {
+                        agent: None,
+                        lines: Vec::new(),
+                    };
+                    Effect::Append(log.lease.clone(), vec![nothing])
+                }
                 Step::Lines(lines) => {
                     log.unwritten.extend(lines);
                     if log.unwritten.is_empty() {
@@ -228,7 +257,11 @@ impl Engine {
             match result {
                 Ok(place) => {
                     if let Some(log) = &mut self.log {
-                        log.unwritten.retain(|line| line.agent != group.agent);
+                        log.is_there |= group.agent.is_none();
+                        // Nothing was made safe where the transcript was only made.
+                        let count = group.lines.len();
+                        log.unwritten
+                            .retain(|line| count == 0 || line.agent != group.agent);
                     }
                     self.mirror(&place, &group.lines);
                 }
@@ -263,6 +296,7 @@ impl Engine {
                 }
             }
             Then::Call(id) => self.checkpoint_kept(id, result),
+            Then::Hook(id) => self.transcript_made(id),
             Then::End => self.turn_end_noted(),
         }
     }

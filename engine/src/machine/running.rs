@@ -9,8 +9,8 @@ use std::{
 
 use windlass_core::{
     ConfigureError, EffectId, HostError, Input as SessionInput, Message, Millis, Now,
-    Output as SessionOutput, Session, SessionId, Spec, Uuid, effect::Answer, testkit::Recorder,
-    tool::ToolCall,
+    Output as SessionOutput, Session, SessionId, Spec, Uuid, effect::Answer, hook::HookCall,
+    testkit::Recorder, tool::ToolCall,
 };
 
 use super::{checkpoints::changed_fields, config::Prepared, io::Fault, routes::Routes};
@@ -43,18 +43,20 @@ pub(super) struct Running {
     held: Option<Message>,
     /// Its effects that have no last answer yet.
     effects: BTreeSet<EffectId>,
-    /// Calls that wait for something before they run.
+    /// Calls and hooks that wait for something before they run.
     parked: BTreeMap<EffectId, Parked>,
     told_of_the_end: bool,
 }
 
-/// A call that does not run yet.
+/// A call, or a hook, that does not run yet.
 #[derive(Debug)]
 pub(super) enum Parked {
     /// The servers of the agent that it starts are waited for.
     Provision(String),
     /// What it is about to change is kept first; whether it was cancelled meanwhile.
     Checkpoint(Box<ToolCall>, bool),
+    /// A hook, which is told of a transcript that is not there yet; likewise.
+    Hook(Box<HookCall>, bool),
 }
 
 impl std::fmt::Debug for Kept {
@@ -172,7 +174,7 @@ impl Running {
         parked
             .filter_map(|(id, parked)| match parked {
                 Parked::Provision(agent) => Some((*id, agent.clone())),
-                Parked::Checkpoint(..) => None,
+                Parked::Checkpoint(..) | Parked::Hook(..) => None,
             })
             .collect()
     }

@@ -3,6 +3,7 @@
 use windlass_core::{
     EffectId, Input as SessionInput, Message, Output as SessionOutput,
     effect::{Answer, Effect as SessionEffect},
+    hook::HookCall,
     id::Stage,
     message::{SystemMessage, TaskKind, TaskStarted},
     tool::{ToolCall, ToolResult},
@@ -146,10 +147,10 @@ impl Engine {
             SessionEffect::AskPermission(request) if self.asks_in_lines() => {
                 self.ask_permission(id, request);
             }
-            SessionEffect::RunHook(call)
-                if self.asks_in_lines() && !self.is_command(&call.hook) =>
-            {
-                self.ask_hook(Purpose::hook(id, &call), call);
+            SessionEffect::RunHook(call) if self.has_transcript() => self.run_hook(id, call),
+            SessionEffect::RunHook(call) => {
+                self.park(id, Parked::Hook(Box::new(call), false));
+                self.make_transcript(id);
             }
             SessionEffect::CallTool(call) => self.call_tool(id, call),
             effect => {
@@ -158,6 +159,24 @@ impl Engine {
                 }
                 self.perform(id, effect);
             }
+        }
+    }
+
+    /// Has a hook run: by whoever reads lines, where it is a callback of theirs.
+    fn run_hook(&mut self, id: EffectId, call: HookCall) {
+        if self.asks_in_lines() && !self.is_command(&call.hook) {
+            self.ask_hook(Purpose::hook(id, &call), call);
+        } else {
+            self.perform(id, SessionEffect::RunHook(call));
+        }
+    }
+
+    /// The transcript that a hook is told of is there, or cannot be: the hook runs in any case.
+    pub(super) fn transcript_made(&mut self, id: EffectId) {
+        match self.unpark(id) {
+            Some(Parked::Hook(_, true)) => self.answer_session(id, Answer::Cancelled),
+            Some(Parked::Hook(call, false)) => self.run_hook(id, *call),
+            _ => {}
         }
     }
 
@@ -236,7 +255,9 @@ impl Engine {
                 self.unpark(id);
                 self.answer_session(id, Answer::Cancelled);
             }
-            Some(Parked::Checkpoint(_, is_cancelled)) => *is_cancelled = true,
+            Some(Parked::Checkpoint(_, is_cancelled) | Parked::Hook(_, is_cancelled)) => {
+                *is_cancelled = true;
+            }
             None => self.outbox.push(Output::Cancel(id)),
         }
     }

@@ -116,6 +116,9 @@ impl SendStore for MemoryStore {
         sessions.appends += 1;
         let modified = sessions.appends;
         let kept = sessions.written(lease)?;
+        if batch.lines.is_empty() && batch.snapshot.is_none() {
+            return Ok(()); // there is no file to be made
+        }
         let agent = batch.agent.map(ToOwned::to_owned);
         let stored = kept.transcripts.entry(agent).or_default();
         for line in batch.lines {

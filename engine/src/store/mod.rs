@@ -60,6 +60,10 @@ pub trait Store {
 
     /// Adds lines to the end of a transcript, all or none, and returns when they are safe.
     ///
+    /// A batch without lines, which is appended before a hook is told where the transcript is, keeps nothing: a store of files
+    /// makes the file, so that the [`place`](Self::place) can be looked at, and others have nothing to do. No line is kept of
+    /// such a session, so it can still be created.
+    ///
     /// # Errors
     /// [`StoreError::Stale`] without the right to write; [`StoreError::Busy`] where that turns out now;
     /// [`StoreError::Failed`].

@@ -257,7 +257,7 @@ impl Host {
                     if fails {
                         return Err("the disk is full".to_owned());
                     }
-                    if group.agent.is_none() {
+                    if group.agent.is_none() && !group.lines.is_empty() {
                         let kept = self.kept.entry(lease.session).or_default();
                         kept.extend(group.lines.iter().map(|line| line.get().to_owned()));
                     }

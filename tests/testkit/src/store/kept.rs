@@ -41,6 +41,8 @@ pub(super) async fn at_once(place: &impl Place) -> Result<(), String> {
 pub(super) async fn nothing_before_the_first_line(place: &impl Place) -> Result<(), String> {
     let store = place.store().await;
     let lease = done("create", store.create(session(1)).await)?;
+    // As it is appended where somebody is about to look at the place.
+    append(&store, &lease, &[]).await?;
     same(
         "load",
         done("load", store.load(session(1), None).await)?,
