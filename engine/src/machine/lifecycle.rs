@@ -7,7 +7,10 @@ use windlass_core::{
     context::{MemoryFile, MemoryScope},
     hook::{
         Occurrence, concerned,
-        input::{ConfigChange, ConfigSource, InstructionsLoaded, LoadReason, MemoryType, Setup},
+        input::{
+            ConfigChange, ConfigSource, InstructionsLoaded, LoadReason, MemoryType, SessionStart,
+            Setup, StartSource,
+        },
     },
     permission::Destination,
 };
@@ -165,6 +168,7 @@ impl Engine {
     /// What hooks are told before the first prompt of a session, where there are any to be told.
     fn told_first(&mut self) -> Vec<SessionInput> {
         let setup = self.launch.flags.setup.take();
+        let is_cleared = std::mem::take(&mut self.is_cleared);
         let Some(prepared) = &self.prepared else {
             return Vec::new();
         };
@@ -183,9 +187,18 @@ impl Engine {
             })
         };
         let setup = setup.map(|trigger| Occurrence::Setup(Setup { trigger }));
+        // Of any other beginning the session itself knows what brought it about.
+        let start = is_cleared.then(|| {
+            Occurrence::SessionStart(SessionStart {
+                source: StartSource::Clear,
+                agent_type: prepared.spec().agent.clone(),
+                model: Some(self.model()),
+            })
+        });
         (setup.into_iter())
             .chain(prepared.config.project.memory.iter().map(loaded))
             .filter(|occurrence| !concerned(&prepared.spec().hooks, occurrence).is_empty())
+            .chain(start)
             .map(SessionInput::Occurred)
             .collect()
     }
@@ -303,6 +316,7 @@ impl Engine {
             }
         }
         self.is_stale = false;
+        self.is_cleared = true;
         self.close_log();
         self.session_id = self.ids.uuid();
         self.resumed = None;

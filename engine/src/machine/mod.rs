@@ -105,6 +105,8 @@ pub struct Engine {
     session: Option<Running>,
     /// A session has run to its end.
     has_ended: bool,
+    /// The session that begins next takes the place of one that was cleared away.
+    is_cleared: bool,
     /// What the session is to be told when it begins.
     before: Vec<SessionInput>,
     /// The title that the SDK gave: kept with the first prompt, so that nothing is written of a session without one.
@@ -171,6 +173,7 @@ impl Engine {
             keeps_files: false,
             session: None,
             has_ended: false,
+            is_cleared: false,
             before: Vec::new(),
             title: None,
             chosen_model: None,

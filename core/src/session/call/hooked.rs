@@ -113,6 +113,10 @@ impl Thread {
             self.run.calls[index].hooks.result = Some(result);
             return;
         }
+        // One that tidied up and says so was interrupted like one that only stopped.
+        if interrupted && result.is_error {
+            self.tell_hooks_of_interrupt(shared, index);
+        }
         self.finish_call(shared, index, result);
     }
 
