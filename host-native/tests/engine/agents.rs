@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Sdk, calls, kinds, says};
+use crate::support::{Sdk, calls, expecting, kinds, says};
 
 /// A call that starts an agent, by either of the tool's names.
 fn delegate(tool: &str) -> Value {
@@ -47,16 +47,24 @@ async fn sub_7_an_agent_starts_unasked_and_its_own_calls_are_judged() {
 }
 
 #[tokio::test]
-async fn the_older_name_of_the_agent_tool_is_understood() {
-    let script = json!([delegate("Task"), says("Nothing here."), says("Nothing.")]);
-    let mut sdk = Sdk::start(&[], script);
-    sdk.prompt("go").await;
-    let result = sdk.first("result").await;
-    assert_eq!(
-        (&result["result"], &result["permission_denials"]),
-        (&json!("Nothing."), &json!([]))
-    );
-    sdk.model.verify().unwrap();
+async fn tool_13_task_runs_a_subagent_under_either_name() {
+    for name in ["Agent", "Task"] {
+        let asked = json!({"messages": 1, "last_user_contains": "Look around."});
+        let told = json!({"tool_results": [{"contains": "Nothing here.", "is_error": false}]});
+        let script = json!([
+            delegate(name),
+            expecting(says("Nothing here."), asked),
+            expecting(says("Nothing."), told),
+        ]);
+        let mut sdk = Sdk::start(&[], script);
+        sdk.prompt("go").await;
+        let result = sdk.first("result").await;
+        assert_eq!(
+            (&result["result"], &result["permission_denials"]),
+            (&json!("Nothing."), &json!([]))
+        );
+        sdk.model.verify().unwrap();
+    }
 }
 
 #[tokio::test]

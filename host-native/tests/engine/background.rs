@@ -4,7 +4,7 @@ use std::{fs, path::Path, time::Duration};
 
 use serde_json::{Value, json};
 
-use crate::support::{Sdk, calls, kinds, result_text, says};
+use crate::support::{Sdk, calls, expecting, kinds, result_text, says};
 
 const ALLOWED: [&str; 2] = ["--allowedTools", "Bash"];
 
@@ -138,4 +138,43 @@ async fn sdk_3_a_command_in_the_background_ends_with_the_input_and_with_the_engi
         }
         gone(folder.path()).await;
     }
+}
+
+#[tokio::test]
+async fn loop_31_a_task_announces_its_start_its_progress_and_its_end_under_one_id() {
+    let input = json!({"description": "look around", "prompt": "Look at it.", "subagent_type": "general-purpose",
+        "run_in_background": true});
+    let read = calls("Read", json!({"file_path": "${cwd}/none.txt"}));
+    let script = json!({"match": "any", "exchanges": [
+        expecting(calls("Agent", input), json!({"last_user_contains": "go", "messages": 1})),
+        expecting(says("It is at work."), json!({"tool_results": [{"id": "toolu_1_1"}]})),
+        expecting(read, json!({"last_user_contains": "Look at it."})),
+        expecting(says("It is not there."), json!({"messages_contain": "Look at it."})),
+        expecting(says("A pity."), json!({"last_user_contains": "It is not there."})),
+    ]});
+    let mut sdk = Sdk::start(&[], script);
+    sdk.prompt("go").await;
+    let started = sdk.first("system task_started").await;
+    assert_eq!(started["description"], "look around");
+    assert_eq!(started["task_type"], "local_agent");
+    let mut frames = sdk.until("system task_notification").await;
+    let ended = frames.pop().unwrap();
+    let progress = frames
+        .iter()
+        .find(|frame| frame["subtype"] == "task_progress");
+    let progress = progress.expect("progress before the end");
+    assert_eq!(progress["last_tool_name"], "Read");
+    assert_eq!(progress["usage"]["tool_uses"], 1);
+    assert!(progress["usage"]["total_tokens"].as_u64().unwrap() > 0);
+    assert!(progress["usage"]["duration_ms"].is_number());
+    assert_eq!(ended["status"], "completed");
+    assert!(ended["summary"].as_str().unwrap().contains("look around"));
+    assert!(ended["usage"]["total_tokens"].as_u64() > progress["usage"]["total_tokens"].as_u64());
+    let output = fs::read_to_string(ended["output_file"].as_str().unwrap()).unwrap();
+    assert!(output.contains("It is not there."), "{output}");
+    for frame in [&started, progress, &ended] {
+        assert_eq!(frame["task_id"], started["task_id"]);
+        assert_eq!(frame["tool_use_id"], "toolu_1_1");
+    }
+    sdk.close().await;
 }

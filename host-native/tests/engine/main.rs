@@ -1,6 +1,7 @@
 //! The engine of the SDKs, driven through in-memory pipes as an SDK drives it, with a scripted model behind it.
 #![allow(clippy::unwrap_used)]
 
+mod agent_contexts;
 #[cfg(unix)]
 mod agent_servers;
 mod agents;
@@ -14,15 +15,20 @@ mod bad_input;
 mod checkpoints;
 mod clearing;
 mod command_hooks;
+mod contexts;
 mod control;
+mod core_tools;
 mod debugging;
 mod endings;
+mod hook_answers;
 mod hook_events;
+mod hook_inputs;
 mod hooks;
 mod instructions;
 mod long_frames;
 #[cfg(unix)]
 mod looking;
+mod models;
 mod permissions;
 mod prompts;
 #[cfg(target_os = "linux")]
@@ -31,4 +37,6 @@ mod servers;
 mod sessions;
 mod settings;
 mod support;
+mod tool_search;
+mod turns;
 mod worktrees;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Sdk, calls, kinds, result_text, says};
+use crate::support::{Sdk, all, calls, expecting, kinds, result_text, says};
 
 fn touch() -> serde_json::Value {
     calls(
@@ -178,4 +178,67 @@ async fn an_interrupt_takes_the_question_back() {
     sdk.prompt("and now").await;
     assert_eq!(sdk.first("result").await["result"], "Later.");
     assert!(!sdk.folder.path().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn perm_13_whoever_hands_the_suggestions_back_is_not_asked_again() {
+    let other = || calls("Bash", json!({"command": "chmod 600 made.txt"}));
+    let script = json!([
+        touch(),
+        touch(),
+        says("One."),
+        touch(),
+        other(),
+        says("Two.")
+    ]);
+    let mut sdk = Sdk::start(&ASKING, script);
+    sdk.prompt("go").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    let suggestions = &question["request"]["permission_suggestions"];
+    let allow = json!({"behavior": "allow", "updatedPermissions": suggestions});
+    sdk.answer(&question, allow).await;
+    let frames = sdk.until("result").await;
+    assert!(all(&frames, "control_request can_use_tool").is_empty());
+    assert_eq!(frames.last().unwrap()["result"], "One.");
+    // In the next turn neither; what the suggestions did not cover is still asked about.
+    sdk.prompt("and again").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    assert_eq!(
+        question["request"]["input"]["command"],
+        "chmod 600 made.txt"
+    );
+}
+
+#[tokio::test]
+async fn perm_15_in_dont_ask_mode_nobody_is_asked_and_what_no_rule_allows_is_denied() {
+    let run = |name: &str| calls("Bash", json!({"command": format!("touch {name}")}));
+    let result = |is_error: bool| json!({"tool_results": [{"is_error": is_error}]});
+    let script = json!([
+        run("allowed"),
+        expecting(run("asked"), result(false)),
+        expecting(run("other"), result(true)),
+        expecting(says("Done."), result(true)),
+    ]);
+    let rules = json!({"permissions": {"allow": ["Bash(touch allowed)", "Bash(touch asked)"], "ask": ["Bash(touch asked)"]}});
+    let rules = rules.to_string();
+    let flags = [
+        "--permission-mode=dontAsk",
+        "--settings",
+        &rules,
+        ASKING[0],
+        ASKING[1],
+    ];
+    let mut sdk = Sdk::start(&flags, script);
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    assert!(all(&frames, "control_request can_use_tool").is_empty());
+    sdk.model.verify().unwrap();
+    let denials = frames.last().unwrap()["permission_denials"]
+        .as_array()
+        .unwrap()
+        .len();
+    assert_eq!(denials, 2);
+    for (name, is_there) in [("allowed", true), ("asked", false), ("other", false)] {
+        assert_eq!(sdk.folder.path().join(name).exists(), is_there, "{name}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Sdk, calls, kinds, result_text, says};
+use crate::support::{Sdk, calls, calls_all, kind_of, kinds, result_text, says};
 
 const CONFIG: &str = r#"{"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}"#;
 
@@ -226,4 +226,82 @@ async fn mcp_1_the_tools_that_a_program_has_later_are_offered_from_then_on() {
     sdk.prompt("and now?").await;
     assert_eq!(sdk.first("result").await["result"], "I see it.");
     sdk.model.verify().unwrap();
+}
+
+/// Both tools only read, each by another spelling of that.
+#[tokio::test]
+async fn tool_30_handlers_give_texts_images_and_resources_and_annotations_have_two_spellings() {
+    let tool = |name: &str, annotations: Value| json!({"name": name, "description": "Looks", "inputSchema": {"type": "object"}, "annotations": annotations});
+    let tools = json!([
+        tool("look", json!({"readOnlyHint": true})),
+        tool("peek", json!({"readOnly": true})),
+        tool("write", json!({})),
+    ]);
+    let both = calls_all(&[
+        ("mcp__calc__look", json!({})),
+        ("mcp__calc__peek", json!({})),
+    ]);
+    let flags = ["--mcp-config", CONFIG, "--allowedTools", "mcp__calc"];
+    let mut sdk = Sdk::start(
+        &flags,
+        json!([both, calls("mcp__calc__write", json!({})), says("Done.")]),
+    );
+    sdk.send(
+        json!({"type": "control_request", "request_id": "i", "request": {"subtype": "initialize"}}),
+    )
+    .await;
+    sdk.prompt("go").await;
+    let picture = json!({"content": [
+        {"type": "text", "text": "A dot."},
+        {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
+        {"type": "resource", "resource": {"uri": "note://x", "text": "of the resource", "mimeType": "text/plain"}},
+    ]});
+    let failure = json!({"isError": true, "content": [{"type": "text", "text": "no ink"}]});
+    // The two that read are asked for before either is answered.
+    let mut waiting: Vec<Value> = Vec::new();
+    loop {
+        let frame = sdk.next().await.unwrap();
+        if kind_of(&frame) == "result" {
+            break;
+        }
+        if kind_of(&frame) != "control_request mcp_message" {
+            continue;
+        }
+        let message = &frame["request"]["message"];
+        let result = match message["method"].as_str().unwrap() {
+            "initialize" => json!({"protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": {"tools": {}}, "serverInfo": {"name": "calc", "version": "1.0.0"}}),
+            "tools/list" => json!({ "tools": tools }),
+            "tools/call" if message["params"]["name"] == "write" => failure.clone(),
+            "tools/call" => {
+                waiting.push(frame.clone());
+                if waiting.len() == 2 {
+                    for asked in &waiting {
+                        answer_rpc(&mut sdk, asked, json!({ "result": picture })).await;
+                    }
+                }
+                continue;
+            }
+            _ => json!({}),
+        };
+        answer_rpc(&mut sdk, &frame, json!({ "result": result })).await;
+    }
+    let bodies = sdk.bodies();
+    let answered = bodies[1]["messages"][2]["content"].as_array().unwrap();
+    assert_eq!(answered.len(), 2);
+    for result in answered {
+        let content = &result["content"];
+        assert_eq!(content[0], json!({"type": "text", "text": "A dot."}));
+        assert_eq!(
+            (&content[1]["type"], &content[1]["source"]["media_type"]),
+            (&json!("image"), &json!("image/png"))
+        );
+        assert!(
+            content[2].to_string().contains("of the resource"),
+            "{content}"
+        );
+    }
+    let failed = &bodies[2]["messages"][4]["content"][0];
+    assert_eq!(failed["is_error"], true);
+    assert!(failed["content"].to_string().contains("no ink"));
 }

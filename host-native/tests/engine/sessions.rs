@@ -224,3 +224,82 @@ async fn an_entry_that_is_too_long_for_a_frame_is_mirrored_with_its_texts_cut() 
     let [file] = files(&sdk.folder).try_into().unwrap();
     assert_eq!(lines(&file)[0]["message"]["content"], long);
 }
+
+/// Whatever ended the run before, by its own result.
+#[tokio::test]
+async fn sess_6_every_result_names_a_session_that_goes_on_with_a_higher_limit_if_that_was_it() {
+    let read = || calls("Read", json!({"file_path": "${cwd}/none.txt"}));
+    let refused =
+        json!({"respond": {"error": {"type": "invalid_request_error", "message": "too odd"}}});
+    for (flags, begins, subtype) in [
+        (
+            &["--max-turns", "1"][..],
+            json!([read()]),
+            "error_max_turns",
+        ),
+        (
+            &["--max-budget-usd", "0.0000001"],
+            json!([read()]),
+            "error_max_budget_usd",
+        ),
+        (&[], json!([refused]), "success"),
+    ] {
+        let mut sdk = Sdk::start(flags, begins);
+        let folder = sdk.folder.clone();
+        sdk.prompt("Look for it.").await;
+        let result = sdk.first("result").await;
+        assert_eq!(
+            (&result["subtype"], &result["is_error"]),
+            (&json!(subtype), &json!(true))
+        );
+        let id = result["session_id"].as_str().unwrap().to_owned();
+        sdk.close().await;
+        let resume = format!("--resume={id}");
+        let goes_on = json!({"messages_contain": ["Look for it.", "Go on."]});
+        let mut more = read();
+        more["expect"] = goes_on;
+        let flags = [resume.as_str(), "--max-turns", "5", "--max-budget-usd", "5"];
+        let mut sdk = Sdk::start_in(folder, &flags, json!([more, says("There is none.")]));
+        sdk.prompt("Go on.").await;
+        let result = sdk.first("result").await;
+        assert_eq!(
+            (&result["result"], &result["session_id"]),
+            (&json!("There is none."), &json!(id)),
+            "{subtype}"
+        );
+        sdk.model.verify().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn sess_5_rename_gives_the_session_a_title_without_asking_the_model() {
+    let mut sdk = Sdk::start(&[], json!([says("one")]));
+    let folder = sdk.folder.clone();
+    sdk.prompt("Tie it.").await;
+    sdk.first("result").await;
+    for (prompt, title) in [
+        ("/rename", None),
+        ("/rename  About knots ", Some("About knots")),
+    ] {
+        sdk.prompt(prompt).await;
+        let frames = sdk.until("result").await;
+        let changed = frames
+            .iter()
+            .find(|frame| frame["subtype"] == "session_title_changed");
+        assert_eq!(changed.map(|frame| frame["title"].as_str().unwrap()), title);
+        let result = frames.last().unwrap();
+        assert_eq!(
+            (&result["local_command"], &result["num_turns"]),
+            (&json!("rename"), &json!(0))
+        );
+    }
+    assert_eq!(sdk.model.requests().len(), 1);
+    sdk.close().await;
+    let [file] = files(&folder).try_into().unwrap();
+    let titles: Vec<Value> = lines(&file)
+        .into_iter()
+        .filter(|line| line["type"] == "custom-title")
+        .collect();
+    assert_eq!(titles.len(), 1);
+    assert_eq!(titles[0]["customTitle"], "About knots");
+}

@@ -30,7 +30,7 @@ pub(crate) struct Sdk {
 }
 
 impl Sdk {
-    /// An engine started with these flags; the model follows these exchanges, in which `${cwd}` is the folder.
+    /// An engine started with these flags; the model follows these exchanges, or this script, in which `${cwd}` is the folder.
     pub(crate) fn start(flags: &[&str], exchanges: Value) -> Self {
         Self::start_in(Arc::new(tempfile::tempdir().unwrap()), flags, exchanges)
     }
@@ -66,7 +66,11 @@ impl Sdk {
         let cwd = folder.path().canonicalize().unwrap().display().to_string();
         let exchanges: Value =
             serde_json::from_str(&exchanges.to_string().replace("${cwd}", &cwd)).unwrap();
-        let script = json!({ "exchanges": exchanges }).to_string();
+        let script = match exchanges.is_array() {
+            true => json!({ "exchanges": exchanges }),
+            false => exchanges,
+        };
+        let script = script.to_string();
         let model = ModelServer::start(Script::parse(&script).unwrap()).unwrap();
         let url = model.url();
         let mut words: Vec<String> = [
@@ -178,6 +182,38 @@ impl Sdk {
             .await;
     }
 
+    /// The bodies of the requests that the model got so far.
+    pub(crate) fn bodies(&self) -> Vec<Value> {
+        let requests = self.model.requests();
+        let body = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap();
+        requests.iter().map(|request| body(&request.body)).collect()
+    }
+
+    /// Frames up to the first of this kind, that one included, with hooks and questions answered on the way.
+    pub(crate) async fn until_answering(
+        &mut self,
+        kind: &str,
+        mut answer: impl FnMut(&Value) -> Value,
+    ) -> Vec<Value> {
+        let mut frames = Vec::new();
+        loop {
+            let frame = self.next().await.expect("a frame before the output ends");
+            let found = kind_of(&frame);
+            let asks = [
+                "control_request hook_callback",
+                "control_request can_use_tool",
+            ];
+            if found != kind && asks.contains(&found.as_str()) {
+                let answer = answer(&frame["request"]);
+                self.answer(&frame, answer).await;
+            }
+            frames.push(frame);
+            if found == kind {
+                return frames;
+            }
+        }
+    }
+
     /// The next frame; none when the output has ended.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         if let Some(frame) = self.ahead.pop_front() {
@@ -270,6 +306,28 @@ pub(crate) fn calls(name: &str, input: Value) -> Value {
 
 pub(crate) fn says(text: &str) -> Value {
     json!({ "respond": text })
+}
+
+/// The frames of a kind.
+pub(crate) fn all<'a>(frames: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    frames
+        .iter()
+        .filter(|frame| kind_of(frame) == kind)
+        .collect()
+}
+
+/// A response that calls several tools at once.
+pub(crate) fn calls_all(tools: &[(&str, Value)]) -> Value {
+    let block =
+        |(name, input): &(&str, Value)| json!({"type": "tool_use", "name": name, "input": input});
+    let blocks: Vec<Value> = tools.iter().map(block).collect();
+    json!({"respond": {"content": blocks}})
+}
+
+/// The same exchange, for requests like this.
+pub(crate) fn expecting(mut exchange: Value, expected: Value) -> Value {
+    exchange["expect"] = expected;
+    exchange
 }
 
 /// The text of a tool result.
