@@ -9,6 +9,7 @@ mod attack_lines;
 mod attacks;
 mod building;
 mod components;
+mod contexts;
 mod control;
 mod endings;
 mod examples;

@@ -284,3 +284,38 @@ async fn loop_11_a_call_that_failed_is_announced_and_made_again_as_the_policy_sa
     assert_eq!(text(result), "At last.");
     model.verify();
 }
+
+#[tokio::test]
+async fn loop_2_a_response_is_one_message_with_all_its_blocks_model_usage_and_stop_reason() {
+    let model = Model::of(json!([
+        { "respond": { "content": [
+            { "type": "thinking", "thinking": "Let me see.", "signature": "c2lnbmVk" },
+            "I look twice.",
+            { "type": "tool_use", "name": "nod", "input": {} },
+            { "type": "tool_use", "name": "nod", "input": {} }
+        ], "usage": { "input_tokens": 900, "output_tokens": 40 } } },
+        { "respond": { "text": "Done.", "stop_reason": "max_tokens" } },
+    ]));
+    let nod = Tool::new("nod", "Nods", |_: NoInput| async {});
+    let agent = model.agent().model("claude-sonnet-4-6").tool(nod);
+    let agent = agent.allowed_tools(["nod"]).build().unwrap();
+    let said = messages(&mut agent.query("go")).await;
+    let lines = said
+        .iter()
+        .map(|message| serde_json::from_str(&message.to_line()).unwrap());
+    let responses: Vec<Value> = lines
+        .filter(|line: &Value| line["type"] == "assistant")
+        .collect();
+    assert_eq!(responses.len(), 2, "{responses:?}");
+    let first = &responses[0]["message"];
+    let content = first["content"].as_array().unwrap().iter();
+    let kinds: Vec<&str> = content
+        .map(|block| block["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["thinking", "text", "tool_use", "tool_use"]);
+    assert_eq!(first["model"], "claude-sonnet-4-6");
+    assert_eq!(first["stop_reason"], "tool_use");
+    let usage = |name: &str| first["usage"][name].as_u64().unwrap();
+    assert_eq!((usage("input_tokens"), usage("output_tokens")), (900, 40));
+    assert_eq!(responses[1]["message"]["stop_reason"], "max_tokens");
+}

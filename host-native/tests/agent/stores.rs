@@ -202,7 +202,7 @@ async fn sess_4_a_call_whose_outcome_is_unknown_is_told_to_the_model_when_the_se
 }
 
 #[tokio::test]
-async fn tool_7_hooks_are_told_where_the_transcript_is() {
+async fn hook_9_hooks_are_told_where_the_transcript_is() {
     use windlass::core::hook::{HookEvent, HookInput, HookMatcher, HookOutput};
     let model = Model::says(["hi"]);
     let root = tempfile::tempdir().unwrap();

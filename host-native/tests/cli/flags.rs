@@ -48,7 +48,7 @@ fn conf_1_settings_of_a_flag_are_stronger_than_files() {
 }
 
 #[test]
-fn beta_features_are_named_to_the_server() {
+fn loop_20_beta_features_are_named_to_the_server() {
     let server = saying(["Hello."]);
     let done = Windlass::asking(&server).run(&[
         "-p",

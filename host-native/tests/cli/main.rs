@@ -18,6 +18,7 @@ mod output;
 mod permission;
 mod places;
 mod project;
+mod prompts;
 mod provider;
 #[cfg(target_os = "linux")]
 mod sandbox;
@@ -28,4 +29,5 @@ mod signals;
 mod support;
 mod terminal;
 mod trust;
+mod unknown_kinds;
 mod usage;

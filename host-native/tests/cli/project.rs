@@ -84,7 +84,7 @@ fn conf_1_a_bare_engine_starts_nothing_of_the_project() {
 }
 
 #[test]
-fn a_command_of_the_project_is_expanded() {
+fn conf_9_a_command_of_the_project_is_expanded() {
     let server = saying(["Fine."]);
     let windlass = Windlass::asking(&server);
     put(

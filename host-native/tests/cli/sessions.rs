@@ -292,14 +292,119 @@ fn sess_4_a_run_that_is_killed_anywhere_is_resumed_and_every_line_is_whole() {
     let url = server.url();
     let done = windlass.run(&["-p", "And now?", "--base-url", &url, "--resume", id]);
     assert_eq!(done.stdout, "Resumed.\n", "{done:?}");
-    let projects = std::fs::read_dir(windlass.home().join(".claude/projects")).unwrap();
-    let folder = projects.map(|entry| entry.unwrap().path()).next().unwrap();
-    let transcript = std::fs::read_to_string(folder.join(format!("{id}.jsonl"))).unwrap();
+    let transcript = transcript(&windlass, id);
     assert!(transcript.ends_with('\n'));
     for line in transcript.lines() {
         assert!(serde_json::from_str::<Value>(line).is_ok(), "{line}");
     }
     eprintln!("tried: {rounds} runs that were killed");
+}
+
+/// Whatever was printed when the process is killed in the middle of a command is there when the session goes on.
+#[test]
+fn sess_4_what_was_printed_before_a_kill_is_in_the_session_that_is_resumed() {
+    let bash = |command: &str| {
+        let call = json!({"type": "tool_use", "name": "Bash", "input": {"command": command}});
+        json!({"respond": {"content": ["Counting.", call]}})
+    };
+    let script = json!({"exchanges": [bash("echo so many"), bash("sleep 600")]});
+    let server = model(&script.to_string());
+    let windlass = Windlass::new();
+    let id = "0b1f6c3e-5d2a-4f8e-9a57-1c2d3e4f5a6b";
+    let (url, format) = (server.url(), ["--output-format", "stream-json"]);
+    let begin = [
+        "-p",
+        "Count it.",
+        "--base-url",
+        &url,
+        "--session-id",
+        id,
+        "--allowedTools",
+        "Bash",
+    ];
+    let mut child = windlass
+        .command(&[&begin[..], &format].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut printed: Vec<Value> = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        printed.push(serde_json::from_str(&line.unwrap()).unwrap());
+        if printed.last().unwrap().to_string().contains("sleep 600") {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let transcript = transcript(&windlass, id);
+    let said: Vec<&Value> = printed
+        .iter()
+        .filter(|line| line["type"] == "assistant" || line["type"] == "user")
+        .collect();
+    assert!(said.len() >= 3, "{printed:?}");
+    for line in said {
+        assert!(
+            transcript.contains(line["uuid"].as_str().unwrap()),
+            "{line} is lost"
+        );
+    }
+    let expected = json!({"messages_contain": ["Count it.", "so many"], "last_user_contains": "And now?",
+        "tool_results": [{"id": "toolu_2_2", "is_error": true}]});
+    let script = json!({"exchanges": [{"expect": expected, "respond": "Resumed."}]});
+    let server = model(&script.to_string());
+    let url = server.url();
+    let done = windlass.run(&["-p", "And now?", "--base-url", &url, "--resume", id]);
+    assert_eq!(done.stdout, "Resumed.\n", "{done:?}");
+    server.verify().unwrap();
+}
+
+/// The transcript of a session, of the one folder that there is.
+fn transcript(windlass: &Windlass, id: &str) -> String {
+    let projects = std::fs::read_dir(windlass.home().join(".claude/projects")).unwrap();
+    let folder = projects.map(|entry| entry.unwrap().path()).next().unwrap();
+    std::fs::read_to_string(folder.join(format!("{id}.jsonl"))).unwrap()
+}
+
+#[test]
+fn sess_5_a_list_names_the_title_that_was_given_else_a_generated_one_else_the_prompt() {
+    let server = saying(["One.", "Two.", "Three."]);
+    let windlass = Windlass::asking(&server);
+    let mut ids = Vec::new();
+    for prompt in ["About knots.", "About sails.", "About tides."] {
+        ids.push(session(
+            &windlass.run(&[&["-p", prompt], &JSON[..]].concat()),
+        ));
+    }
+    // As another engine writes down what its model made of the conversation.
+    let projects = std::fs::read_dir(windlass.home().join(".claude/projects")).unwrap();
+    let folder = projects.map(|entry| entry.unwrap().path()).next().unwrap();
+    for id in &ids[..2] {
+        let mut text = transcript(&windlass, id);
+        let title = json!({"type": "ai-title", "aiTitle": "Ropes at sea", "sessionId": id});
+        text.push_str(&format!("{title}\n"));
+        std::fs::write(folder.join(format!("{id}.jsonl")), text).unwrap();
+    }
+    let renamed = windlass.run(&["-p", "/rename Knots for sailors", "--resume", &ids[0]]);
+    assert_eq!(renamed.code, Some(0), "{renamed:?}");
+    assert!(renamed.stdout.contains("Knots for sailors"), "{renamed:?}");
+    let listed = windlass.run(&["sessions", "list"]).stdout;
+    for (id, name) in ids
+        .iter()
+        .zip(["Knots for sailors", "Ropes at sea", "About tides."])
+    {
+        let line = listed
+            .lines()
+            .find(|line| line.starts_with(id.as_str()))
+            .unwrap();
+        assert!(line.ends_with(name), "{listed}");
+    }
+    assert_eq!(
+        server.requests().len(),
+        3,
+        "the model is asked for no title"
+    );
 }
 
 #[test]

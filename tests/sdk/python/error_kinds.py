@@ -59,6 +59,7 @@ async def main():
         raise AssertionError("no error")
     except ProcessError as error:
         assert error.exit_code == -signal.SIGKILL, error
+        assert error.stderr and error.stderr in str(error), error
     await client.disconnect()
 
     # The model cannot be reached: the result comes first, then the error that carries it.
