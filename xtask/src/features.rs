@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, Result, bail};
 
+use crate::junit::Passed;
+
 /// What stands above the table.
 const HEAD: &str = "\
 # The official SDKs on windlass
@@ -59,10 +61,10 @@ impl Features {
 
     /// The table, given the names of the tests that passed. What does not work has no place in it: such a test
     /// has failed already.
-    pub(crate) fn table(&self, passed: &[String]) -> Result<String> {
+    pub(crate) fn table(&self, passed: &[Passed]) -> Result<String> {
         let passed: BTreeSet<&str> = passed
             .iter()
-            .filter_map(|name| name.rsplit("::").next())
+            .filter_map(|test| test.name.rsplit("::").next())
             .collect();
         let mut text = HEAD.to_owned();
         for (sdk, title) in [(Sdk::Python, "Python"), (Sdk::TypeScript, "TypeScript")] {
@@ -152,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_row_says_what_its_test_has_shown() {
-        let passed = ["a::sdk_1_answers".to_owned(), "sdk_2_answers".to_owned()];
+        let passed = ["a::sdk_1_answers", "sdk_2_answers"].map(Passed::named);
         let table = Features::parse(LIST).unwrap().table(&passed).unwrap();
         for row in [
             "| query() | works | `sdk_1_answers` |",

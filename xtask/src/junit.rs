@@ -11,8 +11,26 @@ use crate::workspace::Workspace;
 /// The tests of a run by outcome, under the names that the test harness gave them. Skipped ones are in neither.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
-    pub(crate) passed: Vec<String>,
+    pub(crate) passed: Vec<Passed>,
     pub(crate) failed: Vec<String>,
+}
+
+/// A test that passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub(crate) name: String,
+    /// The package whose test it is; none where that was not said.
+    pub(crate) package: Option<String>,
+}
+
+impl Passed {
+    /// A test of which nothing but the name is known.
+    pub(crate) fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            package: None,
+        }
+    }
 }
 
 /// What tests said of themselves, where the report holds the output of those that passed (`.config/attack.toml`).
@@ -49,7 +67,13 @@ pub(crate) fn read(xml: &str) -> Result<Outcome> {
         if has("failure") || has("error") {
             outcome.failed.push(name.to_owned());
         } else if !has("skipped") {
-            outcome.passed.push(name.to_owned());
+            // The class is the test binary: the package alone for unit tests, else `package::target`.
+            let class = case.attribute("classname").unwrap_or_default();
+            let package = class.split("::").next().filter(|name| !name.is_empty());
+            outcome.passed.push(Passed {
+                package: package.map(str::to_owned),
+                ..Passed::named(name)
+            });
         }
     }
     Ok(outcome)
@@ -92,13 +116,24 @@ mod tests {
     fn only_cases_without_failure_error_or_skip_passed() {
         let report = r#"<testsuites><testsuite name="windlass-core">
             <testcase name="a::passes" classname="windlass-core" time="0.1"/>
-            <testcase name="a::passes_noisily"><system-out>test a::lies ... ok</system-out></testcase>
+            <testcase name="a::passes_noisily" classname="windlass::engine"><system-out>test a::lies ... ok</system-out></testcase>
             <testcase name="a::fails"><failure type="test failure">assertion</failure></testcase>
             <testcase name="a::does_not_start"><error/></testcase>
             <testcase name="a::waits"><skipped/></testcase>
+            <testcase name="a::passes_nowhere"/>
         </testsuite></testsuites>"#;
         let outcome = read(report).expect("the report is well formed");
-        assert_eq!(outcome.passed, ["a::passes", "a::passes_noisily"]);
+        let passed = (outcome.passed.iter())
+            .map(|test| (test.name.as_str(), test.package.as_deref()))
+            .collect::<Vec<_>>();
+        assert_eq!(
+            passed,
+            [
+                ("a::passes", Some("windlass-core")),
+                ("a::passes_noisily", Some("windlass")),
+                ("a::passes_nowhere", None)
+            ]
+        );
         assert_eq!(outcome.failed, ["a::fails", "a::does_not_start"]);
     }
 

@@ -1,7 +1,7 @@
 //! Reading what Rust's own test harness prints, where there is no report: documentation tests, and all tests
 //! on a machine without nextest.
 
-use crate::junit::Outcome;
+use crate::junit::{Outcome, Passed};
 
 /// Adds the test that a line of output tells of, if it does.
 pub(crate) fn read_line(line: &str, outcome: &mut Outcome) {
@@ -12,7 +12,7 @@ pub(crate) fn read_line(line: &str, outcome: &mut Outcome) {
         return;
     };
     match result.trim_end() {
-        "ok" => outcome.passed.push(name.to_owned()),
+        "ok" => outcome.passed.push(Passed::named(name)),
         "FAILED" => outcome.failed.push(name.to_owned()),
         _ => {} // ignored, or output of the test itself
     }
@@ -39,8 +39,8 @@ test result: FAILED. 2 passed; 1 failed; 1 ignored";
         assert_eq!(
             outcome.passed,
             [
-                "sse::reads",
-                "core/src/lib.rs - Session (line 12) - compile"
+                Passed::named("sse::reads"),
+                Passed::named("core/src/lib.rs - Session (line 12) - compile")
             ]
         );
         assert_eq!(outcome.failed, ["sse::breaks"]);

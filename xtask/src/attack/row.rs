@@ -99,10 +99,11 @@ pub(super) fn table(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::junit::Passed;
 
     fn outcome(passed: usize, failed: usize) -> Outcome {
         Outcome {
-            passed: vec!["a".to_owned(); passed],
+            passed: vec![Passed::named("a"); passed],
             failed: vec!["b".to_owned(); failed],
         }
     }

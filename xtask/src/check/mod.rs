@@ -217,6 +217,7 @@ fn print_summary(steps: &[(&str, Duration, String)], total: Duration, failed_tes
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::junit::Passed;
 
     fn chosen(only: &[&str], filter: Option<&str>) -> Vec<&'static str> {
         let options = Options {
@@ -270,7 +271,7 @@ mod tests {
             ("failed".to_owned(), 0, 1)
         );
         let tests = Outcome {
-            passed: vec!["a".into(), "b".into()],
+            passed: vec![Passed::named("a"), Passed::named("b")],
             failed: vec!["c".into()],
         };
         assert_eq!(

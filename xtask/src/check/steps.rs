@@ -180,7 +180,7 @@ pub(super) fn parity(run: &Run<'_>) -> Result<Report> {
     if run.options.filter.is_some() || run.options.target.is_some() {
         return Ok(Report::Skipped("only some of the tests ran"));
     }
-    let join = list(run.workspace)?.join(run.tests.passed.iter().map(String::as_str));
+    let join = list(run.workspace)?.join(&run.tests.passed);
     println!("parity: {} of {}", join.proven, join.rows);
     if !join.ripe.is_empty() {
         progress::warning(&format!(
@@ -197,6 +197,14 @@ pub(super) fn parity(run: &Run<'_>) -> Result<Report> {
         bail!(
             "marked done in tests/parity.toml, but no passed test bears the id: {}",
             parity::listed(&join.broken)
+        );
+    }
+    if !join.hidden.is_empty() {
+        bail!(
+            "marked done in tests/parity.toml, but shown only inside, by tests of {}: {}. A row is done when a test \
+             shows it through what a person can use: the engine of the SDKs, the command line, the library, a page",
+            parity::INSIDE.join(", "),
+            parity::listed(&join.hidden)
         );
     }
     Ok(Report::Holds)
