@@ -269,7 +269,7 @@ impl Engine {
             return "Nothing was renamed: the title goes behind the command, as in `/rename Knots`."
                 .to_owned();
         }
-        self.say_title(title);
+        self.emit_title(title);
         self.title = None;
         self.append_title(title, Then::Warn);
         format!("The session is called \u{201c}{title}\u{201d} now.")
