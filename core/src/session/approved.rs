@@ -5,7 +5,7 @@ use alloc::string::String;
 use super::{Session, Shared, Thread, run::CallState};
 use crate::id::{EffectId, Stage};
 
-/// A call that was let run ([`Session::decided`]).
+/// A call that was let run ([`Session::approved_calls`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovedCall {
     /// The effect that runs it. Calls of tools that the core runs itself have its name only: no effect of it goes out.

@@ -121,7 +121,7 @@ pub trait Oracle {
         Ok(())
     }
 
-    /// A call was let run ([`Session::decided`]): told before what came out of it.
+    /// A call was let run ([`Session::approved_calls`]): told before what came out of it.
     ///
     /// # Errors
     /// The broken promise.
