@@ -57,6 +57,8 @@ fn the_example_of_a_custom_provider_runs() {
 
 /// What a page gets for a path of the example that serves one.
 async fn of_page(address: std::net::SocketAddr, path: &str) -> String {
+    // One provider for the process; another test may have been first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let response = reqwest::get(format!("http://{address}{path}")).await;
     response.unwrap().text().await.unwrap()
 }

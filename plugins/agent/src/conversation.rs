@@ -143,7 +143,7 @@ impl Wake for Woken {
 fn with_tools(spec: Spec, tools: Vec<ToolDefinition>) -> Result<Spec, String> {
     if !spec.tools.is_empty() {
         return Err(
-            "the task is not usable: `spec.tools` must be left out, because the component brings its tools along; \
+            "the session request is not usable: `spec.tools` must be left out, because the component brings its tools along; \
              close those that are not wanted by deny rules"
                 .to_owned(),
         );

@@ -202,7 +202,7 @@ fn card_2_a_task_that_cannot_be_started_is_refused_in_one_sentence() {
     let script = json!({"exchanges": [{"respond": "Never."}]});
     let mut agent = Agent::new(grant("/nowhere", Access::Read), &script);
     for (task, named) in [
-        ("", "the task is not usable"),
+        ("", "the session request is not usable"),
         ("{}", "seed"),
         (&json!({"seed": "00".repeat(32)}).to_string(), "prompt"),
         (
