@@ -81,9 +81,9 @@ async fn sprout_4_the_example_serves_events_to_a_page_that_shows_them() {
         events,
         [
             "event: agent_reasoning\ndata: {\"agent\":\"topic\",\"text\":\"A tree is a graph without cycles, so graphs come first.\"}",
-            "event: tool_call\ndata: {\"tool\":\"add_concept\",\"input\":{\"name\": \"Graphs\"}}",
+            "event: tool_call\ndata: {\"tool\":\"add_concept\",\"input\":{ \"name\": \"Graphs\" }}",
             "event: tool_result\ndata: {\"tool\":\"add_concept\",\"summary\":\"Graphs added\"}",
-            "event: tool_call\ndata: {\"tool\":\"add_concept\",\"input\":{\"name\": \"Trees\"}}",
+            "event: tool_call\ndata: {\"tool\":\"add_concept\",\"input\":{ \"name\": \"Trees\" }}",
             "event: tool_result\ndata: {\"tool\":\"add_concept\",\"summary\":\"Trees added\"}",
             "event: agent_reasoning\ndata: {\"agent\":\"topic\",\"text\":\"Two concepts: first graphs, then trees.\"}",
             "event: done\ndata: null",
