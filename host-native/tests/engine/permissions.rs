@@ -156,7 +156,7 @@ async fn without_anybody_to_ask_nothing_runs_that_no_rule_allows() {
 }
 
 #[tokio::test]
-async fn an_interrupt_takes_the_question_back() {
+async fn perm_12_an_interrupt_takes_the_question_back() {
     let mut sdk = Sdk::start(&ASKING, json!([touch(), says("Later.")]));
     sdk.prompt("go").await;
     let question = sdk.first("control_request can_use_tool").await;
@@ -241,4 +241,48 @@ async fn perm_15_in_dont_ask_mode_nobody_is_asked_and_what_no_rule_allows_is_den
     for (name, is_there) in [("allowed", true), ("asked", false), ("other", false)] {
         assert_eq!(sdk.folder.path().join(name).exists(), is_there, "{name}");
     }
+}
+
+#[tokio::test]
+async fn perm_12_the_question_says_why_and_allowing_without_an_input_runs_the_original() {
+    let mut sdk = Sdk::start(&ASKING, json!([touch(), says("Done.")]));
+    sdk.prompt("go").await;
+    let question = sdk.first("control_request can_use_tool").await;
+    let request = &question["request"];
+    assert_eq!(request["tool_use_id"], "toolu_1_1");
+    assert_eq!(request["input"]["command"], "touch made.txt");
+    let reason = request["decision_reason"].as_str().unwrap_or_default();
+    assert!(!reason.is_empty(), "{request}");
+    let suggestions = request["permission_suggestions"].as_array();
+    assert!(suggestions.is_some_and(|it| !it.is_empty()), "{request}");
+    sdk.answer(&question, json!({"behavior": "allow"})).await;
+    sdk.first("result").await;
+    assert!(sdk.folder.path().join("made.txt").exists());
+}
+
+#[tokio::test]
+async fn perm_16_bypassing_asks_nobody_and_deny_rules_hold() {
+    let remove = calls(
+        "Bash",
+        json!({"command": "rm made.txt", "description": "take it away"}),
+    );
+    let after = json!({"expect": {"tool_results": [{"contains": "denied", "is_error": true}]}, "respond": "Well."});
+    let flags = [
+        "--permission-mode=bypassPermissions",
+        "--allow-dangerously-skip-permissions",
+        "--disallowedTools=Bash(rm:*)",
+        "--permission-prompt-tool",
+        "stdio",
+    ];
+    // Root may bypass in a sandbox only.
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let script = json!([touch(), remove, after]);
+    let mut sdk = Sdk::start_with(&[("IS_SANDBOX", "1")], folder, &flags, script);
+    sdk.prompt("go").await;
+    let frames = sdk.until("result").await;
+    assert!(all(&frames, "control_request can_use_tool").is_empty());
+    assert!(sdk.folder.path().join("made.txt").exists());
+    let denials = &frames.last().unwrap()["permission_denials"];
+    assert_eq!(denials[0]["tool_use_id"], "toolu_2_1", "{denials}");
+    sdk.model.verify().unwrap();
 }
