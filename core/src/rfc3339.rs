@@ -52,16 +52,16 @@ impl UnixMillis {
     }
 }
 
-/// Three numbers of so many digits each.
-fn fields(text: &str, separator: char, digits: [usize; 3]) -> Option<[u16; 3]> {
+/// Numbers of so many digits each.
+fn fields<const N: usize>(text: &str, separator: char, digits: [usize; N]) -> Option<[u16; N]> {
     let mut parts = text.split(separator);
-    let mut numbers = [0; 3];
+    let mut numbers = [0; N];
     for (number, digits) in numbers.iter_mut().zip(digits) {
-        let part = parts.next().filter(|part| part.len() == digits)?;
-        *number = part
-            .bytes()
-            .all(|b| b.is_ascii_digit())
-            .then(|| part.parse().ok())??;
+        let part = parts.next()?;
+        if part.len() != digits || !part.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        *number = part.parse().ok()?;
     }
     parts.next().is_none().then_some(numbers)
 }
@@ -80,9 +80,7 @@ fn offset(zone: &str) -> Option<i64> {
     if zone.eq_ignore_ascii_case("z") {
         return Some(0);
     }
-    // As a clock of hours and minutes.
-    let time = zone.get(1..)?;
-    let [hours, minutes, _] = fields(&format!("{time}:00"), ':', [2, 2, 2])?;
+    let [hours, minutes] = fields(zone.get(1..)?, ':', [2, 2])?;
     if hours > 23 || minutes > 59 {
         return None;
     }

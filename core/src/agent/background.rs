@@ -52,7 +52,7 @@ pub struct TaskOutputInput {
     /// The task.
     pub task_id: String,
     /// Whether to wait for its end.
-    #[serde(default = "yes")]
+    #[serde(default = "crate::json::yes")]
     pub block: bool,
     /// The longest wait in milliseconds.
     #[serde(default = "default_wait")]
@@ -60,10 +60,6 @@ pub struct TaskOutputInput {
     /// Only lines that match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn default_wait() -> Milliseconds {

@@ -170,6 +170,11 @@ impl<'de> Deserialize<'de> for RawJson {
     }
 }
 
+/// For fields that are true where they are left out.
+pub(crate) fn yes() -> bool {
+    true
+}
+
 /// Where a piece of JSON that begins with a quotation mark stands first. What memchr has for texts of any kind would be a larger
 /// part of a page than everybody here who looks for one.
 pub(crate) fn find(json: &[u8], piece: &[u8]) -> Option<usize> {

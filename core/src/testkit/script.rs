@@ -160,7 +160,7 @@ struct ScriptForm {
     model: Option<String>,
     #[serde(default, rename = "match")]
     matching: Matching,
-    #[serde(default = "yes")]
+    #[serde(default = "crate::json::yes")]
     validate: bool,
     /// Already used by [`variables::fill`].
     #[serde(default, rename = "variables")]
@@ -212,10 +212,6 @@ fn read<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, ScriptError> {
         .end()
         .map_err(|error| ScriptError::from_reader("", &error.to_string()))?;
     Ok(value)
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn once() -> u32 {

@@ -58,15 +58,11 @@ pub struct Skill {
     #[serde(default)]
     pub allowed_tools: Vec<Rule>,
     /// Whether the model may invoke it, and reads about it.
-    #[serde(default = "yes")]
+    #[serde(default = "crate::json::yes")]
     pub for_model: bool,
     /// Whether the person may invoke it by its name.
-    #[serde(default = "yes")]
+    #[serde(default = "crate::json::yes")]
     pub for_person: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl Skill {
