@@ -23,10 +23,16 @@ use super::{RAW_VALUE, fault::Fault, number};
 
 /// The JSON text of a value.
 pub(crate) fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String, Fault> {
-    let mut writer = Writer::default();
+    let mut writer = Writer {
+        out: String::with_capacity(MOST_FIT),
+        ..Writer::default()
+    };
     value.serialize(&mut writer)?;
     Ok(writer.out)
 }
+
+/// Bytes that most texts are not longer than: they are written without being moved.
+const MOST_FIT: usize = 256;
 
 /// The text of a value that JSON can express, as all of ours can: none for any other.
 pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> String {

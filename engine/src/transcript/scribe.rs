@@ -1,11 +1,13 @@
 //! Entries of the core as lines of a transcript.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use windlass_core::{
     RawJson, SessionId, Uuid,
-    content::Block,
     context::CompactionTrigger,
     effect::{Entry, EntryCompaction, EntryOrigin},
     json::RawObject,
@@ -263,8 +265,8 @@ impl Scribe {
         let timestamp = entry.timestamp.to_rfc3339();
         for (index, block) in blocks.iter().enumerate() {
             last = block_uuid(entry.uuid, index);
-            if let Block::ToolUse(call) = Block::from_raw(block.clone()) {
-                self.open_calls.insert((entry.agent.clone(), call.id), last);
+            if let Some(call) = Head::of(block).call() {
+                self.open_calls.insert((entry.agent.clone(), call), last);
             }
             let message = match blocks {
                 [_] => entry.message.clone(),
@@ -296,7 +298,8 @@ impl Scribe {
         lines: &mut Vec<Line>,
     ) -> Uuid {
         let timestamp = entry.timestamp.to_rfc3339();
-        let answered = blocks.iter().find_map(result_of);
+        let heads: Vec<Head<'_>> = blocks.iter().map(Head::of).collect();
+        let answered = heads.iter().find_map(Head::answered);
         let is_result = answered.is_some();
         let call = answered.and_then(|call| {
             let named = (entry.agent.clone(), call);
@@ -311,16 +314,15 @@ impl Scribe {
             self.push_new(compaction.boundary, line, lines);
             parent = Some(compaction.boundary);
         }
-        let plain = plain_text(blocks).filter(|_| !is_result);
-        let message = match &plain {
+        let message = match plain_text(&heads, blocks) {
             Some(text) => {
-                message.set("content", RawJson::string(text));
+                message.set("content", text);
                 message.to_raw()
             }
             None => entry.message.clone(),
         };
         if is_prompt && entry.agent.is_none() {
-            self.last_prompt = Some(text_of(blocks));
+            self.last_prompt = Some(text_of(&heads));
         }
         // That a person interrupted is part of what readers are shown.
         let is_shown = matches!(
@@ -423,28 +425,56 @@ pub(crate) fn encoded<T: Serialize + ?Sized>(value: &T) -> RawJson {
 
 /// The call that a block is the result of.
 pub(super) fn result_of(block: &RawJson) -> Option<String> {
-    let object = RawObject::parse(block.get()).ok()?;
-    let is_result = object.get_string("type").as_deref() == Some("tool_result");
-    object.get_string("tool_use_id").filter(|_| is_result)
+    Head::of(block).answered()
 }
 
-/// The text of a message that is one text and nothing else: such messages are written as a string.
-fn plain_text(blocks: &[RawJson]) -> Option<String> {
-    let [block] = blocks else {
+/// What a line depends on in a block of its message.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Head<'b> {
+    #[serde(borrow)]
+    r#type: Cow<'b, str>,
+    text: Option<Cow<'b, str>>,
+    id: Option<Cow<'b, str>>,
+    tool_use_id: Option<Cow<'b, str>>,
+}
+
+impl<'b> Head<'b> {
+    /// Nothing of a block that is not as the API has them.
+    fn of(block: &'b RawJson) -> Self {
+        block.decode().unwrap_or_default()
+    }
+
+    /// The id of a tool call.
+    fn call(self) -> Option<String> {
+        let id = self.id.filter(|_| self.r#type == "tool_use")?;
+        Some(id.into_owned())
+    }
+
+    /// The call that this is the result of.
+    fn answered(&self) -> Option<String> {
+        let call = self.tool_use_id.as_deref();
+        call.filter(|_| self.r#type == "tool_result")
+            .map(ToOwned::to_owned)
+    }
+
+    fn text(&self) -> Option<&str> {
+        self.text.as_deref().filter(|_| self.r#type == "text")
+    }
+}
+
+/// The text, as JSON, of a message that is one text and nothing else: such messages are written as a string.
+fn plain_text(heads: &[Head<'_>], blocks: &[RawJson]) -> Option<RawJson> {
+    let ([head], [block]) = (heads, blocks) else {
         return None;
     };
+    head.text()?;
     let object = RawObject::parse(block.get()).ok()?;
     let is_plain = object.keys().count() == 2;
-    let is_text = object.get_string("type").as_deref() == Some("text");
-    object.get_string("text").filter(|_| is_plain && is_text)
+    object.get("text").filter(|_| is_plain).cloned()
 }
 
-fn text_of(blocks: &[RawJson]) -> String {
-    let texts = blocks
-        .iter()
-        .filter_map(|block| match Block::from_raw(block.clone()) {
-            Block::Text { text, .. } => Some(text),
-            _ => None,
-        });
-    texts.collect::<Vec<_>>().join("\n")
+fn text_of(heads: &[Head<'_>]) -> String {
+    let texts: Vec<&str> = heads.iter().filter_map(Head::text).collect();
+    texts.join("\n")
 }
