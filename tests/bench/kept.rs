@@ -52,7 +52,7 @@ fn sessions(table: &mut Table, name: &str, folder: &std::io::Result<TempDir>, go
     let server = BenchServer::start(0);
     let spawned = |kind| spawn(kind, &server.url, folder);
     // All rounds leave their files until the last one is over: no round pays for the files of another.
-    let (kept, not_kept) = in_turns(5, || spawned("files"), || spawned("none"));
+    let (kept, not_kept) = in_turns(15, || spawned("files"), || spawned("none"));
     let figure = format!("CPU of {SESSIONS} sessions of one turn in {name} (kept nowhere)");
     table.pair(&figure, "ms", kept, not_kept, goal);
 }
