@@ -2,12 +2,9 @@
 
 use alloc::{borrow::ToOwned as _, string::String, vec::Vec};
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{
-    json::{RawJson, RawObject},
-    tool::ResultBlock,
-};
+use crate::json::{self, RawJson, RawObject};
 
 /// A block of a model response, as the loop needs to see it. What it does not know stays whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,4 +246,70 @@ pub fn tool_result(tool_use_id: &str, content: &[ResultBlock], is_error: bool) -
     })
     // Strings and raw JSON only: encoding cannot fail.
     .unwrap_or_else(|_| RawJson::empty_object())
+}
+
+/// A block of a tool result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ResultBlock {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// An image.
+    Image {
+        /// Where the bytes are.
+        source: ImageSource,
+    },
+    /// Any other block of the Messages API, passed through as it is.
+    #[serde(untagged)]
+    Other(RawJson),
+}
+
+impl<'de> Deserialize<'de> for ResultBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Text {
+            text: String,
+        }
+        #[derive(Deserialize)]
+        struct Image {
+            source: ImageSource,
+        }
+        let (kind, raw) = json::tagged(deserializer, "type")?;
+        let known = match kind.as_str() {
+            "text" => raw.read().ok().map(|t: Text| Self::Text { text: t.text }),
+            "image" => (raw.read().ok()).map(|i: Image| Self::Image { source: i.source }),
+            _ => None,
+        };
+        // An image behind an address, for example.
+        Ok(known.unwrap_or(Self::Other(raw)))
+    }
+}
+
+impl ResultBlock {
+    /// An image from base64 text.
+    #[must_use]
+    pub fn image(media_type: &str, base64: String) -> Self {
+        Self::Image {
+            source: ImageSource {
+                kind: "base64".to_owned(),
+                media_type: media_type.to_owned(),
+                data: base64,
+            },
+        }
+    }
+}
+
+/// Bytes of an image block (Messages API `source`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageSource {
+    /// Always `base64`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    pub media_type: String,
+    /// The bytes in base64.
+    pub data: String,
 }

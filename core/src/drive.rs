@@ -11,9 +11,9 @@ use futures_core::Stream;
 use futures_util::{FutureExt, StreamExt, stream};
 
 use crate::{
-    effect::{Answer, Effect, Input, Output},
+    effect::{Answer, Effect, EffectId, Input, Output},
     host::{CancelSignal, Host},
-    id::{EffectId, Millis, Now},
+    id::{Millis, Now},
     message::Message,
     running::{OnCancel, RunningEffects, Turn},
     session::{HostError, Session},

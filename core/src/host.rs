@@ -13,13 +13,12 @@ use futures_util::{stream, task::AtomicWaker};
 
 use crate::{
     effect::{
-        Answer, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
-        ResolvePath, ResolvedPath,
+        Answer, EffectId, Entry, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
     },
     hook::{HookAnswer, HookCall},
-    id::{EffectId, Millis, Now},
+    id::{Millis, Now},
     message::Message,
-    permission::UpdateError,
+    permission::{ResolvePath, ResolvedPath, UpdateError},
     tool::ToolCall,
 };
 

@@ -4,11 +4,13 @@ use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::environment::SlashCommand;
 use crate::{
     agent::AgentInfo,
     context::OutputStyle,
+    model::Effort,
     price::{Catalogue, ModelFacts},
-    spec::{Effort, Spec},
+    spec::Spec,
 };
 
 /// All of it at once (Agent SDK reference, `SDKControlInitializeResponse`).
@@ -26,18 +28,6 @@ pub struct Initialization {
     pub models: Vec<ModelInfo>,
     /// Who pays.
     pub account: AccountInfo,
-}
-
-/// A command that a prompt may begin with (Agent SDK reference, `SlashCommand`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SlashCommand {
-    /// Its name, without the slash.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// What may follow it; empty when nothing.
-    pub argument_hint: String,
 }
 
 /// A model that can be chosen (Agent SDK reference, `ModelInfo`).

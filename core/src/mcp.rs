@@ -5,8 +5,9 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 use serde::Deserialize;
 
 use crate::{
+    content::ResultBlock,
     json::{JsonError, RawJson},
-    tool::{ResultBlock, ToolResult},
+    tool::ToolResult,
 };
 
 /// Images the Messages API takes.

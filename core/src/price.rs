@@ -7,7 +7,7 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{json::RawJson, money::Usd, provider::Usage};
+use crate::{json::RawJson, model::Usage, money::Usd};
 
 /// Prices and limits of models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use futures_core::Stream;
 use futures_util::{StreamExt, stream::SelectAll};
 
 use crate::{
+    effect::EffectId,
     effect::{Answer, Effect},
     host::{CancelSignal, Cancelled},
-    id::EffectId,
 };
 
 /// What becomes of an effect when it is cancelled.

@@ -17,19 +17,18 @@ use crate::{
         ContextPolicy, InterruptedAnswer, MemoryFile, OutputStyle, PlanReminder, SystemPrompt,
     },
     effect::Prompt,
+    environment::Environment,
     hook::HookMatcher,
     id::{SessionId, Uuid},
     json::{Fault, RawJson, remedy_for},
+    model::{Effort, Thinking, ThinkingDisplay},
     output::{OutputFormat, PlainText},
-    permission::{Mode, Rule, Rules, ToolSet},
+    permission::{Mode, PermissionPolicy, Rule, Rules, ToolSet},
     provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
+    skill::Skill,
     sorted::SortedMap,
-    spec::{
-        Effort, Environment, Limits, PermissionPolicy, ResponseLimits, RetryPolicy, Spec,
-        TaskPolicy, Thinking, ThinkingDisplay,
-    },
-    tool::ToolDefinition,
-    tools::{CoreTool, skill::Skill, tool_search::ToolSearchSetting},
+    spec::{Limits, ResponseLimits, RetryPolicy, Spec, TaskPolicy, ToolSearchSetting},
+    tool::{CoreTool, ToolDefinition},
 };
 
 /// What starts a session: its identity, its [`Spec`] and, where the host wants one, the first prompt.
@@ -459,14 +458,17 @@ mod tests {
             let task = parse(&format!(r#", "spec": {{"provider": {form}}}"#)).unwrap();
             let provider = &task.spec.provider;
             let prefix = provider.prefix(&crate::provider::Opening {
-                spec: &task.spec,
-                model: "m",
+                request: &task.spec.model_request("m"),
+                system: &[],
+                before_conversation: None,
                 tools: &[],
             });
             let mut places = Vec::new();
             let history = crate::history::History::default();
             let view = history.view(&mut places);
-            provider.request(&task.spec, &prefix, view).path
+            provider
+                .request(&task.spec.model_request("m"), &prefix, view)
+                .path
         };
         assert_eq!(path(r#""anthropic""#), "/v1/messages");
         assert_eq!(path(r#""openai""#), "/v1/chat/completions");

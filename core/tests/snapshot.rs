@@ -6,8 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use windlass_core::{
     EffectId, Input, Millis, Now, Output, Prompt, RawJson, Session, Spec, UnixMillis,
-    effect::{Answer, Effect, PermissionResponse},
-    id::Stage,
+    effect::{Answer, Effect, PermissionResponse, Stage},
     permission::Mode,
     tool::{RetryClass, ToolDefinition, ToolResult},
     uuid_v4,

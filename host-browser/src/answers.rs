@@ -22,10 +22,7 @@ use windlass_core::{
     tool::{ToolCall, ToolResult},
 };
 
-use crate::{
-    host::to_json,
-    imports::{Abort, Exchange, WasmHost, reason},
-};
+use crate::imports::{Abort, Exchange, WasmHost, reason};
 
 /// The answers to a request: head, body, end. Dropping the stream aborts the request.
 pub(crate) fn exchange(sent: Promise, abort: Abort) -> impl Stream<Item = Answer> {
@@ -188,4 +185,9 @@ fn result(settled: Result<JsValue, JsValue>) -> ToolResult {
             }),
         Err(exception) => ToolResult::error(reason(&exception)),
     }
+}
+
+/// JSON of the core's own types, whose keys are strings: encoding cannot fail.
+pub(crate) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }

@@ -17,7 +17,7 @@ use windlass_core::{
 };
 
 use crate::{
-    answers::{ToolAnswers, exchange},
+    answers::{ToolAnswers, exchange, to_json},
     imports::{Abort, WasmHost, reason},
     inputs::Inputs,
 };
@@ -120,11 +120,6 @@ impl Host for BrowserHost {
         let _ = JsFuture::from(self.js.message(&message.to_line())).await;
         self.inputs.seen(&message);
     }
-}
-
-/// JSON of the core's own types, whose keys are strings: encoding cannot fail.
-pub(crate) fn to_json<T: serde::Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// The claim: the driver asks nothing of its host that a single thread could not give.

@@ -8,13 +8,13 @@ use futures_util::{StreamExt, stream};
 use windlass::{
     Agent,
     core::{
-        EffectId, RawJson, Spec,
+        EffectId, RawJson,
         content::Block,
         effect::{Answer, HttpRequest},
         message::ErrorClass,
         provider::{
-            ApiError, Decoder, HistoryView, Opening, Prefix, Provider, Response, StopReason, Usage,
-            WireError,
+            ApiError, Decoder, HistoryView, ModelRequest, Opening, Prefix, Provider, Response,
+            StopReason, Usage, WireError,
         },
     },
 };
@@ -24,10 +24,15 @@ struct Telegraph;
 
 impl Provider for Telegraph {
     fn prefix(&self, opening: &Opening<'_>) -> Prefix {
-        Bytes::from(format!("to {}: ", opening.model)).into()
+        Bytes::from(format!("to {}: ", opening.request.model)).into()
     }
 
-    fn request(&self, _spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest {
+    fn request(
+        &self,
+        _request: &ModelRequest<'_>,
+        prefix: &Prefix,
+        history: HistoryView<'_>,
+    ) -> HttpRequest {
         let bytes: usize = history.segments.iter().map(Bytes::len).sum();
         HttpRequest {
             method: "POST",

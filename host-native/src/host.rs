@@ -10,6 +10,7 @@ mod hooks;
 mod messages;
 mod tools;
 mod transport;
+mod worktree;
 
 use std::{collections::BTreeMap, fmt, future::Future, path::Path, sync::Arc, time::Duration};
 
@@ -32,8 +33,8 @@ use windlass_core::{
 
 pub(crate) use self::clock::Clock;
 pub(crate) use self::tools::panic_text;
+pub(crate) use self::worktree::{GitWorktrees, WorktreesToRemove};
 pub use self::{hooks::RunHook, messages::MessageSink, tools::RunTool, transport::Transport};
-use crate::worktree::{self, GitWorktrees};
 
 /// How long a call of an embedder's tool may take that says nothing about it: ten minutes, as long as the
 /// longest Bash command.

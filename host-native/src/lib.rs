@@ -121,7 +121,6 @@ mod text_path;
 #[cfg(feature = "engine")]
 #[doc(hidden)]
 pub mod warning;
-mod worktree;
 
 pub use agent::{
     AbortHandle, Agent, AgentBuilder, BuildError, BypassNotAllowed, ControlError, HookContext,

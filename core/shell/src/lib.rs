@@ -28,7 +28,6 @@ mod names;
 mod obstacle;
 mod print;
 mod read;
-mod runs;
 mod scan;
 mod tree;
 mod written_out;
@@ -42,7 +41,7 @@ pub use commands::{
 pub use names::{is_acted_upon, is_made_by_the_shell, is_name, is_search};
 pub use obstacle::MOST_STAGES;
 pub use print::{print, print_for_people, quote};
-pub use runs::runs_others;
+pub use read::runs_others;
 pub use scan::commands as scan;
 pub use tree::{
     AndOr, Assignment, Choice, Command, Compound, Junction, Operation, Part, Pipeline, Redirection,

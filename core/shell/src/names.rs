@@ -1,4 +1,4 @@
-//! Names of variables.
+//! Names of variables and of programs.
 
 /// Whether a text can be a variable's name.
 #[must_use]
@@ -98,4 +98,9 @@ pub(crate) fn directs_programs(name: &str) -> bool {
 #[must_use]
 pub fn is_search(name: &str) -> bool {
     matches!(name, "find" | "fd" | "fdfind")
+}
+
+/// The program's name without its folder.
+pub(crate) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
 }

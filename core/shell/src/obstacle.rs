@@ -7,9 +7,8 @@ use crate::{
     Command, CommandWord, Compound, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
     Word,
     builtins::{is_builtin, is_shell_only},
-    names, print_for_people,
-    runs::base_name,
-    takes_number,
+    names::{self, base_name},
+    print_for_people, takes_number,
 };
 
 /// Commands that a pipeline may have, all of which run at the same time.

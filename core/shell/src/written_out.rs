@@ -1,7 +1,7 @@
 //! What can be read off a line before it runs: that nothing in it is left to be expanded, or that it leaves its shell as it was.
 
 use crate::{
-    Command, Compound, Pipeline, Redirection, Runs, Script, Simple, Target, Word, builtins, runs,
+    Command, Compound, Pipeline, Redirection, Runs, Script, Simple, Target, Word, builtins, names,
 };
 
 /// What may be opened without anybody having judged it.
@@ -41,7 +41,7 @@ fn is_simple_written_out(simple: &Simple) -> bool {
     // What it reads is not written out.
     let reads = simple.words.iter().any(|word| {
         word.as_literal()
-            .is_some_and(|it| runs::base_name(it) == "xargs")
+            .is_some_and(|it| names::base_name(it) == "xargs")
     });
     simple.assignments.is_empty()
         && simple.words.iter().all(|word| word.as_literal().is_some())

@@ -4,11 +4,8 @@
 //! project's instructions and the task it was given; its tools, rules and mode are the session's, or fewer, never
 //! more; it starts no agents of its own.
 
-pub mod background;
 mod built_in;
 mod definition;
-mod derive;
-mod task;
 
 use alloc::{
     borrow::ToOwned,
@@ -18,16 +15,8 @@ use alloc::{
 
 use serde::{Deserialize, Serialize};
 
-pub use definition::{AgentDefinition, AgentError, AgentMcpServer, AgentModel, ModelAliases};
-pub use derive::{NoSuchAgent, server_tool_name};
-pub use task::{AgentOutput, AgentUsage, CacheCreation, TaskInput, TaskIsolation};
-
-pub(crate) use derive::{ChildOptions, child_spec};
-pub(crate) use task::{
-    DESCRIPTION as TASK_DESCRIPTION, SCHEMA as TASK_SCHEMA, list, name_in, startable,
-};
-
 use crate::{sorted::SortedMap, tool::ToolDefinition};
+pub use definition::{AgentDefinition, AgentError, AgentMcpServer, AgentModel, ModelAliases};
 
 /// An agent with its name and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +30,7 @@ pub struct Agent {
     /// Tools of servers that only this agent has (the inline ones of its `mcpServers`), as far as the host has
     /// connected them: `mcp__server__tool`.
     pub own_tools: Vec<ToolDefinition>,
-    /// The host is asked for `own_tools` whenever the agent starts: with a call of Task in [`Stage::Provision`](crate::id::Stage::Provision),
+    /// The host is asked for `own_tools` whenever the agent starts: with a call of Task in [`Stage::Provision`](crate::effect::Stage::Provision),
     /// answered with the definitions as structured output. So servers run only where they are needed.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub brings_tools: bool,

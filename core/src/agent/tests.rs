@@ -183,15 +183,3 @@ fn a_part_of_a_tool_can_be_disallowed() {
     assert_eq!(names(&own), ["Bash"]);
     assert_eq!(own.permissions.rules.deny[0].to_string(), "Bash(rm *)");
 }
-
-#[test]
-fn tool_25_an_agent_that_the_person_talks_to_has_its_form_of_output() {
-    let entered = super::AgentOutput::SubAgentEntered {
-        description: "review".to_string(),
-        message: "You talk to the reviewer now.".to_string(),
-    };
-    assert_eq!(
-        serde_json::to_value(entered).unwrap(),
-        json!({"status": "sub_agent_entered", "description": "review", "message": "You talk to the reviewer now."})
-    );
-}

@@ -8,9 +8,8 @@ use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::size;
 use crate::{
-    history::{History, Role},
+    history::{History, Role, size},
     json::{RawJson, RawObject},
 };
 
@@ -267,10 +266,7 @@ mod tests {
     use alloc::{string::ToString, vec};
 
     use super::*;
-    use crate::{
-        content::{Block, tool_result},
-        tool::ResultBlock,
-    };
+    use crate::content::{Block, ResultBlock, tool_result};
 
     /// A prompt, then calls with results of 1,000 tokens each; every third is of the tool `memory`.
     fn conversation(calls: usize) -> History {

@@ -41,27 +41,6 @@ impl Default for Compaction {
     }
 }
 
-/// What made a compaction happen (Agent SDK reference, `SDKCompactBoundaryMessage`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CompactionTrigger {
-    /// Somebody asked for it.
-    Manual,
-    /// The context was nearly full, or the server said that it is.
-    Auto,
-}
-
-impl CompactionTrigger {
-    /// The name in messages and inputs of hooks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Manual => "manual",
-            Self::Auto => "auto",
-        }
-    }
-}
-
 impl Compaction {
     /// Tokens beyond which a conversation with a model of this window (0: unknown) is compacted by itself; none
     /// is never.
@@ -200,7 +179,7 @@ mod tests {
             history.push(Role::User, text(&"p".repeat(tokens)));
             let call = format!(r#"{{"type":"tool_use","id":"{id}","name":"Read","input":{{}}}}"#);
             history.push(Role::Assistant, vec![RawJson::parse(call).unwrap()]);
-            let output = crate::tool::ResultBlock::Text {
+            let output = crate::content::ResultBlock::Text {
                 text: "r".repeat(tokens * 3),
             };
             history.push(Role::User, vec![tool_result(&id, &[output], false)]);
@@ -259,7 +238,7 @@ mod tests {
         history.push(Role::User, text("go"));
         let call = r#"{"type":"tool_use","id":"x","name":"Read","input":{}}"#;
         history.push(Role::Assistant, vec![RawJson::parse(call).unwrap()]);
-        let output = crate::tool::ResultBlock::Text {
+        let output = crate::content::ResultBlock::Text {
             text: "r".repeat(400_000),
         };
         history.push(Role::User, vec![tool_result("x", &[output], false)]);

@@ -15,19 +15,20 @@ pub mod compaction;
 pub mod interruption;
 pub mod memory;
 pub mod plan;
-pub mod prompt;
-pub mod size;
+pub mod system_prompt;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::{
     clearing::{ClearedBy, Clearing},
-    compaction::{Compaction, CompactionTrigger},
+    compaction::Compaction,
     interruption::InterruptedAnswer,
     memory::{MemoryFile, MemoryScope},
     plan::PlanReminder,
-    prompt::{OutputStyle, SystemPrompt},
+    system_prompt::{OutputStyle, SystemPrompt},
 };
+
+pub use crate::{history::size, hook::CompactionTrigger};
 
 /// How the context is kept within the model's window.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -109,7 +109,7 @@ impl History {
             Some(mark) => Some(mark.tokens),
             None if index < self.message_count() => {
                 let open = self.open.as_ref()?;
-                Some(crate::context::size::message(&open.blocks))
+                Some(super::size::message(&open.blocks))
             }
             None => None,
         }

@@ -13,17 +13,16 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use self::{segments::Segments, translation::Translation};
-use crate::{
-    context::size,
-    json::{RawJson, RawObject},
-    provider::{HistoryView, Provider},
-};
+use crate::json::{RawJson, RawObject};
 
 mod edit;
 mod segments;
+pub mod size;
 mod translation;
+mod view;
 
 pub use edit::{Checkpoint, RollbackError};
+pub use view::{HistoryView, Translator};
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +92,7 @@ impl History {
         self.segments.len()
     }
 
-    /// Estimated tokens of all messages (see [`context::size`](crate::context::size)).
+    /// Estimated tokens of all messages (see [`context::size`](crate::history::size)).
     #[must_use]
     pub fn estimated_tokens(&self) -> u64 {
         let open = self.open.as_ref().filter(|open| !open.sealed);
@@ -165,17 +164,17 @@ impl History {
         }
     }
 
-    /// The history as this provider takes it: [`view`](Self::view), or its translation, in which only
+    /// The history as a provider with this translator takes it: [`view`](Self::view), or its translation, in which only
     /// what is new since the last time is encoded. Call [`seal_for_request`](Self::seal_for_request) before.
     ///
     /// A history keeps one translation: it always goes to the same provider.
     #[must_use]
     pub fn view_for<'a>(
         &'a mut self,
-        provider: &dyn Provider,
+        translator: Option<&dyn Translator>,
         breakpoints: &'a mut Vec<(usize, usize)>,
     ) -> HistoryView<'a> {
-        let Some(translator) = provider.translator() else {
+        let Some(translator) = translator else {
             return self.view(breakpoints);
         };
         for index in self.translation.known()..self.marks.len() {
@@ -447,7 +446,7 @@ mod tests {
     #[derive(Debug)]
     struct Angles(core::sync::atomic::AtomicUsize);
 
-    impl crate::provider::Translator for Angles {
+    impl Translator for Angles {
         fn translate(&self, message: &[u8]) -> Vec<u8> {
             self.0.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
             let message: serde_json::Value = serde_json::from_slice(message).unwrap();
@@ -460,34 +459,11 @@ mod tests {
         }
     }
 
-    impl Provider for Angles {
-        fn translator(&self) -> Option<&dyn crate::provider::Translator> {
-            Some(self)
-        }
-        fn prefix(&self, _: &crate::provider::Opening<'_>) -> crate::provider::Prefix {
-            crate::provider::Prefix::default()
-        }
-        fn request(
-            &self,
-            _: &crate::Spec,
-            _: &crate::provider::Prefix,
-            _: HistoryView<'_>,
-        ) -> crate::effect::HttpRequest {
-            unreachable!("only the history is looked at")
-        }
-        fn decoder(&self, _: &str, _: bool) -> alloc::boxed::Box<dyn crate::provider::Decoder> {
-            unreachable!("only the history is looked at")
-        }
-        fn error(&self, _: u16, _: &[u8]) -> crate::provider::ApiError {
-            unreachable!("only the history is looked at")
-        }
-    }
-
     fn translated(history: &mut History, provider: &Angles) -> (String, usize) {
         history.seal_for_request();
         let before = provider.0.load(core::sync::atomic::Ordering::Relaxed);
         let mut places = Vec::new();
-        let view = history.view_for(provider, &mut places);
+        let view = history.view_for(Some(provider), &mut places);
         assert!(view.breakpoints.is_empty());
         let bytes: Vec<u8> = view.segments.iter().flatten().copied().collect();
         let now = provider.0.load(core::sync::atomic::Ordering::Relaxed);

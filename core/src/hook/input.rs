@@ -16,7 +16,7 @@ pub use self::{
 };
 use super::HookEvent;
 use crate::{
-    context::CompactionTrigger,
+    hook::CompactionTrigger,
     id::SessionId,
     json::{self, RawJson},
     permission::Mode,

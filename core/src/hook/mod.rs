@@ -6,6 +6,7 @@
 //! [`Judgement`] for third parties) and put together in the order of registration ([`merge()`]).
 
 mod call;
+mod compaction;
 mod event;
 pub mod input;
 mod judgement;
@@ -17,6 +18,7 @@ mod registration;
 pub(crate) use self::judgement::shorter;
 pub use self::{
     call::{HookAnswer, HookCall, Opinion},
+    compaction::CompactionTrigger,
     event::HookEvent,
     input::{HookInput, Occurrence},
     judgement::{Judgement, Narrowing},

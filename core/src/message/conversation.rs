@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     id::{SessionId, Uuid},
     json::RawJson,
-    provider::{StopReason, Usage},
+    model::{ErrorClass, StopReason, Usage},
 };
 
 /// `type: "assistant"`.
@@ -49,40 +49,6 @@ pub struct ApiMessage {
     pub stop_sequence: Option<String>,
     /// Tokens.
     pub usage: Usage,
-}
-
-/// Classes of API errors (Agent SDK reference, `SDKAssistantMessageError`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// No key, a wrong key, no permission (401, 403).
-    AuthenticationFailed,
-    /// The account cannot pay (402).
-    BillingError,
-    /// Too many requests (429).
-    RateLimit,
-    /// The request is wrong: another try changes nothing (400, 404, 413 …).
-    InvalidRequest,
-    /// The server failed or is overloaded (5xx, 529).
-    ServerError,
-    /// Anything else.
-    Unknown,
-}
-
-impl ErrorClass {
-    /// The name in messages and inputs of hooks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AuthenticationFailed => "authentication_failed",
-            Self::BillingError => "billing_error",
-            Self::RateLimit => "rate_limit",
-            Self::InvalidRequest => "invalid_request",
-            Self::ServerError => "server_error",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 /// `type: "user"`.

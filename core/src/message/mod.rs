@@ -16,9 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use crate::json;
 
 pub use self::{
-    conversation::{
-        ApiMessage, AssistantMessage, ErrorClass, StreamEvent, UserContent, UserMessage,
-    },
+    conversation::{ApiMessage, AssistantMessage, StreamEvent, UserContent, UserMessage},
     hook::{HookOutcome, HookProgress, HookResponse, HookStarted},
     notice::{
         AuthStatus, PromptSuggestion, RateLimitEvent, RateLimitInfo, RateLimitStatus, ToolProgress,
@@ -27,10 +25,15 @@ pub use self::{
     result::{DeferredToolUse, ModelUsage, PermissionDenial, ResultMessage, ResultSubtype},
     system::{
         ApiRetry, CompactBoundary, CompactMetadata, FailedFile, FilesPersisted, InformationLevel,
-        Informational, Init, McpServer, ModelFallback, PermissionDenied, PersistedFile, PluginInfo,
-        Status, StatusKind, SystemMessage,
+        Informational, Init, ModelFallback, PermissionDenied, PersistedFile, Status, StatusKind,
+        SystemMessage,
     },
     task::{TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted, TaskUsage},
+};
+
+pub use crate::{
+    environment::{McpServer, PluginInfo},
+    model::ErrorClass,
 };
 
 /// A message of the stream.

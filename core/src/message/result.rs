@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     id::{SessionId, Uuid},
     json::RawJson,
+    model::{StopReason, Usage},
     money::Usd,
-    provider::{StopReason, Usage},
     sorted::SortedMap,
 };
 

@@ -5,12 +5,14 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ErrorClass, HookProgress, HookResponse, HookStarted,
+    HookProgress, HookResponse, HookStarted,
     task::{TaskNotification, TaskProgress, TaskStarted},
 };
 use crate::{
-    context::CompactionTrigger,
+    environment::{McpServer, PluginInfo},
+    hook::CompactionTrigger,
     id::{SessionId, Uuid},
+    model::ErrorClass,
     permission::Mode,
 };
 
@@ -85,24 +87,6 @@ pub struct Init {
     pub betas: Vec<String>,
     /// This message.
     pub uuid: Uuid,
-}
-
-/// An MCP server in [`Init`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct McpServer {
-    /// Its name in the configuration.
-    pub name: String,
-    /// `connected`, `failed`, `needs-auth`, `pending` or `disabled`.
-    pub status: String,
-}
-
-/// A plugin in [`Init`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PluginInfo {
-    /// Its name.
-    pub name: String,
-    /// Where it was loaded from.
-    pub path: String,
 }
 
 /// A failed model call is asked again after a delay.
@@ -260,7 +244,7 @@ pub enum InformationLevel {
 }
 
 /// A call was denied by a rule, by the mode, or because nobody can be asked
-/// ([`PermissionPolicy::tell_denials`](crate::spec::PermissionPolicy::tell_denials)). What hooks and people deny they know.
+/// ([`PermissionPolicy::tell_denials`](crate::permission::PermissionPolicy::tell_denials)). What hooks and people deny they know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionDenied {
     /// The tool, by the name the model used.

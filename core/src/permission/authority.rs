@@ -10,7 +10,7 @@ use super::{
     CallFacts, Mode, PathFact, PolicyContext, Rule, Source, Specifier, glob, path_pattern,
     path_pattern::{is_under, lexical},
 };
-use crate::{spec::Environment, tool::Access};
+use crate::{environment::Environment, tool::Access};
 
 /// Names of files that shells read when they start. They become authority wherever they lie.
 pub const SHELL_PROFILES: [&str; 28] = [

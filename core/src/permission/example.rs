@@ -8,8 +8,8 @@ use super::{
     judge, path_pattern,
 };
 use crate::{
+    environment::Environment,
     json::RawJson,
-    spec::Environment,
     tool::{Access, ToolDefinition},
 };
 

@@ -4,12 +4,10 @@ use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommandLine, tool_name};
+use super::{CommandLine, Consent, ResolvePath, ResolvedPath, tool_name};
 use crate::{
-    effect::{ResolvePath, ResolvedPath},
     json::{RawJson, RawObject},
     tool::{Access, ToolDefinition},
-    tools::Consent,
 };
 
 /// What judging needs to know of a call.

@@ -11,8 +11,8 @@ use super::{
     glob, path_pattern, tool_name,
 };
 use crate::{
+    permission::Consent,
     tool::{Access, ToolDefinition},
-    tools::Consent,
 };
 
 /// Judges a call. Pure: the same arguments give the same decision.

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{Behavior, ExampleError, Mode, Rule, RuleError, Rules, Source, example, lint::Placed};
-use crate::{json::RawJson, spec::Environment};
+use crate::{environment::Environment, json::RawJson};
 
 /// The `permissions` of a settings file, as they are written there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,6 +10,7 @@
 mod authority;
 mod command;
 mod confinement;
+mod consent;
 mod decision;
 mod domain;
 mod example;
@@ -21,8 +22,10 @@ mod layer;
 mod lint;
 mod narrowing;
 mod path_pattern;
+mod policy;
 mod policy_context;
 mod reach;
+mod resolved;
 mod rule;
 mod source;
 mod suggest;
@@ -38,6 +41,7 @@ pub use command::{
 };
 pub use confinement::CommandConfinement;
 pub(crate) use confinement::runs_outside;
+pub use consent::Consent;
 pub use decision::{Cause, Decision, HookVerdict, RuleName, Scope, Verdict};
 pub use domain::DomainPattern;
 pub use example::ExampleError;
@@ -49,12 +53,14 @@ pub use layer::{Layer, LayerError, Layered, PermissionSettings, RuleEntry, all_f
 pub(crate) use lint::misspelt_tool;
 pub use lint::{Fault, Finding, Misnamed, lint, misnamed, nearest_name};
 pub use narrowing::Narrowing;
+pub use policy::PermissionPolicy;
 pub use policy_context::PolicyContext;
+pub use resolved::{ResolvePath, ResolvedPath};
 pub use rule::{NamePattern, Rule, RuleError, RuleValue, Rules, Specifier};
 pub use source::{Behavior, Source};
 pub use suggest::{first_rule, suggestions};
-pub use tool_name::names_servers_tool;
-pub(crate) use tool_name::{other as other_tool_name, present as present_tool_name};
+pub use tool_name::{names_servers_tool, server_tool_name};
+pub(crate) use tool_name::{other as other_tool_name, present as present_tool_name, server_name};
 pub use tool_set::ToolSet;
 pub use update::{
     Destination, DirectoryChange, PermissionUpdate, RuleChange, SessionPermissions, UpdateError,

@@ -4,8 +4,8 @@ use alloc::{format, string::String, vec::Vec};
 
 use super::{PolicyContext, Rule, Specifier, glob};
 use crate::{
-    effect::ResolvePath,
-    spec::Environment,
+    environment::Environment,
+    permission::ResolvePath,
     tool::{Access, DenyPattern},
 };
 

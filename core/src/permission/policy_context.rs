@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::{CommandConfinement, Mode, Narrowing, Rule, Rules, path_pattern::is_under};
-use crate::spec::Environment;
+use crate::environment::Environment;
 
 /// Everything but the call itself that a decision depends on.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,7 @@
 //! Names of tools in rules: old names, and names that stand for a family.
 
+use alloc::{format, string::String};
+
 /// A tool's present name: old settings and transcripts use others.
 pub(crate) fn present(name: &str) -> &str {
     match name {
@@ -117,4 +119,18 @@ pub(super) fn of_server(name: &str) -> Option<(&str, Option<&str>)> {
         Some((server, tool)) => Some((server, Some(tool))),
         None => Some((rest, None)),
     }
+}
+
+/// The name by which the model calls a tool of an MCP server: `mcp__server__tool`.
+#[must_use]
+pub fn server_tool_name(server: &str, tool: &str) -> String {
+    format!("mcp__{}__{tool}", server_name(server))
+}
+
+/// A server's name as tool names carry it: what is no letter, digit, `_` or `-` is an underscore.
+pub(crate) fn server_name(name: &str) -> String {
+    let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    name.chars()
+        .map(|c| if keep(c) { c } else { '_' })
+        .collect()
 }

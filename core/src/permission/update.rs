@@ -9,12 +9,11 @@ use alloc::{
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::{Behavior, Mode, Rule, RuleError, RuleValue, Rules, Source, path_pattern::lexical};
-use crate::{
-    agent::server_tool_name,
-    json,
-    spec::{Environment, PermissionPolicy},
+use super::{
+    Behavior, Mode, PermissionPolicy, Rule, RuleError, RuleValue, Rules, Source,
+    path_pattern::lexical, server_tool_name,
 };
+use crate::{environment::Environment, json};
 
 /// A change of the permissions (Agent SDK reference, `PermissionUpdate`): offered as a suggestion, handed back
 /// as `updatedPermissions`, written to a settings file by the host where its destination is one.

@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, format, string::String};
 
 use super::{ApiError, WireError};
-use crate::{json::Fault, message::ErrorClass};
+use crate::{json::Fault, model::ErrorClass};
 
 /// An error response of this status, of which the server said this much.
 pub(super) fn of_status(status: u16, said: &str) -> ApiError {

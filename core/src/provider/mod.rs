@@ -6,22 +6,21 @@
 use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
 use core::fmt::{self, Debug};
 
-use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-
+pub use crate::history::{HistoryView, Translator};
+pub use crate::model::{ServerToolUse, StopReason, Usage};
 use crate::{
-    content::Block,
-    effect::HttpRequest,
-    json::RawJson,
-    message::{ErrorClass, RateLimitInfo},
-    spec::Spec,
-    tools::ToolOffer,
+    content::Block, effect::HttpRequest, json::RawJson, message::RateLimitInfo, model::ErrorClass,
+    price::ModelFacts,
 };
+use bytes::Bytes;
 
 mod error_response;
 pub mod messages;
+mod model_request;
 pub mod openai;
 mod whole;
+
+pub use model_request::{ModelRequest, Opening, ToolOffer};
 
 /// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
 pub trait Provider: Send + Sync {
@@ -40,12 +39,17 @@ pub trait Provider: Send + Sync {
     }
 
     /// A request from the prefix and the history's pieces.
-    fn request(&self, spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest;
+    fn request(
+        &self,
+        request: &ModelRequest<'_>,
+        prefix: &Prefix,
+        history: HistoryView<'_>,
+    ) -> HttpRequest;
 
     /// Whether definitions can be sent that the model sees only once a `tool_reference` block in the history
-    /// names them. Without that, a tool's definition joins the request when it was found.
-    fn takes_deferred_tools(&self, spec: &Spec, model: &str) -> bool {
-        let _ = (spec, model);
+    /// names them. Without that, a tool's definition joins the request when it was found. `facts`: what is known of the model.
+    fn takes_deferred_tools(&self, facts: Option<&ModelFacts>) -> bool {
+        let _ = facts;
         false
     }
 
@@ -58,7 +62,7 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Whether it clears old tool results by itself when the spec says so
+    /// Whether it clears old tool results by itself when the request says so
     /// ([`Clearing`](crate::context::Clearing)); if not, the core does.
     fn clears_tool_results(&self) -> bool {
         false
@@ -83,23 +87,12 @@ impl Debug for dyn Provider {
     }
 }
 
-/// What a request says before its messages.
-#[derive(Debug, Clone, Copy)]
-pub struct Opening<'a> {
-    /// What the conversation was told, with what was chosen since.
-    pub spec: &'a Spec,
-    /// The model in force.
-    pub model: &'a str,
-    /// The tools, in the order in which they are to be sent.
-    pub tools: &'a [ToolOffer<'a>],
-}
-
 /// The encoded beginning of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prefix {
     /// Everything before the first message.
     pub bytes: Bytes,
-    /// Beta features that something in it needs, besides those of the spec.
+    /// Beta features that something in it needs, besides those of the request.
     pub betas: Vec<String>,
 }
 
@@ -110,23 +103,6 @@ impl From<Bytes> for Prefix {
             betas: Vec::new(),
         }
     }
-}
-
-/// Puts messages of the Messages API into another wire format. A pure function: each message is translated
-/// once, and the translation is kept.
-pub trait Translator {
-    /// One message (a JSON object with `role` and a list `content`) as the messages of the other format,
-    /// joined by commas. Empty when nothing of it can be said there.
-    fn translate(&self, message: &[u8]) -> Vec<u8>;
-}
-
-/// The history as encoded pieces, with the places where a cache breakpoint may be put.
-#[derive(Debug, Clone, Copy)]
-pub struct HistoryView<'a> {
-    /// Pieces that, one after another, are the elements of the `messages` array, commas included.
-    pub segments: &'a [Bytes],
-    /// Where breakpoints go: segment, and offset in it of the brace that closes a content block.
-    pub breakpoints: &'a [(usize, usize)],
 }
 
 impl Debug for dyn Decoder {
@@ -191,95 +167,6 @@ pub struct Response {
     pub stop_sequence: Option<String>,
     /// Tokens.
     pub usage: Usage,
-}
-
-/// Why a response stopped. Reasons that this version does not know are kept as they are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    /// The model was done.
-    EndTurn,
-    /// The output limit.
-    MaxTokens,
-    /// A stop sequence.
-    StopSequence,
-    /// It calls tools.
-    ToolUse,
-    /// The provider paused a long turn; asked again it goes on.
-    PauseTurn,
-    /// The model declined.
-    Refusal,
-    /// Anything else.
-    #[serde(untagged)]
-    Other(String),
-}
-
-/// Token counts of one or more responses (Agent SDK reference, `NonNullableUsage`). No counter is ever null.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Usage {
-    /// Input tokens that were neither read from nor written to the cache.
-    #[serde(deserialize_with = "null_as_zero")]
-    pub input_tokens: u64,
-    /// Input tokens written to the cache.
-    #[serde(deserialize_with = "null_as_zero")]
-    pub cache_creation_input_tokens: u64,
-    /// Input tokens read from the cache.
-    #[serde(deserialize_with = "null_as_zero")]
-    pub cache_read_input_tokens: u64,
-    /// Output tokens.
-    #[serde(deserialize_with = "null_as_zero")]
-    pub output_tokens: u64,
-    /// What the provider's own tools did.
-    #[serde(deserialize_with = "null_as_default")]
-    pub server_tool_use: ServerToolUse,
-}
-
-/// Calls of the provider's own tools.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ServerToolUse {
-    /// Web searches.
-    #[serde(deserialize_with = "null_as_zero")]
-    pub web_search_requests: u64,
-    /// Web fetches.
-    #[serde(deserialize_with = "null_as_zero")]
-    pub web_fetch_requests: u64,
-}
-
-fn null_as_zero<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    Ok(Option::<u64>::deserialize(deserializer)?.unwrap_or(0))
-}
-
-fn null_as_default<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<ServerToolUse, D::Error> {
-    Ok(Option::<ServerToolUse>::deserialize(deserializer)?.unwrap_or_default())
-}
-
-impl Usage {
-    /// Adds another response's counts.
-    pub fn add(&mut self, other: &Self) {
-        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
-        sum(&mut self.input_tokens, other.input_tokens);
-        sum(
-            &mut self.cache_creation_input_tokens,
-            other.cache_creation_input_tokens,
-        );
-        sum(
-            &mut self.cache_read_input_tokens,
-            other.cache_read_input_tokens,
-        );
-        sum(&mut self.output_tokens, other.output_tokens);
-        sum(
-            &mut self.server_tool_use.web_search_requests,
-            other.server_tool_use.web_search_requests,
-        );
-        sum(
-            &mut self.server_tool_use.web_fetch_requests,
-            other.server_tool_use.web_fetch_requests,
-        );
-    }
 }
 
 /// An error the provider reported.

@@ -5,7 +5,7 @@ use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 use super::{ApiError, Decoder, Response, WireError, error_response::excerpt};
 use crate::{
     json::{self, Fault, RawJson},
-    message::ErrorClass,
+    model::ErrorClass,
 };
 
 /// Collects the body and reads it at the end.

@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::{Session, Shared, Thread, run::CallState};
-use crate::id::{EffectId, Stage};
+use crate::effect::{EffectId, Stage};
 
 /// A call that was let run ([`Session::approved_calls`]).
 #[derive(Debug, Clone, PartialEq, Eq)]

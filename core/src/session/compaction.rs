@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::{Event, Outcome, Phase, Shared, Thread, hook::HookRound, restart::Restart};
 use crate::{
     content::Block,
-    context::{CompactionTrigger, compaction, size},
-    history::Role,
-    hook::{HookEvent, Occurrence, input::PreCompact},
-    id::{Millis, Stage},
-    message::{ErrorClass, StatusKind},
+    context::compaction,
+    effect::Stage,
+    history::{Role, size},
+    hook::{CompactionTrigger, HookEvent, Occurrence, input::PreCompact},
+    id::Millis,
+    message::StatusKind,
+    model::ErrorClass,
     provider::ApiError,
 };
 

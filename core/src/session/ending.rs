@@ -5,10 +5,11 @@ use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 use super::{Event, Line, Outcome, Phase, Shared, Thread, output::given_up, run::CallState};
 use crate::{
     content::Block,
+    effect::{EffectId, Stage},
     hook::{Occurrence, input::StopFailure},
-    id::{EffectId, Stage, Uuid},
-    message::{ApiMessage, AssistantMessage, ErrorClass, Message, ResultMessage, ResultSubtype},
-    provider::{StopReason, Usage},
+    id::Uuid,
+    message::{ApiMessage, AssistantMessage, Message, ResultMessage, ResultSubtype},
+    model::{ErrorClass, StopReason, Usage},
     tool::ToolResult,
 };
 

@@ -34,10 +34,10 @@ use self::{
     transition::Event,
 };
 use crate::{
-    effect::{Answer, Delivery, Input, Output, Prompt},
+    effect::{Answer, Delivery, EffectId, Input, Output, Prompt, Stage},
     history::History,
     hook::HookEvent,
-    id::{EffectId, Millis, Now, SessionId, Stage},
+    id::{Millis, Now, SessionId},
     permission::{Mode, SessionPermissions},
     sorted::SortedMap,
     spec::Spec,

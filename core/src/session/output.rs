@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::{Event, Line, Outcome, Shared, Thread};
 use crate::{
     content::Block,
+    effect::Stage,
     history::Role,
-    id::Stage,
     json::RawJson,
+    model::StopReason,
     output::{self, OutputFormat, PlainText, REMINDER},
-    provider::StopReason,
     tool::ToolResult,
 };
 

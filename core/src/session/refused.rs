@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::{Event, Line, Shared, Thread};
 use crate::{
     content::Block,
+    effect::Stage,
     history::{Checkpoint, Role},
-    id::{Stage, Uuid},
+    id::Uuid,
     json::{RawJson, RawObject},
-    message::{ErrorClass, InformationLevel},
+    message::InformationLevel,
+    model::ErrorClass,
     provider::ApiError,
 };
 

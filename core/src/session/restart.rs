@@ -12,14 +12,13 @@ use super::{
 };
 use crate::{
     content::Block,
-    context::{CompactionTrigger, compaction},
-    effect::EntryCompaction,
+    context::compaction,
+    effect::{EntryCompaction, Stage},
     history::{History, Role},
     hook::{
-        HookEvent, Occurrence,
+        CompactionTrigger, HookEvent, Occurrence,
         input::{PostCompact, SessionStart, StartSource},
     },
-    id::Stage,
     json::RawJson,
     message::{CompactBoundary, CompactMetadata, Message, SystemMessage},
     provider::Response,

@@ -4,8 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Phase, Session, Shared, Thread, run::CallState};
 use crate::{
-    effect::{Effect, Output},
-    id::{EffectId, Stage},
+    effect::{Effect, EffectId, Output, Stage},
     tool::{RetryClass, ToolResult},
 };
 

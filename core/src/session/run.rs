@@ -15,9 +15,9 @@ use crate::{
     effect::Prompt,
     id::{Millis, Uuid},
     json::RawJson,
-    message::{ApiMessage, DeferredToolUse, ErrorClass, PermissionDenial},
+    message::{ApiMessage, DeferredToolUse, PermissionDenial},
+    model::{ErrorClass, StopReason, Usage},
     permission::PathFact,
-    provider::{StopReason, Usage},
     tool::{ApprovedCommand, ToolDefinition},
 };
 

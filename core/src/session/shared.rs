@@ -9,15 +9,15 @@ use super::{
 };
 
 use crate::{
-    effect::{Effect, Notice, Output},
-    id::{EffectId, Millis, Now, Seeded, SessionId},
+    effect::{Effect, EffectId, Notice, Output},
+    id::{Millis, Now, Seeded, SessionId},
     message::{
         AuthStatus, FilesPersisted, Message, ModelUsage, PermissionDenial, RateLimitEvent,
         RateLimitInfo, RateLimitStatus, Status, StatusKind, SystemMessage,
     },
+    model::Usage,
     money::Usd,
     permission::{Mode, PermissionUpdate, SessionPermissions, UpdateError},
-    provider::Usage,
     sorted::SortedMap,
     spec::Spec,
     tool::Observation,

@@ -25,15 +25,16 @@ use super::{
     thread::Chosen,
 };
 use crate::{
-    effect::{Entry, Prompt},
+    effect::{EffectId, Entry, Prompt},
     history::{History, HistoryState, Role},
-    id::{EffectId, Seeded, SessionId, Uuid},
+    id::{Seeded, SessionId, Uuid},
     json::{Fault, JsonError, RawJson, write},
     message::{ModelUsage, RateLimitStatus},
+    model::{Effort, Thinking},
     money::Usd,
     permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
     sorted::SortedMap,
-    spec::{Effort, Spec, Thinking},
+    spec::Spec,
     tool::{Observation, ShellState},
     tools::Notes,
 };

@@ -9,8 +9,8 @@ use alloc::{borrow::ToOwned, string::String, vec};
 use super::{Outcome, Phase, Shared, Thread, model_call::text_of, run::Run};
 use crate::{
     content::Block,
+    effect::Stage,
     history::Role,
-    id::Stage,
     message::{Message, PromptSuggestion},
     provider::Response,
 };

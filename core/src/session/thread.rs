@@ -24,17 +24,20 @@ use super::{
 use crate::{
     content::Block,
     context::compaction,
-    effect::{Answer, Delivery, Effect, Entry, EntryCompaction, EntryOrigin, Prompt},
+    effect::{
+        Answer, Delivery, Effect, EffectId, Entry, EntryCompaction, EntryOrigin, Prompt, Stage,
+    },
     history::{History, Role},
     hook::{HookEvent, input::AgentName},
-    id::{EffectId, Millis, Stage, Uuid},
+    id::{Millis, Uuid},
     json::RawJson,
     message::{ApiMessage, Init, Message, SystemMessage, UserContent, UserMessage},
+    model::{Effort, Thinking},
     permission::{Mode, Narrowing},
     provider::Prefix,
-    spec::{Effort, Spec, Thinking},
-    tool::ShellState,
-    tools::{CoreTool, Notes},
+    spec::Spec,
+    tool::{CoreTool, ShellState},
+    tools::Notes,
 };
 
 /// A conversation and the run that answers its prompt. What it shares with the other threads is handed in with every step.

@@ -15,8 +15,7 @@ use crate::{
     json::RawJson,
     permission::Rule,
     price::Catalogue,
-    spec::{ResponseLimits, Spec},
-    tools::tool_search::ToolSearchSetting,
+    spec::{ResponseLimits, Spec, ToolSearchSetting},
 };
 
 impl SessionRequest {

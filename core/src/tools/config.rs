@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::{Change, Consent, Done, Seen, answered};
 use crate::{
     json::{RawJson, RawObject},
+    model::{Effort, Thinking},
     permission::Mode,
-    spec::{Effort, Thinking},
 };
 
 pub(super) const DESCRIPTION: &str = "Reads or changes a setting of this session. Without `value` it tells the setting, with one it changes it. \

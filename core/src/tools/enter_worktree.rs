@@ -14,10 +14,7 @@ use alloc::{format, string::String};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    json::RawJson,
-    tool::{ResultBlock, ToolResult},
-};
+use crate::{content::ResultBlock, json::RawJson, tool::ToolResult};
 
 /// What the names of worktrees that are made for agents begin with. They go with their agents, so no other may have such a name.
 pub const OF_AGENTS: &str = "agent-";

@@ -7,12 +7,14 @@
 //! None is there by itself. [`Spec::offer`](crate::Spec::offer) adds those that an application wants.
 
 pub mod ask_user_question;
+pub mod background;
 pub mod config;
 pub mod enter_worktree;
 pub mod exit_plan_mode;
 mod offer;
 mod recalled;
 pub mod skill;
+pub mod task;
 pub mod todo_write;
 pub mod tool_search;
 
@@ -21,91 +23,18 @@ use alloc::{format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    agent::{self, background},
     json::RawJson,
+    model::{Effort, Thinking},
     permission::{Mode, Rule},
-    spec::{Effort, Spec, Thinking},
-    tool::{ToolDefinition, ToolResult},
+    spec::Spec,
+    tool::{Loading, ToolDefinition, ToolResult},
 };
+pub use crate::{permission::Consent, tool::CoreTool};
 pub(crate) use offer::deferred;
-pub use offer::{Loading, ToolOffer, offers};
+pub use offer::offers;
 pub(crate) use recalled::Recalled;
 
-/// The tools that the core runs itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum CoreTool {
-    /// A list of what is to be done ([`todo_write`]).
-    TodoWrite,
-    /// Questions with choices for the person ([`ask_user_question`]).
-    AskUserQuestion,
-    /// Presents a plan and leaves plan mode ([`exit_plan_mode`]).
-    ExitPlanMode,
-    /// Finds tools whose definitions are not loaded ([`tool_search`]).
-    ToolSearch,
-    /// Fetches the text of a skill ([`skill`]).
-    Skill,
-    /// Reads and changes settings of the session ([`config`]).
-    Config,
-    /// Moves the work into a git worktree ([`enter_worktree`]): the host makes it, the session moves.
-    EnterWorktree,
-    /// Starts an agent ([`agent`]).
-    Task,
-    /// Reads a background task ([`agent::background`]).
-    TaskOutput,
-    /// Stops a background task ([`agent::background`]).
-    TaskStop,
-}
-
-/// Who must agree to a call of a core tool.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Consent {
-    /// Rules, mode and whoever is asked, as for any other tool.
-    #[default]
-    Judged,
-    /// Nobody: it changes nothing outside the session. Rules that deny or ask still hold.
-    Free,
-    /// A person, in every mode: no rule and no mode can answer in their place.
-    Person,
-}
-
 impl CoreTool {
-    /// Every core tool.
-    pub const ALL: [Self; 10] = [
-        Self::TodoWrite,
-        Self::AskUserQuestion,
-        Self::ExitPlanMode,
-        Self::ToolSearch,
-        Self::Skill,
-        Self::Config,
-        Self::EnterWorktree,
-        Self::Task,
-        Self::TaskOutput,
-        Self::TaskStop,
-    ];
-
-    /// The name the model calls it by.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TodoWrite => "TodoWrite",
-            Self::AskUserQuestion => "AskUserQuestion",
-            Self::ExitPlanMode => "ExitPlanMode",
-            Self::ToolSearch => "ToolSearch",
-            Self::Skill => "Skill",
-            Self::Config => "Config",
-            Self::EnterWorktree => "EnterWorktree",
-            Self::Task => "Task",
-            Self::TaskOutput => "TaskOutput",
-            Self::TaskStop => "TaskStop",
-        }
-    }
-
-    /// The core tool of a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
-    }
-
     /// The tool as the model is offered it. [`offers`] adds what depends on the session: the skills there
     /// are, the tools that can be searched for.
     #[must_use]
@@ -131,7 +60,7 @@ impl CoreTool {
                 false,
             ),
             // Starting an agent changes nothing by itself: its own calls are judged.
-            Self::Task => (agent::TASK_DESCRIPTION, agent::TASK_SCHEMA, true),
+            Self::Task => (task::DESCRIPTION, task::SCHEMA, true),
             Self::TaskOutput => (
                 background::OUTPUT_DESCRIPTION,
                 background::OUTPUT_SCHEMA,
@@ -166,7 +95,7 @@ impl CoreTool {
     pub fn subject(self, input: &RawJson) -> Option<String> {
         match self {
             Self::Skill => skill::name(input),
-            Self::Task => agent::name_in(input),
+            Self::Task => task::name_in(input),
             _ => None,
         }
     }
@@ -204,6 +133,17 @@ impl CoreTool {
             Self::EnterWorktree => enter_worktree::fault(input),
             Self::TodoWrite | Self::ToolSearch | Self::Config => None,
             Self::Task | Self::TaskOutput | Self::TaskStop => None,
+        }
+    }
+}
+
+impl Spec {
+    /// Adds tools that the core runs itself. A tool of the same name that is there already stays.
+    pub fn offer(&mut self, tools: impl IntoIterator<Item = CoreTool>) {
+        for tool in tools {
+            if self.tool(tool.name()).is_none() {
+                self.tools.push(tool.definition());
+            }
         }
     }
 }

@@ -5,47 +5,18 @@
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
-use serde::{Deserialize, Serialize};
-
-use super::{CoreTool, Notes, skill, tool_search::ToolSearchSetting};
-use crate::{agent, sorted::SortedMap, spec::Spec, tool::ToolDefinition};
+use super::{CoreTool, Notes, skill, task};
+use crate::{
+    provider::ToolOffer,
+    sorted::SortedMap,
+    spec::{Spec, ToolSearchSetting},
+    tool::{Loading, ToolDefinition},
+};
 
 /// The context window of a model that the catalogue does not know, in tokens.
 const USUAL_WINDOW: u64 = 200_000;
 /// Bytes of a definition that are taken for one token: an estimate, good enough for a threshold.
 const BYTES_PER_TOKEN: u64 = 4;
-
-/// Whether a tool's definition may wait until it is searched for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Loading {
-    /// Tools of MCP servers may wait, all others are there from the start.
-    #[default]
-    Usual,
-    /// It is there from the start.
-    Upfront,
-    /// It may wait.
-    OnDemand,
-}
-
-impl Loading {
-    pub(crate) fn is_usual(&self) -> bool {
-        *self == Self::Usual
-    }
-}
-
-/// A tool as one request offers it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolOffer<'a> {
-    /// The tool.
-    pub definition: &'a ToolDefinition,
-    /// The name the model calls it by: the definition's, but for [`AgentToolName`](crate::spec::AgentToolName).
-    pub name: &'a str,
-    /// What the model reads about it: the definition's words, and for some core tools what there is to choose from.
-    pub description: Cow<'a, str>,
-    /// The model is not shown it until a search has found it.
-    pub deferred: bool,
-}
 
 /// The tools of a request, in the order in which they are sent.
 ///
@@ -67,11 +38,11 @@ pub fn offers<'a>(spec: &'a Spec, model: &str, notes: &Notes) -> Vec<ToolOffer<'
         .filter(|tool| !waits(tool))
         // With nothing to find there is nothing to search.
         .filter(|tool| tool.core != Some(CoreTool::ToolSearch) || !waiting.is_empty())
-        .filter(|tool| tool.core != Some(CoreTool::Task) || agent::startable(spec).next().is_some())
+        .filter(|tool| tool.core != Some(CoreTool::Task) || task::startable(spec).next().is_some())
         .filter(|tool| tool.core != Some(CoreTool::Skill) || skill::listed(spec).next().is_some())
         .map(|tool| offer(tool, false))
         .collect();
-    if spec.provider.takes_deferred_tools(spec, model) {
+    if spec.takes_deferred_tools(model) {
         let later = spec.offered_tools().filter(|tool| waits(tool));
         offers.extend(later.map(|tool| offer(tool, true)));
     } else {
@@ -132,7 +103,7 @@ fn description<'a>(
             names
         }
         Some(CoreTool::Skill) => skill::list(spec),
-        Some(CoreTool::Task) => agent::list(spec),
+        Some(CoreTool::Task) => task::list(spec),
         _ => return Cow::Borrowed(&tool.description),
     };
     Cow::Owned(format!("{}\n\n{added}", tool.description))

@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Done, Notes, Seen, answered, offer};
 use crate::{
+    content::ResultBlock,
     history::History,
     json::{RawJson, RawObject},
     spec::Spec,
-    tool::{ResultBlock, ToolDefinition},
+    tool::ToolDefinition,
 };
 
 pub(super) const DESCRIPTION: &str = "Loads tools. Of the tools listed below you know the name only; find what you need here before you call it. \
@@ -34,58 +35,6 @@ pub(super) const INPUT_SCHEMA: &str = r#"{
 
 /// Tools found for keywords when the model does not say how many.
 const USUAL_RESULTS: u32 = 5;
-
-/// When definitions wait to be searched for (`ENABLE_TOOL_SEARCH`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolSearchSetting {
-    /// Never: every definition is in every request.
-    Off,
-    /// Always, for every tool that may wait.
-    On,
-    /// When their definitions together are larger than so many percent of the model's context window.
-    Auto {
-        /// Percent, 0 to 100.
-        percent: u8,
-    },
-}
-
-impl Default for ToolSearchSetting {
-    fn default() -> Self {
-        Self::Auto { percent: 10 }
-    }
-}
-
-impl ToolSearchSetting {
-    /// Reads the value of `ENABLE_TOOL_SEARCH`: `auto`, `auto:N%`, `true` or `false`.
-    ///
-    /// # Errors
-    /// [`ToolSearchSettingError`] with the value and what would be right.
-    pub fn parse(text: &str) -> Result<Self, ToolSearchSettingError> {
-        let value = text.trim().to_ascii_lowercase();
-        let percent = |number: &str| number.parse().ok().filter(|percent| *percent <= 100);
-        let setting = match value.as_str() {
-            "true" | "1" => Some(Self::On),
-            "false" | "0" => Some(Self::Off),
-            "auto" => Some(Self::default()),
-            other => other
-                .strip_prefix("auto:")
-                .and_then(|n| percent(n.strip_suffix('%').unwrap_or(n)))
-                .map(|percent| Self::Auto { percent }),
-        };
-        setting.ok_or_else(|| ToolSearchSettingError {
-            value: text.to_owned(),
-        })
-    }
-}
-
-/// A value of `ENABLE_TOOL_SEARCH` that means nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("tool search cannot be set to `{value}`: it takes auto, auto:N% (0 to 100), true or false")]
-pub struct ToolSearchSettingError {
-    /// The value.
-    pub value: String,
-}
 
 /// The input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,12 +87,7 @@ pub(super) fn run(input: &ToolSearchInput, seen: &Seen<'_>, notes: &mut Notes) -
         }
     }
     let mut result = answered(summary(&output), &output);
-    if !found.is_empty()
-        && seen
-            .spec
-            .provider
-            .takes_deferred_tools(seen.spec, seen.model)
-    {
+    if !found.is_empty() && seen.spec.takes_deferred_tools(seen.model) {
         // The provider puts the definitions where these stand.
         result.content = output.matches.iter().map(|name| reference(name)).collect();
     }
@@ -208,7 +152,7 @@ fn reference(name: &str) -> ResultBlock {
 /// provider shows them to the model only behind their references. Elsewhere what was found is part of every request, and
 /// stays so.
 pub(crate) fn forget_unreferenced(spec: &Spec, model: &str, notes: &mut Notes, history: &History) {
-    if notes.loaded.is_empty() || !spec.provider.takes_deferred_tools(spec, model) {
+    if notes.loaded.is_empty() || !spec.takes_deferred_tools(model) {
         return;
     }
     let lines: Vec<String> = (history.lines())
@@ -392,7 +336,6 @@ pub(crate) fn load_first(name: &str, fault: &dyn core::fmt::Display) -> String {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
 
     use super::*;
 
@@ -436,24 +379,5 @@ mod tests {
     fn a_plus_demands_a_word() {
         assert_eq!(found("message +channel", 9), ["mcp__chat__postMessage"]);
         assert!(found("+mail +channel", 9).is_empty());
-    }
-
-    #[test]
-    fn the_setting_is_read_as_it_is_documented() {
-        use ToolSearchSetting as S;
-        for (text, expected) in [
-            ("auto", Some(S::Auto { percent: 10 })),
-            ("auto:5%", Some(S::Auto { percent: 5 })),
-            ("AUTO:100", Some(S::Auto { percent: 100 })),
-            ("true", Some(S::On)),
-            (" false ", Some(S::Off)),
-            ("auto:101%", None),
-            ("auto:", None),
-            ("yes", None),
-        ] {
-            assert_eq!(S::parse(text).ok(), expected, "{text}");
-        }
-        let error = S::parse("yes").unwrap_err().to_string();
-        assert!(error.contains("`yes`") && error.contains("auto:N%"));
     }
 }

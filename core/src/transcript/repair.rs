@@ -9,10 +9,9 @@ use alloc::{
 };
 
 use crate::{
-    content::{Block, tool_result},
+    content::{Block, ResultBlock, tool_result},
     history::Role,
     json::{RawJson, RawObject},
-    tool::ResultBlock,
 };
 
 /// What a model reads as the result of a call whose result was never written.

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     Spec,
     history::{History, Role},
+    prompt,
     provider::{Provider, Response, WireError, messages::MessagesApi, openai::ChatCompletions},
     testkit::{Piece, RequestView, Script, ScriptedModel},
 };
@@ -46,13 +47,14 @@ fn exchange(provider: &Arc<dyn Provider>, respond: &Value, stream: bool) -> Vec<
     history.push(Role::User, hello.content);
     history.seal_for_request();
     let mut places = Vec::new();
-    let view = history.view_for(&**provider, &mut places);
+    let view = history.view_for(provider.translator(), &mut places);
     let opening = windlass_core::provider::Opening {
-        spec: &spec,
-        model: MODEL,
+        request: &spec.model_request(MODEL),
+        system: &prompt::system_blocks(&spec),
+        before_conversation: None,
         tools: &windlass_core::tools::offers(&spec, MODEL, &windlass_core::tools::Notes::default()),
     };
-    let request = provider.request(&spec, &provider.prefix(&opening), view);
+    let request = provider.request(&spec.model_request(MODEL), &provider.prefix(&opening), view);
     let answer = model.answer(&RequestView {
         path: &request.path,
         headers: &request.headers,

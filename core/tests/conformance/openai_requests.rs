@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     Prompt, RawJson, Spec,
     history::{History, Role},
+    prompt,
     provider::{
         Provider as _, Translator as _,
         openai::{ChatCompletions, OutputLimit, SystemRole},
@@ -150,13 +151,15 @@ fn body(api: &ChatCompletions, spec: &Spec, prompt: &str) -> Value {
     history.push(Role::User, Prompt::text(prompt).content);
     history.seal_for_request();
     let mut places = Vec::new();
-    let view = history.view_for(api, &mut places);
+    let view = history.view_for(Some(api), &mut places);
+    let before_conversation = prompt::before_conversation(spec);
     let opening = windlass_core::provider::Opening {
-        spec,
-        model: "m",
+        request: &spec.model_request("m"),
+        system: &prompt::system_blocks(spec),
+        before_conversation: before_conversation.as_deref(),
         tools: &windlass_core::tools::offers(spec, "m", &windlass_core::tools::Notes::default()),
     };
-    let request = api.request(spec, &api.prefix(&opening), view);
+    let request = api.request(&spec.model_request("m"), &api.prefix(&opening), view);
     assert_eq!(request.path, api.path);
     let bytes = request.body_bytes();
     validate_chat_request(&bytes).unwrap();

@@ -3,9 +3,8 @@
 use serde_json::json;
 use windlass_core::{
     Input, Spec,
-    effect::{Answer, Effect, ResolvedPath},
+    effect::{Answer, Effect, ResolvedPath, Stage},
     hook::{HookEvent, HookMatcher},
-    id::Stage,
     permission::Mode,
     tool::{ApprovedCommand, ShellState, ShellVariable, ToolCall, ToolResult},
 };

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use windlass_core::{
     Input, Phase, Session, Spec,
     context::{MemoryFile, MemoryScope},
-    effect::{Answer, Entry},
+    effect::{Answer, Entry, Stage},
     hook::{HookAnswer, HookEvent, HookMatcher},
-    id::Stage,
-    tools::{CoreTool, tool_search::ToolSearchSetting},
+    spec::ToolSearchSetting,
+    tools::CoreTool,
     transcript::Transcript,
 };
 

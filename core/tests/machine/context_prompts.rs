@@ -6,7 +6,7 @@ use windlass_core::{
     context::{
         ClearedBy, Clearing, ContextPolicy, MemoryFile, MemoryScope, OutputStyle, SystemPrompt,
     },
-    id::Stage,
+    effect::Stage,
 };
 
 use crate::harness::{Bench, Reply, spec_with, tool};

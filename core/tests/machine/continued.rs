@@ -8,8 +8,9 @@ use windlass_core::{
     effect::Entry,
     permission::Mode,
     provider::openai::ChatCompletions,
+    spec::ToolSearchSetting,
     tool::ToolDefinition,
-    tools::{CoreTool, skill::Skill, tool_search::ToolSearchSetting},
+    tools::{CoreTool, skill::Skill},
     transcript::Transcript,
     uuid_v4,
 };
@@ -64,7 +65,9 @@ impl Written {
 
     fn save(&mut self) {
         while self.bench.pending_stages().iter().any(|stage| {
-            use windlass_core::id::Stage::{SavePrompt, SaveResponse, SaveResults, SaveSummary};
+            use windlass_core::effect::Stage::{
+                SavePrompt, SaveResponse, SaveResults, SaveSummary,
+            };
             matches!(stage, SavePrompt | SaveResponse | SaveResults | SaveSummary)
         }) {
             self.entries.extend(self.bench.saved_all());
@@ -148,7 +151,7 @@ fn sess_1_what_is_to_be_done_survives_a_compaction_before_resuming() {
     let mut written = Written::new(spec());
     written.calls("a", "TodoWrite", todos(&["look"]));
     written.prompt("/compact");
-    let (id, _) = written.bench.of(windlass_core::id::Stage::Summary);
+    let (id, _) = written.bench.of(windlass_core::effect::Stage::Summary);
     for answer in Reply::text("They wanted to look.").answers() {
         written.bench.answer(id, answer);
     }

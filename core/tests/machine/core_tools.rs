@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Session, Spec,
-    effect::PermissionResponse,
-    id::Stage,
+    effect::{PermissionResponse, Stage},
     permission::Mode,
     spec::{Effort, Thinking},
     tools::CoreTool,
@@ -361,7 +360,7 @@ fn tool_12_the_mode_before_survives_a_snapshot_and_outside_plan_mode_there_is_no
         bench
             .pending_stages()
             .iter()
-            .all(|stage| *stage != windlass_core::id::Stage::Ask)
+            .all(|stage| *stage != windlass_core::effect::Stage::Ask)
     );
 }
 

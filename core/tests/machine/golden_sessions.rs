@@ -8,8 +8,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 use serde_json::{Value, json};
 use windlass_core::{
     EffectId, Input, SNAPSHOT_VERSION, Session, Spec,
-    effect::{Answer, PermissionResponse},
-    id::Stage,
+    effect::{Answer, PermissionResponse, Stage},
     output::OutputFormat,
     tool::{ToolDefinition, ToolResult},
     tools::CoreTool,

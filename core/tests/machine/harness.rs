@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use windlass_core::{
     EffectId, Input, Message, Millis, Now, Output, Prompt, RawJson, Session, SessionId, Spec,
     UnixMillis,
-    effect::{Answer, Effect, Entry, HttpRequest, PermissionRequest, PermissionResponse},
-    effect::{HttpFailure, HttpFailureKind, ResolvedPath},
-    id::Stage,
+    effect::{
+        Answer, Effect, Entry, HttpFailure, HttpFailureKind, HttpRequest, PermissionRequest,
+        PermissionResponse, ResolvedPath, Stage,
+    },
     message::{ResultMessage, SystemMessage},
     testkit::validate_request,
     tool::{Access, PathParam, ToolCall, ToolDefinition, ToolResult},

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 use windlass_core::{
     Input, Output, Session, Spec,
     context::InterruptedAnswer,
-    effect::{Answer, EntryOrigin, PermissionResponse},
+    effect::{Answer, EntryOrigin, PermissionResponse, Stage},
     hook::{HookEvent, HookMatcher},
-    id::Stage,
     provider::openai::ChatCompletions,
 };
 

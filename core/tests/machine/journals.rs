@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use windlass_core::{
     Input, Millis, Now, Prompt, Spec, UnixMillis,
-    effect::Answer,
-    id::Stage,
+    effect::{Answer, Stage},
     testkit::{JOURNAL_VERSION, Journal, JournalCall, JournalError, Recorder},
     tool::{Access, ToolResult},
 };

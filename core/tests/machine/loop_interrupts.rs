@@ -3,8 +3,7 @@
 use serde_json::json;
 use windlass_core::{
     Input, Output, Phase, Prompt, Spec,
-    effect::{Answer, Effect, PermissionResponse},
-    id::Stage,
+    effect::{Answer, Effect, PermissionResponse, Stage},
     message::ResultSubtype,
     tool::{Access, ToolResult},
 };

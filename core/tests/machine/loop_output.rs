@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Session, Spec,
-    effect::{Answer, Effect},
+    effect::{Answer, Effect, Stage},
     hook::{HookAnswer, HookEvent, HookMatcher},
-    id::Stage,
     output::{OutputFormat, PlainText, TOOL},
 };
 

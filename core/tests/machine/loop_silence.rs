@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 use windlass_core::{
-    Input, Spec, effect::Answer, id::Stage, message::ErrorClass, provider::openai::ChatCompletions,
+    Input, Spec,
+    effect::{Answer, Stage},
+    message::ErrorClass,
+    provider::openai::ChatCompletions,
     spec::ResponseLimits,
 };
 

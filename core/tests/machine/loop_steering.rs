@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Prompt, RawJson,
-    effect::{Answer, Delivery, Notice},
-    id::Stage,
+    effect::{Answer, Delivery, Notice, Stage},
     message::{FailedFile, PersistedFile, ResultSubtype},
     permission::Mode,
     spec::ResponseLimits,

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Output, Seeded, Spec,
-    effect::{Answer, Effect, PermissionResponse, ResolvedPath},
-    id::Stage,
+    effect::{Answer, Effect, PermissionResponse, ResolvedPath, Stage},
     tool::{Access, Observation, ResultBlock, ToolResult},
 };
 

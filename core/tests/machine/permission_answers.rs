@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use windlass_core::{
     Input, Output, Session, Spec,
-    effect::{Answer, Effect, PermissionResponse, ResolvedPath},
-    id::Stage,
+    effect::{Answer, Effect, PermissionResponse, ResolvedPath, Stage},
     permission::{Mode, PermissionUpdate, RuleValue, ToolSet, UpdateError},
     tool::{Access, ApprovedCommand, Observation, ToolResult},
 };

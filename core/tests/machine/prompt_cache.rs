@@ -4,8 +4,7 @@ use serde_json::json;
 use windlass_core::{
     Output, Spec,
     context::{MemoryFile, MemoryScope, SystemPrompt},
-    effect::{Effect, HttpRequest},
-    id::Stage,
+    effect::{Effect, HttpRequest, Stage},
     testkit::PromptCache,
     tools::CoreTool,
 };

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use windlass_core::{
     Input, Session,
-    effect::{Answer, Effect, Probe, Probed},
-    id::{EffectId, Stage},
+    effect::{Answer, Effect, EffectId, Probe, Probed, Stage},
     tool::{RetryClass, ToolDefinition, ToolResult},
 };
 

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     EffectId, Input, Session, Spec,
     agent::{Agent, AgentDefinition},
-    effect::{Answer, Effect, PermissionResponse},
-    id::Stage,
+    effect::{Answer, Effect, PermissionResponse, Stage},
     message::ResultSubtype,
     spec::Effort,
     tool::ToolDefinition,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_core::{
     EffectId, Input, Session, Spec,
-    effect::{Answer, Effect, HttpFailure, HttpFailureKind, Notice},
-    id::Stage,
+    effect::{Answer, Effect, HttpFailure, HttpFailureKind, Notice, Stage},
     testkit::{Script, TestHost},
 };
 

@@ -5,8 +5,9 @@ use windlass_core::{
     Spec,
     effect::PermissionResponse,
     provider::openai::ChatCompletions,
-    tool::ToolDefinition,
-    tools::{CoreTool, Loading, skill::Skill, tool_search::ToolSearchSetting},
+    spec::ToolSearchSetting,
+    tool::{Loading, ToolDefinition},
+    tools::{CoreTool, skill::Skill},
 };
 
 use crate::{

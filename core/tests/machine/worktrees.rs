@@ -5,9 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Session, Spec,
-    effect::{Answer, Effect},
+    effect::{Answer, Effect, Stage},
     hook::{FailurePolicy, HookAnswer, HookEvent, HookKind, HookMatcher, HookOutput},
-    id::Stage,
     permission::Mode,
     tool::{Access, ToolCall, ToolDefinition, ToolResult},
     tools::{CoreTool, enter_worktree::EnterWorktreeOutput},

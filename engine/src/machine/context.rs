@@ -1,10 +1,7 @@
 //! What fills the context of the next request, as far as it can be told without asking anybody.
 
 use serde_json::{Value, json};
-use windlass_core::{
-    Spec,
-    context::{prompt::system_blocks, size},
-};
+use windlass_core::{Spec, context::size, prompt::system_blocks};
 
 use super::Engine;
 

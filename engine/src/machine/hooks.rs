@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use windlass_core::{
     EffectId, Millis, RawJson,
-    effect::{Answer, Effect as SessionEffect},
+    effect::{Answer, Effect as SessionEffect, Stage},
     hook::{HookCall, HookInput, Occurrence, concerned},
-    id::Stage,
 };
 
 use super::{Engine, io::Output, questions::Purpose};

@@ -16,8 +16,8 @@ use crate::{
         frame_limit::LONGEST_FRAME,
         reply::{Reply, ReplyError},
     },
-    store::{AgentMeta, Lease, file_name},
-    transcript::{CostState, Facts, Line, SavedSession, Scribe, encoded},
+    store::{Lease, file_name},
+    transcript::{AgentMeta, CostState, Facts, Line, SavedSession, Scribe, encoded},
 };
 
 /// Room for what stands around the entries of a mirror frame.

@@ -2,9 +2,8 @@
 
 use windlass_core::{
     EffectId, Input as SessionInput, Message, Output as SessionOutput,
-    effect::{Answer, Effect as SessionEffect},
+    effect::{Answer, Effect as SessionEffect, Stage},
     hook::HookCall,
-    id::Stage,
     message::{SystemMessage, TaskKind, TaskStarted},
     tool::{ToolCall, ToolResult},
 };

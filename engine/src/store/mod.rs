@@ -24,16 +24,12 @@
 //! The crate `windlass-testkit` has the contract as a suite of checks, for whoever writes a store.
 
 mod error;
+mod leased;
 mod memory;
-mod writer;
 
 use windlass_core::{RawJson, SessionId, UnixMillis, permission::Destination};
 
-pub use self::{
-    error::StoreError,
-    memory::MemoryStore,
-    writer::{AgentMeta, Appended, Leased, SessionWriter, file_name},
-};
+pub use self::{error::StoreError, leased::Leased, memory::MemoryStore};
 pub use crate::checkpoint::digest;
 
 /// Keeps sessions. See the [module](self) for what it promises.
@@ -196,6 +192,13 @@ pub fn is_document_name(name: &str) -> bool {
         && name
             .split('/')
             .all(|part| !part.is_empty() && part != "." && part != ".." && part.chars().all(plain))
+}
+
+/// An id as part of a name: what a path would read as something else becomes `_`.
+#[must_use]
+pub fn file_name(id: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    id.chars().map(|c| if safe(c) { c } else { '_' }).collect()
 }
 
 #[cfg(test)]

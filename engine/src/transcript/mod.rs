@@ -6,7 +6,7 @@
 //! - [`CostState`]: what a session has spent, as a line.
 //! - [`Summary`]: what listings show.
 //!
-//! Where lines are kept is a [`Store`](crate::store::Store)'s affair; a [`SessionWriter`](crate::store::SessionWriter) brings
+//! Where lines are kept is a [`Store`](crate::store::Store)'s affair; a [`SessionWriter`] brings
 //! both together.
 
 mod cost_state;
@@ -16,6 +16,7 @@ mod scribe;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod writer;
 
 pub(crate) use self::scribe::encoded;
 pub use self::{
@@ -23,4 +24,5 @@ pub use self::{
     resume::{ResumeError, ResumeOptions, SavedSession, Which},
     scribe::{Facts, Line, Scribe},
     summary::{Said, Summary, said},
+    writer::{AgentMeta, Appended, SessionWriter},
 };

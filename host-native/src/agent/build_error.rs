@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use windlass_core::{
-    agent::{AgentError, NoSuchAgent},
+    agent::AgentError,
     permission::RuleError,
     price::PriceFileError,
-    spec::SpecError,
+    spec::{NoSuchAgent, SpecError},
 };
 
 use crate::{

@@ -27,8 +27,8 @@ use super::{Agent, JournalSink, prompt_queue::PromptQueue, run::RunError};
 use crate::{
     checkpoints::SessionCheckpoints,
     effects::{CommonEffects, Servers},
+    host::WorktreesToRemove,
     host::{MessageSink, NativeHost},
-    worktree::WorktreesToRemove,
 };
 
 /// What a host has no way to do for a program that never asks for it.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use windlass_core::{agent::server_tool_name, message::McpServer as Listed};
+use windlass_core::{message::McpServer as Listed, permission::server_tool_name};
 
 use super::Tool;
 

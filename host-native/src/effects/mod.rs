@@ -16,7 +16,7 @@ use self::kept::Kept;
 pub(crate) use self::no_servers::Servers;
 #[cfg(all(unix, feature = "mcp"))]
 pub(crate) use crate::mcp::Servers;
-use crate::{checkpoints::SessionCheckpoints, store::SharedStore, worktree::WorktreesToRemove};
+use crate::{checkpoints::SessionCheckpoints, host::WorktreesToRemove, store::SharedStore};
 
 /// The effects that are the same for every engine on this machine.
 pub(crate) struct CommonEffects {

@@ -8,7 +8,7 @@ use std::{
 
 use windlass_core::{
     RawJson, Spec, agent::ModelAliases, permission::Rule, provider::openai::ChatCompletions,
-    tools::tool_search::ToolSearchSetting,
+    spec::ToolSearchSetting,
 };
 use windlass_engine::{
     machine::{

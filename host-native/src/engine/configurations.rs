@@ -19,9 +19,9 @@ use super::{
 };
 use crate::{
     Agent,
+    host::GitWorktrees,
     host::{NativeHost, RunTool},
     project_config::Commands,
-    worktree::GitWorktrees,
 };
 
 /// The configurations that sessions may be made of.

@@ -32,7 +32,7 @@ use crate::{
     checkpoints::SessionCheckpoints,
     effects::{CommonEffects, Servers},
     host::Clock,
-    worktree::WorktreesToRemove,
+    host::WorktreesToRemove,
 };
 
 /// The host of an engine on this machine.

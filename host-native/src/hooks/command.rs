@@ -354,8 +354,9 @@ mod tests {
 
     use windlass_core::{
         RawJson,
+        effect::Stage,
         hook::{HookEvent, HookKind},
-        id::{Stage, uuid_v4},
+        id::uuid_v4,
     };
 
     use super::*;

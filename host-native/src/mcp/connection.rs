@@ -17,8 +17,8 @@ use rmcp::{
 use serde::Serialize;
 use tokio::{sync::Notify, time::Instant};
 use windlass_core::{
-    agent::server_tool_name,
     json::{JsonError, RawJson},
+    permission::server_tool_name,
     tool::{Annotations, ToolDefinition},
 };
 

@@ -7,11 +7,9 @@
 use std::{
     io::{self, Write as _},
     os::unix::process::CommandExt as _,
-    process::{Child, ChildStdin, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
     sync::{Mutex, PoisonError},
 };
-
-use crate::child;
 
 /// Reads `begun N` and `ended N`; at the end of its input ends the groups that are left, asked first. It shares no group
 /// and no terminal with anybody, so it does not go with those whom it watches.
@@ -38,7 +36,7 @@ struct Watcher {
 
 impl Watcher {
     fn start() -> io::Result<Self> {
-        let mut child = child::command("/bin/sh")
+        let mut child = Command::new("/bin/sh")
             .args(["-c", WATCH])
             // Nothing of this process has any business in one that outlives it.
             .env_clear()

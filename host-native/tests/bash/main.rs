@@ -16,9 +16,8 @@ use windlass::{
 };
 use windlass_core::{
     EffectId,
-    effect::Answer,
+    effect::{Answer, Stage},
     host::CancelSignal,
-    id::Stage,
     json::RawJson,
     tool::{ApprovedCommand, FsGrant, ToolCall, ToolResult},
     uuid_v4,

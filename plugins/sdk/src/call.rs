@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Content, Image, Observation, PathError, ToolCall, ToolResult};
+use crate::{Content, Image, Observation, ToolCall, ToolResult};
 
 /// Why a tool failed, in the words the model reads: what, where and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -13,12 +13,6 @@ impl ToolError {
     /// An error with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
-    }
-}
-
-impl From<PathError> for ToolError {
-    fn from(error: PathError) -> Self {
-        Self(error.to_string())
     }
 }
 

@@ -55,6 +55,12 @@ pub enum PathError {
     },
 }
 
+impl From<PathError> for ToolError {
+    fn from(error: PathError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 impl Workspace<Directory> {
     /// What the host granted to this call.
     #[must_use]

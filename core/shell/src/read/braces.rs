@@ -3,7 +3,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::word::Atom;
+use super::atom::Atom;
 use crate::{Part, Unparsed};
 
 /// Words that one word may become.

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use super::{
     End, Reader,
-    word::{Atom, assembled, unsplit},
+    assembly::{assembled, unsplit},
+    atom::Atom,
 };
 use crate::{Choice, Compound, Part, Script, Unparsed, Word};
 

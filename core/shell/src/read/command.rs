@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Reader, ends_word, word::Atom};
-use crate::{Assignment, Simple, Unparsed, Word, names, runs};
+use super::{Reader, atom::Atom, ends_word, runs};
+use crate::{Assignment, Simple, Unparsed, Word, names};
 
 impl Reader<'_> {
     /// A simple command: assignments and redirections, a program, its arguments.
@@ -71,7 +71,7 @@ impl Reader<'_> {
                 command.assignments.push(Assignment { name, value });
                 return Ok(());
             }
-            super::word::finish(atoms, &mut words)?;
+            super::assembly::finish(atoms, &mut words)?;
         }
         match words.as_slice() {
             // Here it would be no keyword; but readers differ in when it is one.
@@ -134,7 +134,7 @@ fn assignment(atoms: &[Atom]) -> Result<Option<(alloc::string::String, Word)>, U
         behind.get(1).and_then(plain),
     ) {
         (Some('='), _) => {
-            let value = super::word::unsplit(&behind[1..])?;
+            let value = super::assembly::unsplit(&behind[1..])?;
             Ok(Some((name, value)))
         }
         (Some('+'), Some('=')) | (Some('['), _) => Err(Unparsed::Unsupported(

@@ -4,17 +4,22 @@
 //! knows, is either put into words that both read alike (`&>`, `|&`, `<<<`, lists in braces) or refused.
 
 mod arithmetic;
+mod assembly;
+mod atom;
 mod braces;
 mod case;
 mod command;
 mod compound;
 mod parameter;
 mod redirection;
+pub(crate) mod runs;
+mod substitution;
 mod test;
 mod word;
 
 use alloc::vec::Vec;
 
+pub use self::runs::runs_others;
 use crate::{AndOr, Command, Junction, Pipeline, Redirection, Script, Target, Unparsed};
 
 /// Bytes of a line. Linux hands no longer text to a program as one argument, so no shell could be given more.

@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{Bodies, Met, Reader, Uses, ends_word, word};
+use super::{Bodies, Met, Reader, Uses, assembly, atom::Atom, ends_word};
 use crate::{Part, Redirection, Target, Unparsed, Word};
 
 impl<'a> Reader<'a> {
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         if atoms.is_empty() {
             return Err(Unparsed::Syntax);
         }
-        let mut text = word::unsplit(&atoms)?;
+        let mut text = assembly::unsplit(&atoms)?;
         match text.parts.last_mut() {
             Some(Part::Literal(end)) => end.push('\n'),
             _ => text.parts.push(Part::Literal("\n".into())),
@@ -278,7 +278,7 @@ fn expanded_body(
             },
             '$' | '`' => {
                 if !text.is_empty() {
-                    atoms.push(word::Atom::Quoted(core::mem::take(&mut text)));
+                    atoms.push(Atom::Quoted(core::mem::take(&mut text)));
                 }
                 match c {
                     '$' => reader.dollar(&mut atoms, true)?,
@@ -288,6 +288,6 @@ fn expanded_body(
             c => text.push(c),
         }
     }
-    atoms.push(word::Atom::Quoted(text));
-    Ok((word::unsplit(&atoms)?, reader.met, reader.uses))
+    atoms.push(Atom::Quoted(text));
+    Ok((assembly::unsplit(&atoms)?, reader.met, reader.uses))
 }

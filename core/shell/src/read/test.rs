@@ -2,12 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{
-    Reader,
-    case::pattern,
-    ends_word,
-    word::{Atom, unsplit},
-};
+use super::{Reader, assembly::unsplit, atom::Atom, case::pattern, ends_word};
 use crate::{
     AndOr, Choice, Command, Compound, Junction, Part, Pipeline, Script, Simple, Unparsed, Word,
 };

@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{budget::Budget, parse::collect};
-use crate::{CommandWord, SimpleCommand, Unparsed, runs};
+use crate::{CommandWord, SimpleCommand, Unparsed, read::runs};
 
 /// Adds what a wrapper would run and says whether it is one. The wrapper itself is added by the caller.
 pub(super) fn unwrap(

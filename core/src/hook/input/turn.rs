@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{context::CompactionTrigger, json::RawJson, message::ErrorClass};
+use crate::{hook::CompactionTrigger, json::RawJson, model::ErrorClass};
 
 /// Fields of `PostToolBatch`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -243,7 +243,7 @@ fn edits_workspace(part: &Part, policy: &PolicyContext<'_>, facts: &[PathFact]) 
 }
 
 /// Whether a deny rule is about what lies below a folder, as far as its text shows. What it closes in any folder (`**`) the host
-/// has looked for ([`ResolvedPath::holds`](crate::effect::ResolvedPath::holds)).
+/// has looked for ([`ResolvedPath::holds`](crate::permission::ResolvedPath::holds)).
 fn lies_below(rule: &Rule, folder: &str, policy: &PolicyContext<'_>) -> bool {
     let Specifier::Path(pattern) = &rule.specifier else {
         return false;

@@ -31,7 +31,7 @@ pub use self::{
     named::{Argument, RefusedFile, may_be_refused, refused_file},
     pattern::CommandPattern,
 };
-use crate::effect::ResolvePath;
+use crate::permission::ResolvePath;
 
 /// More files than anybody names; what is beyond counts as unknown.
 const MOST_FILES: usize = 64;

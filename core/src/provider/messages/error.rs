@@ -5,7 +5,7 @@ use alloc::string::String;
 use serde::Deserialize;
 
 use crate::{
-    message::ErrorClass,
+    model::ErrorClass,
     provider::{
         ApiError,
         error_response::{describe, excerpt, in_stream, of_status},

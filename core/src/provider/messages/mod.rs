@@ -10,10 +10,10 @@ mod stream;
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use super::{
-    ApiError, Decoder, HistoryView, Opening, Prefix, Provider,
+    ApiError, Decoder, HistoryView, ModelRequest, Opening, Prefix, Provider,
     whole::{WholeDecoder, is_event_stream},
 };
-use crate::{effect::HttpRequest, message::RateLimitInfo, spec::Spec};
+use crate::{effect::HttpRequest, message::RateLimitInfo, price::ModelFacts};
 
 /// The Messages API as a provider.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,13 +28,17 @@ impl Provider for MessagesApi {
         request::prefix(opening)
     }
 
-    fn takes_deferred_tools(&self, spec: &Spec, model: &str) -> bool {
-        let facts = spec.catalogue.get(model);
+    fn takes_deferred_tools(&self, facts: Option<&ModelFacts>) -> bool {
         facts.is_some_and(|facts| facts.deferred_tools)
     }
 
-    fn request(&self, spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest {
-        request::request(spec, prefix, history)
+    fn request(
+        &self,
+        request: &ModelRequest<'_>,
+        prefix: &Prefix,
+        history: HistoryView<'_>,
+    ) -> HttpRequest {
+        request::request(request, prefix, history)
     }
 
     fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder> {

@@ -8,15 +8,12 @@ use serde::Serialize;
 use super::push_str;
 use crate::{
     content::Block,
-    context::{
-        Clearing, clearing,
-        prompt::{before_conversation, system_blocks},
-    },
+    context::{Clearing, clearing},
     effect::HttpRequest,
-    history::USER_OPENING,
+    history::{HistoryView, USER_OPENING},
     json::{self, RawJson, RawObject},
-    provider::{HistoryView, Opening, Prefix},
-    spec::{Effort, Spec, Thinking, ThinkingDisplay},
+    model::{Effort, Thinking, ThinkingDisplay},
+    provider::{ModelRequest, Opening, Prefix},
 };
 
 const CACHE_CONTROL: &str = r#"{"type":"ephemeral"}"#;
@@ -29,7 +26,7 @@ const DEFERRED_TOOLS_BETA: &str = "advanced-tool-use-2025-11-20";
 /// Without it the API does not know `task_budget`.
 const TASK_BUDGETS_BETA: &str = "task-budgets-2026-03-13";
 
-/// Used where neither the spec nor the catalogue says how much a model may write.
+/// Used where neither the request nor the catalogue says how much a model may write.
 const DEFAULT_MAX_TOKENS: u64 = 16_384;
 /// Thinking with a budget of its own, when none was given.
 const DEFAULT_THINKING_BUDGET: u64 = 10_000;
@@ -104,10 +101,10 @@ struct Tool<'a> {
 /// Everything before the first message, up to and including `"messages":[`; and the beginning of the first
 /// message, if standing instructions go in front of what it says.
 pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
-    let Opening { spec, model, .. } = *opening;
-    let facts = spec.catalogue.get(model);
+    let request = opening.request;
+    let facts = request.facts;
     let limit = facts.map_or(0, |m| m.max_output_tokens);
-    let max_tokens = match (spec.max_tokens, limit) {
+    let max_tokens = match (request.max_tokens, limit) {
         (Some(wanted), 0) => u64::from(wanted),
         (Some(wanted), limit) => u64::from(wanted).min(limit),
         (None, 0) => DEFAULT_MAX_TOKENS,
@@ -126,8 +123,8 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
         })
         .collect();
     let defers = tools.iter().any(|tool| tool.defer_loading);
-    let texts = system_blocks(spec);
-    let mut system: Vec<SystemBlock<'_>> = texts
+    let mut system: Vec<SystemBlock<'_>> = opening
+        .system
         .iter()
         .map(|text| SystemBlock {
             kind: "text",
@@ -143,12 +140,12 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
         last.cache_control = cache();
     }
     let head = Head {
-        model,
+        model: request.model,
         max_tokens,
-        stream: spec.stream,
-        thinking: thinking(spec, model, max_tokens),
-        output_config: output_config(spec, facts.is_none_or(|m| m.effort)),
-        context_management: spec.clearing_by_provider().map(Clearing::to_api),
+        stream: request.stream,
+        thinking: thinking(request, max_tokens),
+        output_config: output_config(request),
+        context_management: request.clearing.map(Clearing::to_api),
         system,
         tools,
     };
@@ -156,15 +153,15 @@ pub(super) fn prefix(opening: &Opening<'_>) -> Prefix {
     let mut out = json::write::to_text(&head).into_bytes();
     out.pop();
     push_str(&mut out, ",\"messages\":[");
-    if let Some(reminder) = before_conversation(spec) {
+    if let Some(reminder) = opening.before_conversation {
         push_str(&mut out, USER_OPENING);
         // With a mark of its own: it is what stays when a compaction begins the conversation anew.
-        push_str(&mut out, marked(&reminder).get());
+        push_str(&mut out, marked(reminder).get());
         out.push(b',');
     }
     let betas = [
         defers.then_some(DEFERRED_TOOLS_BETA),
-        spec.task_budget.map(|_| TASK_BUDGETS_BETA),
+        request.task_budget.map(|_| TASK_BUDGETS_BETA),
     ];
     let betas = betas.into_iter().flatten().map(ToOwned::to_owned);
     Prefix {
@@ -184,22 +181,20 @@ fn marked(text: &str) -> RawJson {
     object.to_raw()
 }
 
-fn output_config(spec: &Spec, takes_effort: bool) -> Option<OutputConfig> {
-    let effort = spec.effort.filter(|_| takes_effort);
-    let task_budget = spec.task_budget.map(|total| TaskBudget { total });
+fn output_config(request: &ModelRequest<'_>) -> Option<OutputConfig> {
+    let takes_effort = request.facts.is_none_or(|model| model.effort);
+    let effort = request.effort.filter(|_| takes_effort);
+    let task_budget = request.task_budget.map(|total| TaskBudget { total });
     (effort.is_some() || task_budget.is_some()).then_some(OutputConfig {
         effort,
         task_budget,
     })
 }
 
-fn thinking(spec: &Spec, model: &str, max_tokens: u64) -> Option<ThinkingParam> {
-    let display = spec.thinking_display;
-    let adaptive = spec
-        .catalogue
-        .get(model)
-        .is_some_and(|m| m.adaptive_thinking);
-    match spec.thinking {
+fn thinking(request: &ModelRequest<'_>, max_tokens: u64) -> Option<ThinkingParam> {
+    let display = request.thinking_display;
+    let adaptive = request.facts.is_some_and(|model| model.adaptive_thinking);
+    match request.thinking {
         Thinking::Default | Thinking::Adaptive if adaptive => {
             Some(ThinkingParam::Adaptive { display })
         }
@@ -217,7 +212,11 @@ fn thinking(spec: &Spec, model: &str, max_tokens: u64) -> Option<ThinkingParam> 
 }
 
 /// A request: prefix, history with its breakpoints spliced in, end.
-pub(super) fn request(spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest {
+pub(super) fn request(
+    request: &ModelRequest<'_>,
+    prefix: &Prefix,
+    history: HistoryView<'_>,
+) -> HttpRequest {
     let mut body = vec![prefix.bytes.clone()];
     for (index, segment) in history.segments.iter().enumerate() {
         // The prefix ends inside the first message, or before it.
@@ -236,7 +235,7 @@ pub(super) fn request(spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) ->
     HttpRequest {
         method: "POST",
         path: "/v1/messages".to_owned(),
-        headers: headers(spec, prefix),
+        headers: headers(request, prefix),
         body,
     }
 }
@@ -253,8 +252,8 @@ pub(super) fn forbid_tools(mut request: HttpRequest) -> HttpRequest {
     request
 }
 
-fn headers(spec: &Spec, prefix: &Prefix) -> Vec<(String, String)> {
-    let accept = if spec.stream {
+fn headers(request: &ModelRequest<'_>, prefix: &Prefix) -> Vec<(String, String)> {
+    let accept = if request.stream {
         "text/event-stream"
     } else {
         "application/json"
@@ -265,8 +264,8 @@ fn headers(spec: &Spec, prefix: &Prefix) -> Vec<(String, String)> {
         ("anthropic-version".to_owned(), "2023-06-01".to_owned()),
     ];
     let needed = prefix.betas.iter().map(String::as_str);
-    let clearing = spec.clearing_by_provider().map(|_| clearing::BETA);
-    let mut betas: Vec<&str> = spec.betas.iter().map(String::as_str).collect();
+    let clearing = request.clearing.map(|_| clearing::BETA);
+    let mut betas: Vec<&str> = request.betas.iter().map(String::as_str).collect();
     for beta in needed.chain(clearing) {
         if !betas.contains(&beta) {
             betas.push(beta);

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use crate::{
     content::Block,
     json::RawJson,
-    provider::{Response, StopReason, Usage, whole::Unread},
+    model::{StopReason, Usage},
+    provider::{Response, whole::Unread},
 };
 
 #[derive(Deserialize)]

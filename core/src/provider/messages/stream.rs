@@ -17,10 +17,8 @@ use super::{
 };
 use crate::{
     json::RawJson,
-    provider::{
-        Decoder, MOST_BLOCKS, Response, ServerToolUse, StopReason, Usage, WireError,
-        error_response::garbled_event,
-    },
+    model::{ServerToolUse, StopReason, Usage},
+    provider::{Decoder, MOST_BLOCKS, Response, WireError, error_response::garbled_event},
     sorted::SortedMap,
     sse::SseParser,
 };

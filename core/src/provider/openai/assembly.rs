@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{
     content::{Block, ToolUse},
-    provider::{MOST_BLOCKS, Response, StopReason, Usage, WireError},
+    model::{StopReason, Usage},
+    provider::{MOST_BLOCKS, Response, WireError},
     sorted::SortedMap,
 };
 

@@ -9,7 +9,7 @@ use core::fmt;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::value::RawValue;
 
-use crate::provider::Usage;
+use crate::model::Usage;
 
 /// A chunk, or a whole completion.
 #[derive(Debug, Deserialize)]

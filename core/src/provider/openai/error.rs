@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     json::{RawJson, RawObject},
-    message::ErrorClass,
+    model::ErrorClass,
     provider::{ApiError, error_response as response},
 };
 

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 
 use crate::{
     json::RawJson,
-    provider::{StopReason, Usage},
+    model::{StopReason, Usage},
 };
 
 /// Events that were not taken yet.

@@ -20,10 +20,10 @@ use alloc::{borrow::ToOwned, boxed::Box, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApiError, Decoder, HistoryView, Opening, Prefix, Provider, Translator,
+    ApiError, Decoder, HistoryView, ModelRequest, Opening, Prefix, Provider, Translator,
     whole::{WholeDecoder, is_event_stream},
 };
-use crate::{effect::HttpRequest, json::RawJson, sorted::SortedMap, spec::Spec};
+use crate::{effect::HttpRequest, json::RawJson, sorted::SortedMap};
 
 /// Where the endpoint lies below an address that has no path of its own.
 const PATH_WITH_VERSION: &str = "/v1/chat/completions";
@@ -38,7 +38,7 @@ pub struct ChatCompletions {
     pub path: String,
     /// The role in which the system prompt is given.
     pub system_role: SystemRole,
-    /// The field that limits the output. It is sent only where the spec sets a limit.
+    /// The field that limits the output. It is sent only where the request sets a limit.
     pub output_limit: OutputLimit,
     /// Whether token counts are asked for at the end of a stream (`stream_options.include_usage`). Without
     /// them nothing is counted. Default: true; some old servers refuse the field.
@@ -140,8 +140,13 @@ impl Provider for ChatCompletions {
         Some(self)
     }
 
-    fn request(&self, spec: &Spec, prefix: &Prefix, history: HistoryView<'_>) -> HttpRequest {
-        request::request(self, spec, &prefix.bytes, history)
+    fn request(
+        &self,
+        request: &ModelRequest<'_>,
+        prefix: &Prefix,
+        history: HistoryView<'_>,
+    ) -> HttpRequest {
+        request::request(self, request, &prefix.bytes, history)
     }
 
     fn decoder(&self, content_type: &str, wants_events: bool) -> Box<dyn Decoder> {

@@ -1,17 +1,17 @@
 //! Encoding requests: everything but the conversation is made once.
 
-use alloc::{borrow::ToOwned, vec, vec::Vec};
+use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
 use bytes::Bytes;
 use serde::Serialize;
 
 use super::{ChatCompletions, OutputLimit, SystemRole};
 use crate::{
-    context::prompt::{before_conversation, system_blocks},
     effect::HttpRequest,
+    history::HistoryView,
     json::{RawJson, RawObject},
-    provider::{HistoryView, Opening},
-    spec::{Effort, Spec},
+    model::Effort,
+    provider::{ModelRequest, Opening},
 };
 
 const END: &[u8] = b"]}";
@@ -44,7 +44,7 @@ struct StreamOptions {
 /// Everything before the first message of the history: the list `messages` is open and begins with the
 /// system prompt.
 pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
-    let Opening { spec, model, .. } = *opening;
+    let request = opening.request;
     let mut body = RawObject::default();
     let mut set = |key: &str, value: Result<RawJson, _>| {
         // Strings, numbers and raw JSON only: encoding cannot fail.
@@ -53,15 +53,15 @@ pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
             body.set(key, value);
         }
     };
-    let facts = spec.catalogue.get(model);
-    set("model", RawJson::encode(model));
-    set("stream", RawJson::encode(&spec.stream));
-    if spec.stream && api.stream_usage {
+    let facts = request.facts;
+    set("model", RawJson::encode(request.model));
+    set("stream", RawJson::encode(&request.stream));
+    if request.stream && api.stream_usage {
         let include_usage = true;
         let options = StreamOptions { include_usage };
         set("stream_options", RawJson::encode(&options));
     }
-    if let Some(wanted) = spec.max_tokens.map(u64::from) {
+    if let Some(wanted) = request.max_tokens.map(u64::from) {
         let limit = facts.map_or(0, |m| m.max_output_tokens);
         let most = if limit == 0 {
             wanted
@@ -74,7 +74,7 @@ pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
         };
         set(field, RawJson::encode(&most));
     }
-    if let Some(effort) = spec.effort.filter(|_| facts.is_none_or(|m| m.effort)) {
+    if let Some(effort) = request.effort.filter(|_| facts.is_none_or(|m| m.effort)) {
         set("reasoning_effort", RawJson::encode(effort_name(effort)));
     }
     let tools: Vec<Tool<'_>> = (opening.tools.iter())
@@ -94,8 +94,8 @@ pub(super) fn prefix(api: &ChatCompletions, opening: &Opening<'_>) -> Bytes {
         set(field, Ok(value.clone()));
     }
     // One message: templates of models know one place for it. Standing instructions go there too.
-    let mut texts = system_blocks(spec);
-    texts.extend(before_conversation(spec));
+    let system = opening.system.iter().map(String::as_str);
+    let texts: Vec<&str> = system.chain(opening.before_conversation).collect();
     let content = texts.join("\n\n");
     let system: Vec<SystemMessage<'_>> = (!content.is_empty())
         .then_some(SystemMessage {
@@ -123,7 +123,7 @@ fn effort_name(effort: Effort) -> &'static str {
 /// A request: prefix, translated history, end.
 pub(super) fn request(
     api: &ChatCompletions,
-    spec: &Spec,
+    request: &ModelRequest<'_>,
     prefix: &Bytes,
     history: HistoryView<'_>,
 ) -> HttpRequest {
@@ -134,7 +134,7 @@ pub(super) fn request(
     }
     body.extend(history.segments.iter().cloned());
     body.push(Bytes::from_static(END));
-    let accept = if spec.stream {
+    let accept = if request.stream {
         "text/event-stream"
     } else {
         "application/json"

@@ -11,10 +11,10 @@ use super::{
     AgentRequest, Child, narrowing, total,
 };
 use crate::{
-    agent::TaskInput,
     effect::Prompt,
     message::{TaskEnd, TaskUsage},
     tool::{ToolDefinition, ToolResult},
+    tools::task::TaskInput,
 };
 
 impl Session {

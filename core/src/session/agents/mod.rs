@@ -16,15 +16,15 @@ use super::{
     run::{CallState, Outcome, Run, ToolCallInput},
 };
 use crate::{
-    agent::{Agent, ChildOptions, TaskInput, child_spec},
+    agent::Agent,
     hook::input::AgentName,
     json::RawObject,
     message::TaskUsage,
+    model::{Effort, Thinking, Usage},
     permission::Narrowing,
-    provider::Usage,
-    spec::{Effort, Thinking},
-    tool::ToolResult,
-    tools::{CoreTool, enter_worktree::EnterWorktreeOutput},
+    spec::{ChildOptions, child_spec},
+    tool::{CoreTool, ToolResult},
+    tools::{enter_worktree::EnterWorktreeOutput, task::TaskInput},
 };
 
 /// A subagent: its thread, and whom it answers.

@@ -4,11 +4,9 @@ use alloc::{format, string::ToString, vec::Vec};
 
 use super::super::{Shared, Thread, run::CallState};
 use crate::{
-    agent::TaskInput,
-    effect::Effect,
-    id::Stage,
-    tool::{FsGrant, ToolCall, ToolDefinition, ToolResult},
-    tools::CoreTool,
+    effect::{Effect, Stage},
+    tool::{CoreTool, FsGrant, ToolCall, ToolDefinition, ToolResult},
+    tools::task::TaskInput,
 };
 
 impl Thread {

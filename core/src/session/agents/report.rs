@@ -15,11 +15,11 @@ use super::{
     Child, Ended, total,
 };
 use crate::{
-    agent::{AgentOutput, AgentUsage},
-    content::Block,
+    content::{Block, ResultBlock},
     json::RawJson,
     message::TaskKind,
-    tool::{ResultBlock, ToolResult},
+    tool::ToolResult,
+    tools::task::{AgentOutput, AgentUsage},
 };
 
 impl Child {

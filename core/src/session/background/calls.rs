@@ -9,13 +9,14 @@ use super::{
     Task, Work, id_of,
 };
 use crate::{
-    agent::background::{self, TaskOutputInput, TaskOutputOutput, TaskStopInput, TaskStopOutput},
     content::Block,
+    effect::Stage,
     history::Role,
-    id::{Millis, Stage},
+    id::Millis,
     json::RawJson,
     message::TaskKind,
     tool::ToolResult,
+    tools::background::{self, TaskOutputInput, TaskOutputOutput, TaskStopInput, TaskStopOutput},
 };
 
 impl Thread {

@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Session, Shared, hook::agent_transcript};
 use crate::{
-    agent::{TaskInput, background},
-    effect::Answer,
+    effect::{Answer, EffectId},
     hook::input::AgentName,
-    id::{EffectId, Millis, SessionId},
+    id::{Millis, SessionId},
     message::{
         Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, TaskProgress, TaskStarted,
         TaskUsage, ToolProgress,
     },
     sorted::SortedMap,
+    tools::{background, task::TaskInput},
 };
 
 /// Of what a call puts out the last so many bytes are kept.

@@ -7,11 +7,10 @@ use super::super::{
     run::{CallState, ToolCallInput},
 };
 use crate::{
-    effect::{Effect, ResolvedPath},
-    id::Stage,
+    effect::{Effect, Stage},
     json::{self, RawObject},
-    permission::{PathFact, look_for_closed, named_paths},
-    provider::StopReason,
+    model::StopReason,
+    permission::{PathFact, ResolvedPath, look_for_closed, named_paths},
     schema,
     tool::{Access, ToolResult},
     tools::tool_search,

@@ -4,14 +4,14 @@ use alloc::{format, string::String};
 
 use super::super::{Shared, Thread, run::ToolCallInput, thread::Chosen};
 use crate::{
-    agent::{
-        TaskInput,
-        background::{TaskOutputInput, TaskStopInput},
-    },
     json::{JsonError, RawJson},
     permission::{PermissionUpdate, Rule},
-    tool::ToolResult,
-    tools::{self, Change, CoreTool, Done, Seen},
+    tool::{CoreTool, ToolResult},
+    tools::{
+        self, Change, Done, Seen,
+        background::{TaskOutputInput, TaskStopInput},
+        task::TaskInput,
+    },
 };
 
 impl Thread {

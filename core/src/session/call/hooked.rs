@@ -8,6 +8,7 @@ use super::super::{
     run::{CallState, ToolCallInput},
 };
 use crate::{
+    content::ResultBlock,
     effect::PermissionResponse,
     hook::{
         HookEvent, Merged, Occurrence, PermissionDecision, RequestDecision,
@@ -20,7 +21,7 @@ use crate::{
     json::{RawJson, RawObject},
     message::{DeferredToolUse, InformationLevel},
     permission::{Behavior, HookVerdict, PermissionUpdate},
-    tool::{ResultBlock, ToolResult},
+    tool::ToolResult,
 };
 
 impl Thread {

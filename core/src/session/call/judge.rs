@@ -7,9 +7,7 @@ use super::super::{
     run::{Call, CallState, ToolCallInput},
 };
 use crate::{
-    agent::TaskInput,
-    effect::{Effect, PermissionRequest, PermissionResponse},
-    id::Stage,
+    effect::{Effect, PermissionRequest, PermissionResponse, Stage},
     json::RawJson,
     message::{Message, PermissionDenial, PermissionDenied, SystemMessage},
     permission::{
@@ -17,8 +15,8 @@ use crate::{
         first_rule, judge, suggestions, visible,
     },
     spec::Spec,
-    tool::{ApprovedCommand, FsGrant, ToolCall, ToolDefinition, ToolResult},
-    tools::CoreTool,
+    tool::{ApprovedCommand, CoreTool, FsGrant, ToolCall, ToolDefinition, ToolResult},
+    tools::task::TaskInput,
 };
 
 /// Why a call runs that somebody was asked about.

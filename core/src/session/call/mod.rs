@@ -19,8 +19,7 @@ pub(super) use self::{hooked::CallHooks, subject::ReadSubject};
 
 use super::{Event, Phase, Shared, Thread, run::CallState};
 use crate::{
-    effect::{Answer, Probed},
-    id::{EffectId, Stage},
+    effect::{Answer, EffectId, Probed, Stage},
     tool::ToolResult,
 };
 

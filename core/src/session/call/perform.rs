@@ -10,14 +10,13 @@ use super::{
     worktree::worktree_input,
 };
 use crate::{
-    effect::{Effect, Probe},
+    effect::{Effect, Probe, Stage},
     hook::shorter,
-    id::{Millis, Stage},
+    id::Millis,
     json::{RawJson, RawObject},
     message::{Message, ToolProgress},
     permission::{PathFact, PolicyContext, closed_patterns, deny_patterns, runs_outside},
-    tool::{Access, FsGrant, GrantRoot, ToolCall, ToolDefinition},
-    tools::CoreTool,
+    tool::{Access, CoreTool, FsGrant, GrantRoot, ToolCall, ToolDefinition},
 };
 
 impl Thread {

@@ -5,8 +5,8 @@ use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 use super::super::{Event, Line, Outcome, Shared, Thread, run::CallState};
 use crate::{
     content::{Block, tool_result},
+    effect::Stage,
     history::Role,
-    id::Stage,
     message::{Message, ToolUseSummary, UserContent, UserMessage},
     tool::ToolResult,
 };

@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::super::{Shared, Thread};
-use crate::tool::{ResultBlock, ToolResult};
+use crate::{content::ResultBlock, tool::ToolResult};
 
 impl Thread {
     /// Where the next command begins.

@@ -17,19 +17,18 @@ use super::{
     hooked::HookedWorktree,
 };
 use crate::{
-    agent::TaskInput,
-    effect::Effect,
+    effect::{Effect, Stage},
     hook::{
         HookEvent, Merged, Occurrence,
         input::{CwdChanged, WorktreeCreate},
     },
-    id::{Stage, Uuid},
+    id::Uuid,
     json::RawJson,
     permission::Mode,
-    tool::{FsGrant, ToolCall, ToolResult},
+    tool::{CoreTool, FsGrant, ToolCall, ToolResult},
     tools::{
-        CoreTool,
         enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput, OF_AGENTS},
+        task::TaskInput,
     },
 };
 

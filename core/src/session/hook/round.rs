@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{Phase, Shared, Thread};
 use crate::{
-    effect::{Answer, Effect},
+    effect::{Answer, Effect, EffectId, Stage},
     hook::{
         FailurePolicy, HookAnswer, HookCall, HookEvent, HookInput, HookKind, Merged, Occurrence,
         Opinion, Voice, concerned, merge,
     },
-    id::{EffectId, Stage},
     json::RawJson,
     message::HookOutcome,
 };

@@ -4,8 +4,8 @@ use alloc::{borrow::ToOwned, format, string::String};
 
 use super::super::{Outcome, Shared, Thread};
 use crate::{
+    effect::EffectId,
     hook::{HookAnswer, Occurrence, Opinion},
-    id::EffectId,
     message::{
         HookOutcome, HookProgress, HookResponse, HookStarted, InformationLevel, Informational,
         Message, SystemMessage,

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     content::Block,
+    effect::Stage,
     history::Role,
     hook::{
         Merged, Occurrence,
         input::{Stop, SubagentStop},
     },
-    id::Stage,
     message::InformationLevel,
 };
 

@@ -4,14 +4,14 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::super::{Event, Line, Shared, Thread, run::Call};
 use crate::{
-    agent::background,
     content::Block,
-    context::size::Counted,
-    history::Role,
-    id::Stage,
+    effect::Stage,
+    history::{Role, size::Counted},
     json::RawJson,
     message::{ApiMessage, AssistantMessage, Message},
-    provider::{Response, StopReason},
+    model::StopReason,
+    provider::Response,
+    tools::background,
 };
 impl Thread {
     /// A complete response: into the books, the history and the message stream.

@@ -9,8 +9,7 @@ use super::{
     wait::too_large,
 };
 use crate::{
-    effect::{ADDRESS_HEADER, Answer, HttpFailure, HttpFailureKind},
-    id::{EffectId, Stage},
+    effect::{ADDRESS_HEADER, Answer, EffectId, HttpFailure, HttpFailureKind, Stage},
     json::RawJson,
     message::{Message, StreamEvent},
     money::Usd,

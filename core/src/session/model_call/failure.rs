@@ -5,7 +5,8 @@ use alloc::{borrow::ToOwned, string::String};
 use super::super::{Event, Outcome, Shared, Thread};
 use crate::{
     effect::{HttpFailure, HttpFailureKind},
-    message::{ApiRetry, ErrorClass, Message, ModelFallback, SystemMessage},
+    message::{ApiRetry, Message, ModelFallback, SystemMessage},
+    model::ErrorClass,
     provider::ApiError,
 };
 /// No `retry-after` is honoured beyond this.

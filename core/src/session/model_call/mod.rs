@@ -18,10 +18,11 @@ use alloc::{
 
 use super::{Event, Outcome, Shared, Thread};
 use crate::{
-    context::CompactionTrigger,
-    effect::{Effect, HttpRequest},
+    effect::{Effect, EffectId, HttpRequest, Stage},
     history::History,
-    id::{EffectId, Millis, Stage},
+    hook::CompactionTrigger,
+    id::Millis,
+    prompt,
     provider::{Decoder, Opening},
     tools,
 };
@@ -134,14 +135,16 @@ impl Thread {
         let prefix = match self.prefix.take() {
             Some((made_for, prefix)) if made_for == model => prefix,
             _ => self.spec.provider.prefix(&Opening {
-                spec: &self.spec,
-                model: &model,
+                request: &self.spec.model_request(&model),
+                system: &prompt::system_blocks(&self.spec),
+                before_conversation: prompt::before_conversation(&self.spec).as_deref(),
                 tools: &tools::offers(&self.spec, &model, &self.notes),
             }),
         };
         let mut places = Vec::new();
-        let view = history.view_for(&*self.spec.provider, &mut places);
-        let request = self.spec.provider.request(&self.spec, &prefix, view);
+        let provider = &self.spec.provider;
+        let view = history.view_for(provider.translator(), &mut places);
+        let request = provider.request(&self.spec.model_request(&model), &prefix, view);
         self.context_size.prefix_bytes = prefix.bytes.len() as u64;
         self.prefix = Some((model, prefix));
         request

@@ -9,13 +9,14 @@ use futures_util::{StreamExt, stream};
 use super::{HookStep, TestHost, ToolStep, hook::play as play_hook, normalised, tool::play};
 use crate::{
     effect::{
-        Answer, Entry, HttpFailure, HttpFailureKind, HttpRequest, PermissionRequest,
-        PermissionResponse, ResolvePath, ResolvedPath,
+        Answer, EffectId, Entry, HttpFailure, HttpFailureKind, HttpRequest, PermissionRequest,
+        PermissionResponse,
     },
     hook::{HookAnswer, HookCall},
     host::{CancelSignal, Host},
-    id::{EffectId, Millis, Now},
+    id::{Millis, Now},
     message::Message,
+    permission::{ResolvePath, ResolvedPath},
     testkit::{body::Piece, clock::VirtualClock, request::RequestView},
     tool::{ToolCall, ToolResult},
 };

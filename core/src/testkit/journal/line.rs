@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::JOURNAL_VERSION;
 use crate::{
-    effect::{Effect, Input, Output},
-    id::{EffectId, Now, SessionId},
+    effect::{Effect, EffectId, Input, Output},
+    id::{Now, SessionId},
     json::RawJson,
     session_request::SessionRequest,
     spec::Spec,

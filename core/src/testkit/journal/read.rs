@@ -15,8 +15,8 @@ use super::{
     line::{ConfigureLine, Header, InputLine},
 };
 use crate::{
-    effect::{Answer, Input},
-    id::{EffectId, Now},
+    effect::{Answer, EffectId, Input},
+    id::Now,
     session_request::{SessionRequest, SessionRequestError},
     spec::Spec,
 };

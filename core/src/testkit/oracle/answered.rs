@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 
 use super::{Check, Oracle, View, Violation, message_of};
-use crate::{effect::Output, id::EffectId, message::Message};
+use crate::{effect::EffectId, effect::Output, message::Message};
 
 /// The oracle of this module.
 #[derive(Default)]

@@ -6,11 +6,10 @@ use serde_json::Value;
 
 use super::{Check, Oracle, View, Violation};
 use crate::{
-    effect::{Answer, Effect, Input, Output, PermissionResponse},
+    effect::{Answer, Effect, EffectId, Input, Output, PermissionResponse, Stage},
     hook::{HookAnswer, HookEvent, HookKind},
-    id::{EffectId, Stage},
     session::ApprovedCall,
-    tools::CoreTool,
+    tool::CoreTool,
 };
 
 /// The oracle of this module.

@@ -18,8 +18,8 @@ use serde_json::Value;
 use super::{Check, Oracle, View, Violation, message_of};
 use crate::{
     content::Block,
+    effect::EffectId,
     effect::{Answer, Input, Output},
-    id::EffectId,
     json::RawJson,
     message::Message,
 };

@@ -7,8 +7,7 @@ use alloc::{collections::BTreeSet, string::String};
 
 use super::{Check, Oracle, View, Violation, message_of};
 use crate::{
-    effect::{Effect, Output},
-    id::{EffectId, Stage},
+    effect::{Effect, EffectId, Output, Stage},
     json::{RawJson, RawObject},
     message::{Message, UserMessage},
     output,

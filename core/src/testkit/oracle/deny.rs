@@ -13,8 +13,7 @@ use alloc::{
 
 use super::{Check, Oracle, View, Violation};
 use crate::{
-    effect::{Answer, Effect, Input, Output},
-    id::{EffectId, Stage},
+    effect::{Answer, Effect, EffectId, Input, Output, Stage},
     session::ApprovedCall,
     spec::Spec,
     tool::ToolCall,

@@ -52,8 +52,8 @@ pub use self::{
     violation::Violation,
 };
 use crate::{
+    effect::EffectId,
     effect::{Answer, Effect, Input, Output},
-    id::EffectId,
     message::{Message, SystemMessage, TaskKind, TaskStarted},
     session::{ApprovedCall, Session},
     spec::Spec,

@@ -10,9 +10,8 @@ use serde_json::Value;
 
 use super::{Check, Oracle, View, Violation};
 use crate::{
-    effect::{Answer, Effect, Input, Output, PermissionResponse},
+    effect::{Answer, Effect, EffectId, Input, Output, PermissionResponse, Stage},
     hook::{HookAnswer, HookCall, HookEvent, HookKind, Opinion},
-    id::{EffectId, Stage},
     session::ApprovedCall,
 };
 

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 
 use serde_json::Value;
 
-use crate::provider::Usage;
+use crate::model::Usage;
 
 /// What a response says of itself.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use serde::Deserialize;
 
 use super::{Check, Oracle, View, Violation, message_of};
 use crate::{
-    agent::background::TaskOutputOutput,
     effect::{Answer, Effect, Input, Output},
     hook::{HookCall, HookEvent},
     json::{RawJson, RawObject},
     message::{Message, SystemMessage, TaskEnd, TaskKind, TaskNotification, UserMessage},
+    tools::background::TaskOutputOutput,
 };
 
 /// The status of a task without an end.

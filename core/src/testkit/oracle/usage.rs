@@ -8,10 +8,9 @@ use core::fmt::Debug;
 
 use super::{Check, Oracle, View, Violation, message_of, response::Told};
 use crate::{
-    effect::{Answer, Effect, Input, Output},
-    id::{EffectId, Stage},
+    effect::{Answer, Effect, EffectId, Input, Output, Stage},
     message::{AssistantMessage, Message, ResultMessage, SystemMessage},
-    provider::Usage,
+    model::Usage,
     spec::Spec,
     testkit::request::Asked,
 };

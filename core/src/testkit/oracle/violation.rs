@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{id::EffectId, testkit::HistoryFault};
+use crate::{effect::EffectId, testkit::HistoryFault};
 
 /// A broken promise of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

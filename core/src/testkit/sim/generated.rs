@@ -23,15 +23,16 @@ use super::{
     world::{Asked, World},
 };
 use crate::{
+    content::ResultBlock,
     effect::{
-        Answer, Delivery, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed,
-        Prompt, ResolvePath, ResolvedPath,
+        Answer, Delivery, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed, Prompt,
     },
     hook::HookCall,
     id::Seeded,
     json::RawJson,
     permission::{
-        Behavior, Destination, DirectoryChange, Mode, PermissionUpdate, RuleChange, RuleValue,
+        Behavior, Destination, DirectoryChange, Mode, PermissionUpdate, ResolvePath, ResolvedPath,
+        RuleChange, RuleValue,
     },
     provider::openai::ChatCompletions,
     spec::Spec,
@@ -39,7 +40,7 @@ use crate::{
         host::normalised,
         oracle::{Deny, Oracles},
     },
-    tool::{ResultBlock, ToolCall, ToolResult},
+    tool::{ToolCall, ToolResult},
 };
 
 /// Prompts a run at most.

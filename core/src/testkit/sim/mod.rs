@@ -61,7 +61,7 @@ pub use self::{
     world::{Asked, World},
 };
 use super::oracle::Violation;
-use crate::id::EffectId;
+use crate::effect::EffectId;
 
 /// How many steps before the last one a failure shows.
 const SHOWN_STEPS: usize = 30;

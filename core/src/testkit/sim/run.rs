@@ -15,13 +15,13 @@ use super::{
     world::World,
 };
 use crate::{
-    effect::{Answer, Effect, Input, Output, PermissionResponse},
-    id::{EffectId, Millis, Now, Seeded, Stage, UnixMillis},
+    effect::{Answer, Effect, EffectId, Input, Output, PermissionResponse, Stage},
+    id::{Millis, Now, Seeded, UnixMillis},
     message::{Message, SystemMessage, TaskKind},
     session::Session,
     spec::Spec,
     testkit::oracle::{Check, Oracles, Violation},
-    tools::CoreTool,
+    tool::CoreTool,
 };
 
 /// More steps than any run takes to come to its end when nothing goes wrong any more.

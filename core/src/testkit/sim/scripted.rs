@@ -12,11 +12,9 @@ use core::fmt;
 
 use super::world::{Asked, World};
 use crate::{
-    effect::{
-        Answer, HttpFailureKind, HttpRequest, PermissionRequest, PermissionResponse, Prompt,
-        ResolvePath, ResolvedPath,
-    },
+    effect::{Answer, HttpFailureKind, HttpRequest, PermissionRequest, PermissionResponse, Prompt},
     hook::{HookAnswer, HookCall, HookInput, HookOutput},
+    permission::{ResolvePath, ResolvedPath},
     spec::Spec,
     testkit::{
         Piece, RequestView, Script, ScriptedModel,

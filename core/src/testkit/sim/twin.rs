@@ -3,8 +3,8 @@
 use alloc::{collections::BTreeSet, format, string::String, sync::Arc, vec::Vec};
 
 use crate::{
-    effect::{Effect, HttpRequest, Input, Output},
-    id::{EffectId, Now, Stage},
+    effect::{Effect, EffectId, HttpRequest, Input, Output, Stage},
+    id::Now,
     session::Session,
     spec::Spec,
     testkit::oracle::{Check, Violation},

@@ -4,12 +4,12 @@ use alloc::{collections::BTreeSet, string::String, vec, vec::Vec};
 
 use crate::{
     effect::{
-        Answer, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed, Prompt,
-        ResolvePath, ResolvedPath,
+        Answer, EffectId, HttpRequest, PermissionRequest, PermissionResponse, Probe, Probed, Prompt,
     },
     hook::{HookAnswer, HookCall},
-    id::{EffectId, Seeded},
+    id::Seeded,
     json::RawJson,
+    permission::{ResolvePath, ResolvedPath},
     spec::Spec,
     testkit::{host::normalised, oracle::Oracles},
     tool::ToolCall,

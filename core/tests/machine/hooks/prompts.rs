@@ -5,12 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_core::{
     HostError, Input, Prompt, Session,
-    effect::{Answer, Effect},
+    effect::{Answer, Effect, Stage},
     hook::{
         HookAnswer, HookEvent, HookMatcher, HookOutput, Occurrence,
         input::{self, ConfigSource, SetupTrigger, StartSource},
     },
-    id::Stage,
     testkit::HookStep,
 };
 

@@ -6,8 +6,7 @@ use serde_json::json;
 use windlass_core::{
     Input, RawJson, Session, Spec,
     context::{MemoryFile, MemoryScope, SystemPrompt},
-    effect::{Answer, Effect},
-    id::Stage,
+    effect::{Answer, Effect, Stage},
     permission::{Mode, Rule},
     tool::{ToolDefinition, ToolResult},
     tools::skill::Skill,

@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use windlass_core::{
     EffectId, RawJson, Spec,
-    agent::{Agent, AgentMcpServer, AgentSource, TaskInput},
+    agent::{Agent, AgentMcpServer, AgentSource},
     effect::Answer,
     tool::{ToolCall, ToolDefinition, ToolResult},
+    tools::task::TaskInput,
 };
 
 use super::{ServerTable, server::Kind, spec::may_replace};

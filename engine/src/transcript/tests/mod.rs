@@ -20,7 +20,10 @@ use windlass_core::{
 };
 
 use super::{Facts, SavedSession, Scribe, Which};
-use crate::store::{Leased, MemoryStore, SendStore as _, SessionWriter};
+use crate::{
+    store::{Leased, MemoryStore, SendStore as _},
+    transcript::SessionWriter,
+};
 
 fn id(n: u128) -> Uuid {
     uuid_v4((n << 64 | n).to_be_bytes())

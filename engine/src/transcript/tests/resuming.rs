@@ -12,8 +12,8 @@ use windlass_core::{
 use super::{Scribe, Talk, facts, going_on, id, lines_of, load, now, session, talk, text, writer};
 use crate::{
     block_uuid,
-    store::{Leased, MemoryStore, SessionWriter},
-    transcript::{Facts, ResumeError, ResumeOptions, SavedSession, Which},
+    store::{Leased, MemoryStore},
+    transcript::{Facts, ResumeError, ResumeOptions, SavedSession, SessionWriter, Which},
 };
 
 fn saved(store: &MemoryStore, talk: &Talk) -> SavedSession {

@@ -8,8 +8,8 @@ use super::{
     Talk, broken::Broken, facts, id, lines_of, load, now, raw, session, talk, text, writer,
 };
 use crate::{
-    store::{AgentMeta, Leased, MemoryStore, SendStore as _, SessionWriter},
-    transcript::{SavedSession, Scribe},
+    store::{Leased, MemoryStore, SendStore as _},
+    transcript::{AgentMeta, SavedSession, Scribe, SessionWriter},
 };
 
 #[test]

@@ -24,9 +24,10 @@ use crate::{
     json::RawJson,
     output::{self, OutputFormat, PlainText},
     permission::Mode,
-    spec::Spec,
+    skill::Skill,
+    spec::{Spec, ToolSearchSetting},
     testkit::oracle::{Check, Oracle, View, Violation},
-    tools::{CoreTool, skill::Skill, tool_search::ToolSearchSetting},
+    tool::CoreTool,
 };
 
 /// What only the agent that is denied is told, and what only the skill that is denied says.

@@ -12,8 +12,7 @@ use crate::{
     permission::{Mode, Rule},
     spec::Spec,
     testkit::sim::exchange::pick,
-    tool::{Access, PathParam, RetryClass, ToolDefinition},
-    tools::CoreTool,
+    tool::{Access, CoreTool, PathParam, RetryClass, ToolDefinition},
 };
 
 /// What the model calls: the tools there are, and one that is not there.

@@ -11,12 +11,12 @@ use super::{
     IncidentKind, Running,
 };
 use crate::{
-    effect::{Answer, Input, PermissionResponse},
+    effect::{Answer, EffectId, Input, PermissionResponse, Stage},
     hook::{Occurrence, input::Notification},
-    id::{EffectId, Stage, Uuid},
+    id::Uuid,
+    model::{Effort, Thinking},
     permission::Mode,
     session::{Phase, Session},
-    spec::{Effort, Thinking},
     testkit::oracle::{Check, Violation},
     tool::ToolResult,
 };

@@ -11,9 +11,9 @@ use super::{
     IncidentKind, Pace, Running, seed_bytes,
 };
 use crate::{
-    effect::{Answer, Effect, HttpFailureKind, Input, PermissionResponse},
+    effect::{Answer, Effect, EffectId, HttpFailureKind, Input, PermissionResponse, Stage},
     hook::{HookAnswer, HookEvent},
-    id::{EffectId, Seeded, Stage},
+    id::Seeded,
     json::RawJson,
     testkit::oracle::Check,
     tool::ToolResult,
@@ -118,9 +118,9 @@ impl Running<'_> {
                 vec![match dice.below(4) {
                     0 => Answer::Resolved(vec![]),
                     1 => Answer::Resolved(vec![Err("no such disk".into())]),
-                    2 => {
-                        Answer::Resolved(vec![Ok(crate::effect::ResolvedPath::at("/work/../etc"))])
-                    }
+                    2 => Answer::Resolved(vec![Ok(crate::permission::ResolvedPath::at(
+                        "/work/../etc",
+                    ))]),
                     _ => Answer::Cancelled,
                 }]
             }

@@ -7,7 +7,7 @@ use alloc::{
 };
 
 use crate::{
-    id::EffectId,
+    effect::EffectId,
     message::Message,
     session::Phase,
     testkit::{

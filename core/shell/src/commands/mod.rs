@@ -1,255 +1,17 @@
 //! The commands of a line: what rules are held against.
 
+mod simple_command;
+
 use alloc::{string::String, vec::Vec};
 
+pub use self::simple_command::{CommandWord, Direction, FileRedirection, Folder, SimpleCommand};
 use crate::{
     AndOr, Command, Compound, Junction, Part, Pipeline, Redirection, Runs, Script, Simple, Target,
-    Word, names, runs,
+    Word, names, read::runs,
 };
-
-/// One program that would be started, or one builtin that would run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SimpleCommand {
-    /// Names of variables assigned for this command, or for the shell when there are no words.
-    pub assignments: Vec<String>,
-    /// The program and its arguments. Empty for a bare assignment or redirection.
-    pub words: Vec<CommandWord>,
-    /// The files that its redirections open, other than `/dev/null`; descriptors are none.
-    pub redirections: Vec<FileRedirection>,
-    /// Whether all it does is to run another command, which is listed too (`timeout`, `sh -c`).
-    pub wraps: bool,
-    /// The folder in which it runs.
-    pub folder: Folder,
-    /// Whether another program starts it in its own way: among other things (`find -exec`), or as the line of a shell
-    /// (`timeout 5 sh -c LINE`). Whoever starts that program has no hold of it.
-    pub by_others: bool,
-}
-
-/// A word of a command, its quotes removed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CommandWord {
-    pub(crate) text: String,
-    pub(crate) quoted: bool,
-    /// How much of the text stands before the first part that is computed; none where all of it is written out.
-    pub(crate) known: Option<usize>,
-    pub(crate) names_in: Option<String>,
-    /// Nothing in it is computed but `$?`.
-    pub(crate) is_status: bool,
-    /// It begins with the home directory: `~` or `$HOME`.
-    pub(crate) is_home: bool,
-    /// It begins with the working directory: `$PWD`.
-    pub(crate) is_here: bool,
-}
-
-/// A file that a redirection opens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileRedirection {
-    /// Which way the bytes go.
-    pub direction: Direction,
-    /// The file, relative to wherever the command runs.
-    pub target: CommandWord,
-}
-
-/// Which way the bytes of a redirection go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// From the file (`<`).
-    In,
-    /// Into the file (`>`, `>>`, `&>`, `<>`).
-    Out,
-}
 
 /// More folders than a line enters one below the other: what comes behind is not known.
 const MOST_ENTERED: usize = 64;
-
-/// Where a command of a line runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Folder {
-    /// Where the line begins.
-    #[default]
-    Start,
-    /// In the folder that these `cd` lead to, one after the other, each of which succeeded.
-    Entered(Vec<String>),
-    /// Nobody can tell: a `cd` may have failed, or leads where it is computed.
-    Unknown,
-}
-
-impl SimpleCommand {
-    /// What stands between blanks and marks of a line that nobody can read, as the words of a program that nobody knows.
-    #[must_use]
-    pub fn of_unread(text: &str) -> Self {
-        let marks = |c: char| c.is_whitespace() || "|&;<>(){}[]\"'`=,".contains(c);
-        let words = text.split(marks).filter(|word| !word.is_empty());
-        let unknown = core::iter::once(CommandWord::plain("?"));
-        Self {
-            words: unknown.chain(words.map(CommandWord::plain)).collect(),
-            folder: Folder::Unknown,
-            ..Self::default()
-        }
-    }
-
-    /// Whether a redirection creates or writes a file.
-    #[must_use]
-    pub fn writes_file(&self) -> bool {
-        let mut directions = self.redirections.iter().map(|r| r.direction);
-        directions.any(|direction| direction == Direction::Out)
-    }
-
-    /// The program's name without its folder, if it is written out.
-    #[must_use]
-    pub fn program(&self) -> Option<&str> {
-        let word = self.words.first().filter(|word| word.is_literal())?;
-        Some(runs::base_name(word.text()))
-    }
-
-    /// Whether the first words are these, each written out.
-    #[must_use]
-    pub fn begins_with<T: AsRef<str>>(&self, prefix: &[T]) -> bool {
-        let pairs = self.words.iter().zip(prefix);
-        self.words.len() >= prefix.len()
-            && pairs
-                .into_iter()
-                .all(|(word, wanted)| word.is_literal() && word.text() == wanted.as_ref())
-    }
-}
-
-impl CommandWord {
-    /// Words that nobody can know beforehand.
-    pub(crate) fn unknown() -> Self {
-        Self {
-            known: Some(0),
-            ..Self::default()
-        }
-    }
-
-    /// A word without anything special.
-    pub(crate) fn plain(text: &str) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
-    }
-
-    /// The text; of what is computed only the part that is written out.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether the text is all there is: no expansion, substitution or pattern.
-    #[must_use]
-    pub fn is_literal(&self) -> bool {
-        self.known.is_none()
-    }
-
-    /// Whether nothing in it is computed but the status of what ran before (`$?`).
-    #[must_use]
-    pub fn is_literal_beside_status(&self) -> bool {
-        self.is_literal() || self.is_status
-    }
-
-    /// What stands behind the home directory, where the word begins with it (`~`, `$HOME`).
-    #[must_use]
-    pub fn behind_home(&self) -> Option<&str> {
-        let text = self.is_home.then_some(self.text())?;
-        Some(text.strip_prefix('~').unwrap_or(text))
-    }
-
-    /// What stands behind the working directory, where the word begins with it (`$PWD`).
-    #[must_use]
-    pub fn behind_here(&self) -> Option<&str> {
-        self.is_here.then_some(self.text())
-    }
-
-    /// The folder whose entries it becomes, if it is a pattern over the names in one, which is written out and ends in `/` or is empty.
-    /// The pattern has text in it, and none of the names begins with a dot.
-    #[must_use]
-    pub fn names_in(&self) -> Option<&str> {
-        self.names_in.as_deref()
-    }
-
-    /// Notes that what comes next is computed.
-    pub(crate) fn compute(&mut self) {
-        self.known.get_or_insert(self.text.len());
-    }
-
-    /// The text before the first part that is computed: all of it, where none is.
-    pub(crate) fn known(&self) -> &str {
-        let end = self.known.unwrap_or(self.text.len());
-        self.text.get(..end).unwrap_or_default()
-    }
-
-    /// Whether any part was quoted: such a word is never a keyword.
-    pub(crate) fn is_quoted(&self) -> bool {
-        self.quoted
-    }
-}
-
-impl From<&Word> for CommandWord {
-    fn from(word: &Word) -> Self {
-        if let Some(text) = word.as_literal() {
-            return Self::plain(text);
-        }
-        let mut flat = Self::default();
-        for part in &word.parts {
-            match part {
-                Part::Literal(text) => flat.text.push_str(text),
-                Part::Pattern(text) => {
-                    flat.compute();
-                    flat.text.push_str(text);
-                }
-                Part::Tilde => {
-                    flat.compute();
-                    flat.text.push('~');
-                }
-                Part::Variable { .. }
-                | Part::Operation { .. }
-                | Part::Status
-                | Part::Substitution { .. }
-                | Part::Process { .. } => flat.compute(),
-            }
-        }
-        flat.names_in = names_in(word);
-        let is_status = |part: &Part| matches!(part, Part::Literal(_) | Part::Status);
-        flat.is_status = word.parts.iter().all(is_status);
-        flat.is_here =
-            matches!(word.parts.first(), Some(Part::Variable { name, .. }) if name == "PWD");
-        flat.is_home = match word.parts.first() {
-            Some(Part::Tilde) => true,
-            Some(Part::Variable { name, .. }) => name == "HOME",
-            _ => false,
-        };
-        flat
-    }
-}
-
-fn names_in(word: &Word) -> Option<String> {
-    let is_name = |part: &Part| match part {
-        Part::Literal(text) => !text.contains('/'),
-        Part::Pattern(_) => true,
-        _ => false,
-    };
-    let (folder, names) = match word.parts.as_slice() {
-        [Part::Literal(first), names @ ..] => match first.rfind('/') {
-            Some(end) => {
-                let (folder, name) = first.split_at(end + 1);
-                if name.starts_with('.') {
-                    return None;
-                }
-                (folder, names)
-            }
-            None if first.starts_with(['.', '-']) => return None,
-            None => ("", word.parts.as_slice()),
-        },
-        names => ("", names),
-    };
-    let has_pattern = names.iter().any(|part| matches!(part, Part::Pattern(_)));
-    let has_text = word.parts.iter().any(|part| match part {
-        Part::Literal(text) => !text.ends_with('/'),
-        _ => false,
-    });
-    (has_pattern && has_text && names.iter().all(is_name)).then(|| folder.into())
-}
 
 /// Every simple command of a script, what is inside of another before it.
 #[must_use]
@@ -488,7 +250,7 @@ impl Walk {
             .collect();
         for outer in outer_commands(simple, at) {
             let between = &simple.words[outer..at];
-            match simple.words[outer].as_literal().map(runs::base_name) {
+            match simple.words[outer].as_literal().map(names::base_name) {
                 Some("env") => {
                     let names =
                         between
@@ -531,7 +293,7 @@ impl Walk {
 /// Whether a program that stands at this place is started for what another one finds or reads.
 fn is_found(simple: &Simple, at: usize) -> bool {
     outer_commands(simple, at).any(|outer| {
-        let name = simple.words[outer].as_literal().map(runs::base_name);
+        let name = simple.words[outer].as_literal().map(names::base_name);
         name.is_some_and(|name| name == "xargs" || names::is_search(name))
     })
 }
@@ -539,7 +301,7 @@ fn is_found(simple: &Simple, at: usize) -> bool {
 /// Whether a command is a shell with a line and nothing else, which whoever runs the tree can do itself.
 fn is_shell_alone(simple: &Simple) -> bool {
     let name = simple.words.first().and_then(Word::as_literal);
-    simple.words.len() == 3 && matches!(name.map(runs::base_name), Some("sh" | "bash" | "dash"))
+    simple.words.len() == 3 && matches!(name.map(names::base_name), Some("sh" | "bash" | "dash"))
 }
 
 /// Makes words unknown that hold what is replaced when they run.
@@ -597,7 +359,7 @@ fn moves(script: &Script) -> bool {
     let in_command = |command: &Command| match command {
         Command::Simple(simple) => simple
             .program()
-            .is_some_and(|name| runs::base_name(name) == "cd"),
+            .is_some_and(|name| names::base_name(name) == "cd"),
         Command::Compound { body, .. } => match body {
             Compound::Group(script) => moves(script),
             Compound::Subshell(_) => false,

@@ -6,7 +6,12 @@
 
 use alloc::vec::Vec;
 
-use crate::{Part, Runs, Script, Unparsed, Word, names, read, written_out::is_written_out};
+use crate::{
+    Part, Runs, Script, Unparsed, Word,
+    names::{self, base_name},
+    read,
+    written_out::is_written_out,
+};
 
 /// Wrappers inside one another.
 const MOST_WRAPPERS: u32 = 8;
@@ -29,11 +34,6 @@ pub(crate) fn of(words: &[Word], levels: u32) -> Result<Vec<Runs>, Unparsed> {
         true => Err(Unparsed::TooLong),
         false => Ok(found),
     }
-}
-
-/// The program's name without its folder.
-pub(crate) fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }
 
 /// Whether a program does nothing but run what its arguments name.

@@ -3,62 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use windlass_core::{RawJson, SessionId, effect::Entry, json::RawObject};
+use windlass_core::{RawJson, effect::Entry, json::RawObject};
 
-use super::{Batch, Lease, Store, StoreError};
-use crate::transcript::{CostState, Line, Scribe, encoded};
-
-/// A lease that is given back when it is dropped.
-#[derive(Debug)]
-pub struct Leased<S: Store> {
-    store: S,
-    lease: Lease,
-    /// Nobody else answers for it.
-    is_ours: bool,
-}
-
-impl<S: Store> Leased<S> {
-    /// The right to write to a session that begins ([`Store::create`]).
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn create(store: S, session: SessionId) -> Result<Self, StoreError> {
-        let lease = store.create(session).await?;
-        Ok(Self::of(store, lease))
-    }
-
-    /// The right to write to a session that goes on ([`Store::open`]).
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn open(store: S, session: SessionId) -> Result<Self, StoreError> {
-        let lease = store.open(session).await?;
-        Ok(Self::of(store, lease))
-    }
-
-    fn of(store: S, lease: Lease) -> Self {
-        Self {
-            store,
-            lease,
-            is_ours: true,
-        }
-    }
-
-    /// The lease itself: from now on whoever has it gives it back.
-    #[must_use]
-    pub fn into_lease(mut self) -> Lease {
-        self.is_ours = false;
-        self.lease.clone()
-    }
-}
-
-impl<S: Store> Drop for Leased<S> {
-    fn drop(&mut self) {
-        if self.is_ours {
-            self.store.release(&self.lease);
-        }
-    }
-}
+use super::{CostState, Line, Scribe, encoded};
+use crate::store::{Batch, Leased, Store, StoreError, file_name};
 
 /// Writes the transcript of a session and those of its subagents.
 ///
@@ -213,11 +161,4 @@ impl<S: Store> SessionWriter<S> {
         }
         failure.map_or(Ok(appended), Err)
     }
-}
-
-/// An id as part of a name: what a path would read as something else becomes `_`.
-#[must_use]
-pub fn file_name(id: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    id.chars().map(|c| if safe(c) { c } else { '_' }).collect()
 }

@@ -23,7 +23,8 @@ use windlass_core::{
     tools::enter_worktree::{EnterWorktreeInput, EnterWorktreeOutput, OF_AGENTS},
 };
 
-use crate::{child, host::RunTool, random::fresh_uuid};
+use super::RunTool;
+use crate::{child, random::fresh_uuid};
 
 /// Where they stand in a repository.
 const FOLDER: &str = ".claude/worktrees";

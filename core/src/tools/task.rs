@@ -4,11 +4,11 @@ use alloc::{format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agent, AgentModel};
 use crate::{
+    agent::{Agent, AgentModel},
     json::{RawJson, RawObject},
+    model::{ServerToolUse, Usage},
     permission::Mode,
-    provider::Usage,
     spec::Spec,
 };
 
@@ -56,7 +56,7 @@ pub enum TaskIsolation {
 }
 
 /// JSON Schema of [`TaskInput`].
-pub(crate) const SCHEMA: &str = r#"{
+pub(super) const SCHEMA: &str = r#"{
   "type": "object",
   "properties": {
     "description": { "type": "string", "description": "The task in three to five words" },
@@ -75,19 +75,19 @@ pub(crate) const SCHEMA: &str = r#"{
 }"#;
 
 /// What the model reads about the tool; [`list`] follows it.
-pub(crate) const DESCRIPTION: &str = "Starts an agent that does a task by itself and reports once, at its end. It begins with an empty conversation: it sees nothing of this one, \
+pub(super) const DESCRIPTION: &str = "Starts an agent that does a task by itself and reports once, at its end. It begins with an empty conversation: it sees nothing of this one, \
 only the prompt you give it, so put everything it must know into that, and say what its report shall contain and whether it may change files. \
 You read its report, the person does not: pass on what matters. Several agents run side by side when you start them in one response. \
 Do not start an agent for what one or two direct tool calls would do. An agent that has ended can be given more to do with `resume` and its id.";
 
 /// The agents that a session can start: those that no rule denies.
-pub(crate) fn startable(spec: &Spec) -> impl Iterator<Item = &Agent> {
+pub(super) fn startable(spec: &Spec) -> impl Iterator<Item = &Agent> {
     let rules = &spec.permissions.rules;
     (spec.agents.iter()).filter(|agent| !rules.denies_subject("Task", &agent.name))
 }
 
 /// What there is to choose from, for the tool's description.
-pub(crate) fn list(spec: &Spec) -> String {
+pub(super) fn list(spec: &Spec) -> String {
     let mut text = String::from("The agents:");
     for agent in startable(spec) {
         let tools = match (&agent.definition.tools, agent.reads_only) {
@@ -105,7 +105,7 @@ pub(crate) fn list(spec: &Spec) -> String {
 }
 
 /// The agent a call is about: what rules such as `Task(Explore)` compare.
-pub(crate) fn name_in(input: &RawJson) -> Option<String> {
+pub(super) fn name_in(input: &RawJson) -> Option<String> {
     RawObject::parse(input.get())
         .ok()?
         .get_string("subagent_type")
@@ -170,7 +170,7 @@ pub struct AgentUsage {
     /// Input tokens read from the cache.
     pub cache_read_input_tokens: Option<u64>,
     /// What the provider's own tools did.
-    pub server_tool_use: Option<crate::provider::ServerToolUse>,
+    pub server_tool_use: Option<ServerToolUse>,
     /// Not known over several responses: null.
     pub service_tier: Option<String>,
     /// Not known by kind: null.
@@ -197,5 +197,26 @@ impl From<&Usage> for AgentUsage {
             service_tier: None,
             cache_creation: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tool_25_an_agent_that_the_person_talks_to_has_its_form_of_output() {
+        let entered = AgentOutput::SubAgentEntered {
+            description: "review".to_string(),
+            message: "You talk to the reviewer now.".to_string(),
+        };
+        assert_eq!(
+            serde_json::to_value(entered).unwrap(),
+            json!({"status": "sub_agent_entered", "description": "review", "message": "You talk to the reviewer now."})
+        );
     }
 }

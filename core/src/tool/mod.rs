@@ -2,14 +2,22 @@
 //!
 //! A built-in tool, a plugin's tool, an MCP tool and an embedder's closure look the same from here.
 
-use alloc::{borrow::ToOwned, boxed::Box, string::String, vec, vec::Vec};
+use alloc::{boxed::Box, string::String, vec, vec::Vec};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{
-    json::{self, RawJson},
-    tools::{CoreTool, Loading},
+mod command;
+mod core_tool;
+mod files;
+
+use self::command::is_false;
+pub use self::{
+    command::{ApprovedCommand, CommandPlan, PlannedFile, ShellState, ShellVariable},
+    core_tool::{CoreTool, Loading},
+    files::{Access, DenyPattern, FsGrant, GrantRoot, Observation},
 };
+pub use crate::content::{ImageSource, ResultBlock};
+use crate::json::RawJson;
 
 /// A tool as it is offered to the model, with what the loop must know to schedule and judge it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,16 +155,6 @@ pub struct PathParam {
     pub read_first: bool,
 }
 
-/// Reading, or reading and writing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Access {
-    /// Reading and listing.
-    Read,
-    /// Reading, creating, changing and removing.
-    Write,
-}
-
 /// What may be done about a call whose outcome was lost (see `docs/architecture.md`, "A session is a value").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -202,139 +200,6 @@ pub struct ToolCall {
     /// For tools that run a command: what the commands before it left behind ([`ToolResult::shell`]); none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shell: Option<Box<ShellState>>,
-}
-
-/// What a command leaves to the commands after it. It is made and read by the host that runs them, and kept with the
-/// session: no shell has to live on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShellState {
-    /// Where the next command begins: absolute, links resolved. Commands are judged from here. Outside of the workspace it is
-    /// not kept.
-    pub directory: String,
-    /// Variables that are not what the host's environment says.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub variables: Vec<ShellVariable>,
-    /// What confined commands changed of the variables. Only confined commands see it: what they leave may be made up by any program
-    /// that they started.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub confined_variables: Vec<ShellVariable>,
-    /// Functions, aliases, options and arrays, in the language of the shell. Read only by commands that run
-    /// [as they were written](ApprovedCommand::AsWritten).
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub definitions: String,
-}
-
-/// A variable of a [`ShellState`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShellVariable {
-    /// Its name.
-    pub name: String,
-    /// Its value; none if it was taken out of the environment.
-    pub value: Option<String>,
-    /// Whether programs get it.
-    pub exported: bool,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// What of a command was approved.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ApprovedCommand {
-    /// Its whole text: by a person, a callback or a hook, by a rule that is about the tool or this very line, by the mode that
-    /// bypasses permissions. It runs as it is written in the input.
-    AsWritten,
-    /// The commands that were read in it, each by itself. They run, and the text does not.
-    Plan(CommandPlan),
-}
-
-/// What runs in the place of a command line whose commands were judged one by one.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CommandPlan {
-    /// The commands.
-    pub script: windlass_shell::Script,
-    /// Where they begin: absolute.
-    pub directory: String,
-    /// The directories that belong to the workspace: absolute, links resolved. A `cd` that was not judged by itself stays
-    /// in them, and so do the files that the plain file commands find by a pattern.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub workspace: Vec<String>,
-    /// The files that were judged with them: redirections, where `cd` leads, operands of the plain file commands. A file that is opened
-    /// for writing must be among these, and lead where it led.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<PlannedFile>,
-    /// Of the files, as they are written, those that a plain file command names which no rule lets run, but only the mode that accepts edits.
-    /// Such a command changes these and nothing else.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<String>,
-    /// No rule lets a plain file command of it run: one that names another file is not started.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub all_held: bool,
-    /// What deny rules close. What words become, and where they lead, is known only when the plan runs: no program of it is started
-    /// that names such a file then ([`refused_file`](crate::permission::refused_file)).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub deny: Vec<DenyPattern>,
-    /// The program's own directories, which become authority like other places.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub own_directories: Vec<String>,
-    /// Files and folders of the program itself that no program of it may name, not even to read.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub closed_places: Vec<String>,
-}
-
-/// A file that a command names, as it was judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlannedFile {
-    /// Absolute, made of the directory and what the command says, and nothing shortened.
-    pub written: String,
-    /// Where that led when it was judged: absolute, without links.
-    pub real: String,
-    /// What is done to it.
-    pub access: Access,
-}
-
-/// The file authority of one call, computed by the core from rules and mode, enforced by the
-/// host's resolver on every open and every listing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FsGrant {
-    /// The working directory: absolute, what relative paths start from.
-    pub cwd: String,
-    /// Directory trees (or single files) that may be reached.
-    pub roots: Vec<GrantRoot>,
-    /// What stays unreachable inside the roots: denied reads hide the entry altogether.
-    pub deny: Vec<DenyPattern>,
-}
-
-/// One directory tree of a grant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GrantRoot {
-    /// Absolute path, links resolved. The host opens exactly this: where a link stands on the way by then, it hands out nothing.
-    pub path: String,
-    /// What may be done below it.
-    pub access: Access,
-}
-
-/// A pattern of paths that a deny rule closes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DenyPattern {
-    /// A gitignore-style pattern over absolute paths: `*` within a segment, `**` across segments.
-    pub pattern: String,
-    /// `Read` closes reading, listing and writing; `Write` closes writing only.
-    pub access: Access,
-}
-
-/// What a call saw of a file: how "edit only what was read" works with fresh instances.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Observation {
-    /// Absolute path.
-    pub path: String,
-    /// Digest of the whole content at that moment, in the form `sha256:<hex>`.
-    pub digest: String,
-    /// Whether the model saw the whole file or a part.
-    pub whole: bool,
 }
 
 /// What a call gave back.
@@ -385,70 +250,4 @@ impl ToolResult {
         }
         out
     }
-}
-
-/// A block of a tool result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum ResultBlock {
-    /// Text.
-    Text {
-        /// The text.
-        text: String,
-    },
-    /// An image.
-    Image {
-        /// Where the bytes are.
-        source: ImageSource,
-    },
-    /// Any other block of the Messages API, passed through as it is.
-    #[serde(untagged)]
-    Other(RawJson),
-}
-
-impl<'de> Deserialize<'de> for ResultBlock {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Text {
-            text: String,
-        }
-        #[derive(Deserialize)]
-        struct Image {
-            source: ImageSource,
-        }
-        let (kind, raw) = json::tagged(deserializer, "type")?;
-        let known = match kind.as_str() {
-            "text" => raw.read().ok().map(|t: Text| Self::Text { text: t.text }),
-            "image" => (raw.read().ok()).map(|i: Image| Self::Image { source: i.source }),
-            _ => None,
-        };
-        // An image behind an address, for example.
-        Ok(known.unwrap_or(Self::Other(raw)))
-    }
-}
-
-impl ResultBlock {
-    /// An image from base64 text.
-    #[must_use]
-    pub fn image(media_type: &str, base64: String) -> Self {
-        Self::Image {
-            source: ImageSource {
-                kind: "base64".to_owned(),
-                media_type: media_type.to_owned(),
-                data: base64,
-            },
-        }
-    }
-}
-
-/// Bytes of an image block (Messages API `source`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImageSource {
-    /// Always `base64`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
-    pub media_type: String,
-    /// The bytes in base64.
-    pub data: String,
 }

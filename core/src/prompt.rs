@@ -6,149 +6,11 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
-use serde::{Deserialize, Serialize};
-
-use super::memory;
-use crate::spec::{Environment, Spec};
-
-/// What stands before the conversation.
-///
-/// As JSON: null, a string, or `{"type":"preset","preset":"claude_code","append":"…"}` (Agent SDK reference,
-/// `SystemPromptPreset`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "PromptForm", into = "PromptForm")]
-pub enum SystemPrompt {
-    /// Nothing.
-    #[default]
-    None,
-    /// This text and nothing else.
-    Text(String),
-    /// The preset (`claude_code`): an agent that works on software with tools.
-    Preset {
-        /// What follows it.
-        append: Option<String>,
-    },
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(untagged)]
-enum PromptForm {
-    Nothing(()),
-    Text(String),
-    Preset(PresetForm),
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PresetForm {
-    #[serde(rename = "type")]
-    kind: PresetKind,
-    preset: PresetName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    append: Option<String>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-enum PresetKind {
-    #[serde(rename = "preset")]
-    Preset,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-enum PresetName {
-    #[serde(rename = "claude_code")]
-    ClaudeCode,
-}
-
-impl From<PromptForm> for SystemPrompt {
-    fn from(form: PromptForm) -> Self {
-        match form {
-            PromptForm::Nothing(()) => Self::None,
-            PromptForm::Text(text) => Self::Text(text),
-            PromptForm::Preset(form) => Self::Preset {
-                append: form.append,
-            },
-        }
-    }
-}
-
-impl From<SystemPrompt> for PromptForm {
-    fn from(prompt: SystemPrompt) -> Self {
-        match prompt {
-            SystemPrompt::None => Self::Nothing(()),
-            SystemPrompt::Text(text) => Self::Text(text),
-            SystemPrompt::Preset { append } => Self::Preset(PresetForm {
-                kind: PresetKind::Preset,
-                preset: PresetName::ClaudeCode,
-                append,
-            }),
-        }
-    }
-}
-
-impl From<&str> for SystemPrompt {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for SystemPrompt {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl SystemPrompt {
-    /// Adds a text at the end, with an empty line between.
-    #[must_use]
-    pub fn with_appended(self, more: &str) -> Self {
-        let joined = |before: String| format!("{before}\n\n{more}");
-        match self {
-            Self::None => Self::Text(more.to_owned()),
-            Self::Text(text) => Self::Text(joined(text)),
-            Self::Preset { append } => Self::Preset {
-                append: Some(append.map_or_else(|| more.to_owned(), joined)),
-            },
-        }
-    }
-}
-
-/// How the agent writes: changes the preset.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OutputStyle {
-    /// Its name, as settings name it.
-    pub name: String,
-    /// What it is good for, in a sentence.
-    #[serde(default)]
-    pub description: String,
-    /// What the model is told.
-    pub instructions: String,
-    /// Whether the preset's rules for working on software stay; else the style stands in their place.
-    #[serde(default)]
-    pub keep_coding_instructions: bool,
-}
-
-impl OutputStyle {
-    /// The styles that come with this version, beside the default one.
-    #[must_use]
-    pub fn built_in() -> [Self; 2] {
-        [
-            Self {
-                name: "Explanatory".to_owned(),
-                description: "Explains choices and the ways of the code base while working"
-                    .to_owned(),
-                instructions: EXPLANATORY.to_owned(),
-                keep_coding_instructions: true,
-            },
-            Self {
-                name: "Learning".to_owned(),
-                description: "Leaves small, telling pieces of the work to the user".to_owned(),
-                instructions: LEARNING.to_owned(),
-                keep_coding_instructions: true,
-            },
-        ]
-    }
-}
+use crate::{
+    context::{SystemPrompt, memory},
+    environment::Environment,
+    spec::Spec,
+};
 
 /// The system prompt of a session, as blocks; empty ones are left out.
 #[must_use]
@@ -253,7 +115,7 @@ fn surroundings(environment: &Environment) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    format!("# ProjectConfig\n\n{}", lines.join("\n"))
+    format!("# Environment\n\n{}", lines.join("\n"))
 }
 
 const ROLE: &str = "\
@@ -328,16 +190,10 @@ const SAFETY: &str = "
 - Keep secrets where they are: do not print, log, store or send keys and passwords that you come across.
 - Before something that cannot be undone (deleting, overwriting, resetting, sending to others), be sure that it was asked for. If you are not, ask.";
 
-const EXPLANATORY: &str = "\
-The user wants to understand the work, not only to have it. Before and after a piece of it, add two or three sentences in your answer (not in the code) about what is interesting there: why this way and not another, which pattern of this code base it follows, what would go wrong otherwise. Speak of this code, not of programming in general. Apart from that be brief and concrete; name places in code as `path:line`.";
-
-const LEARNING: &str = "\
-The user wants to learn by doing. Do the routine parts yourself. Where a decision shapes the result (an algorithm, an interface, the treatment of an error), and five to ten lines would express it, leave these to the user: prepare the place, mark it with `TODO(human)`, explain in a few sentences what has to be decided and what speaks for each way, and wait. Look at what the user wrote, say honestly what you think of it, and go on. Leave at most one such place open at a time.";
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{json::RawJson, tool::ToolDefinition};
+    use crate::{context::OutputStyle, json::RawJson, tool::ToolDefinition};
 
     #[test]
     fn surroundings_can_stand_before_the_conversation_instead() {

@@ -7,13 +7,12 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Agent, AgentMcpServer};
+use super::Spec;
 use crate::{
+    agent::{Agent, AgentMcpServer, AgentModel},
     context::SystemPrompt,
-    permission::{Narrowing, Rule},
-    spec::Spec,
-    tool::ToolDefinition,
-    tools::CoreTool,
+    permission::{Narrowing, Rule, server_name},
+    tool::{CoreTool, ToolDefinition},
 };
 
 /// What a call adds to an agent's definition.
@@ -22,7 +21,7 @@ pub(crate) struct ChildOptions<'a> {
     /// The model the main thread uses.
     pub(crate) main_model: &'a str,
     /// Another model than the agent's own.
-    pub(crate) model: Option<&'a super::AgentModel>,
+    pub(crate) model: Option<&'a AgentModel>,
     /// Tool rounds.
     pub(crate) max_turns: Option<u32>,
 }
@@ -156,18 +155,4 @@ fn selects(entry: &str, tool: &str) -> bool {
 fn server_of(tool: &str) -> Option<&str> {
     let (server, _) = tool.strip_prefix("mcp__")?.split_once("__")?;
     Some(server)
-}
-
-/// The name by which the model calls a tool of an MCP server: `mcp__server__tool`.
-#[must_use]
-pub fn server_tool_name(server: &str, tool: &str) -> String {
-    format!("mcp__{}__{tool}", server_name(server))
-}
-
-/// A server's name as tool names carry it: what is no letter, digit, `_` or `-` is an underscore.
-fn server_name(name: &str) -> String {
-    let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    name.chars()
-        .map(|c| if keep(c) { c } else { '_' })
-        .collect()
 }

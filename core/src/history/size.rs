@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     json::{RawJson, find},
-    provider::Usage,
+    model::Usage,
 };
 
 /// Bytes that count as one token.

@@ -1,0 +1,218 @@
+//! What is said to a model and by it, in the words of every wire format: effort, thinking, tokens, reasons.
+
+use alloc::string::String;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Extended thinking (Agent SDK reference, `ThinkingConfig`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// Adaptive where the model supports it, else not sent.
+    #[default]
+    Default,
+    /// The model decides when and how much.
+    Adaptive,
+    /// With a budget.
+    Enabled {
+        /// Tokens; none takes 10,000.
+        budget_tokens: Option<u32>,
+    },
+    /// Off.
+    Disabled,
+}
+
+impl Thinking {
+    /// What the older option, a number of tokens, means: none at all is off. An explicit setting beats it
+    /// (Agent SDK reference, `maxThinkingTokens`).
+    #[must_use]
+    pub fn from_options(thinking: Option<Self>, max_thinking_tokens: Option<u32>) -> Self {
+        match (thinking, max_thinking_tokens) {
+            (Some(thinking), _) => thinking,
+            (None, None) => Self::Default,
+            (None, Some(0)) => Self::Disabled,
+            (None, Some(tokens)) => Self::Enabled {
+                budget_tokens: Some(tokens),
+            },
+        }
+    }
+}
+
+/// How much of the model's thinking is shown (Agent SDK reference, `ThinkingConfig`, `display`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThinkingDisplay {
+    /// A summary.
+    Summarized,
+    /// Nothing but its signature.
+    Omitted,
+}
+
+impl ThinkingDisplay {
+    /// The display of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "summarized" => Some(Self::Summarized),
+            "omitted" => Some(Self::Omitted),
+            _ => None,
+        }
+    }
+}
+
+/// How much work goes into a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// Least.
+    Low,
+    /// Between.
+    Medium,
+    /// Thorough.
+    High,
+    /// All there is.
+    Max,
+}
+
+impl Effort {
+    /// Every effort, from least to most.
+    pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Max];
+
+    /// The name in options and requests.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Max => "max",
+        }
+    }
+
+    /// The effort of a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| effort.name() == name)
+    }
+}
+
+/// Why a response stopped. Reasons that this version does not know are kept as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The model was done.
+    EndTurn,
+    /// The output limit.
+    MaxTokens,
+    /// A stop sequence.
+    StopSequence,
+    /// It calls tools.
+    ToolUse,
+    /// The provider paused a long turn; asked again it goes on.
+    PauseTurn,
+    /// The model declined.
+    Refusal,
+    /// Anything else.
+    #[serde(untagged)]
+    Other(String),
+}
+
+/// Token counts of one or more responses (Agent SDK reference, `NonNullableUsage`). No counter is ever null.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Input tokens that were neither read from nor written to the cache.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub input_tokens: u64,
+    /// Input tokens written to the cache.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub cache_creation_input_tokens: u64,
+    /// Input tokens read from the cache.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub cache_read_input_tokens: u64,
+    /// Output tokens.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub output_tokens: u64,
+    /// What the provider's own tools did.
+    #[serde(deserialize_with = "null_as_default")]
+    pub server_tool_use: ServerToolUse,
+}
+
+/// Calls of the provider's own tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerToolUse {
+    /// Web searches.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub web_search_requests: u64,
+    /// Web fetches.
+    #[serde(deserialize_with = "null_as_zero")]
+    pub web_fetch_requests: u64,
+}
+
+fn null_as_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(Option::<u64>::deserialize(deserializer)?.unwrap_or(0))
+}
+
+fn null_as_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ServerToolUse, D::Error> {
+    Ok(Option::<ServerToolUse>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+impl Usage {
+    /// Adds another response's counts.
+    pub fn add(&mut self, other: &Self) {
+        let sum = |a: &mut u64, b: u64| *a = a.saturating_add(b);
+        sum(&mut self.input_tokens, other.input_tokens);
+        sum(
+            &mut self.cache_creation_input_tokens,
+            other.cache_creation_input_tokens,
+        );
+        sum(
+            &mut self.cache_read_input_tokens,
+            other.cache_read_input_tokens,
+        );
+        sum(&mut self.output_tokens, other.output_tokens);
+        sum(
+            &mut self.server_tool_use.web_search_requests,
+            other.server_tool_use.web_search_requests,
+        );
+        sum(
+            &mut self.server_tool_use.web_fetch_requests,
+            other.server_tool_use.web_fetch_requests,
+        );
+    }
+}
+
+/// Classes of API errors (Agent SDK reference, `SDKAssistantMessageError`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorClass {
+    /// No key, a wrong key, no permission (401, 403).
+    AuthenticationFailed,
+    /// The account cannot pay (402).
+    BillingError,
+    /// Too many requests (429).
+    RateLimit,
+    /// The request is wrong: another try changes nothing (400, 404, 413 …).
+    InvalidRequest,
+    /// The server failed or is overloaded (5xx, 529).
+    ServerError,
+    /// Anything else.
+    Unknown,
+}
+
+impl ErrorClass {
+    /// The name in messages and inputs of hooks.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AuthenticationFailed => "authentication_failed",
+            Self::BillingError => "billing_error",
+            Self::RateLimit => "rate_limit",
+            Self::InvalidRequest => "invalid_request",
+            Self::ServerError => "server_error",
+            Self::Unknown => "unknown",
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! When definitions of tools wait to be searched for.
+
+use alloc::{borrow::ToOwned, string::String};
+
+use serde::{Deserialize, Serialize};
+
+/// When definitions wait to be searched for (`ENABLE_TOOL_SEARCH`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolSearchSetting {
+    /// Never: every definition is in every request.
+    Off,
+    /// Always, for every tool that may wait.
+    On,
+    /// When their definitions together are larger than so many percent of the model's context window.
+    Auto {
+        /// Percent, 0 to 100.
+        percent: u8,
+    },
+}
+
+impl Default for ToolSearchSetting {
+    fn default() -> Self {
+        Self::Auto { percent: 10 }
+    }
+}
+
+impl ToolSearchSetting {
+    /// Reads the value of `ENABLE_TOOL_SEARCH`: `auto`, `auto:N%`, `true` or `false`.
+    ///
+    /// # Errors
+    /// [`ToolSearchSettingError`] with the value and what would be right.
+    pub fn parse(text: &str) -> Result<Self, ToolSearchSettingError> {
+        let value = text.trim().to_ascii_lowercase();
+        let percent = |number: &str| number.parse().ok().filter(|percent| *percent <= 100);
+        let setting = match value.as_str() {
+            "true" | "1" => Some(Self::On),
+            "false" | "0" => Some(Self::Off),
+            "auto" => Some(Self::default()),
+            other => other
+                .strip_prefix("auto:")
+                .and_then(|n| percent(n.strip_suffix('%').unwrap_or(n)))
+                .map(|percent| Self::Auto { percent }),
+        };
+        setting.ok_or_else(|| ToolSearchSettingError {
+            value: text.to_owned(),
+        })
+    }
+}
+
+/// A value of `ENABLE_TOOL_SEARCH` that means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tool search cannot be set to `{value}`: it takes auto, auto:N% (0 to 100), true or false")]
+pub struct ToolSearchSettingError {
+    /// The value.
+    pub value: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn the_setting_is_read_as_it_is_documented() {
+        use ToolSearchSetting as S;
+        for (text, expected) in [
+            ("auto", Some(S::Auto { percent: 10 })),
+            ("auto:5%", Some(S::Auto { percent: 5 })),
+            ("AUTO:100", Some(S::Auto { percent: 100 })),
+            ("true", Some(S::On)),
+            (" false ", Some(S::Off)),
+            ("auto:101%", None),
+            ("auto:", None),
+            ("yes", None),
+        ] {
+            assert_eq!(S::parse(text).ok(), expected, "{text}");
+        }
+        let error = S::parse("yes").unwrap_err().to_string();
+        assert!(error.contains("`yes`") && error.contains("auto:N%"));
+    }
+}

@@ -1,0 +1,308 @@
+//! What an agent is, said step by step.
+
+mod permissions;
+mod tools;
+
+use std::{collections::BTreeMap, env, fmt, path::PathBuf, sync::Arc, time::Duration};
+
+use windlass_core::{
+    SessionId, Spec,
+    agent::AgentDefinition,
+    permission::{Layer, Mode},
+    provider::Provider,
+    spec::{Effort, ResponseLimits, RetryPolicy, Thinking},
+};
+use windlass_engine::transcript::Which;
+
+use super::{
+    BuildError, McpServer, MessageCallback, RecordTo, Tool,
+    begin::Resumes,
+    builtin::Selection,
+    components::Components,
+    settings::{ReadSettings, Variables},
+};
+use crate::{
+    host::{DEFAULT_TOOL_TIMEOUT, PermissionCallback, RunHook, Transport},
+    http::{Auth, EndpointConfig},
+    sandbox::SandboxSettings,
+    store::{SendStore, SharedStore},
+};
+
+/// Describes an agent. Made by [`Agent::builder`](super::Agent::builder); [`build`](Self::build) checks all of it at
+/// once.
+///
+/// What is not said: the model is [`DEFAULT_MODEL`](windlass_core::spec::DEFAULT_MODEL); there is no system prompt;
+/// **no built-in tool** is there, only what is added; every call needs
+/// permission, and without [`on_permission`](Self::on_permission) what no rule allows is denied; there is no limit of
+/// turns or money; the working directory is that of the process; settings files are not read
+/// ([`setting_sources`](Self::setting_sources) reads them), and no transcript is
+/// written unless [`store`](Self::store) says where.
+#[must_use = "a builder does nothing until `build`"]
+pub struct AgentBuilder {
+    pub(super) spec: Spec,
+    pub(super) endpoint: Option<EndpointConfig>,
+    pub(super) base_url: Option<String>,
+    pub(super) auth: Option<Auth>,
+    pub(super) transport: Option<Arc<dyn Transport>>,
+    pub(super) append_system: Vec<String>,
+    pub(super) builtin: Selection,
+    pub(super) tools: Vec<Tool>,
+    pub(super) mcp_servers: Vec<McpServer>,
+    #[cfg(all(unix, feature = "mcp"))]
+    pub(super) processes: Vec<crate::mcp::StdioServer>,
+    pub(super) agents: Vec<(String, AgentDefinition)>,
+    pub(super) run_as: Option<String>,
+    pub(super) components: Components,
+    pub(super) tool_timeout: Duration,
+    pub(super) allow: Vec<String>,
+    pub(super) ask: Vec<String>,
+    pub(super) deny: Vec<String>,
+    pub(super) layers: Vec<Layer>,
+    pub(super) mode: Option<Mode>,
+    pub(super) bypass: bool,
+    pub(super) hooks: BTreeMap<String, Arc<dyn RunHook>>,
+    pub(super) permission: Option<Arc<PermissionCallback>>,
+    pub(super) on_message: Option<Arc<MessageCallback>>,
+    pub(super) record: Option<Arc<RecordTo>>,
+    pub(super) budget: Option<f64>,
+    pub(super) price_files: Vec<PathBuf>,
+    pub(super) sandbox: SandboxSettings,
+    pub(super) settings: ReadSettings,
+    /// What settings set for the programs that are started.
+    pub(super) variables: Variables,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) directories: Vec<PathBuf>,
+    pub(super) own_directories: Vec<PathBuf>,
+    /// The commands of hooks and servers.
+    pub(super) started: Vec<String>,
+    pub(super) session_id: Option<SessionId>,
+    pub(super) store: Option<SharedStore>,
+    pub(super) resumes: Resumes,
+    pub(super) file_checkpoints: bool,
+    pub(super) seed: Option<[u8; 32]>,
+}
+
+impl AgentBuilder {
+    pub(super) fn new() -> Self {
+        Self {
+            spec: Spec::default(),
+            endpoint: None,
+            base_url: None,
+            auth: None,
+            transport: None,
+            append_system: Vec::new(),
+            builtin: Selection::None,
+            tools: Vec::new(),
+            mcp_servers: Vec::new(),
+            #[cfg(all(unix, feature = "mcp"))]
+            processes: Vec::new(),
+            agents: Vec::new(),
+            run_as: None,
+            components: Components::default(),
+            tool_timeout: DEFAULT_TOOL_TIMEOUT,
+            allow: Vec::new(),
+            ask: Vec::new(),
+            deny: Vec::new(),
+            layers: Vec::new(),
+            mode: None,
+            bypass: false,
+            hooks: BTreeMap::new(),
+            permission: None,
+            on_message: None,
+            record: None,
+            budget: None,
+            price_files: Vec::new(),
+            sandbox: SandboxSettings::default(),
+            settings: ReadSettings::default(),
+            variables: Variables::new(),
+            cwd: None,
+            directories: Vec::new(),
+            own_directories: Vec::new(),
+            started: Vec::new(),
+            session_id: None,
+            store: None,
+            resumes: Resumes::default(),
+            file_checkpoints: false,
+            seed: None,
+        }
+    }
+}
+
+/// The model and the way to it.
+impl AgentBuilder {
+    /// The model, exactly as the API names it.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.spec.model = model.into();
+        self
+    }
+
+    /// The API key, sent as `x-api-key`.
+    pub fn api_key(self, key: impl Into<String>) -> Self {
+        self.auth(Auth::ApiKey(key.into().into()))
+    }
+
+    /// How requests prove who they are from: a key, a bearer token, nothing.
+    pub fn auth(mut self, auth: Auth) -> Self {
+        self.auth = Some(auth);
+        self
+    }
+
+    /// Takes `ANTHROPIC_API_KEY`, or else `ANTHROPIC_AUTH_TOKEN` as bearer token, from the environment; and, if
+    /// [`base_url`](Self::base_url) was not called before, `ANTHROPIC_BASE_URL`.
+    ///
+    /// # Errors
+    /// [`BuildError::NoKeyInEnvironment`] when both are missing or empty.
+    pub fn api_key_from_env(mut self) -> Result<Self, BuildError> {
+        let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let key = variable("ANTHROPIC_API_KEY").map(|key| Auth::ApiKey(key.into()));
+        let token = || variable("ANTHROPIC_AUTH_TOKEN").map(|token| Auth::Bearer(token.into()));
+        self.auth = Some(key.or_else(token).ok_or(BuildError::NoKeyInEnvironment)?);
+        self.base_url = self.base_url.or_else(|| variable("ANTHROPIC_BASE_URL"));
+        Ok(self)
+    }
+
+    /// The server's address, in place of Anthropic's. Such a server may do without a key.
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = Some(url.into());
+        self
+    }
+
+    /// Address, key, certificates, timeouts and size limits at once; [`base_url`](Self::base_url) and
+    /// [`auth`](Self::auth), if called, replace its own.
+    pub fn endpoint(mut self, endpoint: EndpointConfig) -> Self {
+        self.endpoint = Some(endpoint);
+        self
+    }
+
+    /// Another way to the model than HTTP from this process. Key and address are its own affair then.
+    pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
+        self.transport = Some(Arc::new(transport));
+        self
+    }
+
+    /// Another wire format than that of the Messages API.
+    pub fn provider(mut self, provider: impl Provider + 'static) -> Self {
+        self.spec.provider = Arc::new(provider);
+        self
+    }
+
+    /// Extended thinking. Default: adaptive where the model supports it.
+    pub fn thinking(mut self, thinking: Thinking) -> Self {
+        self.spec.thinking = thinking;
+        self
+    }
+
+    /// How much work goes into a response. Default: the API's.
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.spec.effort = Some(effort);
+        self
+    }
+
+    /// The most tokens a response may hold. Default: the model's limit, at most 32,768.
+    pub fn max_tokens(mut self, tokens: u32) -> Self {
+        self.spec.max_tokens = Some(tokens);
+        self
+    }
+
+    /// Beta features of the API, by name; added to those named before.
+    pub fn betas<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.spec.betas.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// When a failed model call is asked again. Default: ten times, from half a second, doubling.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.spec.retry = policy;
+        self
+    }
+
+    /// How long a model server may take over a response, and how much it may send. Default: five minutes without content, two
+    /// hours in all, 64 MiB. The endpoint has limits of its own, which know nothing of content
+    /// ([`EndpointConfig`](crate::http::EndpointConfig)).
+    pub fn response_limits(mut self, limits: ResponseLimits) -> Self {
+        self.spec.response = limits;
+        self
+    }
+
+    /// Whether raw stream events are handed on as messages. Default: no.
+    pub fn partial_messages(mut self, on: bool) -> Self {
+        self.spec.partial_messages = on;
+        self
+    }
+
+    /// Whether the model is asked after each answer what the person might say next. The message comes after the result, so
+    /// [`on_message`](Self::on_message) is who sees it. Default: no, for it is a request of its own.
+    pub fn prompt_suggestions(mut self, on: bool) -> Self {
+        self.spec.prompt_suggestions = on;
+        self
+    }
+
+    /// Whether each round of tools is followed by a message that sums it up. No model is asked for it. Default: no.
+    pub fn tool_use_summaries(mut self, on: bool) -> Self {
+        self.spec.tool_use_summaries = on;
+        self
+    }
+
+    /// How often a call that is running is reported (`tool_progress`). Default: every ten seconds; zero is never.
+    pub fn progress_interval(mut self, interval: Duration) -> Self {
+        let ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
+        self.spec.progress_interval_ms = (ms > 0).then_some(ms);
+        self
+    }
+
+    /// Whether responses are streamed. Default: yes.
+    pub fn stream(mut self, on: bool) -> Self {
+        self.spec.stream = on;
+        self
+    }
+}
+
+/// Sessions that outlive the program.
+impl AgentBuilder {
+    /// Where the transcripts of its sessions are kept. Default: nowhere.
+    ///
+    /// With [`FileStore`](crate::store::FileStore) they are the sessions of the command line and of the SDKs, who can go on with
+    /// them; [`MemoryStore`](crate::store::MemoryStore) is for tests; a database is a [`SendStore`] of your own.
+    pub fn store(mut self, store: impl SendStore + Sync + 'static) -> Self {
+        self.store = Some(SharedStore::new(store));
+        self
+    }
+
+    /// Goes on with a session that was kept: its sessions begin with what was said in that one. While one of them runs, another
+    /// that begins is refused ([`RunError::NotResumed`](super::RunError::NotResumed)); those of a [`fork`](Self::fork) are not.
+    pub fn resume(mut self, session: impl Into<String>) -> Self {
+        self.resumes.session = Some(Which::Session(session.into()));
+        self
+    }
+
+    /// Goes on with the session of the store that was written to last; with a new one where there is none.
+    pub fn continue_latest(mut self) -> Self {
+        self.resumes.session = Some(Which::Latest);
+        self
+    }
+
+    /// Whether what goes on is a session of its own, under a new id, that begins with a copy: the one that was kept stays as it
+    /// is. Default: no.
+    pub fn fork(mut self, fork: bool) -> Self {
+        self.resumes.is_fork = fork;
+        self
+    }
+
+    /// Keeps what files hold before tools change them, so that [`Session::rewind_files`](super::Session::rewind_files) can take
+    /// them back (Agent SDK reference, option `enableFileCheckpointing`). It is kept in the [`store`](Self::store), with the session;
+    /// without one, for as long as the session runs. Default: false.
+    pub fn file_checkpoints(mut self, keep: bool) -> Self {
+        self.file_checkpoints = keep;
+        self
+    }
+}
+
+impl fmt::Debug for AgentBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentBuilder")
+            .field("model", &self.spec.model)
+            .field("builtin", &self.builtin)
+            .field("tools", &self.tools)
+            .finish_non_exhaustive()
+    }
+}
