@@ -11,6 +11,7 @@
 
 mod cost_state;
 mod fork;
+mod line;
 mod resume;
 mod scribe;
 mod summary;
@@ -21,8 +22,9 @@ mod writer;
 pub(crate) use self::scribe::encoded;
 pub use self::{
     cost_state::CostState,
+    line::{Facts, Line},
     resume::{ResumeError, ResumeOptions, SavedSession, Which},
-    scribe::{Facts, Line, Scribe},
+    scribe::Scribe,
     summary::{Said, Summary, said},
     writer::{AgentMeta, Appended, SessionWriter},
 };

@@ -8,37 +8,13 @@ use std::{
 use serde::{Deserialize, Serialize};
 use windlass_core::{
     RawJson, SessionId, Uuid,
-    context::CompactionTrigger,
     effect::{Entry, EntryCompaction, EntryOrigin},
     json::RawObject,
     message::CompactMetadata,
 };
 
+use super::line::{AssistantLine, BoundaryLine, Common, Facts, Line, Metadata, Origin, UserLine};
 use crate::block_uuid;
-
-/// What every line says of its session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
-    /// The session.
-    pub session_id: SessionId,
-    /// The working directory.
-    pub cwd: String,
-    /// The version that the engine gives as its own.
-    pub version: String,
-    /// The branch of the repository around the working directory, `HEAD` where none is checked out; none outside of one.
-    pub git_branch: Option<String>,
-    /// Who started the engine (`CLAUDE_CODE_ENTRYPOINT`): `sdk-py`, `sdk-ts`, `cli`.
-    pub entrypoint: String,
-}
-
-/// A line, and whose transcript it belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// The subagent, by its id; none for the session's own transcript.
-    pub agent: Option<String>,
-    /// A JSON object without line ends.
-    pub json: RawJson,
-}
 
 /// Makes lines of entries: one for each content block of a response, chained by `parentUuid`, with the ids that the same
 /// blocks have on the wire ([`block_uuid()`]).
@@ -58,97 +34,6 @@ pub struct Scribe {
     /// The last line of the session's own transcript.
     leaf: Option<Uuid>,
     last_prompt: Option<String>,
-}
-
-/// The fields that every line of a conversation ends in.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Common<'a> {
-    uuid: Uuid,
-    timestamp: &'a str,
-    user_type: &'static str,
-    entrypoint: &'a str,
-    cwd: &'a str,
-    session_id: SessionId,
-    version: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    git_branch: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_id: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct UserLine<'a> {
-    parent_uuid: Option<Uuid>,
-    is_sidechain: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt_id: Option<Uuid>,
-    r#type: &'static str,
-    message: &'a RawJson,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_meta: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_compact_summary: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_visible_in_transcript_only: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin: Option<Origin>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    permission_mode: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_use_result: Option<&'a RawJson>,
-    #[serde(
-        rename = "sourceToolAssistantUUID",
-        skip_serializing_if = "Option::is_none"
-    )]
-    source_tool_assistant: Option<Uuid>,
-    #[serde(flatten)]
-    common: Common<'a>,
-}
-
-#[derive(Serialize)]
-struct Origin {
-    kind: &'static str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AssistantLine<'a> {
-    parent_uuid: Option<Uuid>,
-    is_sidechain: bool,
-    message: RawJson,
-    r#type: &'static str,
-    #[serde(flatten)]
-    common: Common<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct BoundaryLine<'a> {
-    parent_uuid: Option<Uuid>,
-    logical_parent_uuid: Option<Uuid>,
-    is_sidechain: bool,
-    r#type: &'static str,
-    subtype: &'static str,
-    content: &'static str,
-    level: &'static str,
-    is_meta: bool,
-    compact_metadata: Metadata<'a>,
-    #[serde(flatten)]
-    common: Common<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata<'a> {
-    trigger: &'a CompactionTrigger,
-    pre_tokens: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    post_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration_ms: Option<u64>,
-    kept_messages: u64,
 }
 
 impl Scribe {
