@@ -115,7 +115,7 @@ fn surroundings(environment: &Environment) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    format!("# Environment\n\n{}", lines.join("\n"))
+    format!("# Surroundings\n\n{}", lines.join("\n"))
 }
 
 const ROLE: &str = "\
