@@ -10,7 +10,9 @@
 //! - [`drive()`] turns a session with a [`Host`], on any runtime.
 //! - [`provider`] is the seam to a model's wire format; [`provider::messages`] speaks the Messages API,
 //!   [`provider::openai`] chat completions.
-//! - `testkit` (feature `testkit`) has a scripted model and a host for tests.
+//! - [`journal`]: a session written down as it runs, and replayed.
+//!
+//! Tests of agents are written with the crates `windlass-scripted-model` and `windlass-testkit`.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -31,6 +33,7 @@ pub mod hook;
 pub mod host;
 pub mod id;
 pub mod initialization;
+pub mod journal;
 pub mod json;
 pub mod mcp;
 pub mod message;
@@ -51,8 +54,6 @@ pub mod skill;
 pub mod sorted;
 pub mod spec;
 pub mod sse;
-#[cfg(feature = "testkit")]
-pub mod testkit;
 pub mod tool;
 pub mod tools;
 pub mod transcript;

@@ -4,7 +4,6 @@
 //! A change of the state that old snapshots do not know has a default that means what was before. Where no
 //! default could, `SNAPSHOT_VERSION` is raised, the old form is read as well, and snapshots of the new
 //! version get a folder here. No file is ever changed.
-#![cfg(feature = "testkit")]
 #![allow(clippy::unwrap_used)]
 
 use std::{fs, path::Path, sync::Arc};
@@ -12,10 +11,10 @@ use std::{fs, path::Path, sync::Arc};
 use windlass_core::{
     Input, Message, Now, Output, Prompt, RawJson, SNAPSHOT_VERSION, Session, Spec,
     effect::{Answer, Effect, PermissionResponse},
-    testkit::validate_request,
     tool::{ToolDefinition, ToolResult},
     tools::CoreTool,
 };
+use windlass_testkit::validate_request;
 
 const ANSWER: &str = r#"{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-6","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#;
 

@@ -2,7 +2,7 @@
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
-use windlass_core::testkit::{self, Piece, RequestView, Script};
+use windlass_scripted_model::{self as testkit, Piece, RequestView, Script};
 
 /// A model that follows a script (`docs/scripted-model.md`). It knows requests and bytes, no network.
 #[wasm_bindgen]

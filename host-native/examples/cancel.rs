@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use windlass::{
-    Agent, Message, NoInput, RunError, Tool, core::testkit::Script, model_server::ModelServer,
+    Agent, Message, NoInput, RunError, Tool,
+    model_server::{ModelServer, Script},
 };
 
 const SCRIPT: &str = r#"{ "exchanges": [

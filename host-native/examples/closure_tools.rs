@@ -9,7 +9,8 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use windlass::{
-    Agent, Json, Message, NoInput, Tool, core::testkit::Script, model_server::ModelServer,
+    Agent, Json, Message, NoInput, Tool,
+    model_server::{ModelServer, Script},
 };
 
 /// The doc comments of fields are what the model reads about them.

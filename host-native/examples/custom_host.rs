@@ -15,10 +15,9 @@ use windlass::{
             ResolvedPath,
         },
         host::CancelSignal,
-        testkit::Script,
         tool::ToolCall,
     },
-    model_server::ModelServer,
+    model_server::{ModelServer, Script},
 };
 
 /// Hands everything on to the native host and writes down what it was.

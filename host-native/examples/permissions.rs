@@ -1,7 +1,8 @@
 //! Who decides what may run: rules first, then whoever is asked.
 
 use windlass::{
-    Agent, NoInput, PermissionResponse, Tool, core::testkit::Script, model_server::ModelServer,
+    Agent, NoInput, PermissionResponse, Tool,
+    model_server::{ModelServer, Script},
 };
 
 const SCRIPT: &str = r#"{ "exchanges": [

@@ -7,8 +7,7 @@ use std::{error::Error, path::Path};
 
 use windlass::{
     Agent,
-    core::testkit::Script,
-    model_server::ModelServer,
+    model_server::{ModelServer, Script},
     store::{ConfigDir, FileStore},
 };
 

@@ -3,7 +3,10 @@
 //! `cargo run --example ten_lines` needs neither network nor key: it talks to a scripted model in this process. With
 //! `Agent::builder().api_key_from_env()?` in place of `base_url` it talks to a real one.
 
-use windlass::{Agent, Tool, core::testkit::Script, model_server::ModelServer};
+use windlass::{
+    Agent, Tool,
+    model_server::{ModelServer, Script},
+};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Add {

@@ -19,8 +19,8 @@ use hyper_util::rt::TokioIo;
 use tokio::{net::TcpListener, sync::mpsc, task};
 use windlass::{
     Agent, Tool,
-    core::{testkit::Script, uuid_v4},
-    model_server::ModelServer,
+    core::uuid_v4,
+    model_server::{ModelServer, Script},
 };
 use windlass_callback_loop::{CallbackLoop, LoopEvent, Preset};
 

@@ -16,7 +16,7 @@
 //! #     { "respond": { "content": [{ "type": "tool_use", "name": "add", "input": { "a": 17, "b": 25 } }] } },
 //! #     { "respond": "42" }
 //! # ] }"#;
-//! # let model = windlass::model_server::ModelServer::start(windlass::core::testkit::Script::parse(script)?)?;
+//! # let model = windlass::model_server::ModelServer::start(windlass::model_server::Script::parse(script)?)?;
 //! # let url = model.url();
 //! let add = Tool::new("add", "Adds two numbers", |input: Add| async move { input.a + input.b });
 //! let agent = Agent::builder()
@@ -47,7 +47,7 @@
 //! | another way to the model, another wire format | [`Transport`], [`core::provider::Provider`] |
 //! | a host of your own | [`core::Host`] and [`core::drive`]; [`Agent::host`] gives the native one to build on |
 //! | the engine of the official Agent SDKs | [`engine`] |
-//! | tests without a network | [`model_server`] and [`core::testkit`] |
+//! | tests without a network | [`model_server`], and the crate `windlass-testkit` |
 //!
 //! The `examples` folder shows each of these and needs neither network nor key.
 //!

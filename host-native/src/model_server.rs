@@ -28,7 +28,8 @@ use tokio::{
     sync::oneshot,
     time::sleep,
 };
-use windlass_core::testkit::{Miss, Piece, RequestView, Script, ScriptedModel, Unmet};
+use windlass_scripted_model::{Miss, Piece, RequestView, ScriptedModel, Unmet};
+pub use windlass_scripted_model::{Script, ScriptError, script};
 
 /// How long to wait before the next attempt when the system has no connection to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
@@ -104,7 +105,7 @@ pub enum ModelServerError {
 ///
 /// ```
 /// use windlass::model_server::ModelServer;
-/// use windlass_core::testkit::Script;
+/// use windlass::model_server::Script;
 /// let server = ModelServer::start(Script::says(["Hello."]))?;
 /// assert!(server.url().starts_with("http://127.0.0.1:"));
 /// # Ok::<(), windlass::model_server::ModelServerError>(())

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 use windlass::model_server::{ModelServer, ModelServerError, ServeOptions};
-use windlass_core::testkit::Script;
+use windlass_testkit::Script;
 
 fn serve(script: &Value) -> ModelServer {
     let script = Script::parse(&script.to_string()).expect("a script");

@@ -9,10 +9,10 @@ use futures_util::{StreamExt as _, stream};
 use tempfile::TempDir;
 use windlass::{
     Agent, AgentBuilder,
-    core::testkit::{PromptCache, Script},
-    model_server::ModelServer,
+    model_server::{ModelServer, Script},
     store::{ConfigDir, FileStore},
 };
+use windlass_testkit::PromptCache;
 
 use crate::{
     process::cpu_ms,

@@ -10,10 +10,10 @@ use windlass_core::{
     EffectId, Input, Millis, Now, Prompt, UnixMillis,
     effect::{Answer, PermissionResponse, ResolvedPath},
     permission::Mode,
-    testkit::{Piece, RequestView, Script, ScriptedModel},
     tool::{Observation, ToolResult},
     uuid_v4,
 };
+use windlass_testkit::{Piece, RequestView, Script, ScriptedModel};
 use windlass_tests::{artefacts, compressed::brotli_len};
 use windlass_wasm_core::{Line, Machine, beside};
 

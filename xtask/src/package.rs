@@ -14,10 +14,11 @@ use crate::progress;
 use crate::workspace::Workspace;
 
 /// The binary crate, those of ours that it is made of, and what others test their parts with: each after those it needs.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "windlass-schema",
     "windlass-shell",
     "windlass-core",
+    "windlass-scripted-model",
     "windlass-callback-loop",
     "windlass-engine",
     "windlass-builtin",

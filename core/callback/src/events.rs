@@ -9,7 +9,6 @@ use alloc::{
 };
 
 use serde::Serialize;
-
 use windlass_core::{
     RawJson,
     content::Block,

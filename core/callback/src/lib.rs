@@ -7,7 +7,8 @@
 //!
 //! ```
 //! use windlass_callback_loop::{CallbackLoop, LoopEvent};
-//! use windlass_core::{testkit::{Script, TestHost}, uuid_v4};
+//! use windlass_core::uuid_v4;
+//! use windlass_testkit::{Script, TestHost};
 //!
 //! let script = Script::parse(r#"{"exchanges": [{"respond": "A tree is a graph without cycles."}]}"#)?;
 //! let host = TestHost::new(script);

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use windlass_callback_loop::{CallbackLoop, LoopError, LoopEvent, LoopOutcome, Preset};
 use windlass_core::{
     RawJson,
-    testkit::{Script, TestHost},
     tool::{ToolDefinition, ToolResult},
     uuid_v4,
 };
+use windlass_testkit::{Script, TestHost};
 
 fn raw(value: &Value) -> RawJson {
     RawJson::parse(value.to_string()).unwrap()

@@ -62,7 +62,8 @@ pub enum Stage {
 
 impl Stage {
     /// Whether it writes to the transcript.
-    pub(crate) fn saves(self) -> bool {
+    #[must_use]
+    pub fn saves(self) -> bool {
         matches!(
             self,
             Self::SavePrompt | Self::SaveResponse | Self::SaveResults | Self::SaveSummary

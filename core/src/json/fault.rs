@@ -55,7 +55,8 @@ impl Fault {
 }
 
 /// What to do about JSON that a reader refused for this reason.
-pub(crate) fn remedy_for(reason: &str) -> &'static str {
+#[must_use]
+pub fn remedy_for(reason: &str) -> &'static str {
     if reason.starts_with("unknown field") || reason.contains("unknown variant") {
         "use one of the names listed"
     } else if reason.starts_with("missing field") {

@@ -16,7 +16,8 @@ use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-pub(crate) use self::fault::{Fault, remedy_for};
+pub(crate) use self::fault::Fault;
+pub use self::fault::remedy_for;
 
 /// Under this name serde_json asks for text, and hands it over, that is carried and neither read nor written.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";

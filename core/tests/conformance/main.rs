@@ -1,7 +1,6 @@
 //! The provider conformance suite: what every wire format must do, from one table: a scripted model speaks each of them, and the same must
 //! be understood, whatever the format, however the bytes are cut, whatever goes wrong.
 
-#![cfg(feature = "testkit")]
 #![allow(clippy::unwrap_used)]
 
 mod answers;
@@ -18,8 +17,8 @@ use windlass_core::{
     history::{History, Role},
     prompt,
     provider::{Provider, Response, WireError, messages::MessagesApi, openai::ChatCompletions},
-    testkit::{Piece, RequestView, Script, ScriptedModel},
 };
+use windlass_testkit::{Piece, RequestView, Script, ScriptedModel};
 
 /// The model that is asked.
 const MODEL: &str = "m-1";

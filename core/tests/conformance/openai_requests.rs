@@ -12,9 +12,9 @@ use windlass_core::{
         openai::{ChatCompletions, OutputLimit, SystemRole},
     },
     spec::Effort,
-    testkit::{HistoryRule, Script, TestHost, validate_chat_request},
     tool::ToolDefinition,
 };
+use windlass_testkit::{HistoryRule, Script, TestHost, validate_chat_request};
 
 /// A message of the Messages API, translated.
 fn translated(role: &str, content: &Value) -> Value {

@@ -7,10 +7,10 @@ use windlass_core::{
     RawJson, Spec,
     message::Message,
     provider::Provider,
-    testkit::{
-        Faults, Script, Scripted, Sim, TestHost, render, validate_chat_request, validate_request,
-    },
     tool::{ToolDefinition, ToolResult},
+};
+use windlass_testkit::{
+    Faults, Script, Scripted, Sim, TestHost, render, validate_chat_request, validate_request,
 };
 
 use super::{MODEL, formats};

@@ -6,13 +6,14 @@ use windlass_core::{
     RawJson, Session, Spec,
     agent::{Agent, AgentDefinition},
     hook::{HookEvent, HookMatcher, HookOutput, Matcher},
+    journal::Journal,
     permission::{
         Layer, Layered, PermissionUpdate, Rule, SessionPermissions, UpdateError, all_faults,
     },
     schema::Schema,
     session_request::SessionRequest,
-    testkit::{Journal, Script},
 };
+use windlass_testkit::Script;
 
 use crate::harness::{SEED, session_id};
 

@@ -6,8 +6,8 @@ use serde_json::json;
 use windlass_core::{
     ConfigureError, Input, Now, Prompt, Session, Spec,
     effect::Answer,
+    journal::{Journal, JournalCall, Recorder},
     permission::{Destination, DirectoryChange, Mode, PermissionUpdate},
-    testkit::{Journal, JournalCall, Recorder},
     tool::ToolResult,
 };
 

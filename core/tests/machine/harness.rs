@@ -12,10 +12,10 @@ use windlass_core::{
         PermissionResponse, ResolvedPath, Stage,
     },
     message::{ResultMessage, SystemMessage},
-    testkit::validate_request,
     tool::{Access, PathParam, ToolCall, ToolDefinition, ToolResult},
     uuid_v4,
 };
+use windlass_testkit::validate_request;
 
 pub(crate) const SEED: [u8; 32] = [7; 32];
 pub(crate) const MODEL: &str = "claude-sonnet-4-6";

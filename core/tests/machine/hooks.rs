@@ -13,8 +13,8 @@ use windlass_core::{
     Message, RawJson, Spec,
     hook::{HookEvent, HookMatcher, HookOutput, Matcher},
     message::{HookResponse, Informational, SystemMessage},
-    testkit::{Script, TestHost},
 };
+use windlass_testkit::{Script, TestHost};
 
 use crate::harness::{raw, spec_with, tool};
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use windlass_core::{
     Input, Millis, Now, Prompt, Spec, UnixMillis,
     effect::{Answer, Stage},
-    testkit::{JOURNAL_VERSION, Journal, JournalCall, JournalError, Recorder},
+    journal::{JOURNAL_VERSION, Journal, JournalCall, JournalError, Recorder},
     tool::{Access, ToolResult},
 };
 

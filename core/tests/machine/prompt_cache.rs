@@ -5,9 +5,9 @@ use windlass_core::{
     Output, Spec,
     context::{MemoryFile, MemoryScope, SystemPrompt},
     effect::{Effect, HttpRequest, Stage},
-    testkit::PromptCache,
     tools::CoreTool,
 };
+use windlass_testkit::PromptCache;
 
 use crate::{
     harness::{Bench, Reply, spec_with, tool, tool_use},

@@ -7,10 +7,10 @@ use windlass_core::{
     Input, Output, Prompt, Seeded, Session, Spec,
     effect::{Answer, Effect, Entry},
     id::uuid_v4,
-    testkit::validate_request,
     tool::ToolResult,
     transcript::{Conversation, Repair, Transcript},
 };
+use windlass_testkit::validate_request;
 
 use crate::harness::{Bench, Reply, raw, session_id, spec_with, tool, tool_use};
 

@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_core::{
     diagram,
     message::{Message, SystemMessage, TaskEnd, TaskKind},
-    testkit::{
-        FaultKind, Faults, Generated, Incident, IncidentKind, Scene, Sim, SimRun, World as _,
-    },
+};
+use windlass_testkit::{
+    FaultKind, Faults, Generated, Incident, IncidentKind, Scene, Sim, SimRun, World as _,
 };
 
 /// Runs these seeds; the first that breaks a promise ends the test, with what led to it.

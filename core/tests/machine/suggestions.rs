@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use windlass_core::{
     EffectId, Input, Session, Spec,
     effect::{Answer, Effect, HttpFailure, HttpFailureKind, Notice, Stage},
-    testkit::{Script, TestHost},
 };
+use windlass_testkit::{Script, TestHost};
 
 use crate::harness::{Bench, Reply, spec_with, sse, tool};
 

@@ -10,7 +10,7 @@ use std::{
 use windlass_core::{
     ConfigureError, EffectId, HostError, Input as SessionInput, Message, Millis, Now,
     Output as SessionOutput, Session, SessionId, Spec, Uuid, effect::Answer, hook::HookCall,
-    testkit::Recorder, tool::ToolCall,
+    journal::Recorder, tool::ToolCall,
 };
 
 use super::{checkpoints::changed_fields, config::Prepared, io::Fault, routes::Routes};

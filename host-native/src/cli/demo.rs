@@ -8,12 +8,9 @@ use anstyle::{AnsiColor, Style};
 use tokio::process::Command;
 use windlass::{
     child,
-    core::{
-        permission::Mode,
-        testkit::{Script, script::Waits},
-    },
+    core::permission::Mode,
     engine::Launch,
-    model_server::ModelServer,
+    model_server::{ModelServer, Script, script::Waits},
     plugins::{Cache, PluginHost, PluginHostConfig},
 };
 

@@ -2,10 +2,7 @@
 
 use std::fs;
 
-use windlass::{
-    core::testkit::Script,
-    model_server::{ModelServer, ServeOptions},
-};
+use windlass::model_server::{ModelServer, Script, ServeOptions};
 
 use super::{
     Exit,

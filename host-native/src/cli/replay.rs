@@ -4,7 +4,7 @@ mod live;
 
 use std::fs;
 
-use windlass::core::testkit::Journal;
+use windlass::core::journal::Journal;
 
 use super::{Exit, args::ReplayArgs, start::StartError, terminal::Stage};
 

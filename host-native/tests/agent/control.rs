@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 use windlass::{
     BypassNotAllowed, ControlError, Message, NoInput, Tool, UserInput,
     core::{
-        Prompt, RawJson, agent::AgentDefinition, agent::AgentModel, permission::Mode,
-        tool::ToolDefinition, tools::CoreTool,
+        Prompt, RawJson,
+        agent::{AgentDefinition, AgentModel},
+        permission::Mode,
+        tool::ToolDefinition,
+        tools::CoreTool,
     },
 };
 

@@ -1,12 +1,13 @@
 //! Tools of the program as a server of its own.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use windlass::{McpServer, NoInput, Tool};
 
 use crate::support::{Model, messages, text, tool_results};

@@ -4,8 +4,8 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use windlass::{
     Agent, AgentBuilder, Message, ResultMessage, Run,
-    core::{spec::RetryPolicy, testkit::Script},
-    model_server::ModelServer,
+    core::spec::RetryPolicy,
+    model_server::{ModelServer, Script},
 };
 
 /// A scripted model behind an address on loopback.

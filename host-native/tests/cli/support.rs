@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use tempfile::TempDir;
-use windlass::{core::testkit::Script, model_server::ModelServer};
+use windlass::model_server::{ModelServer, Script};
 
 /// The command in an empty workspace, with an environment that it shares with nobody.
 pub(crate) struct Windlass {

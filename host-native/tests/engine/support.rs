@@ -9,9 +9,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use windlass::{
-    core::testkit::Script,
     engine::{Ending, Launch, serve},
-    model_server::ModelServer,
+    model_server::{ModelServer, Script},
 };
 
 /// No test takes so long; one that waits for a frame that never comes fails instead of hanging.

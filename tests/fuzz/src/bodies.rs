@@ -12,6 +12,7 @@ use windlass_core::{
         BlockDecision, HookAnswer, HookEvent, HookKind, HookOutput, Judgement, Matcher, Opinion,
         PermissionDecision, RequestDecision, SpecificOutput,
     },
+    journal::Journal,
     json::RawObject,
     pattern::Pattern,
     permission::{
@@ -23,7 +24,6 @@ use windlass_core::{
     shell,
     spec::Environment,
     sse::SseParser,
-    testkit::{Journal, validate_chat_request, validate_request},
     tool::{ToolDefinition, ToolResult},
     transcript::Transcript,
 };
@@ -39,6 +39,7 @@ use windlass_engine::{
         LoadedSettings, SettingSource, SettingSources, SourcedSettings, change_permissions, changed,
     },
 };
+use windlass_scripted_model::{validate_chat_request, validate_request};
 
 /// Server-sent events, and the decoder above them: where the bytes are cut makes no difference.
 pub(super) fn sse(bytes: &[u8]) {

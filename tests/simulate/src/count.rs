@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use windlass_core::testkit::{FaultKind, Generated, Restores, SimRun};
+use windlass_testkit::{FaultKind, Generated, Restores, SimRun};
 
 /// What was run.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! Simulated runs of the agent loop (`windlass_core::testkit::Sim`), natively and in WebAssembly.
+//! Simulated runs of the agent loop (`windlass_testkit::Sim`), natively and in WebAssembly.
 //!
 //! The module for wasm32 exports one function, `digest`, and imports nothing: natively the same seed must give the
 //! same number.
@@ -6,7 +6,7 @@
 
 pub mod engine;
 
-use windlass_core::testkit::{Faults, Sim};
+use windlass_testkit::{Faults, Sim};
 
 /// A number for everything that comes out of the run of a seed; 0 when it breaks a promise.
 #[must_use]

@@ -12,7 +12,7 @@ use std::{
 };
 
 use lexopt::{Arg, ValueExt as _};
-use windlass_core::testkit::{Faults, Sim, SimFailure};
+use windlass_testkit::{Faults, Sim, SimFailure};
 
 use self::{
     count::Count,

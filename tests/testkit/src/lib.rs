@@ -1,6 +1,44 @@
-//! What windlass promises of its parts, as suites of checks for parts of your own.
+//! For tests of agents: a host without a world, a readable form of what came out, and a simulation in which everything goes
+//! wrong. Free of IO.
 //!
-//! [`store`]: for whoever writes a [`Store`](windlass_engine::store::Store).
+//! - [`TestHost`]: runs a session against a script, with closures for tools, in virtual time.
+//! - [`Sim`]: thousands of seeded runs, with the [`oracle`]s of the machine.
+//! - [`assert_transcript`]: an assertion that reads like the transcript.
+//! - [`render()`]: a message stream as text for snapshots.
+//! - [`store`]: what windlass promises of stores, for whoever writes a [`Store`](windlass_engine::store::Store).
+//!
+//! The scripted model is that of `windlass-scripted-model`; journals are those of [`windlass_core::journal`].
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
+extern crate alloc;
+
+mod clock;
+mod host;
+pub mod oracle;
+mod render;
+mod sim;
 pub mod store;
+mod transcript;
+
+pub use windlass_core::journal::Digest;
+pub use windlass_scripted_model::{
+    CacheUse, HistoryFault, HistoryRule, Miss, Piece, PromptCache, RequestView, Script,
+    ScriptError, ScriptedModel, Unmet, script, validate_chat_request, validate_request,
+};
+
+pub use self::{
+    clock::{Sleep, Stuck, VirtualClock},
+    host::{HookStep, RunError, TestHost, ToolStep},
+    render::render,
+    sim::{
+        Asked, FaultKind, Faults, Generated, Incident, IncidentKind, PhaseChange, Restores, Scene,
+        Scripted, Sim, SimFailure, SimRun, World,
+    },
+    transcript::{TranscriptDifference, assert_transcript, compare_transcript},
+};
+
+/// The tutorial: its examples are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing.md")]
+mod tutorial {}

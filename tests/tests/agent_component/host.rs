@@ -10,10 +10,8 @@ use wasmtime::{
     component::{Component, HasSelf, Linker, Resource, ResourceAny, ResourceTable},
 };
 use windlass::files::{self, EntryKind, Files, FsError, Reach};
-use windlass_core::{
-    testkit::{Piece, RequestView, Script, ScriptedModel},
-    tool::{Access, FsGrant},
-};
+use windlass_core::tool::{Access, FsGrant};
+use windlass_testkit::{Piece, RequestView, Script, ScriptedModel};
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, clippy::all)]

@@ -7,10 +7,8 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::{Value, json};
 use wasmtime::component::types::ComponentItem;
-use windlass_core::{
-    testkit::Script,
-    tool::{Access, FsGrant, GrantRoot},
-};
+use windlass_core::tool::{Access, FsGrant, GrantRoot};
+use windlass_testkit::Script;
 
 use self::host::{Agent, component};
 

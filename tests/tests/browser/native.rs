@@ -8,9 +8,9 @@ use windlass_core::{
     Input, Prompt, Seeded, Session,
     host::CancelSignal,
     session_request::SessionRequest,
-    testkit::{Script, TestHost},
     tool::{ToolCall, ToolResult},
 };
+use windlass_testkit::{Script, TestHost};
 
 use crate::facts::{Facts, SEED};
 

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use windlass::model_server::ModelServer;
-use windlass_core::testkit::Script;
+use windlass_testkit::Script;
 use windlass_tests::artefacts;
 
 use crate::{

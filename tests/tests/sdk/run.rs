@@ -16,7 +16,7 @@ use libtest_mimic::Failed;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use windlass::model_server::ModelServer;
-use windlass_core::testkit::Script;
+use windlass_testkit::Script;
 use windlass_tests::artefacts;
 
 use crate::{

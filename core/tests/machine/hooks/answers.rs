@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use windlass_core::{
     Input, Prompt,
     hook::{HookEvent, HookOutput, input},
-    testkit::{Script, TestHost},
     tool::ToolResult,
     tools::{CoreTool, enter_worktree::EnterWorktreeOutput},
 };
+use windlass_testkit::{Script, TestHost};
 
 use super::{
     HookOutputJson, calls, free_spec, informed, matcher, model, one_call, output, result, texts,
@@ -208,7 +208,7 @@ fn hook_10_one_of_several_calls_cannot_be_deferred_and_is_asked_about() {
     let two = calls(&[("Note", json!({})), ("Bash", json!({"command": "make"}))]);
     let host = model(&[two, json!("Done.")])
         .hook_steps(matcher(event, "Note"), move |_| {
-            vec![windlass_core::testkit::HookStep::End(
+            vec![windlass_testkit::HookStep::End(
                 windlass_core::hook::HookAnswer::Output(defer.to_json()),
             )]
         })

@@ -7,9 +7,9 @@ use windlass_core::{
     effect::PermissionResponse,
     hook::{FailurePolicy, HookAnswer, HookEvent, HookKind, HookOutput},
     permission::{Mode, ToolSet},
-    testkit::{HookStep, TestHost},
     tool::{Access, ToolResult},
 };
+use windlass_testkit::{HookStep, TestHost};
 
 use super::{
     HookOutputJson, calls, free_spec, informed, json_of, matcher, model, one_call, responses,

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use windlass_core::{
     Input,
     hook::{HookEvent, HookOutput, Occurrence},
-    testkit::{HookStep, TestHost},
     tool::ToolResult,
 };
+use windlass_testkit::{HookStep, TestHost};
 
 use super::{calls, free_spec, informed, matcher, model, result, texts, told, user_message};
 use crate::harness::spec_with;
@@ -115,9 +115,7 @@ fn hook_6_an_interrupt_ends_a_stop_hook_that_hangs() {
 fn hook_12_an_interrupted_call_is_a_failure_by_interrupt() {
     let event = HookEvent::PostToolUseFailure;
     let host = model(&[calls(&[("Note", json!({}))])])
-        .tool_steps("Note", |_| {
-            vec![windlass_core::testkit::ToolStep::UntilCancelled]
-        })
+        .tool_steps("Note", |_| vec![windlass_testkit::ToolStep::UntilCancelled])
         .hook(event, |_| HookOutput::default())
         .input_at(300, Input::Interrupt);
     host.prompt(&mut host.session(free_spec()), "go").unwrap();

@@ -9,10 +9,10 @@ use windlass_core::{
         HookAnswer, HookEvent, Occurrence,
         input::{self, ConfigSource, ExpansionType, LoadReason, MemoryType, SetupTrigger},
     },
-    testkit::{HookStep, TestHost},
     tool::ToolResult,
     tools::CoreTool,
 };
+use windlass_testkit::{HookStep, TestHost};
 
 use super::{calls, matcher, model, told};
 use crate::harness::{asking_spec, bash, raw, rules, tool};

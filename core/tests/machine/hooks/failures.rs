@@ -5,9 +5,9 @@ use windlass_core::{
     hook::{FailurePolicy, HookAnswer, HookEvent, HookOutput},
     message::HookOutcome,
     permission::Mode,
-    testkit::HookStep,
     tool::ToolResult,
 };
+use windlass_testkit::HookStep;
 
 use super::{
     free_spec, informed, json_of, matcher, one_call, responses, result, texts, user_message,

@@ -10,8 +10,8 @@ use windlass_core::{
         HookAnswer, HookEvent, HookMatcher, HookOutput, Occurrence,
         input::{self, ConfigSource, SetupTrigger, StartSource},
     },
-    testkit::HookStep,
 };
+use windlass_testkit::HookStep;
 
 use super::{HookOutputJson, informed, matcher, model, result, texts, told, user_message};
 use crate::harness::{Bench, session_id, spec_with};

@@ -4,10 +4,10 @@ use serde_json::json;
 use windlass_core::{
     Spec,
     hook::{HookEvent, HookOutput, Occurrence},
-    testkit::TestHost,
     tool::ToolResult,
     tools::CoreTool,
 };
+use windlass_testkit::TestHost;
 
 use super::{HookOutputJson, calls, free_spec, model, output, result, texts, told, user_message};
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use windlass_core::{diagram, testkit::PhaseChange};
+use windlass_core::diagram;
+use windlass_testkit::PhaseChange;
 
 /// The rows so far.
 #[derive(Default)]

@@ -1,15 +1,10 @@
 //! Worlds that users write: a script, tools, a promise of their own.
 
 use serde_json::json;
-use windlass_core::{
-    Output, Spec,
-    effect::Effect,
-    testkit::{
-        Faults, Script, Scripted, Sim,
-        oracle::{Check, Oracle, View, Violation},
-    },
-    tool::ToolResult,
-    tools::CoreTool,
+use windlass_core::{Output, Spec, effect::Effect, tool::ToolResult, tools::CoreTool};
+use windlass_testkit::{
+    Faults, Script, Scripted, Sim,
+    oracle::{Check, Oracle, View, Violation},
 };
 
 use crate::harness::{asking_spec, tool};

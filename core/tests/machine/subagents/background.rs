@@ -3,11 +3,10 @@
 use serde_json::json;
 use windlass_core::{Input, Millis, effect::Answer, spec::TaskPolicy};
 
-use crate::harness::{Bench, Reply};
-
 use super::{
     output, read_result, reads, reply, request, says, spec, system, task, text_of, transcript,
 };
+use crate::harness::{Bench, Reply};
 
 #[test]
 fn tool_25_an_agent_in_the_background_is_answered_at_once() {

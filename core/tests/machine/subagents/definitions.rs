@@ -12,11 +12,10 @@ use windlass_core::{
     tools::skill::Skill,
 };
 
-use crate::harness::{Bench, Reply, tool, tool_use};
-
 use super::{
     defined, names, output, read_result, reads, reply, request, spec, system, task, text_of,
 };
+use crate::harness::{Bench, Reply, tool, tool_use};
 
 #[test]
 fn sub_6_an_agent_without_tools_or_model_has_its_parents() {

@@ -9,9 +9,8 @@ use windlass_core::{
     tools::CoreTool,
 };
 
-use crate::harness::{Bench, Reply, asking_spec, rules, tool, tool_use};
-
 use super::{defined, output, read_result, reads, reply, request, says, spec, task, text_of};
+use crate::harness::{Bench, Reply, asking_spec, rules, tool, tool_use};
 
 #[test]
 fn tool_13_task_is_refused_for_what_it_cannot_do() {

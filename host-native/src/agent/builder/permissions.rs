@@ -150,7 +150,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Writes a journal of every session, to be replayed by [`Journal`](windlass_core::testkit::Journal): gives, for a
+    /// Writes a journal of every session, to be replayed by [`Journal`](windlass_core::journal::Journal): gives, for a
     /// session that begins, what takes its lines (without their line ends). It holds the whole conversation, and no key.
     /// Called on the session's task: be quick.
     pub fn record<S: FnMut(&str) + Send + 'static>(

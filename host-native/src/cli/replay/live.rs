@@ -14,10 +14,9 @@ use windlass::{
     Agent,
     core::{
         EffectId, Host as _, Input, Output, Session, Spec,
-        effect::{Answer, Effect, ResolvePath, ResolvedPath},
+        effect::{Answer, Effect, ResolvePath, ResolvedPath, Stage},
         host::CancelSignal,
-        id::Stage,
-        testkit::{Journal, JournalCall, JournalStep},
+        journal::{Journal, JournalCall, JournalStep},
         tool::{ToolCall, ToolResult},
     },
     host::NativeHost,
@@ -306,7 +305,7 @@ fn said(result: &ToolResult) -> String {
 }
 
 fn digest(text: &str) -> u64 {
-    let mut digest = windlass::core::testkit::Digest::default();
+    let mut digest = windlass::core::journal::Digest::default();
     digest.add(text.as_bytes());
     digest.value()
 }

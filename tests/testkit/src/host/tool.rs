@@ -1,0 +1,79 @@
+//! Tools of a test host, step by step.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+use core::pin::pin;
+
+use futures_core::Stream;
+use futures_util::{
+    future::{Either, select},
+    stream,
+};
+use windlass_core::{
+    effect::Answer,
+    host::CancelSignal,
+    tool::{ToolCall, ToolResult},
+};
+
+use crate::clock::VirtualClock;
+
+/// What a tool of a test does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolStep {
+    /// Say what it is doing.
+    Progress(String),
+    /// Work for so many milliseconds; a cancelled tool stops in the middle.
+    Work(u64),
+    /// Work for so many milliseconds, deaf to being cancelled.
+    WorkOn(u64),
+    /// Wait until it is cancelled, then end without a result.
+    UntilCancelled,
+    /// Never end, cancelled or not: only dropping it helps.
+    Forever,
+    /// Be done.
+    Return(ToolResult),
+}
+
+/// A tool: the steps for a call.
+pub(super) type Tool = Box<dyn FnMut(&ToolCall) -> Vec<ToolStep>>;
+
+/// Plays the steps. A tool that runs out of steps has failed.
+pub(super) fn play(
+    clock: VirtualClock,
+    steps: Vec<ToolStep>,
+    cancel: CancelSignal,
+) -> impl Stream<Item = Answer> {
+    stream::unfold(Some(steps.into_iter()), move |steps| {
+        let (clock, cancel) = (clock.clone(), cancel.clone());
+        async move {
+            let mut steps = steps?;
+            loop {
+                let last = match steps.next() {
+                    Some(ToolStep::Progress(text)) => {
+                        return Some((Answer::Progress(text), Some(steps)));
+                    }
+                    Some(ToolStep::Work(ms)) => {
+                        let work = pin!(clock.sleep(ms));
+                        match select(work, cancel.cancelled()).await {
+                            Either::Left(_) => continue,
+                            Either::Right(_) => Answer::Cancelled,
+                        }
+                    }
+                    Some(ToolStep::WorkOn(ms)) => {
+                        clock.sleep(ms).await;
+                        continue;
+                    }
+                    Some(ToolStep::UntilCancelled) => {
+                        cancel.cancelled().await;
+                        Answer::Cancelled
+                    }
+                    Some(ToolStep::Forever) => core::future::pending().await,
+                    Some(ToolStep::Return(result)) => Answer::Tool(result),
+                    None => Answer::Tool(ToolResult::error(
+                        "the steps of this test's tool end without ToolStep::Return",
+                    )),
+                };
+                return Some((last, None));
+            }
+        }
+    })
+}

@@ -1,0 +1,377 @@
+//! Promises of the machine that hold after every step of every run, each checked by itself.
+//!
+//! [`Oracles`] watches one session: it is told of every input and every output and says which promise was
+//! broken, as a typed [`Violation`] that names its oracle. [`Sim`](super::Sim) asks it after every step; a
+//! test of your own can ask it about a session that it turns by hand.
+//!
+//! | oracle | promise |
+//! |---|---|
+//! | `history` | the API would accept every request, and the history at any moment once its open calls are answered |
+//! | `decision` | no tool runs without a recorded decision that names its cause; nor does one of the core's own, as its result or its agent shows |
+//! | `deny` | what is denied does not run, whoever allows it |
+//! | `refusal` | what a person or a hook refused does not run, whatever others say |
+//! | `consent` | what only a person can answer does not run before a person, or a hook in their place, said yes |
+//! | `answered` | no effect outlives the result of its run, but for those of a task in the background; none runs twice at once |
+//! | `result` | every prompt is answered from `init` to exactly one `result`, and nothing is said outside |
+//! | `order` | entries are safe before what follows from them; every call gets exactly one result |
+//! | `usage` | tokens and costs of a result are the sum of its responses and of those of its agents; those by model, summaries too, are what the wire told at the price of the model |
+//! | `task` | what begins in the background ends once, and the model hears of it, with all it put out |
+//! | `cut` | nothing of a response that did not come to its end is shown as a response or kept, in the conversation or in that of a subagent |
+//! | `restore` | a session that is put away and taken up again goes on as if nothing had been (checked by [`Sim`](super::Sim)) |
+//! | `permutation` | the order of answers changes no effect's name (checked by [`Sim::permuted`](super::Sim::permuted)) |
+//! | `contract` | what the host may not say is refused and changes nothing (checked by [`Sim`](super::Sim)) |
+//! | `progress` | a session that waits, waits for something (checked by [`Sim`](super::Sim)) |
+
+mod answered;
+mod consent;
+mod cut;
+mod decision;
+mod deny;
+mod history;
+mod order;
+mod refusal;
+mod response;
+mod result;
+mod task;
+mod usage;
+mod violation;
+
+use alloc::{
+    boxed::Box,
+    collections::{BTreeMap, BTreeSet},
+    string::String,
+    vec::Vec,
+};
+use core::fmt;
+
+use serde_json::Value;
+use windlass_core::{
+    ApprovedCall, Session,
+    effect::{Answer, Effect, EffectId, Input, Output},
+    message::{Message, SystemMessage, TaskKind, TaskStarted},
+    spec::Spec,
+};
+
+pub use self::{
+    deny::{Deny, Forbidden},
+    violation::Violation,
+};
+
+/// What a check comes to.
+pub type Check = Result<(), Violation>;
+
+/// What an oracle sees beside the event it is told of.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The session, after the event.
+    pub session: &'a Session,
+    /// What it was told at its beginning.
+    pub spec: &'a Spec,
+    /// Effects that are neither answered to their end nor cancelled nor dropped.
+    pub running: &'a BTreeSet<EffectId>,
+    /// The model's ids of the tool calls that were made, by their effects.
+    pub calls: &'a BTreeMap<EffectId, String>,
+    /// What goes on in the background, by the ids of the tasks.
+    pub background: &'a BTreeMap<String, TaskStarted>,
+}
+
+impl View<'_> {
+    /// The background task that a call of the model became, by the model's id of the call.
+    #[must_use]
+    pub fn task_of(&self, tool_use_id: &str) -> Option<&TaskStarted> {
+        let is_it = |task: &&TaskStarted| task.tool_use_id.as_deref() == Some(tool_use_id);
+        self.background.values().find(is_it)
+    }
+
+    /// Whether a subagent is at work in the background.
+    #[must_use]
+    pub fn has_background_agent(&self) -> bool {
+        let is_agent = |task: &TaskStarted| task.task_type == Some(TaskKind::LocalAgent);
+        self.background.values().any(is_agent)
+    }
+
+    /// Whether a subagent, by the number that its effects carry, is at work in the background.
+    #[must_use]
+    pub fn is_background_agent(&self, number: u32) -> bool {
+        let mut agents = self.session.agents();
+        agents.any(|(agent, id)| agent == number && self.background.contains_key(id))
+    }
+
+    /// Whether an effect belongs to what goes on in the background: to a subagent there, or as the call that is there.
+    #[must_use]
+    pub fn is_in_background(&self, id: EffectId) -> bool {
+        let is_task = |call: &String| self.task_of(call).is_some();
+        self.calls.get(&id).is_some_and(is_task)
+            || id.agent > 0 && self.is_background_agent(id.agent)
+    }
+}
+
+/// One promise. It is told of everything that goes into a session and comes out of it, in order.
+pub trait Oracle {
+    /// Its name, as [`Violation::oracle`] gives it.
+    fn name(&self) -> &'static str;
+
+    /// An input is about to be handed in.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn input(&mut self, _view: &View<'_>, _input: &Input) -> Check {
+        Ok(())
+    }
+
+    /// A call was let run ([`Session::approved_calls`]): told before what came out of it.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn approved(&mut self, _view: &View<'_>, _call: &ApprovedCall) -> Check {
+        Ok(())
+    }
+
+    /// An output came out.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn output(&mut self, _view: &View<'_>, _output: &Output) -> Check {
+        Ok(())
+    }
+
+    /// Everything was polled. `history` is the conversation if it has changed since the last time.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn quiet(&mut self, _view: &View<'_>, _history: Option<&[Value]>) -> Check {
+        Ok(())
+    }
+
+    /// The session was put away and taken up again: effects may be issued a second time.
+    fn restored(&mut self) {}
+
+    /// The session is idle, and nothing more is said to it.
+    ///
+    /// # Errors
+    /// The broken promise.
+    fn end(&mut self, _view: &View<'_>) -> Check {
+        Ok(())
+    }
+}
+
+/// Every oracle, over one session.
+pub struct Oracles {
+    oracles: Vec<Box<dyn Oracle>>,
+    running: BTreeSet<EffectId>,
+    calls: BTreeMap<EffectId, String>,
+    background: BTreeMap<String, TaskStarted>,
+    /// Length and number of messages of the history that was looked at last.
+    seen: (usize, usize),
+    /// Decisions of the last input that were told.
+    decisions: usize,
+}
+
+impl fmt::Debug for Oracles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.oracles.iter().map(|oracle| oracle.name()).collect();
+        f.debug_struct("Oracles")
+            .field("oracles", &names)
+            .field("running", &self.running)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Oracles {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Oracles {
+    /// All of them, before the first input.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            oracles: vec![
+                Box::new(history::History),
+                Box::new(decision::Decisions::default()),
+                Box::new(Deny::default()),
+                Box::new(refusal::Refusal::default()),
+                Box::new(consent::Consents::default()),
+                Box::new(answered::Answered::default()),
+                Box::new(result::Results::default()),
+                Box::new(order::Order::default()),
+                Box::new(usage::Usages::default()),
+                Box::new(task::Tasks::default()),
+                Box::new(cut::Cut::default()),
+            ],
+            running: BTreeSet::new(),
+            calls: BTreeMap::new(),
+            background: BTreeMap::new(),
+            seen: (0, 0),
+            decisions: 0,
+        }
+    }
+
+    /// Another promise, of your own agent.
+    #[must_use]
+    pub fn with(self, oracle: impl Oracle + 'static) -> Self {
+        self.with_boxed(Box::new(oracle))
+    }
+
+    /// The same for a promise whose type is not known.
+    #[must_use]
+    pub(crate) fn with_boxed(mut self, oracle: Box<dyn Oracle>) -> Self {
+        self.oracles.push(oracle);
+        self
+    }
+
+    /// Effects that are neither answered to their end nor cancelled nor dropped.
+    #[must_use]
+    pub fn running(&self) -> &BTreeSet<EffectId> {
+        &self.running
+    }
+
+    /// Tell before [`Session::handle`].
+    ///
+    /// # Errors
+    /// The first broken promise.
+    pub fn input(&mut self, session: &Session, spec: &Spec, input: &Input) -> Check {
+        let view = View {
+            session,
+            spec,
+            running: &self.running,
+            calls: &self.calls,
+            background: &self.background,
+        };
+        for oracle in &mut self.oracles {
+            oracle.input(&view, input)?;
+        }
+        if let Input::Answer(id, answer) = input
+            && Answer::is_last(answer)
+        {
+            self.running.remove(id);
+        }
+        Ok(())
+    }
+
+    /// Tell of every output of [`Session::poll`].
+    ///
+    /// # Errors
+    /// The first broken promise.
+    pub fn output(&mut self, session: &Session, spec: &Spec, output: &Output) -> Check {
+        if let Output::Cancel(id) | Output::Abandon(id) = output {
+            self.running.remove(id);
+        }
+        self.note_background(output);
+        let view = View {
+            session,
+            spec,
+            running: &self.running,
+            calls: &self.calls,
+            background: &self.background,
+        };
+        let approved = session.approved_calls();
+        tell(&mut self.oracles, &mut self.decisions, &view, approved)?;
+        for oracle in &mut self.oracles {
+            oracle.output(&view, output)?;
+        }
+        if let Output::Effect(id, _) = output {
+            self.running.insert(*id);
+        }
+        Ok(())
+    }
+
+    /// Takes note of what begins and ends in the background.
+    fn note_background(&mut self, output: &Output) {
+        match output {
+            Output::Effect(id, Effect::CallTool(call)) => {
+                self.calls.insert(*id, call.tool_use_id.clone());
+            }
+            Output::Message(Message::System(SystemMessage::TaskStarted(task))) => {
+                self.background.insert(task.task_id.clone(), task.clone());
+            }
+            Output::Message(Message::System(SystemMessage::TaskNotification(task))) => {
+                self.background.remove(&task.task_id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Tell when [`Session::poll`] gives nothing more.
+    ///
+    /// # Errors
+    /// The first broken promise.
+    pub fn quiet(&mut self, session: &Session, spec: &Spec) -> Check {
+        let history = session.history();
+        let now = (history.encoded_len(), history.message_count());
+        let changed = now != self.seen;
+        self.seen = now;
+        let messages = changed.then(|| history::messages(session));
+        let view = View {
+            session,
+            spec,
+            running: &self.running,
+            calls: &self.calls,
+            background: &self.background,
+        };
+        let approved = session.approved_calls();
+        tell(&mut self.oracles, &mut self.decisions, &view, approved)?;
+        self.decisions = 0;
+        for oracle in &mut self.oracles {
+            oracle.quiet(&view, messages.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Tell when the session was put away and taken up again, with the effects that are still alive.
+    pub fn restored(&mut self, live: &[EffectId]) {
+        self.running.retain(|id| live.contains(id));
+        for oracle in &mut self.oracles {
+            oracle.restored();
+        }
+    }
+
+    /// Tell when the session is idle and nothing more will be said to it.
+    ///
+    /// # Errors
+    /// The first broken promise.
+    pub fn end(&mut self, session: &Session, spec: &Spec) -> Check {
+        let view = View {
+            session,
+            spec,
+            running: &self.running,
+            calls: &self.calls,
+            background: &self.background,
+        };
+        for oracle in &mut self.oracles {
+            oracle.end(&view)?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells the oracles of the decisions that they have not heard of yet.
+fn tell(
+    oracles: &mut [Box<dyn Oracle>],
+    told: &mut usize,
+    view: &View<'_>,
+    approved: &[ApprovedCall],
+) -> Check {
+    for call in approved.get(*told..).unwrap_or_default() {
+        for oracle in &mut *oracles {
+            oracle.approved(view, call)?;
+        }
+    }
+    *told = approved.len();
+    Ok(())
+}
+
+/// Whether an output is a request to the model.
+fn is_request(output: &Output) -> bool {
+    matches!(output, Output::Effect(_, Effect::Http(_)))
+}
+
+/// The message of an output.
+fn message_of(output: &Output) -> Option<&Message> {
+    match output {
+        Output::Message(message) => Some(message),
+        _ => None,
+    }
+}
