@@ -2,7 +2,7 @@
 //!
 //! Pure decisions only: the session asks them and acts.
 //!
-//! - [`prompt`]: the system prompt, from a text or from the preset;
+//! - [`system_prompt`]: what a system prompt is made of; [`prompt`](crate::prompt) makes it;
 //! - [`memory`]: standing instructions (CLAUDE.md), in front of every request;
 //! - [`plan`]: what goes with prompts in plan mode;
 //! - [`interruption`]: what an interrupt leaves;

@@ -33,10 +33,10 @@ pub enum Input {
     Background(Option<String>),
     /// No more input will come: background calls that only that could stop are stopped. Agents end by themselves.
     End,
-    /// Change the permission mode; holds from the next judged call on. Refused by [`Output::Refused`].
+    /// Change the permission mode; holds from the next judged call on. Refused by [`Output::Refused`](super::Output::Refused).
     SetMode(Mode),
     /// Change rules, directories or mode; holds from the next judged call on, all of it or (with
-    /// [`Output::Refused`]) nothing. Writing settings files is the host's.
+    /// [`Output::Refused`](super::Output::Refused)) nothing. Writing settings files is the host's.
     UpdatePermissions(Vec<PermissionUpdate>),
     /// From now on, or no longer, the tools of an MCP server are judged as in mode `default` where the mode would let them
     /// run unasked: rules hold as ever, and what none covers is asked about (Agent SDK types,

@@ -5,25 +5,25 @@ use serde::{Deserialize, Serialize};
 /// The tools that the core runs itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CoreTool {
-    /// A list of what is to be done ([`todo_write`]).
+    /// A list of what is to be done ([`todo_write`](crate::tools::todo_write)).
     TodoWrite,
-    /// Questions with choices for the person ([`ask_user_question`]).
+    /// Questions with choices for the person ([`ask_user_question`](crate::tools::ask_user_question)).
     AskUserQuestion,
-    /// Presents a plan and leaves plan mode ([`exit_plan_mode`]).
+    /// Presents a plan and leaves plan mode ([`exit_plan_mode`](crate::tools::exit_plan_mode)).
     ExitPlanMode,
-    /// Finds tools whose definitions are not loaded ([`tool_search`]).
+    /// Finds tools whose definitions are not loaded ([`tool_search`](crate::tools::tool_search)).
     ToolSearch,
-    /// Fetches the text of a skill ([`skill`]).
+    /// Fetches the text of a skill ([`skill`](crate::tools::skill)).
     Skill,
-    /// Reads and changes settings of the session ([`config`]).
+    /// Reads and changes settings of the session ([`config`](crate::tools::config)).
     Config,
-    /// Moves the work into a git worktree ([`enter_worktree`]): the host makes it, the session moves.
+    /// Moves the work into a git worktree ([`enter_worktree`](crate::tools::enter_worktree)): the host makes it, the session moves.
     EnterWorktree,
-    /// Starts an agent ([`agent`]).
+    /// Starts an agent ([`task`](crate::tools::task)).
     Task,
-    /// Reads a background task ([`tools::background`]).
+    /// Reads a background task ([`background`](crate::tools::background)).
     TaskOutput,
-    /// Stops a background task ([`tools::background`]).
+    /// Stops a background task ([`background`](crate::tools::background)).
     TaskStop,
 }
 

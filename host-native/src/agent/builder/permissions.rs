@@ -83,7 +83,7 @@ impl AgentBuilder {
     /// # Ok::<(), windlass::core::hook::MatcherError>(())
     /// ```
     ///
-    /// It is asked to stop when its time is over ([`HookContext::cancelled`](super::HookContext::cancelled)). A
+    /// It is asked to stop when its time is over ([`HookContext::cancelled`](crate::HookContext::cancelled)). A
     /// panic or an error means what the matcher's failure policy says: by default, a call is asked about and everything
     /// else goes on.
     pub fn hook<F, Fut>(self, matcher: impl Into<HookMatcher>, handler: F) -> Self
@@ -119,7 +119,7 @@ impl AgentBuilder {
     /// How commands of Bash are confined by the operating system (Agent SDK reference, option `sandbox`). Default: they are not.
     ///
     /// [`build`](Self::build) tries out what the kernel gives. Where something is missing that the settings ask for, commands are
-    /// judged and run as if there were no sandbox, which [`Agent::sandbox_lacks`](super::Agent::sandbox_lacks) tells; with
+    /// judged and run as if there were no sandbox, which [`Agent::sandbox_lacks`](crate::Agent::sandbox_lacks) tells; with
     /// `fail_if_unavailable` no agent is built.
     pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
         self.sandbox = settings;

@@ -58,7 +58,7 @@ impl AgentBuilder {
 
     /// Adds an MCP server that is a program: started for each session, ended with it. The model calls its tools as
     /// `mcp__server__tool`. A session whose server does not start or does not answer says so and answers nothing
-    /// ([`RunError::McpServer`](super::RunError::McpServer)).
+    /// ([`RunError::McpServer`](crate::RunError::McpServer)).
     #[cfg(all(unix, feature = "mcp"))]
     pub fn mcp_server_process(mut self, server: crate::mcp::StdioServer) -> Self {
         self.started.push(server.line());
@@ -126,7 +126,7 @@ impl AgentBuilder {
     }
 
     /// How long a call of this program's own tools may take when the tool does not say. Default:
-    /// [`DEFAULT_TOOL_TIMEOUT`].
+    /// [`DEFAULT_TOOL_TIMEOUT`](crate::host::DEFAULT_TOOL_TIMEOUT).
     pub fn tool_timeout(mut self, timeout: Duration) -> Self {
         self.tool_timeout = timeout;
         self
