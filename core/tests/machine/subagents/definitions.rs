@@ -13,9 +13,12 @@ use windlass_core::{
 };
 
 use super::{
-    defined, names, output, read_result, reads, reply, request, spec, system, task, text_of,
+    defined, names, output, read_result, reads, reply, request, says, spec, system, task, text_of,
 };
-use crate::harness::{Bench, Reply, tool, tool_use};
+use crate::{
+    core_tools::put_away_and_taken_up,
+    harness::{Bench, Reply, bash, tool, tool_use},
+};
 
 #[test]
 fn sub_6_an_agent_without_tools_or_model_has_its_parents() {
@@ -103,6 +106,64 @@ fn sub_1_an_agents_prompt_tools_model_and_limit_are_its_own() {
     );
     assert!(text_of(&result).ends_with("So far nothing."));
     assert_eq!(output(&bench, "t1")["status"], "completed");
+}
+
+/// Whether a command of this agent runs, and what its model reads where it does not.
+fn command(bench: &mut Bench, agent: u32, id: &str, line: &str) -> Result<(), String> {
+    reply(
+        bench,
+        agent,
+        &Reply::call(id, "Bash", json!({ "command": line })),
+    );
+    while bench.pending_stages().contains(&Stage::Resolve) {
+        bench.resolve();
+    }
+    if bench.calls().iter().any(|(_, call)| call.tool_use_id == id) {
+        bench.finish(id, "done");
+        return Ok(());
+    }
+    let (_, body) = request(bench, agent);
+    let last = body["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["content"][0]["tool_use_id"], id, "{last}");
+    assert_eq!(last["content"][0]["is_error"], true, "{last}");
+    Err(text_of(&last["content"][0]))
+}
+
+#[test]
+fn sub_1_commands_that_an_agents_definition_forbids_are_denied_to_that_agent_alone() {
+    let spec = || {
+        let mut spec = spec(vec![bash()]);
+        let definition =
+            json!({"description": "d", "prompt": "P.", "disallowedTools": ["Bash(rm *)"]});
+        defined(&mut spec, &definition);
+        spec
+    };
+    for is_put_away in [false, true] {
+        let mut bench = Bench::new(spec());
+        bench.prompt("go");
+        let both = [
+            task("t1", "own", json!({})),
+            task("t2", "general-purpose", json!({})),
+        ];
+        reply(&mut bench, 0, &Reply::message(&both));
+        if is_put_away {
+            put_away_and_taken_up(&mut bench, spec());
+        }
+        for (id, line) in [("a", "rm notes"), ("b", "touch x && rm -f notes")] {
+            let denied = command(&mut bench, 1, id, line).unwrap_err();
+            assert!(denied.contains("Bash(rm *)"), "{line}: {denied}");
+        }
+        assert_eq!(command(&mut bench, 1, "c", "touch notes"), Ok(()));
+        assert_eq!(command(&mut bench, 2, "d", "rm notes"), Ok(()));
+        says(&mut bench, 1, "It may not go.");
+        says(&mut bench, 2, "It is gone.");
+        assert_eq!(command(&mut bench, 0, "e", "rm notes"), Ok(()));
+        // Who goes on with the agent gives it no more than it had.
+        let id = output(&bench, "t1")["agentId"].clone();
+        let again = task("t3", "own", json!({ "resume": id }));
+        reply(&mut bench, 0, &Reply::message(&[again]));
+        assert!(command(&mut bench, 1, "f", "rm notes").is_err());
+    }
 }
 
 #[test]
