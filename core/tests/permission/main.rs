@@ -10,6 +10,7 @@ mod modes;
 mod people;
 mod rules;
 mod updates;
+mod workspace;
 
 use serde_json::json;
 use windlass_core::{
