@@ -39,4 +39,5 @@ mod simulation;
 mod subagents;
 mod suggestions;
 mod tool_search;
+mod worktree_rules;
 mod worktrees;
