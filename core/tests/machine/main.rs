@@ -13,6 +13,7 @@ mod context_prompts;
 mod continued;
 mod core_tools;
 mod decoding;
+mod forks;
 mod golden_sessions;
 mod harness;
 mod hooks;
