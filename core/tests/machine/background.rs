@@ -3,12 +3,16 @@
 use serde_json::{Value, json};
 use windlass_core::{
     Input, Session, Spec,
-    effect::Answer,
-    tool::{RetryClass, ToolDefinition, ToolResult},
+    effect::{Answer, Stage},
+    hook::{HookEvent, HookMatcher},
+    tool::{Access, Observation, RetryClass, ToolDefinition, ToolResult},
     tools::CoreTool,
 };
 
-use crate::harness::{Bench, Reply, bash, rules, spec_with, tool};
+use crate::{
+    core_tools::put_away_and_taken_up,
+    harness::{Bench, Reply, bash, file_tool, rules, spec_with, tool},
+};
 
 fn background_bash() -> ToolDefinition {
     let mut bash = bash();
@@ -329,4 +333,72 @@ fn a_restored_session_says_that_a_lost_task_is_over() {
             );
         }
     }
+}
+
+#[test]
+fn what_a_call_in_the_background_saw_is_handed_to_later_calls_once_it_ended() {
+    let spec = || {
+        let mut read = file_tool("Read", Access::Read);
+        read.background_param = Some("run_in_background".into());
+        spec_with(vec![read, file_tool("Edit", Access::Write)])
+    };
+    for by_person in [false, true] {
+        let mut bench = Bench::new(spec());
+        bench.prompt("go");
+        let input = json!({"file_path": "/work/x", "run_in_background": !by_person});
+        bench.reply(&Reply::call("r", "Read", input));
+        bench.resolve();
+        if by_person {
+            bench.input(Input::Background(None));
+        }
+        let (id, _) = bench.call("r");
+        let edits = |bench: &mut Bench, call: &str| {
+            let input = json!({"file_path": "/work/x"});
+            bench.reply(&Reply::call(call, "Edit", input));
+            bench.resolve();
+            let observed = bench.call(call).1.observed;
+            bench.finish(call, "done");
+            observed
+        };
+        assert!(edits(&mut bench, "a").is_empty(), "it has not ended");
+        let seen = Observation {
+            path: "/work/x".into(),
+            digest: "sha256:00".into(),
+            whole: true,
+        };
+        let result = ToolResult {
+            observed: vec![seen.clone()],
+            ..ToolResult::text("text")
+        };
+        bench.answer(id, Answer::Tool(result));
+        assert_eq!(edits(&mut bench, "b"), std::slice::from_ref(&seen));
+        put_away_and_taken_up(&mut bench, spec());
+        assert_eq!(edits(&mut bench, "c"), [seen]);
+    }
+}
+
+/// A hook still looks at what the model is told of the task.
+#[test]
+fn a_lost_task_is_not_begun_again_whatever_its_call_may() {
+    let spec = || {
+        let mut spec = spec();
+        spec.tools[0].retry = RetryClass::RunAgain;
+        spec.hooks = vec![HookMatcher::new(
+            HookEvent::PostToolUse,
+            ["watch".to_owned()],
+        )];
+        spec
+    };
+    let mut bench = Bench::new(spec());
+    bench.prompt("go");
+    let input = json!({"command": "serve", "run_in_background": true});
+    bench.reply(&Reply::call("s", "Bash", input));
+    let stage = Stage::Hook(HookEvent::PostToolUse, 1);
+    let (hook, _) = bench.of(stage);
+    let snapshot = bench.session.snapshot().unwrap();
+    bench.session = Session::restore(std::sync::Arc::new(spec()), &snapshot).unwrap();
+    bench.pending.retain(|(id, _)| *id == hook);
+    bench.input(Input::Resumed { live: vec![hook] });
+    assert_eq!(bench.pending_stages(), [stage]);
+    assert_eq!(notices(&bench)[0]["status"], "failed");
 }
