@@ -16,7 +16,7 @@ use windlass_core::{
 use crate::harness::{Bench, MODEL, Reply, raw, spec_with, sse, tool, tool_use};
 
 /// A reply after which the context holds so many tokens.
-fn sized(blocks: &[Value], tokens: u64) -> Reply {
+pub(crate) fn sized(blocks: &[Value], tokens: u64) -> Reply {
     let stop = if blocks.iter().any(|b| b["type"] == "tool_use") {
         "tool_use"
     } else {
@@ -30,18 +30,18 @@ fn sized(blocks: &[Value], tokens: u64) -> Reply {
     ))
 }
 
-fn says(text: &str, tokens: u64) -> Reply {
+pub(crate) fn says(text: &str, tokens: u64) -> Reply {
     sized(&[json!({"type": "text", "text": text})], tokens)
 }
 
-fn spec() -> Spec {
+pub(crate) fn spec() -> Spec {
     let mut spec = spec_with(vec![tool("Look")]);
     spec.context.compaction.threshold_tokens = Some(1_000);
     spec
 }
 
 /// Three exchanges, the last of which leaves the context full.
-fn full(spec: Spec) -> Bench {
+pub(crate) fn full(spec: Spec) -> Bench {
     let mut bench = Bench::new(spec);
     for (n, tokens) in [(1, 100), (2, 500), (3, 2_000)] {
         bench.prompt(&format!("question {n} {}", "x".repeat(300)));
@@ -50,7 +50,7 @@ fn full(spec: Spec) -> Bench {
     bench
 }
 
-fn summary_request(bench: &Bench) -> Value {
+pub(crate) fn summary_request(bench: &Bench) -> Value {
     let (_, effect) = bench.of(Stage::Summary);
     let windlass_core::effect::Effect::Http(request) = effect else {
         panic!("not a request: {effect:?}");
@@ -58,7 +58,7 @@ fn summary_request(bench: &Bench) -> Value {
     serde_json::from_slice(&request.body_bytes()).unwrap()
 }
 
-fn answer_summary(bench: &mut Bench, reply: &Reply) {
+pub(crate) fn answer_summary(bench: &mut Bench, reply: &Reply) {
     let (id, _) = bench.of(Stage::Summary);
     for answer in reply.answers() {
         bench.answer(id, answer);
@@ -345,7 +345,7 @@ fn a_request_that_is_too_long_is_compacted_once_and_made_again() {
     );
 }
 
-fn full_spec_without_threshold() -> Spec {
+pub(crate) fn full_spec_without_threshold() -> Spec {
     let mut spec = spec();
     spec.context.compaction.threshold_tokens = None;
     spec

@@ -8,6 +8,7 @@ mod bad_input;
 mod clearing;
 mod command_state;
 mod compaction;
+mod compaction_limits;
 mod configure;
 mod context_prompts;
 mod continued;
