@@ -40,7 +40,7 @@ pub(crate) fn task(id: &str, agent: &str, more: Value) -> Value {
     tool_use(id, "Task", input)
 }
 
-fn defined(spec: &mut Spec, definition: &Value) {
+pub(crate) fn defined(spec: &mut Spec, definition: &Value) {
     let definition: AgentDefinition = raw(definition).decode().unwrap();
     spec.agents.add(Agent::new("own", definition).unwrap());
 }
@@ -358,6 +358,7 @@ fn sub_2_calls_of_one_response_give_one_agent_more_to_do_in_their_order() {
     bench.decide(PermissionResponse::allow());
     assert_eq!(bench.pending_stages(), [Stage::Model], "t2 waits for t1");
     put_away_and_taken_up(&mut bench, spec.clone());
+    assert_eq!(bench.pending_stages(), [Stage::Model], "and still does");
     says(&mut bench, 1, "First report.");
     bench.decide(PermissionResponse::allow());
     let (asked, body) = request(&bench, 1);
