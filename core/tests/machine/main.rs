@@ -21,6 +21,7 @@ mod hooks;
 mod interrupted_words;
 mod journals;
 mod loop_choices;
+mod loop_endings;
 mod loop_failures;
 mod loop_interrupts;
 mod loop_limits;
