@@ -85,14 +85,14 @@ impl Features {
                         differs,
                         needs,
                     } => {
-                        let mut how = match differs {
-                            None => "works".to_owned(),
-                            Some(what) => format!("differs: {what}"),
+                        let how = match (needs, differs) {
+                            // The same words wherever the table is written: it is compared.
+                            (Some(variable), _) => {
+                                format!("not tried by the test command: it needs `${variable}`")
+                            }
+                            (None, None) => "works".to_owned(),
+                            (None, Some(what)) => format!("differs: {what}"),
                         };
-                        // The same words wherever the table is written: it is compared.
-                        if let Some(variable) = needs {
-                            write!(how, " (tried where `${variable}` is set)")?;
-                        }
                         writeln!(text, "| {name} | {how} | `{test}` |")?;
                     }
                     State::Missing(why) => writeln!(text, "| {name} | not: {why} | |")?,
@@ -160,7 +160,7 @@ mod tests {
             "| query() | works | `sdk_1_answers` |",
             "| voice | not: there is no microphone | |",
             "| query() | differs: sooner | `sdk_2_answers` |",
-            "| two engines | works (tried where `$OTHER` is set) | `sdk_2_two` |",
+            "| two engines | not tried by the test command: it needs `$OTHER` | `sdk_2_two` |",
         ] {
             assert!(table.contains(row), "{table}");
         }
