@@ -92,6 +92,7 @@ pub mod agent;
 pub mod bash;
 pub mod checkpoints;
 pub mod child;
+mod child_env;
 mod config_dir;
 pub mod credentials;
 mod effects;

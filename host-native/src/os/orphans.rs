@@ -7,9 +7,11 @@
 use std::{
     io::{self, Write as _},
     os::unix::process::CommandExt as _,
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Stdio},
     sync::{Mutex, PoisonError},
 };
+
+use crate::child_env::command;
 
 /// Reads `begun N` and `ended N`; at the end of its input ends the groups that are left, asked first. It shares no group
 /// and no terminal with anybody, so it does not go with those whom it watches.
@@ -36,7 +38,7 @@ struct Watcher {
 
 impl Watcher {
     fn start() -> io::Result<Self> {
-        let mut child = Command::new("/bin/sh")
+        let mut child = command("/bin/sh")
             .args(["-c", WATCH])
             // Nothing of this process has any business in one that outlives it.
             .env_clear()
