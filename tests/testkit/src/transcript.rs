@@ -84,7 +84,8 @@ pub fn compare_transcript<'a>(
 /// Holds messages against a transcript ([`compare_transcript`]).
 ///
 /// ```
-/// use windlass_core::{Spec, testkit::{Script, TestHost, assert_transcript}};
+/// use windlass_core::Spec;
+/// use windlass_testkit::{Script, TestHost, assert_transcript};
 ///
 /// let host = TestHost::new(Script::says(["Hello."]));
 /// let messages = host.prompt(&mut host.session(Spec::default()), "Hi")?;
