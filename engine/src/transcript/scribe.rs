@@ -1,11 +1,8 @@
 //! Entries of the core as lines of a transcript.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::collections::{HashMap, HashSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use windlass_core::{
     RawJson, SessionId, Uuid,
     effect::{Entry, EntryCompaction, EntryOrigin},
@@ -150,7 +147,7 @@ impl Scribe {
         let timestamp = entry.timestamp.to_rfc3339();
         for (index, block) in blocks.iter().enumerate() {
             last = block_uuid(entry.uuid, index);
-            if let Some(call) = Head::of(block).call() {
+            if let Some(call) = call_of(&object_of(block)) {
                 self.open_calls.insert((entry.agent.clone(), call), last);
             }
             let message = match blocks {
@@ -183,8 +180,8 @@ impl Scribe {
         lines: &mut Vec<Line>,
     ) -> Uuid {
         let timestamp = entry.timestamp.to_rfc3339();
-        let heads: Vec<Head<'_>> = blocks.iter().map(Head::of).collect();
-        let answered = heads.iter().find_map(Head::answered);
+        let blocks: Vec<RawObject> = blocks.iter().map(object_of).collect();
+        let answered = blocks.iter().find_map(answered_by);
         let is_result = answered.is_some();
         let call = answered.and_then(|call| {
             let named = (entry.agent.clone(), call);
@@ -199,15 +196,15 @@ impl Scribe {
             self.push_new(compaction.boundary, line, lines);
             parent = Some(compaction.boundary);
         }
-        let message = match plain_text(&heads, blocks) {
+        let message = match plain_text(&blocks) {
             Some(text) => {
-                message.set("content", text);
+                message.set("content", text.clone());
                 message.to_raw()
             }
             None => entry.message.clone(),
         };
         if is_prompt && entry.agent.is_none() {
-            self.last_prompt = Some(text_of(&heads));
+            self.last_prompt = Some(text_of(&blocks));
         }
         // That a person interrupted is part of what readers are shown.
         let is_shown = matches!(
@@ -310,56 +307,42 @@ pub(crate) fn encoded<T: Serialize + ?Sized>(value: &T) -> RawJson {
 
 /// The call that a block is the result of.
 pub(super) fn result_of(block: &RawJson) -> Option<String> {
-    Head::of(block).answered()
+    answered_by(&object_of(block))
 }
 
-/// What a line depends on in a block of its message.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Head<'b> {
-    #[serde(borrow)]
-    r#type: Cow<'b, str>,
-    text: Option<Cow<'b, str>>,
-    id: Option<Cow<'b, str>>,
-    tool_use_id: Option<Cow<'b, str>>,
+/// The fields of a block; none of what is no object.
+fn object_of(block: &RawJson) -> RawObject {
+    RawObject::parse(block.get()).unwrap_or_default()
 }
 
-impl<'b> Head<'b> {
-    /// Nothing of a block that is not as the API has them.
-    fn of(block: &'b RawJson) -> Self {
-        block.decode().unwrap_or_default()
-    }
+fn is_of(block: &RawObject, kind: &str) -> bool {
+    block.get_string("type").as_deref() == Some(kind)
+}
 
-    /// The id of a tool call.
-    fn call(self) -> Option<String> {
-        let id = self.id.filter(|_| self.r#type == "tool_use")?;
-        Some(id.into_owned())
-    }
+fn answered_by(block: &RawObject) -> Option<String> {
+    let call = block.get_string("tool_use_id");
+    call.filter(|_| is_of(block, "tool_result"))
+}
 
-    /// The call that this is the result of.
-    fn answered(&self) -> Option<String> {
-        let call = self.tool_use_id.as_deref();
-        call.filter(|_| self.r#type == "tool_result")
-            .map(ToOwned::to_owned)
-    }
-
-    fn text(&self) -> Option<&str> {
-        self.text.as_deref().filter(|_| self.r#type == "text")
-    }
+/// The id of a tool call.
+fn call_of(block: &RawObject) -> Option<String> {
+    block.get_string("name")?;
+    let id = block.get_string("id");
+    id.filter(|_| is_of(block, "tool_use"))
 }
 
 /// The text, as JSON, of a message that is one text and nothing else: such messages are written as a string.
-fn plain_text(heads: &[Head<'_>], blocks: &[RawJson]) -> Option<RawJson> {
-    let ([head], [block]) = (heads, blocks) else {
+fn plain_text(blocks: &[RawObject]) -> Option<&RawJson> {
+    let [block] = blocks else {
         return None;
     };
-    head.text()?;
-    let object = RawObject::parse(block.get()).ok()?;
-    let is_plain = object.keys().count() == 2;
-    object.get("text").filter(|_| is_plain).cloned()
+    let is_plain = is_of(block, "text") && block.keys().count() == 2;
+    block.get_string("text").filter(|_| is_plain)?;
+    block.get("text")
 }
 
-fn text_of(heads: &[Head<'_>]) -> String {
-    let texts: Vec<&str> = heads.iter().filter_map(Head::text).collect();
+fn text_of(blocks: &[RawObject]) -> String {
+    let texts = blocks.iter().filter(|block| is_of(block, "text"));
+    let texts: Vec<String> = texts.filter_map(|block| block.get_string("text")).collect();
     texts.join("\n")
 }
