@@ -92,7 +92,7 @@ impl History {
         self.segments.len()
     }
 
-    /// Estimated tokens of all messages (see [`context::size`](crate::history::size)).
+    /// Estimated tokens of all messages (see [`size`]).
     #[must_use]
     pub fn estimated_tokens(&self) -> u64 {
         let open = self.open.as_ref().filter(|open| !open.sealed);

@@ -83,11 +83,11 @@ impl RawJson {
         self.0.get()
     }
 
-    /// Reads the value into a type, which may borrow from it.
+    /// Reads the value into a type.
     ///
     /// # Errors
     /// [`JsonError`] if the text is not of that shape.
-    pub fn decode<'j, T: Deserialize<'j>>(&'j self) -> Result<T, JsonError> {
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         read::from_str_by_name(self.get()).map_err(JsonError::from)
     }
 

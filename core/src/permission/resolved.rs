@@ -15,17 +15,12 @@ pub struct ResolvePath {
     pub access: Access,
     /// It is copied, moved or removed with all that lies below it: the host says what of that becomes authority
     /// ([`ResolvedPath::brings`]).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub carried: bool,
     /// Of what is carried: patterns of files that deny rules close. The host says what they cover below it
     /// ([`ResolvedPath::holds`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<String>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// A resolved path: what rules judge.
@@ -43,7 +38,7 @@ pub struct ResolvedPath {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<String>,
     /// Something is there already. A host that does not say so leaves it to the tool to find out.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub exists: bool,
 }
 

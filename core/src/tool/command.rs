@@ -37,11 +37,6 @@ pub struct ShellVariable {
     pub exported: bool,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)]
-pub(super) fn is_false(value: &bool) -> bool {
-    !value
-}
-
 /// What of a command was approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,7 +68,7 @@ pub struct CommandPlan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<String>,
     /// No rule lets a plain file command of it run: one that names another file is not started.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub all_held: bool,
     /// What deny rules close. What words become, and where they lead, is known only when the plan runs: no program of it is started
     /// that names such a file then ([`refused_file`](crate::permission::refused_file)).

@@ -10,7 +10,6 @@ mod command;
 mod core_tool;
 mod files;
 
-use self::command::is_false;
 pub use self::{
     command::{ApprovedCommand, CommandPlan, PlannedFile, ShellState, ShellVariable},
     core_tool::{CoreTool, Loading},
@@ -195,7 +194,7 @@ pub struct ToolCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<ApprovedCommand>,
     /// A host that confines commands is to run this one unconfined: it was approved so, or the settings exclude it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub outside_sandbox: bool,
     /// For tools that run a command: what the commands before it left behind ([`ToolResult::shell`]); none before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
