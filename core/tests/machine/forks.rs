@@ -4,15 +4,16 @@ use serde_json::json;
 use windlass_core::{
     Input, Session, Spec,
     effect::{Answer, PermissionResponse, ResolvedPath, Stage},
-    permission::{
-        Behavior, Destination, DirectoryChange, Mode, PermissionUpdate, RuleChange, RuleValue,
-    },
+    permission::Mode,
     spec::{Effort, Thinking},
     tool::{Access, Observation, ToolDefinition, ToolResult},
     uuid_v4,
 };
 
-use crate::harness::{Bench, Reply, asking_spec, bash, file_tool, spec_with, tool};
+use crate::{
+    harness::{Bench, Reply, asking_spec, bash, file_tool, spec_with, tool},
+    restored_state::{decides, what_was_decided_holds},
+};
 
 fn fork_of(bench: &Bench, spec: Spec) -> Bench {
     let mut fork = Bench::new(spec);
@@ -22,16 +23,6 @@ fn fork_of(bench: &Bench, spec: Spec) -> Bench {
 
 fn forked(session: &Session, messages: Option<usize>) -> Session {
     session.fork(uuid_v4([5; 16]), [9; 32], messages).0
-}
-
-fn add(behavior: Behavior, rule: &str) -> PermissionUpdate {
-    let rule = windlass_core::permission::Rule::parse(rule).unwrap();
-    let rules: Vec<RuleValue> = vec![rule.value()];
-    PermissionUpdate::AddRules(RuleChange {
-        rules,
-        behavior,
-        destination: Destination::Session,
-    })
 }
 
 #[test]
@@ -44,15 +35,7 @@ fn perm_6_what_a_person_decided_while_a_session_ran_holds_in_its_fork() {
         ])
     };
     let mut bench = Bench::new(spec());
-    bench.input(Input::UpdatePermissions(vec![
-        add(Behavior::Deny, "Bash(rm:*)"),
-        add(Behavior::Allow, "Bash(make:*)"),
-        PermissionUpdate::AddDirectories(DirectoryChange {
-            directories: vec!["/extra".into()],
-            destination: Destination::Session,
-        }),
-    ]));
-    bench.input(Input::SetMode(Mode::AcceptEdits));
+    decides(&mut bench);
     bench.prompt("go");
     bench.says("done");
     // In the session itself and in its fork, and in a fork of that.
@@ -60,17 +43,7 @@ fn perm_6_what_a_person_decided_while_a_session_ran_holds_in_its_fork() {
     let second = fork_of(&first, spec());
     for mut bench in [bench, first, second] {
         assert_eq!(bench.session.mode(), Mode::AcceptEdits);
-        bench.prompt("go on");
-        bench.reply(&Reply::call("a", "Bash", json!({"command": "rm x"})));
-        bench.resolve();
-        assert!(bench.calls().is_empty());
-        let told = bench.body()["messages"].to_string();
-        assert!(told.contains("Bash(rm:*)"), "{told}");
-        bench.reply(&Reply::call("b", "Bash", json!({"command": "make all"})));
-        bench.finish("b", "made");
-        bench.reply(&Reply::call("c", "Edit", json!({"file_path": "/extra/a"})));
-        bench.resolve();
-        bench.finish("c", "edited");
+        what_was_decided_holds(&mut bench);
         bench.reply(&Reply::call("d", "mcp__calc__add", json!({})));
         bench.question();
     }

@@ -83,20 +83,27 @@ fn ctx_5_a_model_that_was_warned_of_clearing_is_not_warned_again() {
     the_same(&clearing, &before, &after);
 }
 
+/// The same where the model has no tool to save anything with.
+fn without_memory() -> Spec {
+    let mut spec = clearing();
+    spec.tools.pop();
+    spec
+}
+
+/// Four calls, of whose results the first two are cleared.
+fn looks_around(bench: &mut Bench) {
+    bench.prompt("look around");
+    for (id, tokens) in [("a", 100), ("b", 200), ("c", 300), ("d", 1_500)] {
+        looks(bench, id, tokens);
+        sees(bench, id);
+    }
+    assert_eq!(cleared(bench), 2);
+}
+
 #[test]
 fn ctx_2_results_are_cleared_again_only_when_the_context_has_grown() {
-    let spec = || {
-        let mut spec = clearing();
-        spec.tools.pop();
-        spec
-    };
     let before = |bench: &mut Bench| {
-        bench.prompt("look around");
-        for (id, tokens) in [("a", 100), ("b", 200), ("c", 300), ("d", 1_500)] {
-            looks(bench, id, tokens);
-            sees(bench, id);
-        }
-        assert_eq!(cleared(bench), 2);
+        looks_around(bench);
         looks(bench, "e", 950);
     };
     let after = |bench: &mut Bench| {
@@ -109,23 +116,13 @@ fn ctx_2_results_are_cleared_again_only_when_the_context_has_grown() {
         sees(bench, "g");
         assert!(cleared(bench) > 2);
     };
-    the_same(&spec, &before, &after);
+    the_same(&without_memory, &before, &after);
 }
 
 #[test]
 fn ctx_2_what_was_cleared_counts_no_more_before_the_server_counts_anew() {
-    let spec = || {
-        let mut spec = clearing();
-        spec.tools.pop();
-        spec
-    };
     let before = |bench: &mut Bench| {
-        bench.prompt("look around");
-        for (id, tokens) in [("a", 100), ("b", 200), ("c", 300), ("d", 1_500)] {
-            looks(bench, id, tokens);
-            sees(bench, id);
-        }
-        assert_eq!(cleared(bench), 2);
+        looks_around(bench);
         bench.reply(&overloaded());
     };
     let after = |bench: &mut Bench| {
@@ -134,7 +131,7 @@ fn ctx_2_what_was_cleared_counts_no_more_before_the_server_counts_anew() {
         compaction::answer_summary(bench, &Reply::text("Looked."));
         assert!(metadata(bench)["pre_tokens"].as_u64() < Some(1_500));
     };
-    the_same(&spec, &before, &after);
+    the_same(&without_memory, &before, &after);
 }
 
 /// A conversation whose compaction hooks are looking at.

@@ -58,9 +58,8 @@ pub(crate) fn watching(event: HookEvent) -> HookMatcher {
     HookMatcher::new(event, ["watch".to_owned()])
 }
 
-#[test]
-fn perm_6_rules_and_directories_that_were_added_while_it_ran() {
-    let spec = || asking_spec(vec![bash(), file_tool("Edit", Access::Write)]);
+/// A person changes rules, directories and the mode while a session runs.
+pub(crate) fn decides(bench: &mut Bench) {
     let add = |behavior, rule: &str| {
         PermissionUpdate::AddRules(RuleChange {
             rules: vec![Rule::parse(rule).unwrap().value()],
@@ -68,31 +67,36 @@ fn perm_6_rules_and_directories_that_were_added_while_it_ran() {
             destination: Destination::Session,
         })
     };
-    let before = |bench: &mut Bench| {
-        bench.input(Input::UpdatePermissions(vec![
-            add(Behavior::Deny, "Bash(rm:*)"),
-            add(Behavior::Allow, "Bash(make:*)"),
-            PermissionUpdate::AddDirectories(DirectoryChange {
-                directories: vec!["/extra".into()],
-                destination: Destination::Session,
-            }),
-        ]));
-        bench.input(Input::SetMode(Mode::AcceptEdits));
-    };
-    let after = |bench: &mut Bench| {
-        bench.prompt("go");
-        bench.reply(&Reply::call("a", "Bash", json!({"command": "rm x"})));
-        bench.resolve();
-        assert!(bench.calls().is_empty());
-        let told = bench.body()["messages"].to_string();
-        assert!(told.contains("Bash(rm:*)"), "{told}");
-        bench.reply(&Reply::call("b", "Bash", json!({"command": "make all"})));
-        bench.finish("b", "made");
-        bench.reply(&Reply::call("c", "Edit", json!({"file_path": "/extra/a"})));
-        bench.resolve();
-        bench.finish("c", "edited");
-    };
-    the_same(&spec, &before, &after);
+    bench.input(Input::UpdatePermissions(vec![
+        add(Behavior::Deny, "Bash(rm:*)"),
+        add(Behavior::Allow, "Bash(make:*)"),
+        PermissionUpdate::AddDirectories(DirectoryChange {
+            directories: vec!["/extra".into()],
+            destination: Destination::Session,
+        }),
+    ]));
+    bench.input(Input::SetMode(Mode::AcceptEdits));
+}
+
+/// The next prompt is answered as [`decides`] says.
+pub(crate) fn what_was_decided_holds(bench: &mut Bench) {
+    bench.prompt("go on");
+    bench.reply(&Reply::call("a", "Bash", json!({"command": "rm x"})));
+    bench.resolve();
+    assert!(bench.calls().is_empty());
+    let told = bench.body()["messages"].to_string();
+    assert!(told.contains("Bash(rm:*)"), "{told}");
+    bench.reply(&Reply::call("b", "Bash", json!({"command": "make all"})));
+    bench.finish("b", "made");
+    bench.reply(&Reply::call("c", "Edit", json!({"file_path": "/extra/a"})));
+    bench.resolve();
+    bench.finish("c", "edited");
+}
+
+#[test]
+fn perm_6_rules_and_directories_that_were_added_while_it_ran() {
+    let spec = || asking_spec(vec![bash(), file_tool("Edit", Access::Write)]);
+    the_same(&spec, &decides, &what_was_decided_holds);
 }
 
 #[test]
