@@ -77,7 +77,11 @@ impl Spec {
     #[must_use]
     pub fn initialization(&self) -> Initialization {
         let environment = &self.environment;
-        let style = self.output_style.as_ref().map(|style| style.name.clone());
+        let style = self
+            .prompt
+            .output_style
+            .as_ref()
+            .map(|style| style.name.clone());
         let default = || "default".to_owned();
         let mut styles = vec![default()];
         styles.extend(OutputStyle::built_in().into_iter().map(|style| style.name));
@@ -87,10 +91,10 @@ impl Spec {
         let key = Some(environment.api_key_source.clone());
         Initialization {
             commands: environment.commands.clone(),
-            agents: self.agents.infos(),
+            agents: self.tools.agents.infos(),
             output_style: style.unwrap_or_else(default),
             available_output_styles: styles,
-            models: self.catalogue.infos(),
+            models: self.model.catalogue.infos(),
             account: AccountInfo {
                 api_key_source: key.filter(|source| !source.is_empty()),
                 ..AccountInfo::default()

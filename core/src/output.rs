@@ -25,7 +25,10 @@ const DESCRIPTION: &str = "Hands over the final answer. Its input is the answer 
 is asked for. Call it once, alone, when everything else is done; what is only written as text does not count as the answer.";
 
 /// What form the answer has (Agent SDK reference, `outputFormat`).
-#[derive(Debug, Clone)]
+///
+/// In JSON `{"schema": …, "max_retries": 5, "plain_text": "is_a_fault"}`; only the schema is needed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "OutputForm", into = "OutputForm")]
 pub struct OutputFormat {
     tool: ToolDefinition,
     schema: Schema,
@@ -81,6 +84,40 @@ impl OutputFormat {
     /// [`SchemaFaults`]: all that does not fit.
     pub fn validate(&self, answer: &RawJson) -> Result<(), SchemaFaults> {
         self.schema.validate(answer.get())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutputForm {
+    schema: RawJson,
+    #[serde(default)]
+    max_retries: Option<u32>,
+    #[serde(default)]
+    plain_text: PlainText,
+}
+
+impl TryFrom<OutputForm> for OutputFormat {
+    type Error = String;
+
+    fn try_from(form: OutputForm) -> Result<Self, String> {
+        let format =
+            Self::new(form.schema).map_err(|error| format!("the schema is unusable {error}"))?;
+        Ok(Self {
+            max_retries: form.max_retries.unwrap_or(format.max_retries),
+            plain_text: form.plain_text,
+            ..format
+        })
+    }
+}
+
+impl From<OutputFormat> for OutputForm {
+    fn from(format: OutputFormat) -> Self {
+        Self {
+            schema: format.tool.input_schema,
+            max_retries: Some(format.max_retries),
+            plain_text: format.plain_text,
+        }
     }
 }
 

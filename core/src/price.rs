@@ -5,11 +5,11 @@ use alloc::{
     vec::Vec,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::{json::RawJson, model::Usage, money::Usd};
 
-/// Prices and limits of models.
+/// Prices and limits of models. In JSON a price file whose entries are added to the built-in ones, or `null` for those alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalogue {
     models: Vec<ModelFacts>,
@@ -125,6 +125,23 @@ impl Catalogue {
         Some(Usd::from_nanos(
             u64::try_from(millionths / 1_000_000).unwrap_or(u64::MAX),
         ))
+    }
+}
+
+impl Serialize for Catalogue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let file = (*self != Self::built_in()).then(|| self.to_json());
+        file.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Catalogue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let usual = Self::built_in();
+        match Option::<RawJson>::deserialize(deserializer)? {
+            None => Ok(usual),
+            Some(file) => usual.with_file(file.get()).map_err(D::Error::custom),
+        }
     }
 }
 

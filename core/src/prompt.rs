@@ -15,12 +15,12 @@ use crate::{
 /// The system prompt of a session, as blocks; empty ones are left out.
 #[must_use]
 pub fn system_blocks(spec: &Spec) -> Vec<String> {
-    let mut blocks = match &spec.system {
+    let mut blocks = match &spec.prompt.system {
         SystemPrompt::None => Vec::new(),
         SystemPrompt::Text(text) => Vec::from([text.clone()]),
         SystemPrompt::Preset { append } => {
             let mut blocks = Vec::from([preset(spec)]);
-            if !spec.surroundings_apart {
+            if !spec.prompt.surroundings_apart {
                 blocks.push(surroundings(&spec.environment));
             }
             blocks.extend(append.clone());
@@ -35,12 +35,12 @@ pub fn system_blocks(spec: &Spec) -> Vec<String> {
 /// standing instructions. None when there is nothing to say.
 #[must_use]
 pub fn before_conversation(spec: &Spec) -> Option<String> {
-    let is_preset = matches!(spec.system, SystemPrompt::Preset { .. });
-    let apart = spec.surroundings_apart && is_preset;
+    let is_preset = matches!(spec.prompt.system, SystemPrompt::Preset { .. });
+    let apart = spec.prompt.surroundings_apart && is_preset;
     let place = apart.then(|| surroundings(&spec.environment));
     let place = place.filter(|text| !text.is_empty());
     let place = place.map(|text| format!("<system-reminder>\n{text}\n</system-reminder>"));
-    match (place, memory::reminder(&spec.memory)) {
+    match (place, memory::reminder(&spec.prompt.memory)) {
         (Some(place), Some(instructions)) => Some(format!("{place}\n\n{instructions}")),
         (place, instructions) => place.or(instructions),
     }
@@ -48,7 +48,7 @@ pub fn before_conversation(spec: &Spec) -> Option<String> {
 
 /// What every session with the same tools and style is told.
 fn preset(spec: &Spec) -> String {
-    let style = spec.output_style.as_ref();
+    let style = spec.prompt.output_style.as_ref();
     let mut out = ROLE.to_owned();
     if style.is_none_or(|style| style.keep_coding_instructions) {
         out.push_str(TASKS);
@@ -83,7 +83,7 @@ fn tools(spec: &Spec) -> String {
     for (name, advice) in ADVICE {
         if names.contains(name) {
             out.push_str("\n- ");
-            out.push_str(&advice.replace("{agent}", spec.tasks.agent_tool.name()));
+            out.push_str(&advice.replace("{agent}", spec.tools.tasks.agent_tool.name()));
         }
     }
     out
@@ -201,7 +201,7 @@ mod tests {
         spec.environment.cwd = "/work".to_owned();
         assert!(system_blocks(&spec).concat().contains("/work"));
         assert_eq!(before_conversation(&spec), None);
-        spec.surroundings_apart = true;
+        spec.prompt.surroundings_apart = true;
         assert!(!system_blocks(&spec).concat().contains("/work"));
         assert!(
             before_conversation(&spec)
@@ -209,28 +209,26 @@ mod tests {
                 .contains("Working directory: /work")
         );
         // A prompt of the caller's own has no such part.
-        spec.system = SystemPrompt::Text("Mine.".to_owned());
+        spec.prompt.system = SystemPrompt::Text("Mine.".to_owned());
         assert_eq!(before_conversation(&spec), None);
     }
 
     fn offering(tools: &[&str]) -> Spec {
         let definition =
             |name: &&str| ToolDefinition::new(*name, "does it", RawJson::empty_object());
-        Spec {
-            system: SystemPrompt::Preset { append: None },
-            tools: tools.iter().map(definition).collect(),
-            ..Spec::default()
-        }
+        let mut spec = Spec::with_tools(tools.iter().map(definition));
+        spec.prompt.system = SystemPrompt::Preset { append: None };
+        spec
     }
 
     #[test]
     fn without_a_prompt_there_is_none_and_a_text_is_all_there_is() {
         let mut spec = Spec::default();
         assert!(system_blocks(&spec).is_empty());
-        spec.system = "  ".into();
+        spec.prompt.system = "  ".into();
         assert!(system_blocks(&spec).is_empty());
-        spec.system = "Be brief.".into();
-        spec.output_style = Some(OutputStyle::built_in()[0].clone());
+        spec.prompt.system = "Be brief.".into();
+        spec.prompt.output_style = Some(OutputStyle::built_in()[0].clone());
         spec.environment.cwd = "/work".into();
         assert_eq!(system_blocks(&spec), ["Be brief."]);
     }
@@ -243,7 +241,7 @@ mod tests {
         assert!(with.contains("Read a file before you change it") && with.contains("Bash is for"));
         assert!(!with.contains("TodoWrite"));
         let mut denied = offering(&["Read", "Bash"]);
-        denied.permissions.rules = crate::permission::Rules {
+        denied.policy.permissions.rules = crate::permission::Rules {
             deny: alloc::vec![crate::permission::Rule::parse("Bash").unwrap()],
             ..Default::default()
         };
@@ -256,7 +254,7 @@ mod tests {
         spec.environment.cwd = "/work".into();
         spec.environment.git_repository = Some(true);
         spec.environment.platform = "linux".into();
-        spec.system = SystemPrompt::Preset {
+        spec.prompt.system = SystemPrompt::Preset {
             append: Some("Speak French.".into()),
         };
         let blocks = system_blocks(&spec);
@@ -274,11 +272,11 @@ mod tests {
     #[test]
     fn a_style_takes_the_place_of_the_tone_and_keeps_the_coding_rules_if_it_says_so() {
         let mut spec = offering(&[]);
-        spec.output_style = Some(OutputStyle::built_in()[1].clone());
+        spec.prompt.output_style = Some(OutputStyle::built_in()[1].clone());
         let learning = system_blocks(&spec).remove(0);
         assert!(learning.contains("TODO(human)") && learning.contains("# Working on software"));
         assert!(!learning.contains("# Tone"));
-        if let Some(style) = &mut spec.output_style {
+        if let Some(style) = &mut spec.prompt.output_style {
             style.keep_coding_instructions = false;
         }
         let other = system_blocks(&spec).remove(0);

@@ -1,57 +1,44 @@
 //! A session as JSON, for hosts that are reached across a boundary: a component, a browser module.
 
-mod written;
-
 use alloc::{
     format,
     string::{String, ToString},
-    sync::Arc,
     vec::Vec,
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::{
-    agent::{Agent, AgentDefinition, ModelAliases},
-    context::{
-        ContextPolicy, InterruptedAnswer, MemoryFile, OutputStyle, PlanReminder, SystemPrompt,
-    },
     effect::Prompt,
-    environment::Environment,
-    hook::HookMatcher,
     id::{SessionId, Uuid},
     json::{Fault, RawJson, remedy_for},
-    model::{Effort, Thinking, ThinkingDisplay},
-    output::{OutputFormat, PlainText},
-    permission::{Mode, PermissionPolicy, Rule, Rules, ToolSet},
-    provider::{Provider, messages::MessagesApi, openai::ChatCompletions},
-    skill::Skill,
-    sorted::SortedMap,
-    spec::{Limits, ResponseLimits, RetryPolicy, Spec, TaskPolicy, ToolSearchSetting},
-    tool::{CoreTool, ToolDefinition},
+    spec::{Spec, SpecJsonError},
 };
 
 /// What starts a session: its identity, its [`Spec`] and, where the host wants one, the first prompt.
 ///
 /// In JSON `{"seed": …, "session_id": …, "prompt": …, "spec": {…}}`. The seed has 64 hexadecimal
 /// digits and must be as random as the ids are to be unique; the session id is a UUID and may be left
-/// out; the prompt is a text or an array of content blocks. The fields of `spec` are those of
-/// [`Spec`] under their names, all of them optional; `core_tools` names the tools of [`Spec::offer`];
-/// `tool_search` is a text as in `ENABLE_TOOL_SEARCH`; `skills` is a list of [`Skill`]s; `permissions` has those of [`PermissionPolicy`]
-/// with `allow`, `ask` and `deny` as lists of rules; `prices` is a price file; `provider` is
+/// out; the prompt is a text or an array of content blocks. The fields of `spec` are those of the parts of
+/// [`Spec`] side by side, all of them optional, under their names; the longer ones are `model`, `fallback_model`, `model_aliases`,
+/// `prices` (of [`ModelSpec`](crate::spec::ModelSpec)), `tools`, `tool_aliases`, `sequential_tools` and `tool_search`
+/// (of [`ToolSpec`](crate::spec::ToolSpec)). `core_tools` names the tools of [`Spec::offer`];
+/// `tool_search` is a text as in `ENABLE_TOOL_SEARCH`; `permissions` is a
+/// [`PermissionPolicy`](crate::permission::PermissionPolicy); `prices` is a price file; `provider` is
 /// `"anthropic"` (as it is without it), `"openai"`, or `{"openai": {…}}` with the settings of
-/// [`ChatCompletions`]; `agents` are definitions by name,
+/// [`ChatCompletions`](crate::provider::openai::ChatCompletions); `agents` are definitions by name,
 /// added to the built-in ones, and `agent` is the name of the one as which the main thread runs. Unknown fields
 /// are refused.
 ///
 /// ```
 /// use windlass_core::session_request::SessionRequest;
-/// let task = SessionRequest::parse(
+/// let request = SessionRequest::parse(
 ///     r#"{"seed": "0707070707070707070707070707070707070707070707070707070707070707",
 ///         "prompt": "Fix the failing tests",
 ///         "spec": {"limits": {"max_turns": 9}, "permissions": {"allow": ["Read"]}}}"#,
 /// )?;
-/// assert_eq!(task.spec.limits.max_turns, Some(9));
+/// assert_eq!(request.spec.policy.limits.max_turns, Some(9));
 /// # Ok::<(), windlass_core::session_request::SessionRequestError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -66,7 +53,7 @@ pub struct SessionRequest {
     pub spec: Spec,
 }
 
-/// A task that cannot be started.
+/// A session request that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the session request is not usable: {reason}; {remedy}")]
 pub struct SessionRequestError {
@@ -77,7 +64,6 @@ pub struct SessionRequestError {
 }
 
 impl SessionRequestError {
-    /// A part of the task that says by itself what would be right.
     fn new(reason: impl ToString) -> Self {
         Self {
             reason: reason.to_string(),
@@ -104,12 +90,12 @@ impl SessionRequestError {
 }
 
 impl SessionRequest {
-    /// Reads a task.
+    /// Reads a session request.
     ///
     /// # Errors
     /// [`SessionRequestError`] naming the field, or line and column.
     pub fn parse(json: &str) -> Result<Self, SessionRequestError> {
-        let form: SessionRequestForm = crate::json::read::from_str(json)
+        let form: SessionRequestForm<'_> = crate::json::read::from_str(json)
             .map_err(|fault: Fault| SessionRequestError::from_reader(&fault))?;
         let seed = hex_seed(&form.seed).ok_or_else(|| {
             SessionRequestError::new("`seed` must be 64 hexadecimal digits (32 random bytes)")
@@ -120,9 +106,38 @@ impl SessionRequest {
         Ok(Self {
             seed,
             session_id: form.session_id,
-            prompt: form.prompt.map(PromptForm::check).transpose()?,
-            spec: form.spec.check()?,
+            prompt: (form.prompt.as_ref().map(Prompt::from_json)).transpose()?,
+            spec: match form.spec {
+                None => Spec::default(),
+                Some(spec) => Spec::from_json(json, spec)?,
+            },
         })
+    }
+
+    /// The request in the form that [`SessionRequest::parse`] reads: what a journal begins with.
+    ///
+    /// A wire format that is not one of this library's has no name and is left out: whoever reads the request puts it back into
+    /// [`ModelSpec::provider`](crate::spec::ModelSpec::provider).
+    #[must_use]
+    pub fn to_json(&self) -> RawJson {
+        let spec = self.spec.to_json();
+        let form = SessionRequestForm {
+            seed: self.seed.iter().map(|byte| format!("{byte:02x}")).collect(),
+            session_id: self.session_id,
+            prompt: (self.prompt.as_ref()).and_then(|prompt| RawJson::encode(&prompt.content).ok()),
+            spec: Some(spec.raw()),
+        };
+        // Strings and raw JSON only: encoding cannot fail.
+        RawJson::encode(&form).unwrap_or_else(|_| RawJson::empty_object())
+    }
+}
+
+impl From<SpecJsonError> for SessionRequestError {
+    fn from(error: SpecJsonError) -> Self {
+        Self {
+            reason: error.reason,
+            remedy: error.remedy.into(),
+        }
     }
 }
 
@@ -140,26 +155,14 @@ fn hex_seed(text: &str) -> Option<[u8; 32]> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SessionRequestForm {
+struct SessionRequestForm<'a> {
     seed: String,
     #[serde(default)]
     session_id: Option<Uuid>,
     #[serde(default)]
-    prompt: Option<PromptForm>,
-    #[serde(default)]
-    spec: SpecForm,
-}
-
-/// A text or an array of content blocks; which one is decided by [`PromptForm::check`], because raw
-/// JSON does not go through an untagged enum.
-#[derive(Serialize, Deserialize)]
-#[serde(transparent)]
-struct PromptForm(RawJson);
-
-impl PromptForm {
-    fn check(self) -> Result<Prompt, SessionRequestError> {
-        Prompt::from_json(&self.0).map_err(SessionRequestError::new)
-    }
+    prompt: Option<RawJson>,
+    #[serde(borrow, default)]
+    spec: Option<&'a RawValue>,
 }
 
 impl Prompt {
@@ -184,246 +187,6 @@ impl Prompt {
     }
 }
 
-/// The name of a wire format, or an object of its name with its settings. (Raw JSON, as with prompts.)
-#[derive(Serialize, Deserialize)]
-#[serde(transparent)]
-struct ProviderForm(RawJson);
-
-impl ProviderForm {
-    fn check(&self) -> Result<Arc<dyn Provider>, SessionRequestError> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct WithSettings {
-            openai: ChatCompletions,
-        }
-        if let Ok(name) = self.0.read::<String>() {
-            return match name.as_str() {
-                "anthropic" => Ok(Arc::new(MessagesApi)),
-                "openai" => Ok(Arc::new(ChatCompletions::default())),
-                _ => Err(SessionRequestError::new(format!(
-                    "`provider` is \"anthropic\" or \"openai\", not \"{name}\""
-                ))
-                .with_remedy("take one of the two")),
-            };
-        }
-        let with: WithSettings = (self.0.read())
-            .map_err(|error| SessionRequestError::new(format!("`provider`: {error}")))?;
-        Ok(Arc::new(with.openai))
-    }
-}
-
-/// The form of the answer: `{"schema": …, "max_retries": 5, "plain_text": "is_a_fault"}`.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OutputForm {
-    schema: RawJson,
-    #[serde(default)]
-    max_retries: Option<u32>,
-    #[serde(default)]
-    plain_text: PlainText,
-}
-
-impl OutputForm {
-    fn check(self) -> Result<OutputFormat, SessionRequestError> {
-        let mut format = OutputFormat::new(self.schema).map_err(|error| {
-            SessionRequestError::new(format!("the schema of `output` is unusable {error}"))
-        })?;
-        format.max_retries = self.max_retries.unwrap_or(format.max_retries);
-        format.plain_text = self.plain_text;
-        Ok(format)
-    }
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct SpecForm {
-    provider: Option<ProviderForm>,
-    output: Option<OutputForm>,
-    model: Option<String>,
-    fallback_model: Option<String>,
-    max_tokens: Option<u32>,
-    system: SystemPrompt,
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    surroundings_apart: bool,
-    output_style: Option<OutputStyle>,
-    memory: Vec<MemoryFile>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    plan_reminder: Option<PlanReminder>,
-    #[serde(skip_serializing_if = "InterruptedAnswer::is_usual")]
-    interrupted_answer: InterruptedAnswer,
-    context: ContextPolicy,
-    tools: Vec<ToolDefinition>,
-    #[serde(skip_serializing_if = "SortedMap::is_empty")]
-    tool_aliases: SortedMap<String, String>,
-    agents: SortedMap<String, AgentDefinition>,
-    agent: Option<String>,
-    model_aliases: ModelAliases,
-    tasks: TaskPolicy,
-    core_tools: Vec<CoreTool>,
-    tool_search: Option<String>,
-    skills: Vec<Skill>,
-    skill_list_budget: Option<u32>,
-    thinking: Thinking,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking_display: Option<ThinkingDisplay>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task_budget: Option<u32>,
-    effort: Option<Effort>,
-    betas: Vec<String>,
-    stream: Option<bool>,
-    partial_messages: bool,
-    replay_prompts: bool,
-    sequential_tools: bool,
-    tool_use_summaries: bool,
-    prompt_suggestions: bool,
-    progress_interval_ms: Option<u64>,
-    limits: Limits,
-    retry: Option<RetryPolicy>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response: Option<ResponseLimits>,
-    permissions: PermissionForm,
-    hooks: Vec<HookMatcher>,
-    hook_messages: Option<bool>,
-    environment: Environment,
-    prices: Option<RawJson>,
-    persist: bool,
-    cancel_grace_ms: Option<u64>,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct PermissionForm {
-    mode: Mode,
-    allow: Vec<String>,
-    ask: Vec<String>,
-    deny: Vec<String>,
-    can_ask: bool,
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    tell_denials: bool,
-    free_workspace_reads: bool,
-    allow_bypass: bool,
-    tools: ToolSet,
-    permission_prompt_tool_name: Option<String>,
-}
-
-impl SpecForm {
-    fn check(self) -> Result<Spec, SessionRequestError> {
-        let usual = Spec::default();
-        let catalogue = match self.prices {
-            None => usual.catalogue,
-            Some(file) => usual
-                .catalogue
-                .with_file(file.get())
-                .map_err(SessionRequestError::new)?,
-        };
-        let mut agents = usual.agents;
-        for (name, definition) in self.agents {
-            agents.add(Agent::new(&name, definition).map_err(SessionRequestError::new)?);
-        }
-        let chosen_model = self.model.clone();
-        let tool_search = match self.tool_search {
-            None => usual.tool_search,
-            Some(text) => ToolSearchSetting::parse(&text).map_err(SessionRequestError::new)?,
-        };
-        let mut spec = Spec {
-            provider: match &self.provider {
-                Some(form) => form.check()?,
-                None => usual.provider,
-            },
-            catalogue,
-            model: self.model.unwrap_or(usual.model),
-            fallback_model: self.fallback_model,
-            max_tokens: self.max_tokens,
-            system: self.system,
-            surroundings_apart: self.surroundings_apart,
-            output_style: self.output_style,
-            memory: self.memory,
-            plan_reminder: self.plan_reminder,
-            interrupted_answer: self.interrupted_answer,
-            context: self.context,
-            tools: self.tools,
-            tool_aliases: self.tool_aliases,
-            agents,
-            agent: None,
-            model_aliases: self.model_aliases,
-            tasks: self.tasks,
-            tool_search,
-            skills: self.skills,
-            skill_list_budget: self.skill_list_budget.unwrap_or(usual.skill_list_budget),
-            thinking: self.thinking,
-            thinking_display: self.thinking_display,
-            task_budget: self.task_budget,
-            effort: self.effort,
-            betas: self.betas,
-            stream: self.stream.unwrap_or(usual.stream),
-            partial_messages: self.partial_messages,
-            replay_prompts: self.replay_prompts,
-            sequential_tools: self.sequential_tools,
-            tool_use_summaries: self.tool_use_summaries,
-            prompt_suggestions: self.prompt_suggestions,
-            progress_interval_ms: match self.progress_interval_ms {
-                None => usual.progress_interval_ms,
-                Some(ms) => (ms > 0).then_some(ms),
-            },
-            limits: self.limits,
-            retry: self.retry.unwrap_or(usual.retry),
-            response: self.response.unwrap_or(usual.response),
-            permissions: self.permissions.check()?,
-            output: self.output.map(OutputForm::check).transpose()?,
-            hooks: self.hooks,
-            hook_messages: self.hook_messages.unwrap_or(usual.hook_messages),
-            environment: self.environment,
-            persist: self.persist,
-            cancel_grace_ms: self.cancel_grace_ms.unwrap_or(usual.cancel_grace_ms),
-        };
-        spec.offer(self.core_tools);
-        spec.check().map_err(SessionRequestError::new)?;
-        let Some(name) = self.agent else {
-            return Ok(spec);
-        };
-        let mut spec = spec.run_as(&name).map_err(SessionRequestError::new)?;
-        // A model that was named is used exactly.
-        spec.model = chosen_model.unwrap_or(spec.model);
-        Ok(spec)
-    }
-}
-
-impl PermissionForm {
-    fn check(self) -> Result<PermissionPolicy, SessionRequestError> {
-        if self.mode == Mode::BypassPermissions && !self.allow_bypass {
-            return Err(SessionRequestError::new(
-                "`mode` bypassPermissions must be allowed by `allow_bypass` as well",
-            ));
-        }
-        Ok(PermissionPolicy {
-            mode: self.mode,
-            rules: Rules {
-                allow: rules(&self.allow, "allow")?,
-                ask: rules(&self.ask, "ask")?,
-                deny: rules(&self.deny, "deny")?,
-                ..Rules::default()
-            },
-            tools: self.tools,
-            prompt_tool: self.permission_prompt_tool_name,
-            can_ask: self.can_ask,
-            tell_denials: self.tell_denials,
-            free_workspace_reads: self.free_workspace_reads,
-            allow_bypass: self.allow_bypass,
-            confinement: None,
-        })
-    }
-}
-
-fn rules(texts: &[String], list: &str) -> Result<Vec<Rule>, SessionRequestError> {
-    texts
-        .iter()
-        .map(|text| {
-            Rule::parse(text)
-                .map_err(|e| SessionRequestError::new(e.at(&format!("permissions.{list}"))))
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -436,12 +199,15 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_as_in_the_default_spec() {
-        let task = parse("").unwrap();
-        assert_eq!(task.seed[31], 255);
-        assert_eq!(task.spec.model, Spec::default().model);
-        assert_eq!(task.spec.retry, RetryPolicy::default());
-        assert!(task.spec.stream);
-        assert!(task.prompt.is_none());
+        let request = parse("").unwrap();
+        assert_eq!(request.seed[31], 255);
+        assert_eq!(request.spec.model.name, Spec::default().model.name);
+        assert_eq!(
+            request.spec.model.retry,
+            crate::spec::RetryPolicy::default()
+        );
+        assert!(request.spec.model.stream);
+        assert!(request.prompt.is_none());
     }
 
     #[test]
@@ -455,10 +221,10 @@ mod tests {
     #[test]
     fn a_provider_has_a_name_and_perhaps_settings() {
         let path = |form: &str| {
-            let task = parse(&format!(r#", "spec": {{"provider": {form}}}"#)).unwrap();
-            let provider = &task.spec.provider;
+            let request = parse(&format!(r#", "spec": {{"provider": {form}}}"#)).unwrap();
+            let provider = &request.spec.model.provider;
             let prefix = provider.prefix(&crate::provider::Opening {
-                request: &task.spec.model_request("m"),
+                request: &request.spec.model_request("m"),
                 system: &[],
                 before_conversation: None,
                 tools: &[],
@@ -467,7 +233,7 @@ mod tests {
             let history = crate::history::History::default();
             let view = history.view(&mut places);
             provider
-                .request(&task.spec.model_request("m"), &prefix, view)
+                .request(&request.spec.model_request("m"), &prefix, view)
                 .path
         };
         assert_eq!(path(r#""anthropic""#), "/v1/messages");
@@ -515,5 +281,78 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("64 hexadecimal digits"), "{error}");
+    }
+
+    #[test]
+    fn a_request_is_read_as_it_was_written() {
+        let json = r#"{"seed": "0707070707070707070707070707070707070707070707070707070707070707",
+            "session_id": "01234567-89ab-4def-8123-456789abcdef", "prompt": "Fix it",
+            "spec": {"provider": "openai", "model": "m", "limits": {"max_turns": 9, "max_budget": 0.25},
+                "tools": [{"name": "T", "description": "d", "input_schema": {"type": "object"}}],
+                "agents": {"mine": {"description": "d", "prompt": "p"}},
+                "prices": {"models": [{"prefix": "m", "input": 1, "output": 2.5, "cache_read": 0, "cache_write": 3}]},
+                "permissions": {"allow": ["Read"], "deny": ["Edit(secret/**)"], "can_ask": true},
+                "skills": [{"name": "pdf", "description": "d", "content": "c", "allowed_tools": ["Read"]}],
+                "environment": {"cwd": "/work"}, "persist": true}}"#;
+        let request = SessionRequest::parse(json).unwrap();
+        let written = request.to_json();
+        let again = SessionRequest::parse(written.get()).unwrap();
+        assert_eq!(again.to_json(), written);
+        assert_eq!(again.seed, request.seed);
+        assert_eq!(again.session_id, request.session_id);
+        assert_eq!(again.prompt, request.prompt);
+        assert_eq!(
+            again.spec.model.provider.json_form(),
+            request.spec.model.provider.json_form()
+        );
+        assert!(again.spec.model.provider.json_form().is_some());
+        assert_eq!(again.spec.tools.definitions, request.spec.tools.definitions);
+        assert_eq!(
+            again.spec.policy.permissions.rules,
+            request.spec.policy.permissions.rules
+        );
+        assert_eq!(again.spec.model.catalogue, request.spec.model.catalogue);
+        assert_eq!(again.spec.policy.limits, request.spec.policy.limits);
+        assert!(again.spec.tools.agents.get("mine").is_some());
+        assert!(again.spec.policy.persist);
+        assert_eq!(again.spec.tools.skills, request.spec.tools.skills);
+        assert_eq!(
+            again.spec.tools.skills[0].allowed_tools[0].to_string(),
+            "Read"
+        );
+        assert_eq!(again.spec.environment, request.spec.environment);
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_spec_has_its_place_in_the_whole_text() {
+        let place = |spec: &str, at: &str| {
+            let text = format!("{{\"seed\": \"{SEED}\",\n \"spec\":\n{spec}}}");
+            let error = SessionRequest::parse(&text).unwrap_err().to_string();
+            assert!(error.contains(at), "{spec}: {error}");
+        };
+        // The fields belong to several parts, whatever their order.
+        place(
+            "{\"limits\": {\"max_turns\": 1},\n\"model\": \"é\", \"stream\": 1}",
+            "line 4 column",
+        );
+        place(
+            "{\"stream\": true, \"hooks\": [],\n\n \"betas\": [7]}",
+            "line 5 column",
+        );
+        place(
+            "{\"model\": \"m\", \"model\": \"n\"}",
+            "duplicate field `model`",
+        );
+        place("[]", "a JSON object");
+        place("{\"max_tokens\": 1, \"mox_tokens\": 1}", "`max_tokens`");
+    }
+
+    #[test]
+    fn what_is_null_is_left_out() {
+        let spec =
+            r#", "spec": {"model": null, "stream": null, "environment": null, "core_tools": null}"#;
+        let request = parse(spec).unwrap();
+        assert_eq!(request.spec.model.name, Spec::default().model.name);
+        assert!(request.spec.model.stream);
     }
 }

@@ -22,13 +22,10 @@ const ANSWER: &str = r#"{"id":"m","type":"message","role":"assistant","model":"c
 fn spec() -> Arc<Spec> {
     let schema = r#"{"type":"object","properties":{"text":{"type":"string"}}}"#;
     let tool = ToolDefinition::new("Note", "Keeps a note", RawJson::parse(schema).unwrap());
-    let mut spec = Spec {
-        tools: vec![tool],
-        persist: true,
-        ..Spec::default()
-    };
+    let mut spec = Spec::with_tools([tool]);
+    spec.policy.persist = true;
     spec.offer([CoreTool::Task]);
-    spec.permissions.can_ask = true;
+    spec.policy.permissions.can_ask = true;
     Arc::new(spec)
 }
 

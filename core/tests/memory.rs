@@ -46,16 +46,14 @@ static ALLOCATOR: Counting = Counting;
 
 fn spec() -> Arc<Spec> {
     let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
-    let mut spec = Spec {
-        system: "You are a careful assistant. ".repeat(100).into(),
-        tools: (0..10)
-            .map(|n| ToolDefinition::new(format!("tool_{n}"), "x".repeat(1_000), schema.clone()))
-            .collect(),
-        stream: false,
-        ..Spec::default()
-    };
-    spec.permissions.allow_bypass = true;
-    spec.permissions.mode = Mode::BypassPermissions;
+    let mut spec = Spec::with_tools(
+        (0..10)
+            .map(|n| ToolDefinition::new(format!("tool_{n}"), "x".repeat(1_000), schema.clone())),
+    );
+    spec.prompt.system = "You are a careful assistant. ".repeat(100).into();
+    spec.model.stream = false;
+    spec.policy.permissions.allow_bypass = true;
+    spec.policy.permissions.mode = Mode::BypassPermissions;
     Arc::new(spec)
 }
 

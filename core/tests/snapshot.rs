@@ -21,13 +21,10 @@ fn spec() -> Arc<Spec> {
         RawJson::parse(r#"{"type":"object","properties":{"text":{"type":"string"}}}"#).unwrap(),
     );
     tool.retry = RetryClass::RunAgain;
-    let mut spec = Spec {
-        tools: vec![tool],
-        persist: true,
-        ..Spec::default()
-    };
-    spec.permissions.can_ask = true;
-    spec.permissions.mode = Mode::Default;
+    let mut spec = Spec::with_tools([tool]);
+    spec.policy.persist = true;
+    spec.policy.permissions.can_ask = true;
+    spec.policy.permissions.mode = Mode::Default;
     Arc::new(spec)
 }
 
@@ -178,11 +175,11 @@ fn a_snapshot_between_any_two_inputs_changes_nothing_that_is_seen() {
 #[test]
 fn a_call_that_must_not_be_repeated_is_reported_as_unknown_after_a_crash() {
     let mut only_once = (*spec()).clone();
-    only_once.tools[0].retry = RetryClass::Never;
-    only_once.tools[0].annotations.read_only = true;
-    only_once.permissions.rules.allow =
+    only_once.tools.definitions[0].retry = RetryClass::Never;
+    only_once.tools.definitions[0].annotations.read_only = true;
+    only_once.policy.permissions.rules.allow =
         vec![windlass_core::permission::Rule::parse("Note").unwrap()];
-    only_once.persist = false;
+    only_once.policy.persist = false;
     let only_once = Arc::new(only_once);
     let mut session = Session::new(only_once.clone(), uuid_v4([9; 16]), SEED);
     session

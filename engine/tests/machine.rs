@@ -30,14 +30,11 @@ struct Bench {
 
 fn configuration(number: u64) -> Configuration {
     let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
-    let mut spec = Spec {
-        stream: false,
-        persist: true,
-        replay_prompts: true,
-        tools: vec![ToolDefinition::new("Do", "Does.", schema)],
-        ..Spec::default()
-    };
-    spec.permissions.can_ask = true;
+    let mut spec = Spec::with_tools([ToolDefinition::new("Do", "Does.", schema)]);
+    spec.model.stream = false;
+    spec.policy.persist = true;
+    spec.stream.replay_prompts = true;
+    spec.policy.permissions.can_ask = true;
     Configuration {
         sources: SettingSources::ALL,
         ..Configuration::new(number, spec)
@@ -239,7 +236,7 @@ fn perm_9_what_is_cancelled_had_not_begun() {
     ];
     let mut hooked = configuration(1);
     let matcher = HookMatcher::new(HookEvent::UserPromptSubmit, ["note".to_owned()]);
-    Arc::make_mut(&mut hooked.spec).hooks.push(matcher);
+    Arc::make_mut(&mut hooked.spec).policy.hooks.push(matcher);
     hooked.commands.insert("note".to_owned());
     let mut bench = Bench::launch_with(Flags::default(), hooked);
     bench.lease();
@@ -283,7 +280,7 @@ fn hook_9_a_hook_waits_until_the_transcript_is_there_and_does_not_run_once_it_is
     for is_interrupted in [false, true] {
         let mut hooked = configuration(1);
         let matcher = HookMatcher::new(HookEvent::UserPromptSubmit, ["note".to_owned()]);
-        Arc::make_mut(&mut hooked.spec).hooks.push(matcher);
+        Arc::make_mut(&mut hooked.spec).policy.hooks.push(matcher);
         hooked.commands.insert("note".to_owned());
         let mut bench = Bench::launch_with(Flags::default(), hooked);
         bench.lease();

@@ -33,12 +33,9 @@ struct Bench {
 
 fn spec() -> Spec {
     let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
-    let mut spec = Spec {
-        stream: false,
-        tools: vec![ToolDefinition::new("Do", "Does.", schema)],
-        ..Spec::default()
-    };
-    spec.permissions.can_ask = true;
+    let mut spec = Spec::with_tools([ToolDefinition::new("Do", "Does.", schema)]);
+    spec.model.stream = false;
+    spec.policy.permissions.can_ask = true;
     spec
 }
 
@@ -178,7 +175,7 @@ fn a_prompt_is_answered_with_messages_as_the_session_says_them() {
 #[test]
 fn whoever_is_asked_is_asked_by_the_host() {
     let mut spec = spec();
-    spec.hooks = vec![HookMatcher::new(HookEvent::PreToolUse, ["mine"])];
+    spec.policy.hooks = vec![HookMatcher::new(HookEvent::PreToolUse, ["mine"])];
     let mut bench = Bench::start(launch(), spec);
     bench.prompt("Do it");
     bench.respond(call());

@@ -39,7 +39,7 @@ impl Session {
         if let Some(prompt) = task.prompt {
             inputs.push(Input::Prompt(prompt));
         }
-        let allow_bypass = task.spec.permissions.allow_bypass;
+        let allow_bypass = task.spec.policy.permissions.allow_bypass;
         let machine = Machine::new(Arc::new(task.spec), id, task.seed);
         Ok(Self {
             id: id.to_string(),

@@ -102,10 +102,9 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The agent's parts: what its sessions are told, and the host they would run on.
     let (inner, mut messages) = agent.host();
-    let spec = Spec {
-        persist: true,
-        ..Spec::clone(&agent.spec())
-    };
+    let mut spec = Spec::clone(&agent.spec());
+    spec.policy.persist = true;
+
     let host = Recorder {
         inner,
         effects: Mutex::default(),

@@ -8,6 +8,7 @@ use std::{
 use windlass_core::{
     Input, Now, Output, Prompt, RawJson, Session, Spec,
     effect::{Answer, Effect},
+    spec::{ModelSpec, PromptSpec, ToolSpec},
     tool::ToolDefinition,
     uuid_v4,
 };
@@ -90,11 +91,22 @@ fn spec() -> Arc<Spec> {
     let schema = r#"{"type":"object","properties":{"text":{"type":"string"}}}"#;
     let schema = RawJson::parse(schema).expect("JSON");
     Arc::new(Spec {
-        system: "You are a careful assistant. ".repeat(100).into(),
-        tools: (0..10)
-            .map(|n| ToolDefinition::new(format!("tool_{n}"), "x".repeat(1_000), schema.clone()))
-            .collect(),
-        stream: false,
+        prompt: PromptSpec {
+            system: "You are a careful assistant. ".repeat(100).into(),
+            ..PromptSpec::default()
+        },
+        tools: ToolSpec {
+            definitions: (0..10)
+                .map(|n| {
+                    ToolDefinition::new(format!("tool_{n}"), "x".repeat(1_000), schema.clone())
+                })
+                .collect(),
+            ..ToolSpec::default()
+        },
+        model: ModelSpec {
+            stream: false,
+            ..ModelSpec::default()
+        },
         ..Spec::default()
     })
 }

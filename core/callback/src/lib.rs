@@ -139,14 +139,14 @@ impl<'c> CallbackLoop<'c> {
     #[must_use]
     pub fn spec(&self, base: &Spec) -> Spec {
         let mut spec = base.clone();
-        spec.system = SystemPrompt::Text(self.whole_system_prompt());
-        spec.model = self.model.clone();
-        spec.max_tokens = spec.max_tokens.or(Some(MAX_TOKENS));
-        spec.thinking = Thinking::Disabled;
-        spec.tools.extend(self.tools.iter().cloned());
-        spec.sequential_tools = true;
-        spec.limits.max_turns = Some(self.max_iterations);
-        spec.retry = RetryPolicy {
+        spec.prompt.system = SystemPrompt::Text(self.whole_system_prompt());
+        spec.model.name = self.model.clone();
+        spec.model.max_tokens = spec.model.max_tokens.or(Some(MAX_TOKENS));
+        spec.model.thinking = Thinking::Disabled;
+        spec.tools.definitions.extend(self.tools.iter().cloned());
+        spec.tools.sequential = true;
+        spec.policy.limits.max_turns = Some(self.max_iterations);
+        spec.model.retry = RetryPolicy {
             max_retries: 3,
             base_ms: 2_000,
             max_ms: 8_000,
@@ -156,9 +156,9 @@ impl<'c> CallbackLoop<'c> {
             ..RetryPolicy::default()
         };
         // Whoever hands over a tool here means it to be run.
-        let named = spec.tools.iter().map(|tool| tool.name.clone());
+        let named = spec.tools.definitions.iter().map(|tool| tool.name.clone());
         let rules = named.filter_map(|name| Rule::parse(&name).ok());
-        spec.permissions.rules.allow.extend(rules);
+        spec.policy.permissions.rules.allow.extend(rules);
         spec
     }
 

@@ -13,7 +13,7 @@ use alloc::{
     vec::Vec,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::{sorted::SortedMap, tool::ToolDefinition};
 pub use definition::{AgentDefinition, AgentError, AgentMcpServer, AgentModel, ModelAliases};
@@ -95,6 +95,27 @@ impl Agent {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Agents(SortedMap<String, Agent>);
+
+/// Their definitions by name, without those that are built in.
+impl Serialize for Agents {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let own = self
+            .iter()
+            .filter(|agent| agent.source != AgentSource::BuiltIn);
+        serializer.collect_map(own.map(|agent| (&agent.name, &agent.definition)))
+    }
+}
+
+/// Definitions by name, added to those that are built in.
+impl<'de> Deserialize<'de> for Agents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut agents = Self::built_in();
+        for (name, definition) in SortedMap::<String, AgentDefinition>::deserialize(deserializer)? {
+            agents.add(Agent::new(&name, definition).map_err(D::Error::custom)?);
+        }
+        Ok(agents)
+    }
+}
 
 impl Agents {
     /// general-purpose, Explore and Plan.

@@ -22,14 +22,15 @@ fn spec_with(tools: &[&str]) -> Spec {
             _ => tool,
         }
     };
-    Spec {
-        tools: tools.iter().map(tool).collect(),
-        ..Spec::default()
-    }
+    Spec::with_tools(tools.iter().map(tool))
 }
 
 fn names(spec: &Spec) -> Vec<&str> {
-    spec.tools.iter().map(|tool| tool.name.as_str()).collect()
+    spec.tools
+        .definitions
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect()
 }
 
 #[test]
@@ -96,18 +97,18 @@ fn sub_3_three_agents_are_built_in_and_two_of_them_only_read() {
 #[test]
 fn sub_4_the_main_thread_can_be_an_agent() {
     let mut spec = spec_with(&["Read", "Bash", "Task"]);
-    spec.system = "usual".into();
+    spec.prompt.system = "usual".into();
     let json = json!({
         "description": "d", "prompt": "mine", "tools": ["Read", "Task"], "model": "haiku",
         "maxTurns": 2, "criticalSystemReminder_EXPERIMENTAL": "Be brief.",
     });
-    spec.agents.add(agent(&json));
+    spec.tools.agents.add(agent(&json));
     let own = spec.run_as("a").unwrap();
-    assert_eq!(own.system, "mine\n\nBe brief.".into());
+    assert_eq!(own.prompt.system, "mine\n\nBe brief.".into());
     assert_eq!(names(&own), ["Read", "Task"]);
-    assert_eq!(own.model, ModelAliases::default().haiku);
+    assert_eq!(own.model.name, ModelAliases::default().haiku);
     assert_eq!(
-        (own.limits.max_turns, own.agent.as_deref()),
+        (own.policy.limits.max_turns, own.tools.agent.as_deref()),
         (Some(2), Some("a"))
     );
     let error = spec.run_as("b").unwrap_err().to_string();
@@ -151,7 +152,7 @@ fn sub_6_an_agent_has_the_tools_it_names_or_all_of_its_parent() {
         json["description"] = "d".into();
         json["prompt"] = "p".into();
         let mut spec = spec_with(&tools);
-        spec.agents.add(agent(&json));
+        spec.tools.agents.add(agent(&json));
         assert_eq!(names(&spec.run_as("a").unwrap()), expected, "{given}");
     }
 }
@@ -166,7 +167,7 @@ fn sub_5_an_agent_brings_the_tools_of_its_own_servers() {
     let tool = ToolDefinition::new("mcp__db__query", "d", RawJson::empty_object());
     own.own_tools.push(tool);
     let mut spec = spec_with(&["Read", "mcp__github__log"]);
-    spec.agents.add(own);
+    spec.tools.agents.add(own);
     assert_eq!(
         names(&spec.run_as("a").unwrap()),
         ["Read", "mcp__db__query"]
@@ -178,8 +179,11 @@ fn sub_5_an_agent_brings_the_tools_of_its_own_servers() {
 fn a_part_of_a_tool_can_be_disallowed() {
     let json = json!({"description": "d", "prompt": "p", "disallowedTools": ["Bash(rm *)"]});
     let mut spec = spec_with(&["Bash"]);
-    spec.agents.add(agent(&json));
+    spec.tools.agents.add(agent(&json));
     let own = spec.run_as("a").unwrap();
     assert_eq!(names(&own), ["Bash"]);
-    assert_eq!(own.permissions.rules.deny[0].to_string(), "Bash(rm *)");
+    assert_eq!(
+        own.policy.permissions.rules.deny[0].to_string(),
+        "Bash(rm *)"
+    );
 }

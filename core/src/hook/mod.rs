@@ -1,7 +1,7 @@
 //! Hooks: what runs at the turning points of a session, and what it may decide there.
 //!
 //! A hook is a name that the host can run: a component, a program, a closure; to the core they are one
-//! [`RunHook`](crate::effect::Effect::RunHook) effect. [`Spec::hooks`](crate::Spec::hooks) registers hooks by event and
+//! [`RunHook`](crate::effect::Effect::RunHook) effect. [`PolicySpec::hooks`](crate::spec::PolicySpec::hooks) registers hooks by event and
 //! tool, a [`HookInput`] tells them what happened, their answers are read strictly ([`HookOutput`], or
 //! [`Judgement`] for third parties) and put together in the order of registration ([`merge()`]).
 

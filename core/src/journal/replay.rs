@@ -72,7 +72,7 @@ impl Journal {
     /// # Errors
     /// The first [`Difference`].
     pub fn replay_with(&self, spec: Spec) -> Result<Replayed, Difference> {
-        let provider = Arc::clone(&spec.provider);
+        let provider = Arc::clone(&spec.model.provider);
         let mut session = self.session(Arc::new(spec)).map_err(|error| Difference {
             line: 1,
             expected: Some("a snapshot".to_owned()),
@@ -89,7 +89,7 @@ impl Journal {
                 }
                 JournalCall::Configure(spec) => {
                     let mut spec = Spec::clone(spec);
-                    spec.provider = Arc::clone(&provider);
+                    spec.model.provider = Arc::clone(&provider);
                     let configured = session.configure(Arc::new(spec));
                     configured.err().map(|error| error.to_string())
                 }

@@ -83,6 +83,11 @@ impl RawJson {
         self.0.get()
     }
 
+    /// The value as serde_json carries it.
+    pub(crate) fn raw(&self) -> &RawValue {
+        &self.0
+    }
+
     /// Reads the value into a type.
     ///
     /// # Errors

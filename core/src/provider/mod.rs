@@ -17,6 +17,7 @@ use bytes::Bytes;
 mod error_response;
 pub mod messages;
 mod model_request;
+pub(crate) mod named;
 pub mod openai;
 mod whole;
 
@@ -24,8 +25,8 @@ pub use model_request::{ModelRequest, Opening, ToolOffer};
 
 /// Encodes requests and decodes responses of one wire format. A pure function of its arguments.
 pub trait Provider: Send + Sync {
-    /// How a session request names it ([`SessionRequest`](crate::session_request::SessionRequest), `provider`). None (the default): it has no name there.
-    fn task_form(&self) -> Option<RawJson> {
+    /// Its name in JSON ([`ModelSpec::provider`](crate::spec::ModelSpec)). None (the default): it has none.
+    fn json_form(&self) -> Option<RawJson> {
         None
     }
 
@@ -77,10 +78,10 @@ pub trait Provider: Send + Sync {
     fn error(&self, status: u16, body: &[u8]) -> ApiError;
 }
 
-/// As a task names it. (Not by a supertrait: every implementation would carry how its fields are shown into a page.)
+/// As JSON names it. (Not by a supertrait: every implementation would carry how its fields are shown into a page.)
 impl Debug for dyn Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.task_form() {
+        match self.json_form() {
             Some(form) => f.write_str(form.get()),
             None => f.write_str("a provider without a name"),
         }

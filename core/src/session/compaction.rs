@@ -71,9 +71,9 @@ impl Thread {
 
     /// Whether the next request would come too close to the limit.
     pub(super) fn must_compact(&self) -> bool {
-        let policy = &self.spec.context.compaction;
+        let policy = &self.spec.prompt.context.compaction;
         let window =
-            (self.spec.catalogue.get(self.model())).map_or(0, |model| model.context_window);
+            (self.spec.model.catalogue.get(self.model())).map_or(0, |model| model.context_window);
         let Some(threshold) = policy.threshold(window) else {
             return false;
         };
@@ -122,7 +122,14 @@ impl Thread {
     pub(super) fn start_compaction(&mut self, shared: &mut Shared, instructions: String) {
         let event = match self.stop_at_budget(shared) {
             Some(stop) => stop,
-            None if self.spec.context.compaction.cut(&self.history).is_none() => {
+            None if self
+                .spec
+                .prompt
+                .context
+                .compaction
+                .cut(&self.history)
+                .is_none() =>
+            {
                 self.run.text = "There is nothing to compact yet.".to_owned();
                 self.run.outcome = Some(Outcome::Success);
                 Event::Stop
@@ -139,10 +146,16 @@ impl Thread {
         error: &ApiError,
     ) -> Option<Event> {
         let possible = error.too_long
-            && self.spec.context.compaction.automatic
+            && self.spec.prompt.context.compaction.automatic
             && !self.run.compacted_because
             && !self.run.compaction_failed
-            && self.spec.context.compaction.cut(&self.history).is_some();
+            && self
+                .spec
+                .prompt
+                .context
+                .compaction
+                .cut(&self.history)
+                .is_some();
         possible.then(|| {
             self.run.compacted_because = true;
             let because = Some((error.class, error.message.clone()));
@@ -195,6 +208,7 @@ impl Thread {
         }
         let own = self
             .spec
+            .prompt
             .context
             .compaction
             .instructions
@@ -207,7 +221,7 @@ impl Thread {
         asked.seal();
         let mut request = self.request_with(&mut asked);
         if without_tools {
-            request = self.spec.provider.forbid_tools(request);
+            request = self.spec.model.provider.forbid_tools(request);
         }
         let id = self.effect_id(shared, 0, Stage::Summary, self.run.summary_requests);
         self.send(shared, id, request);

@@ -26,9 +26,13 @@ impl Session {
         let permissions = &self.shared.permissions;
         let (mode, updates) = (permissions.mode(), permissions.updates());
         let guarded = permissions.guarded().to_vec();
-        self.shared.permissions =
-            SessionPermissions::restore(&spec.permissions, &spec.environment, mode, updates)?
-                .with_guarded(guarded);
+        self.shared.permissions = SessionPermissions::restore(
+            &spec.policy.permissions,
+            &spec.environment,
+            mode,
+            updates,
+        )?
+        .with_guarded(guarded);
         self.shared.spec = Arc::clone(&spec);
         self.main.begin_again(&self.shared, Thread::new(0, spec));
         for child in self.children.values_mut() {

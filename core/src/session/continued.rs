@@ -155,7 +155,7 @@ impl Session {
         let spec = &self.shared.spec;
         let mut permissions = self.shared.permissions.clone();
         before.filter(|mode| {
-            (permissions.set_mode(&spec.permissions, &spec.environment, *mode)).is_ok()
+            (permissions.set_mode(&spec.policy.permissions, &spec.environment, *mode)).is_ok()
         })
     }
 

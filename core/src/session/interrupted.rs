@@ -35,7 +35,7 @@ impl Thread {
             stop_sequence: None,
             usage: response.usage,
         };
-        if self.spec.persist {
+        if self.spec.policy.persist {
             self.run.unsaved_response = Some((uuid, message.clone()));
         }
         shared.say(Message::Assistant(AssistantMessage {
@@ -85,6 +85,6 @@ impl Thread {
 
     /// What a subagent was about is told by whoever waits for it.
     fn keeps_interrupted(&self) -> bool {
-        self.is_main() && self.spec.interrupted_answer.is_kept()
+        self.is_main() && self.spec.prompt.interrupted_answer.is_kept()
     }
 }

@@ -276,7 +276,9 @@ impl Session {
         let has_news = self.shared.has_news(0);
         match self.next_prompt() {
             Some(prompt) => self.main.start(&mut self.shared, prompt),
-            None if has_news && self.shared.spec.tasks.wake => self.main.wake(&mut self.shared),
+            None if has_news && self.shared.spec.tools.tasks.wake => {
+                self.main.wake(&mut self.shared)
+            }
             None => return false,
         }
         true
@@ -327,7 +329,7 @@ impl Session {
 
     fn set_mode(&mut self, mode: Mode) {
         self.shared.change_permissions(|permissions, spec| {
-            permissions.set_mode(&spec.permissions, &spec.environment, mode)
+            permissions.set_mode(&spec.policy.permissions, &spec.environment, mode)
         });
     }
 

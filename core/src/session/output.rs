@@ -61,14 +61,14 @@ impl Thread {
     /// of the round are gone.
     pub(super) fn count_output_round(&mut self) {
         let answered = self.run.calls.iter().any(|call| call.name == output::TOOL);
-        if answered && self.spec.output.is_some() && self.run.output.answer.is_none() {
+        if answered && self.spec.prompt.output.is_some() && self.run.output.answer.is_none() {
             self.run.output.misses += 1;
         }
     }
 
     /// What the answer, or the lack of a valid one, leads to after a round of calls.
     pub(super) fn after_output_round(&mut self, shared: &mut Shared) -> Option<Event> {
-        let format = self.spec.output.as_ref()?;
+        let format = self.spec.prompt.output.as_ref()?;
         if let Some(answer) = &self.run.output.answer {
             self.run.text = answer.get().to_owned();
             return Some(self.conclude(shared));
@@ -78,7 +78,7 @@ impl Thread {
 
     /// What it leads to that the model is done and has not handed over an answer; none if nobody wants one.
     pub(super) fn without_output(&mut self, shared: &mut Shared) -> Option<Event> {
-        let format = self.spec.output.as_ref()?;
+        let format = self.spec.prompt.output.as_ref()?;
         // Who declines will not do it in another form either.
         if self.run.stop_reason == Some(StopReason::Refusal) {
             return None;

@@ -116,7 +116,7 @@ impl Thread {
     fn begun_with(&self, summary: &str, context: Vec<RawJson>) -> Option<Begun> {
         let compacting = self.run.compacting.as_ref()?;
         let count = self.history.message_count();
-        let cut = self.spec.context.compaction.cut(&self.history);
+        let cut = self.spec.prompt.context.compaction.cut(&self.history);
         let cut = cut.unwrap_or(count);
         let goes_on = compacting.trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
         let mut content = vec![Block::text(&compaction::beginning(summary, goes_on)).to_raw()];

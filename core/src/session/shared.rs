@@ -89,7 +89,7 @@ pub(super) struct Unreported {
 impl Shared {
     pub(super) fn new(spec: Arc<Spec>, id: SessionId, seed: [u8; 32]) -> Self {
         Self {
-            permissions: SessionPermissions::new(&spec.permissions),
+            permissions: SessionPermissions::new(&spec.policy.permissions),
             mode_before_plan: None,
             spec,
             id,
@@ -246,13 +246,13 @@ impl Shared {
     /// Changes the permissions, by all of the updates or by none.
     pub(super) fn update_permissions(&mut self, updates: &[PermissionUpdate]) {
         self.change_permissions(|permissions, spec| {
-            permissions.apply(&spec.permissions, &spec.environment, updates)
+            permissions.apply(&spec.policy.permissions, &spec.environment, updates)
         });
     }
 
     /// When the first effect has had its time: to run, or to end after it was cancelled.
     pub(super) fn time_is_up(&self) -> Option<Millis> {
-        let grace = self.spec.cancel_grace_ms;
+        let grace = self.spec.policy.cancel_grace_ms;
         let due = |running: &Running| match running.cancelled_at {
             Some(at) => Some(at.after(grace)),
             None => running.deadline,
@@ -274,7 +274,7 @@ impl Shared {
 
     /// Gives up cancelled effects whose time is over: nobody waits for their answers any more.
     pub(super) fn abandon_overdue(&mut self) -> Vec<EffectId> {
-        let (now, grace) = (self.now.mono, self.spec.cancel_grace_ms);
+        let (now, grace) = (self.now.mono, self.spec.policy.cancel_grace_ms);
         let out = &mut self.out;
         let mut abandoned = Vec::new();
         self.running.retain(|id, running| {

@@ -318,8 +318,12 @@ impl Session {
             let rules = rules.map_err(|e| broken(last, e.to_string()))?;
             updates.insert(0, PermissionUpdate::allow_in_session(rules));
         }
-        let permissions =
-            SessionPermissions::restore(&spec.permissions, &spec.environment, state.mode, &updates);
+        let permissions = SessionPermissions::restore(
+            &spec.policy.permissions,
+            &spec.environment,
+            state.mode,
+            &updates,
+        );
         let shared = Shared {
             ids: state.ids,
             permissions: permissions

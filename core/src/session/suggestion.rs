@@ -28,9 +28,9 @@ impl Thread {
     /// Notes after a run whether somebody will want to know how it might go on.
     pub(super) fn may_suggest(&mut self, run: &Run, outcome: &Outcome) {
         self.suggestion_due = self.is_main()
-            && self.spec.prompt_suggestions
+            && self.spec.stream.prompt_suggestions
             // A program that wants a value says nothing next.
-            && self.spec.output.is_none()
+            && self.spec.prompt.output.is_none()
             && *outcome == Outcome::Success
             && run.num_turns > 0;
     }
@@ -40,7 +40,8 @@ impl Thread {
         if !core::mem::take(&mut self.suggestion_due) || self.phase != Phase::Idle {
             return;
         }
-        let spent = (self.spec.limits.max_budget).is_some_and(|budget| shared.cost >= budget);
+        let spent =
+            (self.spec.policy.limits.max_budget).is_some_and(|budget| shared.cost >= budget);
         if spent || self.unpriced().is_some() {
             return;
         }

@@ -141,8 +141,12 @@ impl Thread {
 
     /// The model that the next request goes to.
     pub(super) fn model(&self) -> &str {
-        let chosen = self.chosen.model.as_deref().unwrap_or(&self.spec.model);
-        let fallback = self.spec.fallback_model.as_deref();
+        let chosen = self
+            .chosen
+            .model
+            .as_deref()
+            .unwrap_or(&self.spec.model.name);
+        let fallback = self.spec.model.fallback.as_deref();
         fallback.filter(|_| self.run.on_fallback).unwrap_or(chosen)
     }
 
@@ -151,8 +155,8 @@ impl Thread {
         if (chosen.thinking, chosen.effort) != (self.chosen.thinking, self.chosen.effort) {
             let told = &shared.spec;
             let spec = Arc::make_mut(&mut self.spec);
-            spec.thinking = chosen.thinking.unwrap_or(told.thinking);
-            spec.effort = chosen.effort.or(told.effort);
+            spec.model.thinking = chosen.thinking.unwrap_or(told.model.thinking);
+            spec.model.effort = chosen.effort.or(told.model.effort);
             self.prefix = None;
         }
         self.chosen = chosen;
@@ -291,7 +295,7 @@ impl Thread {
         };
         self.run.asks_nothing = prompt.delivery == Delivery::Append;
         let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
-        if self.spec.replay_prompts && self.is_main() && !prompt.content.is_empty() {
+        if self.spec.stream.replay_prompts && self.is_main() && !prompt.content.is_empty() {
             self.emit_prompt(shared, uuid, prompt.content.clone());
         }
         let mut content = self.with_hook_context(prompt.content);
@@ -309,7 +313,7 @@ impl Thread {
 
     /// What goes with a prompt while nothing may be changed. Subagents are told by whoever gives them their task.
     fn plan_reminder(&self, shared: &Shared) -> Option<RawJson> {
-        let reminder = self.spec.plan_reminder.as_ref()?;
+        let reminder = self.spec.prompt.plan_reminder.as_ref()?;
         if !self.is_main() || shared.permissions.mode() != Mode::Plan {
             return None;
         }
@@ -325,7 +329,7 @@ impl Thread {
             parent_tool_use_id: self.parent_tool_use_id.clone(),
             tool_use_result: None,
             is_synthetic: false,
-            is_replay: self.spec.replay_prompts,
+            is_replay: self.spec.stream.replay_prompts,
             uuid,
             session_id: shared.id,
         }));
@@ -360,7 +364,7 @@ impl Thread {
             agents: self.agents_for_init(),
             skills: environment.skills.clone(),
             plugins: environment.plugins.clone(),
-            betas: self.spec.betas.clone(),
+            betas: self.spec.model.betas.clone(),
             uuid: shared.ids.uuid(),
         }
     }
@@ -372,7 +376,7 @@ impl Thread {
             .spec
             .offered_tools()
             .any(|tool| tool.core == Some(CoreTool::Task));
-        for agent in self.spec.agents.iter().filter(|_| startable) {
+        for agent in self.spec.tools.agents.iter().filter(|_| startable) {
             if !names.contains(&agent.name) {
                 names.push(agent.name.clone());
             }
@@ -398,7 +402,7 @@ impl Thread {
         attempt: u32,
         lines: Vec<Line>,
     ) {
-        if !self.spec.persist || self.run.transcript_broken {
+        if !self.spec.policy.persist || self.run.transcript_broken {
             self.after_save(shared);
             return;
         }

@@ -30,18 +30,20 @@ pub(crate) struct ChildOptions<'a> {
 pub(crate) fn child_spec(parent: &Spec, agent: &Agent, options: ChildOptions<'_>) -> Spec {
     let mut spec = agent_spec(parent, agent);
     // No agent starts agents.
-    spec.tools.retain(|tool| tool.core != Some(CoreTool::Task));
+    spec.tools
+        .definitions
+        .retain(|tool| tool.core != Some(CoreTool::Task));
     let model = options.model.or(agent.definition.model.as_ref());
-    spec.model = match model {
+    spec.model.name = match model {
         Some(model) => model
-            .resolve(options.main_model, &parent.model_aliases)
+            .resolve(options.main_model, &parent.model.aliases)
             .to_owned(),
         None => options.main_model.to_owned(),
     };
     // The answer that is wanted in a form is the main thread's.
-    spec.output = None;
+    spec.prompt.output = None;
     let limits = [agent.definition.max_turns, options.max_turns];
-    spec.limits.max_turns = limits.into_iter().flatten().min();
+    spec.policy.limits.max_turns = limits.into_iter().flatten().min();
     spec
 }
 
@@ -52,23 +54,30 @@ impl Spec {
     /// # Errors
     /// [`NoSuchAgent`] if no agent has that name.
     pub fn run_as(&self, name: &str) -> Result<Self, NoSuchAgent> {
-        let agent = self.agents.get(name).ok_or_else(|| NoSuchAgent {
+        let agent = self.tools.agents.get(name).ok_or_else(|| NoSuchAgent {
             name: name.to_owned(),
-            known: self.agents.iter().map(|agent| agent.name.clone()).collect(),
+            known: self
+                .tools
+                .agents
+                .iter()
+                .map(|agent| agent.name.clone())
+                .collect(),
         })?;
         let mut spec = agent_spec(self, agent);
         if let Some(model) = &agent.definition.model {
-            spec.model = model.resolve(&self.model, &self.model_aliases).to_owned();
+            spec.model.name = model
+                .resolve(&self.model.name, &self.model.aliases)
+                .to_owned();
         }
         let narrowing = Narrowing {
             mode: agent.definition.permission_mode,
             ..Narrowing::default()
         };
-        spec.permissions.mode = narrowing.mode_under(spec.permissions.mode);
+        spec.policy.permissions.mode = narrowing.mode_under(spec.policy.permissions.mode);
         if let Some(turns) = agent.definition.max_turns {
-            spec.limits.max_turns = Some(turns);
+            spec.policy.limits.max_turns = Some(turns);
         }
-        spec.agent = Some(agent.name.clone());
+        spec.tools.agent = Some(agent.name.clone());
         Ok(spec)
     }
 }
@@ -86,19 +95,23 @@ pub struct NoSuchAgent {
 /// Prompt and tools; everything else is the parent's.
 fn agent_spec(parent: &Spec, agent: &Agent) -> Spec {
     let mut spec = parent.clone();
-    spec.system = SystemPrompt::Text(prompt(parent, agent));
-    spec.tools.retain(|tool| has_tool(agent, tool));
+    spec.prompt.system = SystemPrompt::Text(prompt(parent, agent));
+    spec.tools.definitions.retain(|tool| has_tool(agent, tool));
     for tool in &agent.own_tools {
-        spec.tools.retain(|known| known.name != tool.name);
-        spec.tools.push(tool.clone());
+        spec.tools
+            .definitions
+            .retain(|known| known.name != tool.name);
+        spec.tools.definitions.push(tool.clone());
     }
     let disallowed = agent.definition.disallowed_tools.iter().flatten();
     // Checked when the agent was made.
     for rule in disallowed.filter_map(|rule| Rule::parse(rule).ok()) {
         if !rule.to_string().contains('(') {
-            spec.tools.retain(|tool| !rule.names_tool(&tool.name));
+            spec.tools
+                .definitions
+                .retain(|tool| !rule.names_tool(&tool.name));
         }
-        spec.permissions.rules.deny.push(rule);
+        spec.policy.permissions.rules.deny.push(rule);
     }
     spec
 }
@@ -107,7 +120,7 @@ fn prompt(parent: &Spec, agent: &Agent) -> String {
     let definition = &agent.definition;
     let mut prompt = definition.prompt.clone();
     for name in definition.skills.iter().flatten() {
-        if let Some(skill) = parent.skills.iter().find(|skill| skill.name == *name) {
+        if let Some(skill) = parent.tools.skills.iter().find(|skill| skill.name == *name) {
             let text = skill
                 .text("")
                 .unwrap_or_else(|error| format!("It cannot be used: {error}."));

@@ -1,12 +1,12 @@
 //! When definitions of tools wait to be searched for.
 
-use alloc::{borrow::ToOwned, string::String};
+use alloc::{borrow::ToOwned, format, string::String};
 
 use serde::{Deserialize, Serialize};
 
 /// When definitions wait to be searched for (`ENABLE_TOOL_SEARCH`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(try_from = "String", into = "String")]
 pub enum ToolSearchSetting {
     /// Never: every definition is in every request.
     Off,
@@ -45,6 +45,25 @@ impl ToolSearchSetting {
         setting.ok_or_else(|| ToolSearchSettingError {
             value: text.to_owned(),
         })
+    }
+}
+
+impl TryFrom<String> for ToolSearchSetting {
+    type Error = ToolSearchSettingError;
+
+    fn try_from(text: String) -> Result<Self, ToolSearchSettingError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<ToolSearchSetting> for String {
+    /// A value that [`ToolSearchSetting::parse`] reads.
+    fn from(setting: ToolSearchSetting) -> Self {
+        match setting {
+            ToolSearchSetting::On => "true".to_owned(),
+            ToolSearchSetting::Off => "false".to_owned(),
+            ToolSearchSetting::Auto { percent } => format!("auto:{percent}"),
+        }
     }
 }
 

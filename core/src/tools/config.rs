@@ -123,11 +123,11 @@ impl Setting {
     fn value(self, seen: &Seen<'_>) -> RawJson {
         match self {
             Self::Model => RawJson::string(seen.model),
-            Self::Effort => seen.spec.effort.map_or_else(
+            Self::Effort => seen.spec.model.effort.map_or_else(
                 || RawJson::string(DEFAULT),
                 |effort| RawJson::string(effort.name()),
             ),
-            Self::Thinking => thinking_value(seen.spec.thinking),
+            Self::Thinking => thinking_value(seen.spec.model.thinking),
             Self::PermissionMode => RawJson::string(seen.mode.name()),
             Self::OutputStyle => RawJson::string(&seen.spec.environment.output_style),
         }
@@ -140,13 +140,13 @@ impl Setting {
         match self {
             Self::Model => match text.filter(|name| !name.trim().is_empty()) {
                 Some(_) if is_default => {
-                    Ok((Change::Model(None), RawJson::string(&seen.told.model)))
+                    Ok((Change::Model(None), RawJson::string(&seen.told.model.name)))
                 }
                 Some(name) => Ok((Change::Model(Some(name)), value.clone())),
                 None => Err("takes the name of a model, or `default`".to_owned()),
             },
             Self::Effort if is_default => {
-                let effort = seen.told.effort.map_or(DEFAULT, Effort::name);
+                let effort = seen.told.model.effort.map_or(DEFAULT, Effort::name);
                 Ok((Change::Effort(None), RawJson::string(effort)))
             }
             Self::Effort => match text.as_deref().and_then(Effort::parse) {
@@ -160,7 +160,7 @@ impl Setting {
                         "takes adaptive, disabled, default, true, false or a budget in tokens",
                     )?),
                 };
-                let new = thinking_value(chosen.unwrap_or(seen.told.thinking));
+                let new = thinking_value(chosen.unwrap_or(seen.told.model.thinking));
                 Ok((Change::Thinking(chosen), new))
             }
             Self::PermissionMode => match text.as_deref() {

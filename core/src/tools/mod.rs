@@ -142,7 +142,7 @@ impl Spec {
     pub fn offer(&mut self, tools: impl IntoIterator<Item = CoreTool>) {
         for tool in tools {
             if self.tool(tool.name()).is_none() {
-                self.tools.push(tool.definition());
+                self.tools.definitions.push(tool.definition());
             }
         }
     }

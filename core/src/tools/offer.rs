@@ -64,12 +64,16 @@ pub(crate) fn deferred<'a>(spec: &'a Spec, model: &str) -> SortedMap<&'a str, ()
         Loading::OnDemand => true,
     };
     let candidates = || spec.offered_tools().filter(waiting);
-    let past_threshold = match spec.tool_search {
+    let past_threshold = match spec.tools.search {
         _ if !can_search => false,
         ToolSearchSetting::Off => false,
         ToolSearchSetting::On => true,
         ToolSearchSetting::Auto { percent } => {
-            let known = spec.catalogue.get(model).map_or(0, |m| m.context_window);
+            let known = spec
+                .model
+                .catalogue
+                .get(model)
+                .map_or(0, |m| m.context_window);
             let window = if known == 0 { USUAL_WINDOW } else { known };
             let tokens = candidates().map(size).sum::<u64>() / BYTES_PER_TOKEN;
             tokens.saturating_mul(100) > window.saturating_mul(u64::from(percent))

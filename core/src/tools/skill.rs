@@ -61,13 +61,18 @@ pub struct SkillOutput {
 
 /// The skills that the model reads about.
 pub(super) fn listed(spec: &Spec) -> impl Iterator<Item = &Skill> {
-    let denied = |skill: &Skill| spec.permissions.rules.denies_subject("Skill", &skill.name);
-    (spec.skills.iter()).filter(move |skill| skill.for_model && !denied(skill))
+    let denied = |skill: &Skill| {
+        spec.policy
+            .permissions
+            .rules
+            .denies_subject("Skill", &skill.name)
+    };
+    (spec.tools.skills.iter()).filter(move |skill| skill.for_model && !denied(skill))
 }
 
 /// The list of skills within its budget: descriptions are shortened alike, then left out.
 pub(super) fn list(spec: &Spec) -> String {
-    let budget = spec.skill_list_budget as usize;
+    let budget = spec.tools.skill_list_budget as usize;
     let length = |text: &str| text.chars().count();
     let lines: Vec<(&str, String)> = listed(spec)
         .map(|skill| (skill.name.as_str(), described(skill)))
@@ -133,7 +138,7 @@ fn plain_name(given: &str) -> &str {
 
 fn find<'a>(spec: &'a Spec, name: &str) -> Option<&'a Skill> {
     let name = plain_name(name);
-    spec.skills.iter().find(|skill| skill.name == name)
+    spec.tools.skills.iter().find(|skill| skill.name == name)
 }
 
 /// A skill that is not there, or not for the model.
@@ -194,11 +199,12 @@ mod tests {
         let mut spec = Spec::default();
         for number in 0..40 {
             let description = "What this skill is good for, told at some length. ".repeat(4);
-            spec.skills
+            spec.tools
+                .skills
                 .push(Skill::new(format!("skill-{number}"), description, "text"));
         }
         for budget in [16_000, 4_000, 900, 300, 0] {
-            spec.skill_list_budget = budget;
+            spec.tools.skill_list_budget = budget;
             let list = list(&spec);
             let lines = list.strip_prefix("Skills:").unwrap();
             let lines = lines.split("\n(").next().unwrap();

@@ -82,8 +82,8 @@ Do not start an agent for what one or two direct tool calls would do. An agent t
 
 /// The agents that a session can start: those that no rule denies.
 pub(super) fn startable(spec: &Spec) -> impl Iterator<Item = &Agent> {
-    let rules = &spec.permissions.rules;
-    (spec.agents.iter()).filter(|agent| !rules.denies_subject("Task", &agent.name))
+    let rules = &spec.policy.permissions.rules;
+    (spec.tools.agents.iter()).filter(|agent| !rules.denies_subject("Task", &agent.name))
 }
 
 /// What there is to choose from, for the tool's description.

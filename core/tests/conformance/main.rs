@@ -36,11 +36,9 @@ fn exchange(provider: &Arc<dyn Provider>, respond: &Value, stream: bool) -> Vec<
     let script =
         json!({"exchanges": [{"expect": {"last_user_contains": "Hello"}, "respond": respond}]});
     let mut model = ScriptedModel::new(Script::parse(&script.to_string()).unwrap());
-    let spec = Spec {
-        provider: provider.clone(),
-        stream,
-        ..Spec::default()
-    };
+    let mut spec = Spec::default();
+    spec.model.provider = provider.clone();
+    spec.model.stream = stream;
     let mut history = History::default();
     let hello = windlass_core::Prompt::text("Hello");
     history.push(Role::User, hello.content);

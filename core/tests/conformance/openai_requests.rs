@@ -176,11 +176,9 @@ fn a_plain_request_says_only_what_every_server_knows() {
             "messages": [{"role": "user", "content": "hi"}],
         })
     );
-    let spec = Spec {
-        stream: false,
-        system: windlass_core::context::SystemPrompt::Text("  ".into()),
-        ..Spec::default()
-    };
+    let mut spec = Spec::default();
+    spec.model.stream = false;
+    spec.prompt.system = windlass_core::context::SystemPrompt::Text("  ".into());
     assert_eq!(
         body(&api, &spec, "hi"),
         json!({"model": "m", "stream": false, "messages": [{"role": "user", "content": "hi"}]})
@@ -190,17 +188,14 @@ fn a_plain_request_says_only_what_every_server_knows() {
 #[test]
 fn everything_has_its_field() {
     let schema = r#"{"type":"object","properties":{"p":{"type":"string"}}}"#;
-    let mut spec = Spec {
-        system: windlass_core::context::SystemPrompt::Text("Be brief.".into()),
-        max_tokens: Some(77),
-        effort: Some(Effort::Max),
-        tools: vec![ToolDefinition::new(
-            "Read",
-            "Reads.",
-            RawJson::parse(schema).unwrap(),
-        )],
-        ..Spec::default()
-    };
+    let mut spec = Spec::with_tools([ToolDefinition::new(
+        "Read",
+        "Reads.",
+        RawJson::parse(schema).unwrap(),
+    )]);
+    spec.prompt.system = windlass_core::context::SystemPrompt::Text("Be brief.".into());
+    spec.model.max_tokens = Some(77);
+    spec.model.effort = Some(Effort::Max);
     let mut api = ChatCompletions::default();
     let expected = json!({
         "model": "m", "stream": true, "stream_options": {"include_usage": true},
@@ -221,7 +216,7 @@ fn everything_has_its_field() {
     api.extra
         .insert("reasoning_effort".into(), RawJson::string("xhigh"));
     api.extra.insert("messages".into(), RawJson::null());
-    spec.tools.clear();
+    spec.tools.definitions.clear();
     assert_eq!(
         body(&api, &spec, "hi"),
         json!({
@@ -285,14 +280,12 @@ fn thinking_goes_back_only_to_those_who_want_it() {
             .allow_all()
             .tool("Now", |_| windlass_core::tool::ToolResult::text("12:00"));
         let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
-        let spec = Spec {
-            provider: Arc::new(ChatCompletions {
-                return_reasoning,
-                ..ChatCompletions::default()
-            }),
-            tools: vec![ToolDefinition::new("Now", "The time.", schema).read_only()],
-            ..Spec::default()
-        };
+        let mut spec =
+            Spec::with_tools([ToolDefinition::new("Now", "The time.", schema).read_only()]);
+        spec.model.provider = Arc::new(ChatCompletions {
+            return_reasoning,
+            ..ChatCompletions::default()
+        });
         let messages = host
             .prompt(&mut host.session(spec), "What time is it?")
             .unwrap();

@@ -7,6 +7,7 @@ use windlass_core::{
     RawJson, Spec,
     message::Message,
     provider::Provider,
+    spec::{ModelSpec, PromptSpec, ToolSpec},
     tool::{ToolDefinition, ToolResult},
 };
 use windlass_testkit::{
@@ -18,13 +19,22 @@ use super::{MODEL, formats};
 fn spec(provider: Arc<dyn Provider>) -> Spec {
     let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
     Spec {
-        provider,
-        model: MODEL.into(),
-        system: windlass_core::context::SystemPrompt::Text("Be brief.".into()),
-        tools: vec![
-            ToolDefinition::new("Add", "Adds.", schema.clone()).read_only(),
-            ToolDefinition::new("Fail", "Fails.", schema).read_only(),
-        ],
+        model: ModelSpec {
+            provider,
+            name: MODEL.into(),
+            ..ModelSpec::default()
+        },
+        prompt: PromptSpec {
+            system: windlass_core::context::SystemPrompt::Text("Be brief.".into()),
+            ..PromptSpec::default()
+        },
+        tools: ToolSpec {
+            definitions: vec![
+                ToolDefinition::new("Add", "Adds.", schema.clone()).read_only(),
+                ToolDefinition::new("Fail", "Fails.", schema).read_only(),
+            ],
+            ..ToolSpec::default()
+        },
         ..Spec::default()
     }
 }
@@ -169,7 +179,7 @@ fn a_session_put_away_and_taken_up_asks_with_the_same_bytes() {
                 if restores {
                     let mut spec = spec;
                     spec.environment.cwd = "/work".into();
-                    spec.permissions.can_ask = true;
+                    spec.policy.permissions.can_ask = true;
                     let bytes = session.snapshot().unwrap();
                     session = windlass_core::Session::restore(Arc::new(spec), &bytes).unwrap();
                     let live = Vec::new();

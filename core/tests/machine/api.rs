@@ -30,7 +30,7 @@ fn the_diagram_in_the_docs_is_fresh() {
 #[test]
 fn api_1_messages_are_read_back_as_they_were_written() {
     let mut spec = asking_spec(vec![tool("Note")]);
-    spec.partial_messages = true;
+    spec.stream.partial_messages = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::error(529, "overloaded_error", "full"));
@@ -110,7 +110,7 @@ fn api_1_tool_results_are_read_back_as_they_were_written() {
 #[test]
 fn api_1_a_session_with_odd_results_is_put_away_and_taken_up() {
     let mut spec = asking_spec(vec![tool("Look").read_only()]);
-    spec.permissions.rules.allow = crate::harness::rules(&["Look"]);
+    spec.policy.permissions.rules.allow = crate::harness::rules(&["Look"]);
     let mut bench = Bench::new(spec.clone());
     bench.prompt("go");
     bench.reply(&Reply::message(&[

@@ -127,7 +127,7 @@ fn loop_31_a_call_in_the_background_is_answered_at_once_and_announced() {
 #[test]
 fn api_11_a_call_that_was_stopped_begins_no_turn_and_is_heard_of_with_the_next_prompt() {
     let mut spec = spec();
-    spec.tasks.wake = true;
+    spec.tools.tasks.wake = true;
     for by_whom in [false, true] {
         let mut bench = Bench::new(spec.clone());
         bench.prompt("go");
@@ -296,7 +296,7 @@ fn any_running_call_can_be_put_into_the_background() {
 #[test]
 fn perm_rules_hold_for_calls_in_the_background() {
     let mut spec = spec();
-    spec.permissions.rules.deny = rules(&["Bash(serve:*)"]);
+    spec.policy.permissions.rules.deny = rules(&["Bash(serve:*)"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::call(
@@ -312,7 +312,7 @@ fn perm_rules_hold_for_calls_in_the_background() {
 fn a_restored_session_says_that_a_lost_task_is_over() {
     for live in [true, false] {
         let mut spec = spec();
-        spec.tools[0].retry = RetryClass::RunAgain;
+        spec.tools.definitions[0].retry = RetryClass::RunAgain;
         let (mut bench, task) = serving();
         bench.says("It runs.");
         let (id, _) = bench.call("s");
@@ -382,8 +382,8 @@ fn what_a_call_in_the_background_saw_is_handed_to_later_calls_once_it_ended() {
 fn a_lost_task_is_not_begun_again_whatever_its_call_may() {
     let spec = || {
         let mut spec = spec();
-        spec.tools[0].retry = RetryClass::RunAgain;
-        spec.hooks = vec![HookMatcher::new(
+        spec.tools.definitions[0].retry = RetryClass::RunAgain;
+        spec.policy.hooks = vec![HookMatcher::new(
             HookEvent::PostToolUse,
             ["watch".to_owned()],
         )];

@@ -69,7 +69,7 @@ fn malformed_rules_say_what_to_write() {
 #[test]
 fn an_update_with_a_bad_part_changes_nothing() {
     let spec = Spec::default();
-    let mut permissions = SessionPermissions::new(&spec.permissions);
+    let mut permissions = SessionPermissions::new(&spec.policy.permissions);
     let updates: Vec<PermissionUpdate> = json(
         r#"[{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"},
             {"type":"addDirectories","directories":["/"],"destination":"session"}]"#,
@@ -77,14 +77,14 @@ fn an_update_with_a_bad_part_changes_nothing() {
     .decode()
     .unwrap();
     let error = permissions
-        .apply(&spec.permissions, &spec.environment, &updates)
+        .apply(&spec.policy.permissions, &spec.environment, &updates)
         .unwrap_err();
     assert!(matches!(error, UpdateError::Directory(_)));
     assert!(
         error.to_string().contains("give the path of a directory"),
         "{error}"
     );
-    assert_eq!(permissions.rules(&spec.permissions).allow, []);
+    assert_eq!(permissions.rules(&spec.policy.permissions).allow, []);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn malformed_scripts_tasks_and_journals_say_where_and_what_to_do() {
         ),
         (
             with(r#","spec":{"provider":"other"}"#),
-            &["`provider`", "\"other\"", "; take one of the two"],
+            &["`provider`", "\"other\"", "; correct it"],
         ),
         (
             with(r#","spec":{"permissions":{"allow":["Bash("]}}"#),

@@ -10,7 +10,7 @@ use crate::harness::{Bench, Reply, spec_with, sse, tool, tool_use};
 
 fn spec(tools: &[&str]) -> Spec {
     let mut spec = spec_with(tools.iter().map(|name| tool(name)).collect());
-    spec.context.clearing = Some(Clearing {
+    spec.prompt.context.clearing = Some(Clearing {
         trigger_tokens: 1_000,
         warn_before: 200,
         keep: 2,

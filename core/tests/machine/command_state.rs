@@ -33,7 +33,7 @@ fn result(shell: ShellState) -> ToolResult {
 
 fn allowing(allowed: &[&str]) -> Spec {
     let mut spec = spec_with(vec![bash(), tool("Note")]);
-    spec.permissions.rules.allow = rules(allowed);
+    spec.policy.permissions.rules.allow = rules(allowed);
     spec
 }
 
@@ -61,7 +61,7 @@ fn asks_for(bench: &mut Bench, id: &str, command: &str) -> Vec<String> {
 #[test]
 fn tool_6_a_command_begins_where_the_last_one_ended_and_is_judged_from_there() {
     let mut spec = allowing(&["Bash(make:*)"]);
-    spec.permissions.mode = Mode::AcceptEdits;
+    spec.policy.permissions.mode = Mode::AcceptEdits;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let first = leaves(&mut bench, "a", "make all", left(&format!("{CWD}/sub")));
@@ -158,7 +158,7 @@ fn tool_6_only_tools_that_run_commands_leave_something_behind() {
 fn tool_6_a_rule_for_a_line_or_a_program_beside_it_means_the_working_directory() {
     for line in ["./deploy --now", "eval ls"] {
         let mut spec = asking_spec(vec![bash()]);
-        spec.permissions.rules.allow = rules(&["Bash(make:*)", &format!("Bash({line})")]);
+        spec.policy.permissions.rules.allow = rules(&["Bash(make:*)", &format!("Bash({line})")]);
         let mut bench = Bench::new(spec);
         bench.prompt("go");
         // Where the rule was written for, it lets the line pass.
@@ -179,7 +179,7 @@ fn tool_6_a_rule_for_a_line_or_a_program_beside_it_means_the_working_directory()
 #[test]
 fn hook_8_hooks_hear_of_a_command_that_ends_elsewhere() {
     let mut spec = allowing(&["Bash"]);
-    spec.hooks = vec![HookMatcher::new(
+    spec.policy.hooks = vec![HookMatcher::new(
         HookEvent::CwdChanged,
         ["watch".to_owned()],
     )];

@@ -36,7 +36,7 @@ pub(crate) fn says(text: &str, tokens: u64) -> Reply {
 
 pub(crate) fn spec() -> Spec {
     let mut spec = spec_with(vec![tool("Look")]);
-    spec.context.compaction.threshold_tokens = Some(1_000);
+    spec.prompt.context.compaction.threshold_tokens = Some(1_000);
     spec
 }
 
@@ -114,8 +114,8 @@ fn ctx_1_the_threshold_follows_the_models_window_and_can_be_switched_off() {
         (false, 190_000, Phase::Calling),
     ] {
         let mut spec = spec();
-        spec.context.compaction.threshold_tokens = None;
-        spec.context.compaction.automatic = automatic;
+        spec.prompt.context.compaction.threshold_tokens = None;
+        spec.prompt.context.compaction.automatic = automatic;
         let mut bench = Bench::new(spec);
         bench.prompt("one");
         bench.reply(&says("fine", tokens));
@@ -182,7 +182,7 @@ fn ctx_4_the_boundary_says_why_and_how_much_and_the_newest_exchange_stays() {
 #[test]
 fn ctx_4_what_memory_files_say_of_summaries_is_before_the_model_when_it_writes_one() {
     let mut spec = spec();
-    spec.memory = vec![MemoryFile {
+    spec.prompt.memory = vec![MemoryFile {
         path: "/work/CLAUDE.md".into(),
         scope: MemoryScope::Project,
         text: "# When summarising\nAlways keep ticket numbers.".into(),
@@ -272,7 +272,7 @@ fn an_interrupt_leaves_the_conversation_as_it_was() {
 #[test]
 fn a_summary_that_fails_is_retried_and_then_done_without() {
     let mut spec = spec();
-    spec.retry.max_retries = 1;
+    spec.model.retry.max_retries = 1;
     let mut bench = full(spec);
     bench.prompt("next");
     for _ in 0..2 {
@@ -318,7 +318,7 @@ fn a_model_that_calls_tools_in_place_of_writing_is_asked_without_them() {
 #[test]
 fn a_request_that_is_too_long_is_compacted_once_and_made_again() {
     let mut spec = full_spec_without_threshold();
-    spec.persist = false;
+    spec.policy.persist = false;
     let mut bench = full(spec);
     bench.prompt("next");
     let too_long = Reply::error(400, "invalid_request_error", "prompt is too long: 1 > 0");
@@ -347,14 +347,14 @@ fn a_request_that_is_too_long_is_compacted_once_and_made_again() {
 
 pub(crate) fn full_spec_without_threshold() -> Spec {
     let mut spec = spec();
-    spec.context.compaction.threshold_tokens = None;
+    spec.prompt.context.compaction.threshold_tokens = None;
     spec
 }
 
 #[test]
 fn the_transcript_says_where_the_conversation_begins_anew() {
     let mut spec = spec();
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     for tokens in [500, 2_000] {
         bench.prompt(&"x".repeat(400));
@@ -383,7 +383,7 @@ fn the_transcript_says_where_the_conversation_begins_anew() {
 /// A compacted conversation that went on, with everything that was written.
 fn compacted() -> (Bench, Vec<Entry>) {
     let mut spec = spec();
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     let mut written = Vec::new();
     for (n, tokens) in [(1, 500), (2, 2_000)] {
@@ -473,9 +473,9 @@ fn mcp_4_a_tool_whose_definition_was_summed_up_waits_again() {
     let mut remote = tool("mcp__box__put");
     remote.input_schema = raw(&schema);
     let mut spec = spec();
-    spec.tools.push(remote);
+    spec.tools.definitions.push(remote);
     spec.offer([CoreTool::ToolSearch]);
-    spec.tool_search = ToolSearchSetting::On;
+    spec.tools.search = ToolSearchSetting::On;
     let mut bench = Bench::new(spec);
     bench.prompt("find the tool");
     let search = json!({"query": "select:mcp__box__put"});
@@ -521,7 +521,7 @@ fn a_session_put_away_while_compacting_goes_on() {
 /// Hooks that watch compactions, and the beginning that follows one.
 fn watched(mut spec: Spec) -> Spec {
     let watch = |event| HookMatcher::new(event, ["watch".to_owned()]);
-    spec.hooks = vec![watch(HookEvent::PreCompact), watch(HookEvent::SessionStart)];
+    spec.policy.hooks = vec![watch(HookEvent::PreCompact), watch(HookEvent::SessionStart)];
     spec
 }
 
@@ -572,7 +572,7 @@ fn hook_15_hooks_see_a_compaction_before_it_begins_and_the_beginning_after_it() 
 /// A conversation that is compacted by itself, at the moment where the summary has come.
 fn summed_up_by_itself() -> Bench {
     let mut spec = watched(spec_with(vec![]));
-    spec.context.compaction.threshold_tokens = Some(2_000);
+    spec.prompt.context.compaction.threshold_tokens = Some(2_000);
     let mut bench = Bench::new(spec);
     bench.prompt(&format!("question {}", "x".repeat(3_000)));
     answer_hook(&mut bench, HookEvent::SessionStart, &json!({}));
@@ -594,7 +594,7 @@ fn hook_15_what_hooks_add_to_a_start_from_a_summary_is_in_the_next_request() {
     let snapshot = bench.session.snapshot().unwrap();
     let spec = std::sync::Arc::new({
         let mut spec = watched(spec_with(vec![]));
-        spec.context.compaction.threshold_tokens = Some(2_000);
+        spec.prompt.context.compaction.threshold_tokens = Some(2_000);
         spec
     });
     bench.session = windlass_core::Session::restore(spec, &snapshot).unwrap();
@@ -651,7 +651,7 @@ fn a_session_put_away_knows_as_much_of_its_size_as_one_that_stayed() {
     // Found by a simulation: with nothing counted since the compaction before, the length of the prefix matters.
     let second_boundary = |is_put_away: bool| {
         let mut spec = spec();
-        spec.persist = true;
+        spec.policy.persist = true;
         let mut bench = Bench::new(spec.clone());
         for _ in 0..3 {
             bench.prompt(&format!("question {}", "x".repeat(300)));

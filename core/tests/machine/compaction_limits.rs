@@ -46,7 +46,7 @@ fn summaries_asked_for(bench: &Bench) -> usize {
 /// A threshold that a summary of some length does not fall below.
 fn narrow() -> Spec {
     let mut spec = spec();
-    spec.context.compaction.threshold_tokens = Some(2_000);
+    spec.prompt.context.compaction.threshold_tokens = Some(2_000);
     spec
 }
 
@@ -141,7 +141,7 @@ fn ctx_1_a_summary_that_is_always_too_long_to_ask_for_is_given_up() {
 #[test]
 fn ctx_1_a_summary_that_is_asked_for_of_less_is_tried_as_often_as_the_first() {
     let mut spec = full_spec_without_threshold();
-    spec.retry.max_retries = 1;
+    spec.model.retry.max_retries = 1;
     let mut bench = full(spec);
     bench.prompt("/compact");
     let busy = Reply::error(529, "overloaded_error", "full");

@@ -16,14 +16,14 @@ use crate::harness::{Bench, Reply, SEED, session_id, spec_with, tool};
 /// What it is told first: one tool.
 fn before() -> Spec {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.system = "Be brief.".into();
+    spec.prompt.system = "Be brief.".into();
     spec
 }
 
 /// What it is told then: another prompt, another tool, no leave for the first.
 fn after() -> Spec {
     let mut spec = spec_with(vec![tool("Note"), tool("Count")]);
-    spec.system = "Be thorough.".into();
+    spec.prompt.system = "Be thorough.".into();
     spec
 }
 

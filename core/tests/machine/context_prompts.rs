@@ -13,7 +13,7 @@ use crate::harness::{Bench, Reply, spec_with, tool};
 
 fn preset(append: Option<&str>) -> Spec {
     let mut spec = spec_with(vec![tool("Read")]);
-    spec.system = SystemPrompt::Preset {
+    spec.prompt.system = SystemPrompt::Preset {
         append: append.map(Into::into),
     };
     spec
@@ -62,14 +62,14 @@ fn ctx_7_without_a_prompt_nothing_of_ours_is_sent() {
         None
     );
     let mut spec = spec_with(vec![]);
-    spec.system = "Mine alone.".into();
+    spec.prompt.system = "Mine alone.".into();
     assert_eq!(texts(&first_body(spec)["system"]), ["Mine alone."]);
 }
 
 #[test]
 fn ctx_3_an_output_style_changes_the_preset() {
     let mut spec = preset(None);
-    spec.output_style = Some(OutputStyle {
+    spec.prompt.output_style = Some(OutputStyle {
         name: "Pirate".into(),
         description: String::new(),
         instructions: "Talk like a pirate.".into(),
@@ -84,8 +84,8 @@ fn ctx_3_an_output_style_changes_the_preset() {
 #[test]
 fn ctx_3_standing_instructions_are_in_every_request_and_not_in_the_history() {
     let mut spec = spec_with(vec![tool("Read")]);
-    spec.persist = true;
-    spec.memory = vec![project("Use tabs.")];
+    spec.policy.persist = true;
+    spec.prompt.memory = vec![project("Use tabs.")];
     let mut bench = Bench::new(spec);
     for turn in 0..3 {
         bench.prompt("go");
@@ -113,14 +113,14 @@ fn ctx_6_the_preset_alone_brings_no_standing_instructions() {
     let body = first_body(preset(None));
     assert_eq!(texts(&body["messages"][0]["content"]), ["go"]);
     let mut spec = preset(None);
-    spec.memory = vec![project(" \n")];
+    spec.prompt.memory = vec![project(" \n")];
     assert_eq!(texts(&first_body(spec)["messages"][0]["content"]), ["go"]);
 }
 
 #[test]
 fn a_request_with_everything_has_four_cache_marks() {
     let mut spec = preset(Some("More."));
-    spec.memory = vec![project("Use tabs.")];
+    spec.prompt.memory = vec![project("Use tabs.")];
     let mut bench = Bench::new(spec);
     bench.prompt("one");
     bench.says("fine");
@@ -132,8 +132,8 @@ fn a_request_with_everything_has_four_cache_marks() {
 #[test]
 fn ctx_2_clearing_by_the_api_is_asked_for_with_its_beta() {
     let mut spec = spec_with(vec![tool("Read")]);
-    spec.betas = vec!["other-beta".into()];
-    spec.context.clearing = Some(Clearing {
+    spec.model.betas = vec!["other-beta".into()];
+    spec.prompt.context.clearing = Some(Clearing {
         trigger_tokens: 30_000,
         exclude_tools: vec!["memory".into()],
         ..Clearing::default()
@@ -155,7 +155,7 @@ fn ctx_2_clearing_by_the_api_is_asked_for_with_its_beta() {
     );
 
     // A gateway that does not know the beta: the core clears, and the request says nothing of it.
-    spec.context = ContextPolicy {
+    spec.prompt.context = ContextPolicy {
         clearing: Some(Clearing {
             by: ClearedBy::Core,
             ..Clearing::default()

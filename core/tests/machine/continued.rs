@@ -26,9 +26,9 @@ fn spec() -> Spec {
     let schema = raw(&json!({"type": "object"}));
     let find = ToolDefinition::new("mcp__files__find", "Finds files.", schema);
     let mut spec = spec_with(vec![tool("Note"), find]);
-    spec.persist = true;
-    spec.tool_search = ToolSearchSetting::On;
-    spec.skills = vec![Skill::new("notes", "Writes notes.", "Write well.")];
+    spec.policy.persist = true;
+    spec.tools.search = ToolSearchSetting::On;
+    spec.tools.skills = vec![Skill::new("notes", "Writes notes.", "Write well.")];
     spec.offer([
         CoreTool::TodoWrite,
         CoreTool::ToolSearch,
@@ -207,8 +207,8 @@ fn mcp_6_what_was_found_is_still_known_after_resuming_and_forking() {
     // Words, where the format knows no references: then the definition stands in the next request.
     let chat = || {
         let mut spec = spec();
-        spec.provider = Arc::new(ChatCompletions::default());
-        spec.stream = false;
+        spec.model.provider = Arc::new(ChatCompletions::default());
+        spec.model.stream = false;
         spec
     };
     let say = |message: Value, why: &str| {
@@ -257,8 +257,8 @@ fn leave_plan_mode(session: Session) -> Mode {
 
 fn planning_spec(mode: Mode) -> Spec {
     let mut spec = spec();
-    spec.permissions.mode = mode;
-    spec.permissions.can_ask = true;
+    spec.policy.permissions.mode = mode;
+    spec.policy.permissions.can_ask = true;
     spec
 }
 

@@ -83,8 +83,8 @@ fn what_let_a_call_of_a_core_tool_run_is_recorded() {
 fn tool_10_todo_write_replaces_the_list_and_tells_the_old_one_without_a_host() {
     for mode in Mode::ALL {
         let mut spec = offering([CoreTool::TodoWrite]);
-        spec.permissions.mode = mode;
-        spec.permissions.can_ask = false;
+        spec.policy.permissions.mode = mode;
+        spec.policy.permissions.can_ask = false;
         let first = json!([todo("read", "completed"), todo("write", "in_progress")]);
         let mut bench = calling(spec, "TodoWrite", json!({"todos": first}));
         let (text, is_error, output) = last_result(&bench);
@@ -131,12 +131,12 @@ fn tool_10_the_list_survives_a_snapshot_and_bad_lists_change_nothing() {
 #[test]
 fn tool_10_a_rule_that_denies_or_asks_holds_for_core_tools_too() {
     let mut spec = offering([CoreTool::TodoWrite]);
-    spec.permissions.rules.ask = rules(&["TodoWrite"]);
+    spec.policy.permissions.rules.ask = rules(&["TodoWrite"]);
     let bench = calling(spec, "TodoWrite", json!({"todos": []}));
     assert_eq!(bench.question().1.tool_name, "TodoWrite");
 
     let mut spec = offering([CoreTool::TodoWrite]);
-    spec.permissions.rules.deny = rules(&["TodoWrite"]);
+    spec.policy.permissions.rules.deny = rules(&["TodoWrite"]);
     let bench = calling(spec, "TodoWrite", json!({"todos": []}));
     assert!(last_result(&bench).1);
     let names = &bench.lines()[0]["tools"];
@@ -272,12 +272,12 @@ fn tool_11_no_mode_and_no_rule_answers_for_a_person() {
         Mode::BypassPermissions,
     ] {
         let mut spec = offering([CoreTool::AskUserQuestion]);
-        spec.permissions.mode = mode;
-        spec.permissions.rules.allow = rules(&["AskUserQuestion"]);
+        spec.policy.permissions.mode = mode;
+        spec.policy.permissions.rules.allow = rules(&["AskUserQuestion"]);
         let bench = calling(spec.clone(), "AskUserQuestion", input.clone());
         assert_eq!(bench.question().1.tool_name, "AskUserQuestion", "{mode:?}");
 
-        spec.permissions.can_ask = false;
+        spec.policy.permissions.can_ask = false;
         let bench = calling(spec, "AskUserQuestion", input.clone());
         let (text, is_error, _) = last_result(&bench);
         assert!(
@@ -286,7 +286,7 @@ fn tool_11_no_mode_and_no_rule_answers_for_a_person() {
         );
     }
     let mut spec = offering([CoreTool::AskUserQuestion]);
-    spec.permissions.mode = Mode::DontAsk;
+    spec.policy.permissions.mode = Mode::DontAsk;
     let mut bench = calling(spec, "AskUserQuestion", input);
     assert!(last_result(&bench).1);
     bench.says("So be it.");
@@ -296,8 +296,9 @@ fn tool_11_no_mode_and_no_rule_answers_for_a_person() {
 /// A session in plan mode, entered from `before`, in which a plan is presented.
 fn planning(before: Mode, input: Value) -> Bench {
     let mut spec = offering([CoreTool::ExitPlanMode]);
-    spec.permissions.mode = before;
+    spec.policy.permissions.mode = before;
     spec.tools
+        .definitions
         .push(file_tool("Edit", windlass_core::tool::Access::Write));
     let mut bench = Bench::new(spec);
     bench.input(Input::SetMode(Mode::Plan));
@@ -349,7 +350,7 @@ fn tool_12_a_plan_that_is_not_approved_stays_in_plan_mode() {
 fn tool_12_the_mode_before_survives_a_snapshot_and_outside_plan_mode_there_is_nothing_to_leave() {
     let mut bench = planning(Mode::AcceptEdits, json!({}));
     let mut spec = offering([CoreTool::ExitPlanMode]);
-    spec.permissions.mode = Mode::AcceptEdits;
+    spec.policy.permissions.mode = Mode::AcceptEdits;
     put_away_and_taken_up(&mut bench, spec);
     bench.decide(PermissionResponse::allow());
     assert_eq!(bench.session.mode(), Mode::AcceptEdits);
@@ -367,7 +368,7 @@ fn tool_12_the_mode_before_survives_a_snapshot_and_outside_plan_mode_there_is_no
 #[test]
 fn tool_12_a_session_that_begins_in_plan_mode_goes_on_in_the_usual_one() {
     let mut spec = offering([CoreTool::ExitPlanMode]);
-    spec.permissions.mode = Mode::Plan;
+    spec.policy.permissions.mode = Mode::Plan;
     let mut bench = calling(spec, "ExitPlanMode", json!({}));
     bench.decide(PermissionResponse::allow());
     assert_eq!(bench.session.mode(), Mode::Default);
@@ -429,8 +430,8 @@ fn tool_27_the_plan_that_counts_is_the_one_that_was_approved() {
 #[test]
 fn tool_15_config_reads_and_changes_what_the_next_request_is_made_of() {
     let mut spec = offering([CoreTool::Config]);
-    spec.effort = Some(Effort::Low);
-    spec.thinking = Thinking::Disabled;
+    spec.model.effort = Some(Effort::Low);
+    spec.model.thinking = Thinking::Disabled;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let mut config = |setting: &str, value: Option<Value>| {
@@ -523,7 +524,7 @@ fn tool_28_config_tells_what_it_cannot_do() {
 fn tool_15_reading_is_free_changing_is_judged_and_what_was_changed_survives_a_snapshot() {
     let spec = || {
         let mut spec = offering([CoreTool::Config]);
-        spec.permissions.can_ask = false;
+        spec.policy.permissions.can_ask = false;
         spec
     };
     let mut bench = calling(spec(), "Config", json!({"setting": "permissionMode"}));
@@ -537,7 +538,7 @@ fn tool_15_reading_is_free_changing_is_judged_and_what_was_changed_survives_a_sn
 
     let allowing = || {
         let mut spec = spec();
-        spec.permissions.rules.allow = rules(&["Config"]);
+        spec.policy.permissions.rules.allow = rules(&["Config"]);
         spec
     };
     let change = json!({"setting": "effort", "value": "max"});

@@ -53,7 +53,7 @@ fn perm_6_what_a_person_decided_while_a_session_ran_holds_in_its_fork() {
 fn api_3_a_server_that_is_guarded_is_guarded_in_a_fork() {
     let spec = || {
         let mut spec = spec_with(vec![tool("mcp__calc__add"), tool("mcp__notes__read")]);
-        spec.permissions.can_ask = true;
+        spec.policy.permissions.can_ask = true;
         spec
     };
     let mut bench = Bench::new(spec());

@@ -260,7 +260,7 @@ fn output_spec() -> Spec {
         "required": ["age"],
     }));
     let mut spec = spec_with(vec![]);
-    spec.output = Some(OutputFormat::new(schema).unwrap());
+    spec.prompt.output = Some(OutputFormat::new(schema).unwrap());
     spec
 }
 

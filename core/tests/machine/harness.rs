@@ -548,21 +548,18 @@ pub(crate) fn bash() -> ToolDefinition {
 
 /// A spec with these tools in which everything may run.
 pub(crate) fn spec_with(tools: Vec<ToolDefinition>) -> Spec {
-    let mut spec = Spec {
-        tools,
-        ..Spec::default()
-    };
-    spec.permissions.mode = windlass_core::permission::Mode::BypassPermissions;
+    let mut spec = Spec::with_tools(tools);
+    spec.policy.permissions.mode = windlass_core::permission::Mode::BypassPermissions;
     spec.environment.cwd = CWD.into();
-    spec.retry.jitter_percent = 0;
+    spec.model.retry.jitter_percent = 0;
     spec
 }
 
 /// The same, with nobody having approved anything and somebody to ask.
 pub(crate) fn asking_spec(tools: Vec<ToolDefinition>) -> Spec {
     let mut spec = spec_with(tools);
-    spec.permissions.mode = windlass_core::permission::Mode::Default;
-    spec.permissions.can_ask = true;
+    spec.policy.permissions.mode = windlass_core::permission::Mode::Default;
+    spec.policy.permissions.can_ask = true;
     spec
 }
 

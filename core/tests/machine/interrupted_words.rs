@@ -20,8 +20,8 @@ const IN_CALLS: &str = "[Request interrupted by user for tool use]";
 
 fn keeping() -> Spec {
     let mut spec = asking_spec(vec![tool("Note")]);
-    spec.persist = true;
-    spec.interrupted_answer = InterruptedAnswer::Kept;
+    spec.policy.persist = true;
+    spec.prompt.interrupted_answer = InterruptedAnswer::Kept;
     spec
 }
 
@@ -41,7 +41,7 @@ fn half(blocks: &[Value]) -> String {
 
 /// A session that was interrupted when that much of the response had come.
 fn interrupted_at(spec: Spec, body: String) -> Bench {
-    let persists = spec.persist;
+    let persists = spec.policy.persist;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     if persists {
@@ -134,7 +134,7 @@ fn a_response_that_breaks_off_by_itself_leaves_nothing() {
 #[test]
 fn by_default_nothing_of_it_is_kept() {
     let mut spec = spec_with(vec![]);
-    assert_eq!(spec.interrupted_answer, InterruptedAnswer::Dropped);
+    assert_eq!(spec.prompt.interrupted_answer, InterruptedAnswer::Dropped);
     spec.environment.cwd = "/work".into();
     let bench = interrupted_at(spec, half(&[text("Hello you")]));
     assert_eq!(bench.history().len(), 1);
@@ -171,8 +171,8 @@ fn open_calls_are_answered_and_the_word_stands_behind_them() {
 #[test]
 fn a_limit_is_no_interrupt() {
     let mut spec = keeping();
-    spec.limits.max_turns = Some(1);
-    spec.permissions = spec_with(vec![]).permissions;
+    spec.policy.limits.max_turns = Some(1);
+    spec.policy.permissions = spec_with(vec![]).policy.permissions;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.saved();
@@ -212,8 +212,8 @@ fn it_is_kept_once_however_often_and_through_a_restart() {
 #[test]
 fn another_wire_format_keeps_it_too() {
     let mut spec = spec_with(vec![]);
-    spec.provider = Arc::new(ChatCompletions::default());
-    spec.interrupted_answer = InterruptedAnswer::Kept;
+    spec.model.provider = Arc::new(ChatCompletions::default());
+    spec.prompt.interrupted_answer = InterruptedAnswer::Kept;
     let chunk = |content: &str| {
         let chunk = json!({"id": "c1", "model": "m", "choices": [{"index": 0, "delta": {"content": content}}]});
         format!("data: {chunk}\n\n")
@@ -249,7 +249,7 @@ fn nothing_came_before_the_first_byte() {
 #[test]
 fn what_is_written_has_a_name_of_its_own_wherever_the_interrupt_comes() {
     let mut spec = keeping();
-    spec.permissions = spec_with(vec![]).permissions;
+    spec.policy.permissions = spec_with(vec![]).policy.permissions;
     let mut bench = Bench::new(spec);
     for (round, call) in ["a", "b", "c"].into_iter().enumerate() {
         bench.prompt("go");
@@ -278,11 +278,11 @@ fn what_is_written_has_a_name_of_its_own_wherever_the_interrupt_comes() {
 #[test]
 fn what_is_written_twice_behind_one_response_has_two_names() {
     let mut spec = keeping();
-    spec.hooks = vec![HookMatcher::new(
+    spec.policy.hooks = vec![HookMatcher::new(
         HookEvent::PreCompact,
         ["watch".to_owned()],
     )];
-    spec.context.compaction.keep_tokens = 0;
+    spec.prompt.context.compaction.keep_tokens = 0;
     let mut bench = Bench::new(spec);
     for _ in 0..2 {
         bench.prompt("go");

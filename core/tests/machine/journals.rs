@@ -19,8 +19,8 @@ const GOLDEN: &str = include_str!("golden/journal-1.ndjson");
 fn recorded() -> String {
     let mut lines = String::new();
     let mut spec: Spec = asking_spec(vec![file_tool("Read", Access::Read), tool("Note")]);
-    spec.persist = true;
-    spec.system = "Be brief. Ü→𝄞".into();
+    spec.policy.persist = true;
+    spec.prompt.system = "Be brief. Ü→𝄞".into();
     let mut bench = Bench::new(spec.clone());
     let mut recorder = Recorder::start(Arc::new(spec), session_id(), SEED, |line| {
         lines += line;
@@ -124,7 +124,7 @@ fn card_6_a_recorded_session_is_replayed_with_the_same_outputs() {
         "the refused input is missing"
     );
     let journal = Journal::parse(&lines).unwrap();
-    assert_eq!(journal.request.spec.system, "Be brief. Ü→𝄞".into());
+    assert_eq!(journal.request.spec.prompt.system, "Be brief. Ü→𝄞".into());
     let replayed = journal
         .replay()
         .unwrap_or_else(|difference| panic!("{difference}"));
@@ -137,7 +137,7 @@ fn card_6_a_recorded_session_is_replayed_with_the_same_outputs() {
 fn card_6_a_replay_points_at_the_first_difference() {
     let lines = recorded();
     let mut spec = Journal::parse(&lines).unwrap().request.spec;
-    spec.model = "claude-haiku-4-5".into();
+    spec.model.name = "claude-haiku-4-5".into();
     let difference = Journal::parse(&lines)
         .unwrap()
         .replay_with(spec)

@@ -18,8 +18,8 @@ fn spec() -> Spec {
 
 fn with_fallback() -> Spec {
     let mut spec = spec();
-    spec.fallback_model = Some(OTHER.to_owned());
-    spec.retry.jitter_percent = 0;
+    spec.model.fallback = Some(OTHER.to_owned());
+    spec.model.retry.jitter_percent = 0;
     spec
 }
 
@@ -65,7 +65,7 @@ fn loop_12_after_a_few_retries_the_fallback_takes_over_for_the_rest_of_the_answe
 #[test]
 fn loop_12_the_fallback_has_retries_of_its_own_and_then_the_run_fails() {
     let mut spec = with_fallback();
-    spec.retry.max_retries = 2;
+    spec.model.retry.max_retries = 2;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let mut requests = Vec::new();
@@ -127,7 +127,7 @@ fn loop_10_thinking_and_effort_are_in_the_request_as_they_are_set() {
         (Thinking::Disabled, json!({"type": "disabled"})),
     ] {
         let mut spec = spec();
-        spec.thinking = thinking;
+        spec.model.thinking = thinking;
         let mut bench = Bench::new(spec);
         bench.prompt("go");
         assert_eq!(bench.body()["thinking"], expected, "{thinking:?}");
@@ -139,7 +139,7 @@ fn loop_10_thinking_and_effort_are_in_the_request_as_they_are_set() {
         (Effort::Max, "max"),
     ] {
         let mut spec = spec();
-        spec.effort = Some(effort);
+        spec.model.effort = Some(effort);
         let mut bench = Bench::new(spec);
         bench.prompt("go");
         assert_eq!(bench.body()["output_config"], json!({"effort": name}));
@@ -189,8 +189,8 @@ fn loop_10_both_can_be_changed_while_it_works_and_changed_back() {
 #[test]
 fn loop_27_effort_holds_for_the_query_and_only_where_it_is_known() {
     let mut spec = spec();
-    spec.effort = Some(Effort::High);
-    spec.thinking = Thinking::Disabled;
+    spec.model.effort = Some(Effort::High);
+    spec.model.thinking = Thinking::Disabled;
     let mut bench = Bench::new(spec.clone());
     bench.prompt("go");
     assert_eq!(bench.body()["output_config"]["effort"], "high");
@@ -198,7 +198,7 @@ fn loop_27_effort_holds_for_the_query_and_only_where_it_is_known() {
     bench.finish("a", "done");
     assert_eq!(bench.body()["output_config"]["effort"], "high");
     bench.says("Done.");
-    spec.model = OTHER.to_owned();
+    spec.model.name = OTHER.to_owned();
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     assert!(bench.body().get("output_config").is_none());
@@ -216,7 +216,7 @@ fn loop_28_by_default_the_model_thinks_as_it_likes_where_it_can() {
     bench.prompt("go");
     assert_eq!(bench.body()["thinking"]["type"], "adaptive");
     let mut older = spec();
-    older.model = OTHER.to_owned();
+    older.model.name = OTHER.to_owned();
     let mut bench = Bench::new(older);
     bench.prompt("go");
     assert!(bench.body().get("thinking").is_none());
@@ -241,7 +241,7 @@ fn loop_28_thinking_keeps_text_and_signature_in_the_stream_and_in_the_history() 
 #[test]
 fn loop_20_betas_are_named_in_every_request_and_in_the_first_message() {
     let mut spec = spec();
-    spec.betas = vec!["context-1m-2025-08-07".to_owned(), "another".to_owned()];
+    spec.model.betas = vec!["context-1m-2025-08-07".to_owned(), "another".to_owned()];
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let request = bench.asked().1;

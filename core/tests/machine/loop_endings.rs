@@ -13,8 +13,8 @@ use crate::harness::{Bench, Reply, asking_spec, spec_with, sse, tool, tool_use};
 
 fn watched(event: HookEvent) -> Spec {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.persist = true;
-    spec.hooks = vec![HookMatcher::new(event, ["watch".to_owned()])];
+    spec.policy.persist = true;
+    spec.policy.hooks = vec![HookMatcher::new(event, ["watch".to_owned()])];
     spec
 }
 
@@ -76,7 +76,7 @@ fn loop_13_an_interrupt_of_a_run_that_is_being_stopped_stops_the_hooks_that_bega
 #[test]
 fn loop_13_an_interrupt_while_the_end_is_written_waits_for_it() {
     let mut spec = asking_spec(vec![tool("Note")]);
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.saved();
@@ -101,8 +101,8 @@ fn loop_13_an_interrupt_while_the_end_is_written_waits_for_it() {
 /// A run that a budget ends while a call waits, at the point where the call's result is being written.
 fn out_of_budget() -> Bench {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.persist = true;
-    spec.limits.max_budget = Usd::parse("0.01");
+    spec.policy.persist = true;
+    spec.policy.limits.max_budget = Usd::parse("0.01");
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.saved();

@@ -46,7 +46,7 @@ fn loop_9_an_api_failure_is_an_execution_error_with_the_class_of_the_failure() {
     ];
     for (status, class) in cases {
         let mut spec = spec();
-        spec.retry.max_retries = 0;
+        spec.model.retry.max_retries = 0;
         let mut bench = Bench::new(spec);
         bench.prompt("go");
         bench.reply(&Reply::error(status, "some_error", "these were its words"));
@@ -147,7 +147,7 @@ fn loop_9_a_200_that_is_no_response_says_what_it_was() {
 #[test]
 fn loop_11_delays_double_up_to_the_longest_and_end() {
     let mut spec = spec();
-    spec.retry = RetryPolicy {
+    spec.model.retry = RetryPolicy {
         max_retries: 5,
         base_ms: 1_000,
         max_ms: 5_000,
@@ -200,7 +200,7 @@ fn loop_11_retry_after_is_honoured_within_reason() {
     assert_eq!(after("Wed, 21 Oct 2026 07:28:00 GMT"), Some(500));
     assert_eq!(after("-1"), Some(500));
     let mut spec = spec();
-    spec.retry.honour_retry_after = false;
+    spec.model.retry.honour_retry_after = false;
     let reply = Reply::error(429, "rate_limit_error", "slow down");
     assert_eq!(
         delay_after(spec, &reply.with_header("retry-after", "7")),
@@ -211,7 +211,7 @@ fn loop_11_retry_after_is_honoured_within_reason() {
 #[test]
 fn loop_11_the_policy_is_a_value() {
     let mut spec = spec();
-    spec.retry = RetryPolicy {
+    spec.model.retry = RetryPolicy {
         max_retries: 3,
         base_ms: 2_000,
         max_ms: 8_000,
@@ -231,7 +231,7 @@ fn loop_11_jitter_comes_from_the_seed_and_stays_in_its_bounds() {
     let mut delays = std::collections::BTreeSet::new();
     for seed in 0..50 {
         let mut spec = spec();
-        spec.retry.jitter_percent = 25;
+        spec.model.retry.jitter_percent = 25;
         let mut bench = Bench::seeded(spec, [seed; 32]);
         bench.prompt("go");
         bench.reply(&Reply::error(500, "api_error", "oops"));
@@ -253,7 +253,7 @@ fn loop_11_a_cut_stream_leaves_no_trace_but_the_announcement() {
     let told = text.find("event: message_stop").unwrap() - 1;
     for at in 0..told {
         let mut spec = spec();
-        spec.persist = true;
+        spec.policy.persist = true;
         let mut bench = Bench::new(spec);
         bench.prompt("go");
         bench.saved();

@@ -12,7 +12,7 @@ use crate::harness::{Bench, Reply, asking_spec, file_tool, spec_with, tool, tool
 
 fn spec() -> Spec {
     let mut spec = asking_spec(vec![tool("Note"), file_tool("Read", Access::Read)]);
-    spec.persist = true;
+    spec.policy.persist = true;
     spec
 }
 
@@ -166,7 +166,7 @@ fn loop_13_an_idle_session_does_not_mind() {
 #[test]
 fn loop_13_a_tool_that_does_not_stop_is_dropped_after_a_grace_period() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.cancel_grace_ms = 2_000;
+    spec.policy.cancel_grace_ms = 2_000;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::call("a", "Note", json!({})));
@@ -209,8 +209,8 @@ fn loop_13_a_queued_prompt_is_answered_after_the_interrupted_one() {
 #[test]
 fn loop_13_a_denial_may_stop_the_run_before_anything_else_begins() {
     let mut spec = asking_spec(vec![tool("Note")]);
-    spec.permissions.rules.allow = crate::harness::rules(&["Other"]);
-    spec.tools.push(tool("Other"));
+    spec.policy.permissions.rules.allow = crate::harness::rules(&["Other"]);
+    spec.tools.definitions.push(tool("Other"));
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::message(&[
@@ -238,7 +238,7 @@ fn loop_13_a_denial_may_stop_the_run_before_anything_else_begins() {
 #[test]
 fn effects_of_different_prompts_never_share_a_name() {
     let mut spec = spec_with(vec![]);
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     let mut names = std::collections::BTreeSet::new();
     for round in 0..4 {

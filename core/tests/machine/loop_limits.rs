@@ -14,7 +14,7 @@ fn usage_reply(blocks: &[Value], start: Value, end: Value) -> Reply {
 
 fn limited(max_turns: u32) -> Spec {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.limits.max_turns = Some(max_turns);
+    spec.policy.limits.max_turns = Some(max_turns);
     spec
 }
 
@@ -58,7 +58,7 @@ fn loop_7_an_answer_without_calls_is_within_any_limit() {
 #[test]
 fn loop_8_a_budget_ends_the_run_and_every_call_has_its_result() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.limits.max_budget = Usd::parse("0.50");
+    spec.policy.limits.max_budget = Usd::parse("0.50");
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     // 100,000 input tokens at 3 dollars a million: 0.3 dollars.
@@ -87,7 +87,7 @@ fn loop_8_a_budget_ends_the_run_and_every_call_has_its_result() {
 #[test]
 fn loop_8_an_answer_that_uses_up_the_budget_is_still_an_answer() {
     let mut spec = spec_with(vec![]);
-    spec.limits.max_budget = Usd::parse("0.01");
+    spec.policy.limits.max_budget = Usd::parse("0.01");
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let said = [json!({"type": "text", "text": "Dear."})];
@@ -119,8 +119,8 @@ fn loop_8_each_kind_of_token_has_its_price() {
 #[test]
 fn loop_8_a_budget_with_a_model_of_unknown_price_is_an_error_not_zero_cost() {
     let mut spec = spec_with(vec![]);
-    spec.model = "homemade-1".into();
-    spec.limits.max_budget = Usd::parse("1");
+    spec.model.name = "homemade-1".into();
+    spec.policy.limits.max_budget = Usd::parse("1");
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     assert!(bench.requests().is_empty(), "nothing is asked");
@@ -136,7 +136,7 @@ fn loop_8_a_budget_with_a_model_of_unknown_price_is_an_error_not_zero_cost() {
 #[test]
 fn loop_8_a_model_of_unknown_price_cannot_slip_in_while_the_run_goes_on() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.limits.max_budget = Usd::parse("1");
+    spec.policy.limits.max_budget = Usd::parse("1");
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::call("a", "Note", json!({})));
@@ -154,9 +154,9 @@ fn loop_8_a_model_of_unknown_price_cannot_slip_in_while_the_run_goes_on() {
 #[test]
 fn loop_8_prices_can_be_overridden() {
     let mut spec = spec_with(vec![]);
-    spec.model = "homemade-1".into();
-    spec.limits.max_budget = Usd::parse("1");
-    spec.catalogue = Catalogue::built_in()
+    spec.model.name = "homemade-1".into();
+    spec.policy.limits.max_budget = Usd::parse("1");
+    spec.model.catalogue = Catalogue::built_in()
         .with_file(r#"{"models":[{"prefix":"homemade","input":2,"output":"4","cache_read":0,"cache_write":0}]}"#)
         .unwrap();
     let mut bench = Bench::new(spec);
@@ -284,7 +284,7 @@ fn a_thousand_calls_in_one_response_are_run_and_answered_in_order() {
 #[test]
 fn many_calls_that_end_at_once_and_many_prompts_do_not_grow_the_stack() {
     let mut spec = spec_with(vec![]);
-    spec.context.compaction.automatic = false;
+    spec.prompt.context.compaction.automatic = false;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let blocks: Vec<Value> = (0..20_000)

@@ -15,8 +15,8 @@ use crate::harness::{
 #[test]
 fn loop_1_every_prompt_is_answered_first_by_one_init_with_all_facts() {
     let mut spec = spec_with(vec![tool("Look"), tool("Locked")]);
-    spec.permissions.rules.deny = rules(&["Locked"]);
-    spec.betas = vec!["context-1m-2025-08-07".into()];
+    spec.policy.permissions.rules.deny = rules(&["Locked"]);
+    spec.model.betas = vec!["context-1m-2025-08-07".into()];
     let environment = &mut spec.environment;
     environment.version = "1.2.3".into();
     environment.api_key_source = "user".into();
@@ -135,7 +135,7 @@ fn loop_3_a_tool_result_is_one_user_message_with_its_structured_output() {
 #[test]
 fn loop_4_stream_events_pass_through_as_they_came_when_wanted() {
     let mut spec = spec_with(vec![]);
-    spec.partial_messages = true;
+    spec.stream.partial_messages = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let body = concat!(
@@ -231,7 +231,7 @@ fn loop_6_the_run_ends_when_a_response_has_no_calls() {
 #[test]
 fn loop_22_messages_name_their_session_themselves_and_their_parent() {
     let mut spec = asking_spec(vec![tool("Note")]);
-    spec.partial_messages = true;
+    spec.stream.partial_messages = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::error(529, "overloaded_error", "full"));
@@ -345,7 +345,7 @@ fn loop_25_turns_are_responses_the_last_one_included_and_nothing_limits_them() {
 #[test]
 fn loop_29_the_model_that_was_set_is_used_exactly_and_named() {
     let mut spec = spec_with(vec![]);
-    spec.model = "My-Model_7@2025".into();
+    spec.model.name = "My-Model_7@2025".into();
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     assert_eq!(bench.body()["model"], "My-Model_7@2025");

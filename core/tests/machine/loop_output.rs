@@ -22,7 +22,7 @@ fn format() -> OutputFormat {
 
 fn spec() -> Spec {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.output = Some(format());
+    spec.prompt.output = Some(format());
     spec
 }
 
@@ -106,7 +106,7 @@ fn loop_18_an_invalid_answer_is_answered_with_every_fault_and_may_be_given_again
 #[test]
 fn loop_18_after_too_many_invalid_answers_the_result_says_so() {
     let mut spec = spec();
-    spec.output.as_mut().unwrap().max_retries = 2;
+    spec.prompt.output.as_mut().unwrap().max_retries = 2;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     for id in ["a", "b", "c"] {
@@ -141,7 +141,7 @@ fn loop_18_an_answer_in_plain_text_is_asked_for_again() {
     assert_eq!(result(&bench)["num_turns"], 2);
 
     let mut spec = spec();
-    spec.output.as_mut().unwrap().max_retries = 1;
+    spec.prompt.output.as_mut().unwrap().max_retries = 1;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.says("Three days.");
@@ -155,7 +155,7 @@ fn loop_18_an_answer_in_plain_text_is_asked_for_again() {
 #[test]
 fn loop_18_as_the_engine_does_it_a_second_plain_text_is_taken() {
     let mut spec = spec();
-    spec.output.as_mut().unwrap().plain_text = PlainText::IsRemindedOnce;
+    spec.prompt.output.as_mut().unwrap().plain_text = PlainText::IsRemindedOnce;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.says("Three days.");
@@ -199,7 +199,7 @@ fn loop_18_calls_beside_the_answer_run_to_their_end() {
 #[test]
 fn loop_18_the_last_round_that_is_allowed_may_bring_the_answer() {
     let mut spec = spec();
-    spec.limits.max_turns = Some(1);
+    spec.policy.limits.max_turns = Some(1);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&answer("a", json!({"city": "Oslo", "days": 3})));
@@ -209,8 +209,8 @@ fn loop_18_the_last_round_that_is_allowed_may_bring_the_answer() {
 #[test]
 fn loop_18_no_rule_closes_the_way_to_the_answer_and_nobody_is_asked() {
     let mut spec = crate::harness::asking_spec(vec![]);
-    spec.output = Some(format());
-    spec.permissions.rules.deny = crate::harness::rules(&[TOOL]);
+    spec.prompt.output = Some(format());
+    spec.policy.permissions.rules.deny = crate::harness::rules(&[TOOL]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&answer("a", json!({"city": "Oslo", "days": 3})));
@@ -220,8 +220,8 @@ fn loop_18_no_rule_closes_the_way_to_the_answer_and_nobody_is_asked() {
 #[test]
 fn loop_18_the_count_of_tries_and_the_reminder_outlive_a_crash() {
     let mut spec = spec();
-    spec.persist = true;
-    spec.output.as_mut().unwrap().max_retries = 1;
+    spec.policy.persist = true;
+    spec.prompt.output.as_mut().unwrap().max_retries = 1;
     let mut bench = Bench::new(spec.clone());
     bench.prompt("go");
     bench.saved();
@@ -280,7 +280,7 @@ fn loop_18_a_schema_that_is_none_is_refused_when_the_spec_is_made() {
 #[test]
 fn hook_6_an_answer_by_schema_ends_the_run_like_any_other_hooks_may_want_more() {
     let mut spec = spec();
-    spec.hooks = vec![HookMatcher::new(HookEvent::Stop, ["critic".to_owned()])];
+    spec.policy.hooks = vec![HookMatcher::new(HookEvent::Stop, ["critic".to_owned()])];
     let mut bench = Bench::new(spec);
     let stop = |bench: &mut Bench, output: Value| {
         let (id, Effect::RunHook(call)) = bench.of(Stage::Hook(HookEvent::Stop, 1)) else {

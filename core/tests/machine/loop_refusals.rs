@@ -13,7 +13,7 @@ use crate::harness::{Bench, Reply, raw, session_id, spec_with, tool, tool_use};
 #[test]
 fn loop_9_a_prompt_the_api_refuses_is_taken_back() {
     let mut spec = spec_with(vec![]);
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     bench.prompt("one");
     bench.saved();
@@ -49,7 +49,7 @@ fn image() -> ResultBlock {
 /// Two calls of which the first gives a text and a picture; everything is written.
 fn pictured() -> (Bench, Vec<windlass_core::effect::Entry>) {
     let mut spec = spec_with(vec![tool("Look")]);
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     bench.prompt("look");
     let mut written = vec![bench.saved()];
@@ -163,7 +163,7 @@ fn loop_13_a_session_put_away_or_interrupted_while_results_are_mended_goes_on() 
     bench.reply(&refusal());
     let spec = std::sync::Arc::new({
         let mut spec = spec_with(vec![tool("Look")]);
-        spec.persist = true;
+        spec.policy.persist = true;
         spec
     });
     let saving = bench.pending.clone();

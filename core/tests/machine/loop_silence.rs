@@ -136,9 +136,10 @@ fn loop_9_chat_completions_have_signs_of_life_of_their_own() {
         let chunk = json!({"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta}]});
         format!("data: {chunk}\n\n")
     };
-    let spec = || Spec {
-        provider: std::sync::Arc::new(ChatCompletions::default()),
-        ..spec()
+    let spec = || {
+        let mut spec = spec();
+        spec.model.provider = std::sync::Arc::new(ChatCompletions::default());
+        spec
     };
     for sign in [
         chunk(json!({})),
@@ -158,9 +159,10 @@ fn loop_9_chat_completions_have_signs_of_life_of_their_own() {
 
 #[test]
 fn loop_9_white_space_before_a_whole_response_is_none_of_it() {
-    let mut bench = Bench::new(Spec {
-        stream: false,
-        ..spec()
+    let mut bench = Bench::new({
+        let mut spec = spec();
+        spec.model.stream = false;
+        spec
     });
     bench.prompt("go");
     let (id, _) = bench.asked();
@@ -189,12 +191,13 @@ fn loop_9_a_response_that_never_ends_is_given_up_by_time_and_by_size() {
     let said = &bench.retries()[0].message;
     assert!(said.contains("within 120 minutes"), "{said}");
 
-    let limited = Spec {
-        response: ResponseLimits {
+    let limited = {
+        let mut spec = spec();
+        spec.model.response = ResponseLimits {
             max_bytes: 10_000,
             ..ResponseLimits::default()
-        },
-        ..spec()
+        };
+        spec
     };
     let mut bench = hearing(limited, &start);
     let mut sent = 0;
@@ -210,9 +213,10 @@ fn loop_9_a_response_that_never_ends_is_given_up_by_time_and_by_size() {
 
 #[test]
 fn loop_9_without_limits_a_session_waits_as_long_as_it_takes() {
-    let mut bench = Bench::new(Spec {
-        response: ResponseLimits::none(),
-        ..spec()
+    let mut bench = Bench::new({
+        let mut spec = spec();
+        spec.model.response = ResponseLimits::none();
+        spec
     });
     bench.prompt("go");
     assert_eq!(bench.session.deadline(), None);

@@ -78,7 +78,7 @@ fn loop_16_follow_ups_wait_their_turn_and_an_interrupt_leaves_them() {
 #[test]
 fn loop_16_at_the_last_round_a_steering_prompt_waits_for_a_run_of_its_own() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.limits.max_turns = Some(1);
+    spec.policy.limits.max_turns = Some(1);
     let mut bench = Bench::new(spec);
     bench.prompt("Tidy up.");
     bench.reply(&Reply::call("a", "Note", json!({})));
@@ -121,7 +121,7 @@ fn loop_16_an_appended_message_is_read_with_the_next_prompt() {
 #[test]
 fn loop_23_input_in_mid_run_is_in_the_stream_and_under_the_id_it_came_with() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     bench.prompt("Tidy up.");
     bench.saved();
@@ -150,7 +150,7 @@ fn loop_23_input_in_mid_run_is_in_the_stream_and_under_the_id_it_came_with() {
 #[test]
 fn loop_23_with_replay_on_every_prompt_is_repeated_and_marked() {
     let mut spec = spec_with(vec![]);
-    spec.replay_prompts = true;
+    spec.stream.replay_prompts = true;
     let mut bench = Bench::new(spec);
     let uuid = uuid_v4([9; 16]);
     bench.input(Input::Prompt(Prompt::text("hi").with_uuid(uuid)));
@@ -176,8 +176,8 @@ fn loop_30_a_change_of_mode_is_told_once() {
 #[test]
 fn loop_33_a_call_that_takes_long_is_reported_by_the_clock() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.progress_interval_ms = Some(4_000);
-    spec.response = ResponseLimits::none();
+    spec.stream.progress_interval_ms = Some(4_000);
+    spec.model.response = ResponseLimits::none();
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::call("a", "Note", json!({})));
@@ -199,7 +199,7 @@ fn loop_33_a_call_that_takes_long_is_reported_by_the_clock() {
 #[test]
 fn loop_33_a_round_is_summed_up_where_that_was_asked_for() {
     let mut spec = spec_with(vec![tool("Note").read_only(), tool("Look").read_only()]);
-    spec.tool_use_summaries = true;
+    spec.stream.tool_use_summaries = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::message(&[

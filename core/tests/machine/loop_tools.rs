@@ -46,7 +46,7 @@ fn loop_14_a_tool_that_fails_answers_with_an_error_and_the_loop_goes_on() {
 fn loop_14_an_unknown_tool_is_an_error_that_names_the_tools() {
     let call = tool_use("a", "Noet", json!({}));
     let mut spec = spec_with(vec![tool("Note"), tool("Look"), tool("Locked")]);
-    spec.permissions.rules.deny = rules(&["Locked"]);
+    spec.policy.permissions.rules.deny = rules(&["Locked"]);
     let (text, is_error) = result_of(spec, &call);
     assert!(is_error);
     assert!(
@@ -236,7 +236,7 @@ fn loop_15_reading_calls_run_beside_each_other_and_others_alone() {
 #[test]
 fn loop_15_a_question_about_one_reading_call_does_not_hold_up_the_next() {
     let mut spec = asking_spec(vec![tool("Look").read_only(), tool("Peek").read_only()]);
-    spec.permissions.rules.allow = rules(&["Peek"]);
+    spec.policy.permissions.rules.allow = rules(&["Peek"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::message(&[
@@ -382,7 +382,7 @@ fn what_the_host_says_was_seen_counts_like_a_reading() {
 fn a_call_is_granted_what_it_names_and_deny_rules_go_with_it() {
     let mut spec = spec_with(vec![file_tool("Read", Access::Read), tool("Note")]);
     spec.environment.cwd = "/work/[id]".into();
-    spec.permissions.rules.deny = rules(&["Read(.env)", "Edit(./generated/**)"]);
+    spec.policy.permissions.rules.deny = rules(&["Read(.env)", "Edit(./generated/**)"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::message(&[

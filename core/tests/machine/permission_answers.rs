@@ -111,7 +111,7 @@ fn perm_12_allowing_without_an_input_runs_the_original() {
 #[test]
 fn perm_11_a_directory_added_while_the_session_runs_belongs_to_the_workspace() {
     let mut spec = asking_spec(vec![file_tool("Edit", Access::Write)]);
-    spec.permissions.mode = Mode::AcceptEdits;
+    spec.policy.permissions.mode = Mode::AcceptEdits;
     let mut bench = prompted(spec);
     bench.reply(&Reply::message(&[
         tool_use("a", "Edit", json!({"file_path": "/other/a"})),
@@ -174,8 +174,8 @@ fn perm_8_a_refused_mode_is_told_and_the_session_goes_on() {
 fn perm_14_a_tool_is_asked_where_the_callback_would_be() {
     let spec = || {
         let mut spec = asking_spec(vec![tool("Note"), tool(PROMPT_TOOL)]);
-        spec.permissions.can_ask = false;
-        spec.permissions.prompt_tool = Some(PROMPT_TOOL.into());
+        spec.policy.permissions.can_ask = false;
+        spec.policy.permissions.prompt_tool = Some(PROMPT_TOOL.into());
         spec
     };
     let asked = |answer: ToolResult| {
@@ -213,7 +213,7 @@ fn perm_14_a_tool_is_asked_where_the_callback_would_be() {
         assert!(text.contains(words), "{text}");
     }
     let mut missing = spec();
-    missing.tools.pop();
+    missing.tools.definitions.pop();
     let mut bench = prompted(missing);
     bench.reply(&Reply::call("a", "Note", json!({})));
     let text = bench.body()["messages"][2]["content"][0]["content"].to_string();
@@ -231,8 +231,8 @@ fn perm_10_the_tools_there_are_can_be_a_list_none_or_all() {
         (ToolSet::Only(vec![]), &["mcp__a__b"]),
     ] {
         let mut spec = asking_spec(vec![tool("Note"), tool("Other"), tool("mcp__a__b")]);
-        spec.permissions.tools = set;
-        spec.permissions.mode = Mode::BypassPermissions;
+        spec.policy.permissions.tools = set;
+        spec.policy.permissions.mode = Mode::BypassPermissions;
         let mut bench = prompted(spec);
         let tools = bench.body()["tools"].clone();
         let names: Vec<&str> = tools
@@ -250,8 +250,8 @@ fn perm_10_the_tools_there_are_can_be_a_list_none_or_all() {
 #[test]
 fn perm_16_bypassing_bypasses_no_deny_rule_and_every_call_carries_them() {
     let mut spec = asking_spec(vec![bash(), file_tool("Read", Access::Read)]);
-    spec.permissions.mode = Mode::BypassPermissions;
-    spec.permissions.rules.deny = rules(&["Read(secret/**)", "Bash(rm:*)"]);
+    spec.policy.permissions.mode = Mode::BypassPermissions;
+    spec.policy.permissions.rules.deny = rules(&["Read(secret/**)", "Bash(rm:*)"]);
     let mut bench = prompted(spec);
     bench.reply(&Reply::message(&[
         tool_use("a", "Bash", json!({"command": "make"})),
@@ -273,7 +273,7 @@ fn perm_16_bypassing_bypasses_no_deny_rule_and_every_call_carries_them() {
 #[test]
 fn perm_4_a_link_in_a_command_leads_where_the_host_says() {
     let mut spec = asking_spec(vec![bash()]);
-    spec.permissions.mode = Mode::AcceptEdits;
+    spec.policy.permissions.mode = Mode::AcceptEdits;
     let real = |path: Result<&str, &str>| {
         let mut bench = prompted(spec.clone());
         bench.reply(&Reply::call(
@@ -295,7 +295,7 @@ fn perm_4_a_link_in_a_command_leads_where_the_host_says() {
 #[test]
 fn perm_4_the_host_says_what_comes_along_with_a_folder() {
     let mut spec = asking_spec(vec![bash()]);
-    spec.permissions.mode = Mode::AcceptEdits;
+    spec.policy.permissions.mode = Mode::AcceptEdits;
     let copies = |brings: Option<&str>| {
         let mut bench = prompted(spec.clone());
         let line = json!({"command": "cp -r a b"});
@@ -357,8 +357,8 @@ fn tool_2_nobody_is_asked_about_a_change_that_fails_because_the_file_was_not_rea
 #[test]
 fn perm_4_the_host_says_what_a_rule_closes_below_a_folder() {
     let mut spec = asking_spec(vec![bash()]);
-    spec.permissions.mode = Mode::AcceptEdits;
-    spec.permissions.rules.deny = rules(&["Read(.env)", "Edit(*.lock)"]);
+    spec.policy.permissions.mode = Mode::AcceptEdits;
+    spec.policy.permissions.rules.deny = rules(&["Read(.env)", "Edit(*.lock)"]);
     let removes = |holds: Option<&str>| {
         let mut bench = prompted(spec.clone());
         bench.reply(&Reply::call("a", "Bash", json!({"command": "rm -rf a"})));
@@ -384,9 +384,9 @@ fn perm_4_the_host_says_what_a_rule_closes_below_a_folder() {
 fn what_is_denied_unasked_is_told_where_that_is_wanted() {
     for told in [false, true] {
         let mut spec = asking_spec(vec![tool("Note"), tool("Other")]);
-        spec.permissions.can_ask = false;
-        spec.permissions.rules.deny = rules(&["Note"]);
-        spec.permissions.tell_denials = told;
+        spec.policy.permissions.can_ask = false;
+        spec.policy.permissions.rules.deny = rules(&["Note"]);
+        spec.policy.permissions.tell_denials = told;
         let mut bench = prompted(spec);
         bench.reply(&Reply::message(&[
             tool_use("a", "Note", json!({})),
@@ -408,8 +408,8 @@ fn what_is_denied_unasked_is_told_where_that_is_wanted() {
 fn api_3_a_guarded_server_is_asked_about_where_the_mode_would_not_and_stays_so_in_a_snapshot() {
     let spec = || {
         let mut spec = asking_spec(vec![tool("mcp__calc__add"), tool("mcp__notes__read")]);
-        spec.permissions.mode = Mode::BypassPermissions;
-        spec.permissions.allow_bypass = true;
+        spec.policy.permissions.mode = Mode::BypassPermissions;
+        spec.policy.permissions.allow_bypass = true;
         spec
     };
     let guard = |server: &str, is_guarded| Input::GuardServer {

@@ -166,7 +166,7 @@ fn perm_1_deny_comes_before_ask_before_allow_before_mode() {
 #[test]
 fn perm_1_nobody_to_ask_means_no_and_the_model_reads_what_would_allow_it() {
     let mut spec = asking_spec(vec![bash()]);
-    spec.permissions.can_ask = false;
+    spec.policy.permissions.can_ask = false;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::message(&[
@@ -501,9 +501,9 @@ fn perm_1_a_rule_that_could_never_work_is_refused_with_the_reason() {
 #[test]
 fn perm_1_plan_mode_changes_nothing_even_if_somebody_would_say_yes() {
     let mut spec = asking_spec(vec![tool("Look").read_only(), tool("Note")]);
-    spec.permissions.mode = Mode::Plan;
-    spec.permissions.rules.ask = rules(&["Note"]);
-    spec.permissions.rules.allow = rules(&["Look"]);
+    spec.policy.permissions.mode = Mode::Plan;
+    spec.policy.permissions.rules.ask = rules(&["Note"]);
+    spec.policy.permissions.rules.allow = rules(&["Look"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::message(&[
@@ -537,7 +537,7 @@ fn updated(spec: Spec, name: &str, input: &serde_json::Value) -> Bench {
 #[test]
 fn perm_1_a_changed_input_does_not_slip_past_a_deny_rule() {
     let mut spec = asking_spec(vec![bash(), file_tool(EDIT, Access::Write)]);
-    spec.permissions.rules.deny = rules(&["Bash(rm:*)", "Edit(secret/**)"]);
+    spec.policy.permissions.rules.deny = rules(&["Bash(rm:*)", "Edit(secret/**)"]);
 
     let mut bench = updated(spec.clone(), EDIT, &json!({"file_path": "secret/key"}));
     assert!(bench.calls().is_empty(), "resolved and judged again");
@@ -566,7 +566,7 @@ fn perm_1_a_changed_input_does_not_slip_past_a_deny_rule() {
 #[test]
 fn perm_1_rules_accepted_with_an_answer_hold_from_then_on_but_never_against_deny() {
     let mut spec = asking_spec(vec![bash()]);
-    spec.permissions.rules.deny = rules(&["Bash(git push:*)"]);
+    spec.policy.permissions.rules.deny = rules(&["Bash(git push:*)"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::message(&[
@@ -591,7 +591,7 @@ fn perm_1_rules_accepted_with_an_answer_hold_from_then_on_but_never_against_deny
 #[test]
 fn perm_7_a_denied_call_is_read_by_the_model_and_listed_in_the_result() {
     let mut spec = asking_spec(vec![tool("Note"), tool("Locked")]);
-    spec.permissions.rules.deny = rules(&["Locked"]);
+    spec.policy.permissions.rules.deny = rules(&["Locked"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::message(&[
@@ -646,8 +646,8 @@ fn perm_8_a_change_of_mode_holds_from_the_next_call_on() {
 #[test]
 fn perm_9_allowed_tools_run_disallowed_ones_are_not_offered_and_not_run() {
     let mut spec = asking_spec(vec![tool("Note"), tool("Locked")]);
-    spec.permissions.rules.allow = rules(&["Note", "Locked"]);
-    spec.permissions.rules.deny = rules(&["Locked"]);
+    spec.policy.permissions.rules.allow = rules(&["Note", "Locked"]);
+    spec.policy.permissions.rules.deny = rules(&["Locked"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let offered = bench.body()["tools"].clone();
@@ -664,7 +664,7 @@ fn perm_9_allowed_tools_run_disallowed_ones_are_not_offered_and_not_run() {
 #[test]
 fn perm_10_unlisted_tools_stay_offered_and_need_permission() {
     let mut spec = asking_spec(vec![tool("Note"), tool("Other")]);
-    spec.permissions.rules.allow = rules(&["Note"]);
+    spec.policy.permissions.rules.allow = rules(&["Note"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     assert_eq!(bench.body()["tools"].as_array().unwrap().len(), 2);
@@ -679,7 +679,7 @@ fn perm_10_no_tools_means_none_and_denying_beats_bypassing() {
     assert_eq!(bench.body().get("tools"), None);
 
     let mut spec = crate::harness::spec_with(vec![bash()]);
-    spec.permissions.rules.deny = rules(&["Bash"]);
+    spec.policy.permissions.rules.deny = rules(&["Bash"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::call("a", "Bash", json!({"command": "ls"})));

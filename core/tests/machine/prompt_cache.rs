@@ -16,8 +16,8 @@ use crate::{
 
 fn spec() -> Spec {
     let mut spec = spec_with(vec![tool("Look"), tool("Read"), tool("Bash")]);
-    spec.system = SystemPrompt::Preset { append: None };
-    spec.memory = vec![MemoryFile {
+    spec.prompt.system = SystemPrompt::Preset { append: None };
+    spec.prompt.memory = vec![MemoryFile {
         path: "/work/CLAUDE.md".into(),
         scope: MemoryScope::Project,
         text: "Use tabs. ".repeat(200),
@@ -146,7 +146,7 @@ fn measured(bench: &Bench, cache: &mut PromptCache) -> Vec<(u32, bool, u64)> {
 #[test]
 fn loop_17_parent_and_agents_each_keep_their_prefix_over_each_other_and_over_a_compaction() {
     let mut spec = spec();
-    spec.tools[0] = tool("Look").read_only();
+    spec.tools.definitions[0] = tool("Look").read_only();
     spec.offer([CoreTool::Task]);
     let mut bench = Bench::new(spec);
     exchange(&mut bench, 0, 3);

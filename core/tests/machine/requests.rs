@@ -34,9 +34,9 @@ fn a_request_is_encoded_as_the_api_documents_it() {
     let mut look = tool("Look");
     look.input_schema = RawJson::parse(r#"{"type":"object", "z":1.0, "a":{}}"#).unwrap();
     let mut spec = spec_with(vec![tool("Note"), look, tool("Locked")]);
-    spec.permissions.rules.deny = rules(&["Locked"]);
-    spec.system = "Be brief.".into();
-    spec.max_tokens = Some(1_000);
+    spec.policy.permissions.rules.deny = rules(&["Locked"]);
+    spec.prompt.system = "Be brief.".into();
+    spec.model.max_tokens = Some(1_000);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let (_, request) = bench.asked();
@@ -65,10 +65,9 @@ fn a_request_is_encoded_as_the_api_documents_it() {
 
 #[test]
 fn streaming_can_be_switched_off() {
-    let spec = Spec {
-        stream: false,
-        ..spec_with(vec![])
-    };
+    let mut spec = spec_with(vec![]);
+    spec.model.stream = false;
+
     assert_eq!(first_body(spec.clone())["stream"], false);
     assert_eq!(header(spec.clone(), "accept").unwrap(), "application/json");
     let mut bench = Bench::new(spec);
@@ -85,10 +84,9 @@ fn streaming_can_be_switched_off() {
 #[test]
 fn an_empty_system_prompt_is_not_sent() {
     for system in [SystemPrompt::None, "".into(), " \n".into()] {
-        let spec = Spec {
-            system,
-            ..spec_with(vec![])
-        };
+        let mut spec = spec_with(vec![]);
+        spec.prompt.system = system;
+
         assert_eq!(first_body(spec).get("system"), None);
     }
 }
@@ -103,11 +101,10 @@ fn the_output_limit_is_the_models_own_unless_a_lower_one_is_set() {
         ("homemade-1", None, 16_384),
         ("homemade-1", Some(1_000_000), 1_000_000),
     ] {
-        let spec = Spec {
-            model: model.into(),
-            max_tokens: wanted,
-            ..spec_with(vec![])
-        };
+        let mut spec = spec_with(vec![]);
+        spec.model.name = model.into();
+        spec.model.max_tokens = wanted;
+
         assert_eq!(
             first_body(spec)["max_tokens"],
             expected,
@@ -119,11 +116,10 @@ fn the_output_limit_is_the_models_own_unless_a_lower_one_is_set() {
 #[test]
 fn loop_10_thinking_is_sent_as_it_is_set() {
     let of = |model: &str, thinking| {
-        let spec = Spec {
-            model: model.into(),
-            thinking,
-            ..spec_with(vec![])
-        };
+        let mut spec = spec_with(vec![]);
+        spec.model.name = model.into();
+        spec.model.thinking = thinking;
+
         first_body(spec)["thinking"].clone()
     };
     let (new, old) = ("claude-opus-4-6", "claude-haiku-4-5");
@@ -149,11 +145,10 @@ fn loop_10_thinking_is_sent_as_it_is_set() {
 #[test]
 fn loop_27_effort_is_sent_when_it_is_set_and_the_model_knows_it() {
     let of = |model: &str, effort| {
-        let spec = Spec {
-            model: model.into(),
-            effort,
-            ..spec_with(vec![])
-        };
+        let mut spec = spec_with(vec![]);
+        spec.model.name = model.into();
+        spec.model.effort = effort;
+
         first_body(spec)["output_config"].clone()
     };
     assert_eq!(of("claude-opus-4-6", None), Value::Null);
@@ -170,10 +165,9 @@ fn loop_27_effort_is_sent_when_it_is_set_and_the_model_knows_it() {
 
 #[test]
 fn loop_20_betas_go_into_their_header() {
-    let spec = Spec {
-        betas: vec!["context-1m-2025-08-07".into(), "other".into()],
-        ..spec_with(vec![])
-    };
+    let mut spec = spec_with(vec![]);
+    spec.model.betas = vec!["context-1m-2025-08-07".into(), "other".into()];
+
     assert_eq!(
         header(spec, "anthropic-beta").unwrap(),
         "context-1m-2025-08-07,other"
@@ -221,7 +215,7 @@ fn without_marks(mut value: Value) -> Value {
 #[test]
 fn loop_17_each_request_marks_its_end_and_the_end_of_the_one_before() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.system = "Be brief.".into();
+    spec.prompt.system = "Be brief.".into();
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     assert_eq!(
@@ -410,7 +404,7 @@ fn loop_28_signed_thinking_goes_back_with_text_and_signature_and_unsigned_does_n
 #[test]
 fn a_paused_turn_is_taken_up_again_with_all_that_was_said() {
     let mut spec = spec_with(vec![]);
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.saved();
@@ -518,8 +512,8 @@ proptest! {
 #[test]
 fn a_task_budget_and_the_display_of_thinking_are_sent_as_the_api_spells_them() {
     let mut spec = spec_with(vec![]);
-    spec.task_budget = Some(50_000);
-    spec.thinking_display = Some(ThinkingDisplay::Omitted);
+    spec.model.task_budget = Some(50_000);
+    spec.model.thinking_display = Some(ThinkingDisplay::Omitted);
     let betas = header(spec.clone(), "anthropic-beta").unwrap();
     assert!(betas.contains("task-budgets-2026-03-13"), "{betas}");
     let mut bench = Bench::new(spec.clone());
@@ -533,10 +527,10 @@ fn a_task_budget_and_the_display_of_thinking_are_sent_as_the_api_spells_them() {
         body["thinking"],
         json!({"type": "adaptive", "display": "omitted"})
     );
-    spec.thinking = Thinking::Enabled {
+    spec.model.thinking = Thinking::Enabled {
         budget_tokens: Some(2000),
     };
-    spec.effort = Some(Effort::Low);
+    spec.model.effort = Some(Effort::Low);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let body = bench.body();
@@ -551,7 +545,7 @@ fn a_task_budget_and_the_display_of_thinking_are_sent_as_the_api_spells_them() {
 fn an_alias_runs_another_tool_and_the_conversation_keeps_the_name() {
     let mut spec = spec_with(vec![tool("Note")]);
     // One step and no more, or these two would go on for ever.
-    spec.tool_aliases = [("Bash", "Note"), ("Note", "Bash")]
+    spec.tools.aliases = [("Bash", "Note"), ("Note", "Bash")]
         .map(|(from, to)| (from.to_owned(), to.to_owned()))
         .into_iter()
         .collect();
@@ -571,7 +565,7 @@ fn an_alias_runs_another_tool_and_the_conversation_keeps_the_name() {
 #[test]
 fn in_plan_mode_the_model_is_told_with_each_prompt() {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.plan_reminder = Some(PlanReminder {
+    spec.prompt.plan_reminder = Some(PlanReminder {
         instructions: Some("Count to three first.".to_owned()),
     });
     let mut bench = Bench::new(spec);

@@ -24,7 +24,7 @@ fn too_long() -> Reply {
 
 fn clearing() -> Spec {
     let mut spec = spec_with(vec![tool("Look"), tool("memory")]);
-    spec.context.clearing = Some(Clearing {
+    spec.prompt.context.clearing = Some(Clearing {
         trigger_tokens: 1_000,
         warn_before: 200,
         clear_at_least: 300,
@@ -86,7 +86,7 @@ fn ctx_5_a_model_that_was_warned_of_clearing_is_not_warned_again() {
 /// The same where the model has no tool to save anything with.
 fn without_memory() -> Spec {
     let mut spec = clearing();
-    spec.tools.pop();
+    spec.tools.definitions.pop();
     spec
 }
 
@@ -148,7 +148,7 @@ fn compacts(bench: &mut Bench) {
 fn ctx_4_a_compaction_that_hooks_look_at_is_the_one_that_was_asked_for() {
     let spec = || {
         let mut spec = spec_with(vec![tool("Note")]);
-        spec.hooks = vec![watching(HookEvent::PreCompact)];
+        spec.policy.hooks = vec![watching(HookEvent::PreCompact)];
         spec
     };
     let after = |bench: &mut Bench| {
@@ -167,7 +167,7 @@ fn ctx_4_a_compaction_that_hooks_look_at_is_the_one_that_was_asked_for() {
 fn ctx_1_what_was_tried_for_a_summary_is_not_tried_again() {
     let spec = || {
         let mut spec = spec_with(vec![tool("Note")]);
-        spec.retry.max_retries = 2;
+        spec.model.retry.max_retries = 2;
         spec
     };
     // Cut to about half, then without tools; then the server is busy.
@@ -196,7 +196,7 @@ fn ctx_1_what_was_tried_for_a_summary_is_not_tried_again() {
 fn ctx_1_the_error_for_which_a_conversation_is_compacted_holds_if_that_fails() {
     let spec = || {
         let mut spec = compaction::full_spec_without_threshold();
-        spec.hooks = vec![watching(HookEvent::PreCompact)];
+        spec.policy.hooks = vec![watching(HookEvent::PreCompact)];
         spec
     };
     let before = |bench: &mut Bench| {
@@ -222,7 +222,7 @@ fn ctx_1_the_error_for_which_a_conversation_is_compacted_holds_if_that_fails() {
 fn ctx_4_each_summary_of_a_run_is_written_under_a_name_of_its_own() {
     let spec = || {
         let mut spec = compaction::spec();
-        spec.persist = true;
+        spec.policy.persist = true;
         spec
     };
     let before = |bench: &mut Bench| {

@@ -11,8 +11,8 @@ use crate::{
 /// A session with these hooks, and with a transcript where that is wanted.
 fn watched(events: &[HookEvent], persist: bool) -> Spec {
     let mut spec = spec_with(vec![tool("Note"), tool("Look").read_only()]);
-    spec.persist = persist;
-    spec.hooks = events.iter().copied().map(watching).collect();
+    spec.policy.persist = persist;
+    spec.policy.hooks = events.iter().copied().map(watching).collect();
     spec
 }
 

@@ -28,9 +28,10 @@ fn noting() -> Spec {
 
 /// The same with a transcript, whose writing is where such a session may be put away without anything being asked again.
 fn written() -> Spec {
-    Spec {
-        persist: true,
-        ..noting()
+    {
+        let mut spec = noting();
+        spec.policy.persist = true;
+        spec
     }
 }
 
@@ -42,7 +43,7 @@ fn note(id: &str) -> Reply {
 fn loop_5_times_denials_and_calls_are_in_the_result() {
     let spec = || {
         let mut spec = asking_spec(vec![tool("Note")]);
-        spec.tool_use_summaries = true;
+        spec.stream.tool_use_summaries = true;
         spec
     };
     let before = |bench: &mut Bench| {
@@ -142,8 +143,8 @@ fn loop_11_a_request_that_failed_is_made_again_when_it_was_to_be() {
 fn loop_12_the_fallback_answers_to_the_end_with_its_own_count_of_tries() {
     let spec = || {
         let mut spec = noting();
-        spec.fallback_model = Some(OTHER.to_owned());
-        spec.retry.retries_before_fallback = 1;
+        spec.model.fallback = Some(OTHER.to_owned());
+        spec.model.retry.retries_before_fallback = 1;
         spec
     };
     let before = |bench: &mut Bench| {
@@ -185,7 +186,7 @@ fn loop_16_a_prompt_that_wants_no_answer_gets_none() {
 fn loop_13_a_transcript_that_could_not_be_written_is_not_tried_again_in_the_run() {
     let spec = || {
         let mut spec = written();
-        spec.hooks = vec![watching(HookEvent::Notification)];
+        spec.policy.hooks = vec![watching(HookEvent::Notification)];
         spec
     };
     let before = |bench: &mut Bench| {
@@ -302,9 +303,9 @@ fn sub_1_an_agent_that_waits_for_its_worktree_has_the_tools_that_it_brings_along
         spec.offer([CoreTool::Task, CoreTool::EnterWorktree]);
         let definition = json!({"description": "d", "prompt": "P.", "tools": ["Look"]});
         defined(&mut spec, &definition);
-        let mut own = spec.agents.get("own").unwrap().clone();
+        let mut own = spec.tools.agents.get("own").unwrap().clone();
         own.brings_tools = true;
-        spec.agents.add(own);
+        spec.tools.agents.add(own);
         spec
     };
     let before = |bench: &mut Bench| {

@@ -166,7 +166,7 @@ fn loop_16_prompts_that_wait_for_the_next_results() {
 fn loop_13_that_a_call_was_told_to_stop() {
     let spec = || {
         let mut spec = spec_with(vec![tool("Note")]);
-        spec.cancel_grace_ms = 2_000;
+        spec.policy.cancel_grace_ms = 2_000;
         spec
     };
     let before = |bench: &mut Bench| {
@@ -192,7 +192,7 @@ fn hook_2_how_long_a_hook_may_still_take() {
         let mut spec = spec_with(vec![tool("Note")]);
         let mut hook = watching(HookEvent::PreToolUse);
         hook.timeout_ms = 5_000;
-        spec.hooks = vec![hook];
+        spec.policy.hooks = vec![hook];
         spec
     };
     let before = |bench: &mut Bench| {
@@ -215,7 +215,7 @@ fn hook_2_how_long_a_hook_may_still_take() {
 fn hook_15_that_no_prompt_has_come_yet() {
     let spec = || {
         let mut spec = spec_with(vec![]);
-        spec.hooks = vec![watching(HookEvent::SessionStart)];
+        spec.policy.hooks = vec![watching(HookEvent::SessionStart)];
         spec
     };
     let starts = |bench: &mut Bench| {
@@ -240,7 +240,7 @@ fn hook_15_that_no_prompt_has_come_yet() {
 fn hook_11_what_a_hook_adds_to_the_next_prompt() {
     let spec = || {
         let mut spec = spec_with(vec![]);
-        spec.hooks = vec![watching(HookEvent::SessionStart)];
+        spec.policy.hooks = vec![watching(HookEvent::SessionStart)];
         spec
     };
     let before = |bench: &mut Bench| {
@@ -266,7 +266,7 @@ fn hook_11_what_a_hook_adds_to_the_next_prompt() {
 fn sess_1_the_entry_that_the_next_one_follows() {
     let spec = || {
         let mut spec = spec_with(vec![]);
-        spec.persist = true;
+        spec.policy.persist = true;
         spec
     };
     let before = |bench: &mut Bench| {
@@ -287,10 +287,10 @@ fn sess_1_the_entry_that_the_next_one_follows() {
 fn loop_13_that_an_end_was_written_behind_the_last_response() {
     let spec = || {
         let mut spec = spec_with(vec![]);
-        spec.persist = true;
-        spec.interrupted_answer = InterruptedAnswer::Kept;
-        spec.hooks = vec![watching(HookEvent::PreCompact)];
-        spec.context.compaction.keep_tokens = 0;
+        spec.policy.persist = true;
+        spec.prompt.interrupted_answer = InterruptedAnswer::Kept;
+        spec.policy.hooks = vec![watching(HookEvent::PreCompact)];
+        spec.prompt.context.compaction.keep_tokens = 0;
         spec
     };
     let ends = |bench: &mut Bench| {
@@ -331,7 +331,7 @@ fn loop_31_that_an_agent_which_is_waited_for_was_told_of() {
     let spec = || {
         let mut spec = spec_with(vec![tool("Look").read_only()]);
         spec.offer([CoreTool::Task]);
-        spec.tasks = TaskPolicy {
+        spec.tools.tasks = TaskPolicy {
             announce_agents: true,
             ..TaskPolicy::default()
         };

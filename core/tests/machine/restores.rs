@@ -190,7 +190,7 @@ fn sess_4_a_lost_command_runs_again_as_it_was_judged() {
         let mut command = bash();
         command.retry = RetryClass::RunAgainWithKey;
         let mut spec = asking_spec(vec![command]);
-        spec.permissions.rules.allow = rules(&["Bash(make:*)"]);
+        spec.policy.permissions.rules.allow = rules(&["Bash(make:*)"]);
         spec
     };
     let mut bench = Bench::new(spec());

@@ -16,7 +16,7 @@ use crate::harness::{Bench, Reply, raw, session_id, spec_with, tool, tool_use};
 
 fn spec() -> Spec {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.persist = true;
+    spec.policy.persist = true;
     spec
 }
 
@@ -356,7 +356,7 @@ fn sess_1_a_fork_goes_its_own_way_and_inherits_nothing_that_runs() {
 #[test]
 fn sess_6_a_run_that_a_limit_ended_goes_on_with_a_higher_one() {
     let mut limited = spec();
-    limited.limits.max_turns = Some(1);
+    limited.policy.limits.max_turns = Some(1);
     let mut bench = Bench::new(limited);
     let mut entries = Vec::new();
     bench.prompt("go");
@@ -369,7 +369,7 @@ fn sess_6_a_run_that_a_limit_ended_goes_on_with_a_higher_one() {
     assert_eq!(result["subtype"], "error_max_turns");
     assert_eq!(result["session_id"], json!(session_id()));
     let mut higher = spec();
-    higher.limits.max_turns = Some(5);
+    higher.policy.limits.max_turns = Some(5);
     let (session, repairs) = resumed(higher, &Transcript::of(&entries));
     assert_eq!(repairs, []);
     let mut bench = Bench::new(spec());

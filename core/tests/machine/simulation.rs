@@ -169,7 +169,7 @@ fn the_model_speaks_either_wire_format() {
     let chats = (0..1_000).filter(|seed| {
         let spec = Generated::new(*seed).spec();
         // Only messages of the other wire format need to be put into it.
-        spec.provider.translator().is_some()
+        spec.model.provider.translator().is_some()
     });
     let chats = chats.count();
     assert!((150..400).contains(&chats), "{chats} of 1000 worlds");

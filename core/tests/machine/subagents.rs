@@ -24,7 +24,7 @@ use crate::{
 fn spec(mut tools: Vec<ToolDefinition>) -> Spec {
     let mut spec = spec_with(Vec::new());
     spec.offer([CoreTool::Task, CoreTool::TaskOutput, CoreTool::TaskStop]);
-    spec.tools.append(&mut tools);
+    spec.tools.definitions.append(&mut tools);
     spec
 }
 
@@ -42,7 +42,9 @@ pub(crate) fn task(id: &str, agent: &str, more: Value) -> Value {
 
 pub(crate) fn defined(spec: &mut Spec, definition: &Value) {
     let definition: AgentDefinition = raw(definition).decode().unwrap();
-    spec.agents.add(Agent::new("own", definition).unwrap());
+    spec.tools
+        .agents
+        .add(Agent::new("own", definition).unwrap());
 }
 
 /// The request of an agent that is pending.
@@ -212,8 +214,8 @@ fn sub_2_messages_of_an_agent_carry_the_call_they_belong_to() {
 #[test]
 fn an_agents_words_can_be_kept_from_the_application() {
     let mut spec = spec(vec![reads("Look")]);
-    spec.tasks.tool_calls_only = true;
-    spec.partial_messages = true;
+    spec.tools.tasks.tool_calls_only = true;
+    spec.stream.partial_messages = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     reply(
@@ -345,7 +347,7 @@ fn sub_2_an_agent_that_has_ended_can_go_on_where_it_was() {
 #[test]
 fn sub_2_calls_of_one_response_give_one_agent_more_to_do_in_their_order() {
     let mut spec = spec(Vec::new());
-    spec.permissions = asking_spec(Vec::new()).permissions;
+    spec.policy.permissions = asking_spec(Vec::new()).policy.permissions;
     let mut bench = Bench::new(spec.clone());
     bench.prompt("go");
     let named = |id: &str, more| task(id, "general-purpose", more);
@@ -494,7 +496,7 @@ fn loop_27_what_a_task_began_with_holds_for_it_after_a_restore_too() {
 #[test]
 fn sub_2_entries_of_an_agent_name_it() {
     let mut spec = spec(Vec::new());
-    spec.persist = true;
+    spec.policy.persist = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     assert_eq!(bench.saved().agent, None);

@@ -13,7 +13,7 @@ use crate::harness::{Bench, Reply, spec_with, sse, tool};
 
 fn spec() -> Spec {
     let mut spec = spec_with(vec![tool("Note")]);
-    spec.prompt_suggestions = true;
+    spec.stream.prompt_suggestions = true;
     spec
 }
 
@@ -78,7 +78,7 @@ fn loop_35_a_suggestion_follows_the_result_for_those_who_asked_for_it() {
     assert_eq!(bench.result().num_turns, 1);
 
     let mut nobody = spec_with(vec![]);
-    nobody.prompt_suggestions = false;
+    nobody.stream.prompt_suggestions = false;
     let bench = answered(nobody);
     assert!(bench.pending.is_empty());
 }
@@ -152,7 +152,7 @@ fn loop_35_after_errors_answers_by_schema_and_spent_budgets_nothing_is_suggested
     assert!(bench.pending.is_empty());
 
     let mut limited = spec();
-    limited.limits.max_budget = windlass_core::money::Usd::parse("0.01");
+    limited.policy.limits.max_budget = windlass_core::money::Usd::parse("0.01");
     let mut bench = Bench::new(limited);
     bench.prompt("one");
     let usage = json!({"input_tokens": 1_000_000});

@@ -36,7 +36,7 @@ fn spec(setting: ToolSearchSetting) -> Spec {
     let mut tools = vec![tool("Note")];
     tools.extend(NAMES.map(remote));
     let mut spec = spec_with(tools);
-    spec.tool_search = setting;
+    spec.tools.search = setting;
     spec.offer([CoreTool::ToolSearch]);
     spec
 }
@@ -110,8 +110,8 @@ fn mcp_4_what_waits_is_sent_as_deferred_and_the_beginning_of_requests_stays_the_
 fn mcp_6_found_tools_join_requests_at_the_end_where_the_format_knows_no_deferring() {
     let other = || {
         let mut spec = spec(ToolSearchSetting::On);
-        spec.provider = std::sync::Arc::new(ChatCompletions::default());
-        spec.stream = false;
+        spec.model.provider = std::sync::Arc::new(ChatCompletions::default());
+        spec.model.stream = false;
         spec
     };
     let call = |id: &str, query: &str| {
@@ -157,24 +157,25 @@ fn mcp_6_the_setting_decides_when_definitions_wait() {
     // 10 % of 200,000 tokens are about 80,000 bytes.
     let large = |bytes: usize| {
         let mut spec = spec(ToolSearchSetting::default());
-        spec.tools[1].description = "x".repeat(bytes);
+        spec.tools.definitions[1].description = "x".repeat(bytes);
         spec
     };
     assert_eq!(deferred(large(70_000)), (0, false));
     assert_eq!(deferred(large(90_000)), (4, true));
     let mut five = large(50_000);
-    five.tool_search = ToolSearchSetting::parse("auto:5%").unwrap();
+    five.tools.search = ToolSearchSetting::parse("auto:5%").unwrap();
     assert_eq!(deferred(five), (4, true));
 
     let mut without_search = large(90_000);
     without_search
         .tools
+        .definitions
         .retain(|tool| tool.name != "ToolSearch");
     assert_eq!(deferred(without_search), (0, false));
 
     let mut chosen = spec(ToolSearchSetting::On);
-    chosen.tools[0].loading = Loading::OnDemand;
-    chosen.tools[1].loading = Loading::Upfront;
+    chosen.tools.definitions[0].loading = Loading::OnDemand;
+    chosen.tools.definitions[1].loading = Loading::Upfront;
     assert_eq!(deferred(chosen), (4, true), "one more and one less");
 }
 
@@ -248,7 +249,7 @@ fn with_skills() -> Spec {
     review.argument_hint = Some("[file]".to_owned());
     let mut hidden = Skill::new("deploy", "Deploys.", "Push.");
     hidden.for_model = false;
-    spec.skills = vec![
+    spec.tools.skills = vec![
         review,
         hidden,
         Skill::new("notes", "Writes notes.", "Write."),
@@ -308,9 +309,9 @@ fn ctx_8_descriptions_are_there_from_the_start_and_texts_only_once_invoked() {
 fn tool_17_skill_rules_name_the_skill_and_unknown_ones_are_told() {
     let invoke = |allow: &[&str], deny: &[&str], skill: &str| {
         let mut spec = with_skills();
-        spec.permissions.can_ask = false;
-        spec.permissions.rules.allow = rules(allow);
-        spec.permissions.rules.deny = rules(deny);
+        spec.policy.permissions.can_ask = false;
+        spec.policy.permissions.rules.allow = rules(allow);
+        spec.policy.permissions.rules.deny = rules(deny);
         let bench = calling(spec, "Skill", json!({"skill": skill}));
         let (text, is_error, _) = last_result(&bench);
         (text, is_error)
@@ -333,7 +334,7 @@ fn tool_17_skill_rules_name_the_skill_and_unknown_ones_are_told() {
 #[test]
 fn ctx_8_a_denied_skill_is_not_even_listed_and_without_skills_there_is_no_tool() {
     let mut spec = with_skills();
-    spec.permissions.rules.deny = rules(&["Skill(review)"]);
+    spec.policy.permissions.rules.deny = rules(&["Skill(review)"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     let body = bench.body();

@@ -23,7 +23,7 @@ const SECOND: &str = "/work/.trees/two";
 fn spec() -> Spec {
     let mut spec = spec_with(vec![bash(), file_tool("Read", Access::Read)]);
     spec.offer([CoreTool::EnterWorktree, CoreTool::Task]);
-    spec.permissions.rules.deny = rules(&["Read(/secret/**)"]);
+    spec.policy.permissions.rules.deny = rules(&["Read(/secret/**)"]);
     spec
 }
 

@@ -71,7 +71,7 @@ fn last_result(bench: &Bench) -> String {
 #[test]
 fn tool_28_after_entering_a_worktree_calls_hooks_and_init_are_there() {
     let mut spec = spec();
-    spec.hooks = vec![HookMatcher::new(
+    spec.policy.hooks = vec![HookMatcher::new(
         HookEvent::PostToolUse,
         ["watch".to_owned()],
     )];
@@ -126,8 +126,8 @@ fn tool_28_after_entering_a_worktree_calls_hooks_and_init_are_there() {
 fn tool_28_rules_that_allow_mean_the_new_tree_and_rules_that_deny_mean_both() {
     let mut spec = asking_spec(tools());
     spec.offer([CoreTool::EnterWorktree]);
-    spec.permissions.rules.allow = rules(&["EnterWorktree", "Edit(src/**)"]);
-    spec.permissions.rules.deny = rules(&["Read(secret/**)", "Read(.env)"]);
+    spec.policy.permissions.rules.allow = rules(&["EnterWorktree", "Edit(src/**)"]);
+    spec.policy.permissions.rules.deny = rules(&["Read(secret/**)", "Read(.env)"]);
     let mut bench = entered(spec);
     let runs = |bench: &mut Bench, tool: &str, path: &str| {
         bench.reply(&Reply::call("", tool, json!({"file_path": path})));
@@ -164,7 +164,7 @@ fn tool_28_rules_that_allow_mean_the_new_tree_and_rules_that_deny_mean_both() {
 #[test]
 fn tool_28_what_the_old_tree_denies_stays_denied_when_permissions_are_bypassed() {
     let mut spec = spec();
-    spec.permissions.rules.deny = rules(&["Read(secret/**)"]);
+    spec.policy.permissions.rules.deny = rules(&["Read(secret/**)"]);
     let mut bench = entered(spec);
     for command in ["cat /work/secret/key", "cat secret/key"] {
         bench.reply(&Reply::call("", "Bash", json!({"command": command})));
@@ -203,16 +203,17 @@ fn tool_16_names_that_lead_elsewhere_and_calls_without_permission_make_no_worktr
         bench.reply(&Reply::call("w", "EnterWorktree", json!({"name": name})));
         assert!(bench.calls().is_empty(), "{name}");
     }
-    let mut bench = Bench::new(Spec {
-        permissions: asking_spec(vec![]).permissions,
-        ..spec()
+    let mut bench = Bench::new({
+        let mut spec = spec();
+        spec.policy.permissions = asking_spec(vec![]).policy.permissions;
+        spec
     });
     bench.prompt("go");
     bench.reply(&Reply::call("w", "EnterWorktree", json!({})));
     assert!(bench.calls().is_empty());
     assert_eq!(bench.question().1.tool_name, "EnterWorktree");
     let mut spec = spec();
-    spec.permissions.mode = Mode::Plan;
+    spec.policy.permissions.mode = Mode::Plan;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::call("w", "EnterWorktree", json!({})));
@@ -270,7 +271,8 @@ fn isolated() -> (Bench, ToolCall) {
 #[test]
 fn perm_4_a_rule_that_denies_worktrees_holds_for_agents_that_need_one() {
     let mut spec = spec();
-    spec.permissions
+    spec.policy
+        .permissions
         .rules
         .deny
         .extend(rules(&["EnterWorktree"]));
@@ -281,7 +283,7 @@ fn perm_4_a_rule_that_denies_worktrees_holds_for_agents_that_need_one() {
 /// Sessions in which a hook hears of worktrees that are needed.
 fn hooked() -> Spec {
     let mut spec = spec();
-    spec.hooks = vec![HookMatcher::new(
+    spec.policy.hooks = vec![HookMatcher::new(
         HookEvent::WorktreeCreate,
         ["maker".to_owned()],
     )];
@@ -480,7 +482,7 @@ fn hook_17_a_worktree_that_is_refused_or_fails_to_be_made_is_as_the_policy_says(
         (says(&HookOutput::stop("enough")), None, false),
     ] {
         let mut spec = hooked();
-        spec.hooks[0].on_failure = policy;
+        spec.policy.hooks[0].on_failure = policy;
         let mut bench = Bench::new(spec);
         bench.prompt("go");
         bench.reply(&Reply::call("w", "EnterWorktree", json!({"name": "fix"})));
@@ -493,7 +495,7 @@ fn hook_17_a_worktree_that_is_refused_or_fails_to_be_made_is_as_the_policy_says(
     }
     // A third party may only refuse.
     let mut spec = hooked();
-    spec.hooks[0].kind = HookKind::Narrowing;
+    spec.policy.hooks[0].kind = HookKind::Narrowing;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     bench.reply(&Reply::call("w", "EnterWorktree", json!({"name": "fix"})));

@@ -122,8 +122,8 @@ impl Engine {
             return;
         };
         // What the session began with is what it goes back to: another model is chosen, not configured.
-        let model = before.spec().model.clone();
-        Arc::make_mut(&mut config.spec).model = model;
+        let model = before.spec().model.name.clone();
+        Arc::make_mut(&mut config.spec).model.name = model;
         for warning in &config.warnings {
             if !before.config.warnings.contains(warning) {
                 self.warn(warning);
@@ -220,7 +220,7 @@ impl Engine {
 
     /// Tells the hooks that want to hear of it, now or when the session begins.
     fn occurred(&mut self, occurrence: Occurrence) {
-        let hooks = self.prepared.as_ref().map(|it| &it.spec().hooks);
+        let hooks = self.prepared.as_ref().map(|it| &it.spec().policy.hooks);
         if hooks.is_some_and(|hooks| !concerned(hooks, &occurrence).is_empty()) {
             self.tell_session(Input::Occurred(occurrence));
         }

@@ -146,8 +146,8 @@ impl Configuration {
     ) -> Result<Self, CompleteError> {
         if launch.face == Face::Program {
             // The program has said everything. Which prompt is taken in has to be known here, whoever wants to read it.
-            if !self.spec.replay_prompts {
-                Arc::make_mut(&mut self.spec).replay_prompts = true;
+            if !self.spec.stream.replay_prompts {
+                Arc::make_mut(&mut self.spec).stream.replay_prompts = true;
             }
             return Ok(self);
         }
@@ -168,9 +168,14 @@ impl Configuration {
             let run_as = spec.run_as(name);
             *spec = run_as.map_err(|error| CompleteError::Agent(error.to_string()))?;
         }
-        let agents = spec.agents.infos().into_iter();
+        let agents = spec.tools.agents.infos().into_iter();
         spec.environment.agents = agents.map(|agent| agent.name).collect();
-        spec.environment.skills = spec.skills.iter().map(|skill| skill.name.clone()).collect();
+        spec.environment.skills = spec
+            .tools
+            .skills
+            .iter()
+            .map(|skill| skill.name.clone())
+            .collect();
         Ok(self)
     }
 
@@ -217,9 +222,9 @@ impl Prepared {
 
 /// The core's own tools, as far as they are wanted and there is somebody for whom they make sense.
 fn offer(launch: &Launch, spec: &mut Spec) {
-    let can_ask = spec.permissions.can_ask && launch.has_person;
+    let can_ask = spec.policy.permissions.can_ask && launch.has_person;
     let in_git = spec.environment.git_repository == Some(true);
-    let has_skills = !spec.skills.is_empty();
+    let has_skills = !spec.tools.skills.is_empty();
     match &launch.flags.tools {
         Some(names) if !is_default(names) => {
             let named = names.iter().filter_map(|name| match name.as_str() {
@@ -249,6 +254,6 @@ pub fn is_default(names: &[String]) -> bool {
 #[must_use]
 pub fn resolved_model(spec: &Spec, name: &str) -> String {
     AgentModel::from(name.to_owned())
-        .resolve(&spec.model, &spec.model_aliases)
+        .resolve(&spec.model.name, &spec.model.aliases)
         .to_owned()
 }

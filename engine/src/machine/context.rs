@@ -66,10 +66,10 @@ impl Engine {
         let mcp_tools: Vec<Value> = (self.servers.tools())
             .map(|(tool, _)| json!({"name": tool.name, "tokens": tool_tokens(tool)}))
             .collect();
-        let agents: Vec<Value> = (spec.agents.infos().into_iter())
+        let agents: Vec<Value> = (spec.tools.agents.infos().into_iter())
             .map(|agent| json!({"agentType": agent.name, "tokens": u64::from(size::text(agent.description.len()))}))
             .collect();
-        let memory: Vec<Value> = (spec.memory.iter())
+        let memory: Vec<Value> = (spec.prompt.memory.iter())
             .map(
                 |file| json!({"path": file.path, "tokens": u64::from(size::text(file.text.len()))}),
             )
@@ -78,7 +78,7 @@ impl Engine {
             "categories": categories, "totalTokens": total, "maxTokens": sizes.window,
             "rawMaxTokens": sizes.window, "percentage": percentage, "gridRows": [], "model": self.model(),
             "memoryFiles": memory, "mcpTools": mcp_tools, "agents": agents,
-            "isAutoCompactEnabled": spec.context.compaction.automatic,
+            "isAutoCompactEnabled": spec.prompt.context.compaction.automatic,
             "autoCompactThreshold": sizes.threshold, "apiUsage": null,
         })
     }
@@ -101,7 +101,7 @@ impl Engine {
     }
 
     fn sizes(&self, spec: &Spec) -> Sizes {
-        let facts = spec.catalogue.get(&self.model());
+        let facts = spec.model.catalogue.get(&self.model());
         let window = facts.map_or(0, |facts| facts.context_window);
         let messages =
             (self.session.as_ref()).map(|session| session.look().history().estimated_tokens());
@@ -115,13 +115,14 @@ impl Engine {
                 .map(|(tool, _)| tool_tokens(tool))
                 .sum(),
             memory: spec
+                .prompt
                 .memory
                 .iter()
                 .map(|file| u64::from(size::text(file.text.len())))
                 .sum(),
             messages: messages.unwrap_or_default(),
             window,
-            threshold: spec.context.compaction.threshold(window),
+            threshold: spec.prompt.context.compaction.threshold(window),
         }
     }
 }

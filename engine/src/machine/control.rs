@@ -328,7 +328,11 @@ impl Engine {
             _ => None,
         });
         let of_session = || self.session.as_ref().map(|it| it.look().mode());
-        let of_spec = || self.prepared.as_ref().map(|it| it.spec().permissions.mode);
+        let of_spec = || {
+            self.prepared
+                .as_ref()
+                .map(|it| it.spec().policy.permissions.mode)
+        };
         let of_last = || self.last_mode.filter(|_| self.has_ended);
         told.or_else(of_session)
             .or_else(of_last)
@@ -344,7 +348,7 @@ impl Engine {
         });
         let of_spec = || {
             let prepared = self.prepared.as_ref();
-            prepared.map_or_else(String::new, |it| it.spec().model.clone())
+            prepared.map_or_else(String::new, |it| it.spec().model.name.clone())
         };
         match told {
             Some(Some(model)) => model,
@@ -367,7 +371,7 @@ impl Engine {
     /// Why a mode cannot be taken on, if it cannot.
     pub(super) fn mode_refusal(&self, mode: Mode) -> Option<ReplyError> {
         let may_bypass = match &self.prepared {
-            Some(prepared) => prepared.spec().permissions.allow_bypass,
+            Some(prepared) => prepared.spec().policy.permissions.allow_bypass,
             None => self.launch.flags.allow_bypass || self.launch.flags.bypass,
         };
         if mode == Mode::BypassPermissions && !may_bypass {
@@ -393,7 +397,9 @@ impl Engine {
             let launched = self.launch.flags.thinking_display;
             if let Some(prepared) = &mut self.prepared {
                 let prepared = Arc::make_mut(prepared);
-                Arc::make_mut(&mut prepared.config.spec).thinking_display = display.or(launched);
+                Arc::make_mut(&mut prepared.config.spec)
+                    .model
+                    .thinking_display = display.or(launched);
                 self.made_of_changed();
             }
         }
@@ -423,7 +429,7 @@ impl Engine {
             (Some(name), Some(prepared)) => Some(resolved_model(prepared.spec(), &name)),
             (model, _) => model,
         };
-        let of_spec = prepared.map(|it| it.spec().model.clone());
+        let of_spec = prepared.map(|it| it.spec().model.name.clone());
         let resolved = model.clone().or(of_spec).unwrap_or_else(|| self.model());
         self.choose_model(model);
         Reply::with(json!({"model": resolved}))

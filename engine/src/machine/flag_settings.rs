@@ -144,7 +144,7 @@ impl Engine {
         let Some(prepared) = &self.prepared else {
             return gone;
         };
-        let said = &prepared.spec().permissions.rules;
+        let said = &prepared.spec().policy.permissions.rules;
         for update in &mut gone {
             let PermissionUpdate::RemoveRules(change) = update else {
                 continue;

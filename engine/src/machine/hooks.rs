@@ -73,7 +73,7 @@ impl Engine {
         };
         // Nobody can answer any more once the input has ended, or nobody reads the question.
         let asks_sdk = !self.asks_in_lines() || !self.input_ended && !self.is_unread;
-        let concerned = concerned(&spec.hooks, occurrence);
+        let concerned = concerned(&spec.policy.hooks, occurrence);
         let mut calls = Vec::new();
         for (hook, (matcher, name)) in (1..).zip(concerned) {
             if !asks_sdk && !prepared.config.commands.contains(name) {

@@ -103,6 +103,7 @@ impl Engine {
         let of_settings = rows_of_settings(settings);
         let of_session = prepared
             .spec()
+            .policy
             .hooks
             .iter()
             .filter(|matcher| matcher.source.is_empty())

@@ -86,10 +86,10 @@ impl Engine {
         let text = format!(
             "session {}, model {}, mode {}, {} tools, {} hooks",
             self.session_id,
-            spec.model,
-            spec.permissions.mode.name(),
-            spec.tools.len(),
-            spec.hooks.len()
+            spec.model.name,
+            spec.policy.permissions.mode.name(),
+            spec.tools.definitions.len(),
+            spec.policy.hooks.len()
         );
         self.note(Topic::Engine, || text);
         self.outbox.frames.belongs_to(self.session_id);
@@ -191,13 +191,13 @@ impl Engine {
         let start = is_cleared.then(|| {
             Occurrence::SessionStart(SessionStart {
                 source: StartSource::Clear,
-                agent_type: prepared.spec().agent.clone(),
+                agent_type: prepared.spec().tools.agent.clone(),
                 model: Some(self.model()),
             })
         });
         (setup.into_iter())
             .chain(prepared.config.project.memory.iter().map(loaded))
-            .filter(|occurrence| !concerned(&prepared.spec().hooks, occurrence).is_empty())
+            .filter(|occurrence| !concerned(&prepared.spec().policy.hooks, occurrence).is_empty())
             .chain(start)
             .map(SessionInput::Occurred)
             .collect()
@@ -303,7 +303,10 @@ impl Engine {
             let left = old.look().carried_over().into_iter();
             self.before.extend(left.chain(unheard.cloned()));
             // A session that would be in this mode anyway begins with its first prompt, not before.
-            let of_spec = self.prepared.as_ref().map(|it| it.spec().permissions.mode);
+            let of_spec = self
+                .prepared
+                .as_ref()
+                .map(|it| it.spec().policy.permissions.mode);
             if let [SessionInput::SetMode(mode)] = self.before.as_slice()
                 && Some(*mode) == of_spec
             {
@@ -326,7 +329,7 @@ impl Engine {
 
 /// What is wrong where a tool is to be asked that no server has: whatever it was meant to allow would be denied.
 fn without_prompt_tool(spec: &Spec) -> Option<String> {
-    let name = spec.permissions.prompt_tool.as_deref()?;
+    let name = spec.policy.permissions.prompt_tool.as_deref()?;
     match spec.tool(name) {
         Some(_) => None,
         None => Some(format!(

@@ -11,7 +11,7 @@ impl Engine {
         let prepared = self.prepared.as_ref();
         let described = prepared.map(|it| it.config.described_settings());
         let (effective, sources) = described.unwrap_or_else(|| (json!({}), json!([])));
-        let effort = prepared.and_then(|it| it.spec().effort);
+        let effort = prepared.and_then(|it| it.spec().model.effort);
         json!({
             "effective": effective, "sources": sources,
             "applied": {"model": self.model(), "effort": effort.map(windlass_core::spec::Effort::name)},
@@ -27,7 +27,7 @@ impl Engine {
     pub(super) fn permission_rules(&self) -> Value {
         let mut rules = Vec::new();
         if let Some(prepared) = &self.prepared {
-            let policy = &prepared.spec().permissions;
+            let policy = &prepared.spec().policy.permissions;
             let session = self.session.as_ref();
             let all = session.map_or(&policy.rules, |it| it.look().permissions().rules(policy));
             for (behavior, list) in [
@@ -70,7 +70,7 @@ impl Engine {
 
     /// The skills, as commands are listed.
     pub(super) fn skills(&self) -> Vec<Value> {
-        let skills = self.prepared.iter().flat_map(|it| &it.spec().skills);
+        let skills = self.prepared.iter().flat_map(|it| &it.spec().tools.skills);
         skills
             .map(|skill| {
                 let hint = skill.argument_hint.as_deref().unwrap_or_default();

@@ -99,7 +99,7 @@ impl Kept {
 
 impl Running {
     pub(super) fn new(kept: Kept, prepared: Arc<Prepared>) -> Self {
-        let tools = &prepared.spec().tools;
+        let tools = &prepared.spec().tools.definitions;
         Self {
             kept,
             routes: Routes::new(),
@@ -269,7 +269,7 @@ impl Running {
         spec: Arc<Spec>,
         prepared: Arc<Prepared>,
     ) -> Result<(), ConfigureError> {
-        let tools = changed_fields(&spec.tools);
+        let tools = changed_fields(&spec.tools.definitions);
         match &mut self.kept {
             Kept::Plain(session) => session.configure(spec)?,
             Kept::Recorded(recorder, _) => recorder.configure(spec)?,

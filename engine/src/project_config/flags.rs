@@ -80,40 +80,40 @@ impl ProjectConfig {
         if let Some(model) = &flags.model
             && managed.managed(|it| it.model.as_deref()).is_none()
         {
-            spec.model = resolved_model(spec, model);
+            spec.model.name = resolved_model(spec, model);
         }
         if let Some(effort) = flags.effort
             && managed.managed(|it| it.effort_level.as_deref()).is_none()
         {
-            spec.effort = Some(effort);
+            spec.model.effort = Some(effort);
         }
         self.permissions_of_flags(flags, facts.is_sandbox, spec)?;
-        spec.system = system_prompt(flags, facts);
+        spec.prompt.system = system_prompt(flags, facts);
         PROTOCOL_VERSION.clone_into(&mut spec.environment.version);
         spec.environment
             .api_key_source
             .clone_from(&facts.api_key_source);
         let fallback = flags.fallback_model.as_deref();
-        spec.fallback_model = fallback.map(|model| resolved_model(spec, model));
-        spec.thinking = Thinking::from_options(flags.thinking, facts.max_thinking_tokens);
-        spec.thinking_display = flags.thinking_display;
-        spec.task_budget = flags.task_budget;
-        spec.plan_reminder = Some(PlanReminder::default());
-        spec.interrupted_answer = InterruptedAnswer::Kept;
-        spec.max_tokens = facts.max_output_tokens;
+        spec.model.fallback = fallback.map(|model| resolved_model(spec, model));
+        spec.model.thinking = Thinking::from_options(flags.thinking, facts.max_thinking_tokens);
+        spec.model.thinking_display = flags.thinking_display;
+        spec.model.task_budget = flags.task_budget;
+        spec.prompt.plan_reminder = Some(PlanReminder::default());
+        spec.prompt.interrupted_answer = InterruptedAnswer::Kept;
+        spec.model.max_tokens = facts.max_output_tokens;
         if let Some(retries) = facts.max_retries {
-            spec.retry.max_retries = retries;
+            spec.model.retry.max_retries = retries;
         }
         if let Some(idle_ms) = facts.response_idle_ms {
-            spec.response.idle_ms = idle_ms.into();
+            spec.model.response.idle_ms = idle_ms.into();
         }
         // So that every prompt is told when it is taken in; whether it is written is decided there.
-        spec.replay_prompts = true;
-        spec.tasks.wake = true;
-        spec.tasks.tool_calls_only = true;
-        spec.tasks.announce_agents = true;
-        spec.tasks.agent_tool = AgentToolName::Agent;
-        spec.hook_messages = flags.include_hook_events;
+        spec.stream.replay_prompts = true;
+        spec.tools.tasks.wake = true;
+        spec.tools.tasks.tool_calls_only = true;
+        spec.tools.tasks.announce_agents = true;
+        spec.tools.tasks.agent_tool = AgentToolName::Agent;
+        spec.stream.hook_messages = flags.include_hook_events;
         if let Some(schema) = &flags.json_schema {
             let wrong = |reason: String| FlagsError::Value {
                 flag: "json-schema",
@@ -121,11 +121,11 @@ impl ProjectConfig {
             };
             let schema =
                 RawJson::parse(schema.as_str()).map_err(|error| wrong(error.to_string()))?;
-            spec.output = Some(output_format(&schema).map_err(|error| wrong(error.reason))?);
+            spec.prompt.output = Some(output_format(&schema).map_err(|error| wrong(error.reason))?);
         }
         agents_of_flag(flags.agents.as_deref(), spec)?;
-        spec.persist = !flags.no_session_persistence;
-        if spec.persist {
+        spec.policy.persist = !flags.no_session_persistence;
+        if spec.policy.persist {
             spec.environment.transcript.clone_from(&facts.transcripts);
         }
         Ok(())
@@ -144,7 +144,9 @@ impl ProjectConfig {
         let mode = match (managed, flags.bypass) {
             (Some(mode), _) => mode,
             (None, true) => Mode::BypassPermissions,
-            (None, false) => flags.permission_mode.unwrap_or(spec.permissions.mode),
+            (None, false) => flags
+                .permission_mode
+                .unwrap_or(spec.policy.permissions.mode),
         };
         let wants_bypass = mode == Mode::BypassPermissions;
         if wants_bypass && self.bypass_disabled {
@@ -153,7 +155,7 @@ impl ProjectConfig {
         if wants_bypass && spec.environment.is_root {
             return Err(FlagsError::BypassAsRoot);
         }
-        let policy = &mut spec.permissions;
+        let policy = &mut spec.policy.permissions;
         policy.allow_bypass = (wants_bypass || flags.allow_bypass)
             && !spec.environment.is_root
             && !self.bypass_disabled;
@@ -182,8 +184,13 @@ pub fn rules_of_unknown_tools(
     spec: &Spec,
     settings: &LoadedSettings,
 ) -> Result<Vec<String>, String> {
-    let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let misnamed = misnamed(&spec.permissions.rules, &tools);
+    let tools: Vec<&str> = spec
+        .tools
+        .definitions
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
+    let misnamed = misnamed(&spec.policy.permissions.rules, &tools);
     let words = |rule: &Misnamed| {
         let finding = &rule.finding;
         let is_meant = |entry: &RuleEntry| entry.rule == finding.name.rule;
@@ -224,7 +231,8 @@ fn agents_of_flag(json: Option<&str>, spec: &mut Spec) -> Result<(), FlagsError>
         let of_agent = |reason: String| wrong(format!("the agent {name}: {reason}"));
         let definition = AgentDefinition::read(&definition).map_err(of_agent)?;
         let agent = Agent::new(&name, definition);
-        spec.agents
+        spec.tools
+            .agents
             .add(agent.map_err(|error| of_agent(error.to_string()))?);
     }
     Ok(())

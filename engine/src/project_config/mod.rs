@@ -118,13 +118,13 @@ impl ProjectConfig {
         let warnings = unusable
             .map(|fault| self.settings.complaint(fault))
             .collect();
-        let rules = &mut spec.permissions.rules;
+        let rules = &mut spec.policy.permissions.rules;
         rules.untrusted.extend(layered.rules.untrusted);
         rules.allow.extend(layered.rules.allow);
         rules.ask.extend(layered.rules.ask);
         rules.deny.extend(layered.rules.deny);
         if let Some(mode) = layered.mode {
-            spec.permissions.mode = mode;
+            spec.policy.permissions.mode = mode;
         }
         self.bypass_disabled = layered.bypass_disabled;
         Ok(PermissionsOfSettings {
@@ -138,7 +138,7 @@ impl ProjectConfig {
     pub fn apply(&mut self, spec: &mut Spec) -> Vec<String> {
         let mut warnings = Vec::new();
         if !self.runs_programs {
-            self.brought = self.brought_along(&spec.permissions.rules.untrusted);
+            self.brought = self.brought_along(&spec.policy.permissions.rules.untrusted);
         }
         let grants = match self.is_trusted {
             true => Vec::new(),
@@ -161,14 +161,14 @@ impl ProjectConfig {
         let problems = self.project.problems.iter();
         warnings.extend(problems.map(|problem| format!("left out: {problem}")));
         if let Some(model) = self.settings.model() {
-            spec.model = resolved_model(spec, model);
+            spec.model.name = resolved_model(spec, model);
         }
         if let Some(name) = self
             .settings
             .first(|settings| settings.effort_level.as_deref())
         {
             match effort(name) {
-                Some(effort) => spec.effort = Some(effort),
+                Some(effort) => spec.model.effort = Some(effort),
                 None => warnings.push(format!("the effort {name} of the settings is not known")),
             }
         }
@@ -199,20 +199,20 @@ impl ProjectConfig {
         let ignored = hooks.ignored.iter();
         warnings.extend(ignored.map(|what| format!("the settings have {what}: they are not run")));
         match self.has_shell {
-            true => spec.hooks.extend(hooks.matchers),
+            true => spec.policy.hooks.extend(hooks.matchers),
             false => warnings.extend(
                 (hooks.commands.iter()).map(|hook| format!("not run: the hook `{}`", hook.command)),
             ),
         }
         self.style(spec);
         for agent in &self.project.agents {
-            spec.agents.add(agent.clone());
+            spec.tools.agents.add(agent.clone());
         }
         for (name, source) in &self.project.unusable_agents {
-            spec.agents.close(name, *source);
+            spec.tools.agents.close(name, *source);
         }
-        spec.skills.clone_from(&self.project.skills);
-        spec.memory.clone_from(&self.project.memory);
+        spec.tools.skills.clone_from(&self.project.skills);
+        spec.prompt.memory.clone_from(&self.project.memory);
         spec.environment.commands = self.project.slash_commands();
         warnings
     }
@@ -267,7 +267,7 @@ impl ProjectConfig {
                 .into_iter()
                 .find(|style| style.name == name)
         };
-        spec.output_style = own.or_else(built_in);
+        spec.prompt.output_style = own.or_else(built_in);
     }
 
     /// The MCP servers of the project's `.mcp.json`, where the project is a source and but for those that the settings switch off.

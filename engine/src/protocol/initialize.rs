@@ -98,7 +98,7 @@ impl Initialize {
     pub fn apply(&self, spec: &mut Spec) -> Vec<Unusable> {
         let mut unusable = Vec::new();
         let (hooks, faults) = self.hook_matchers();
-        spec.hooks.extend(hooks);
+        spec.policy.hooks.extend(hooks);
         unusable.extend(faults);
         for (name, definition) in self.agents.iter().flatten() {
             let what = format!("the agent {name}");
@@ -110,7 +110,7 @@ impl Initialize {
                     judges: true,
                 }),
                 Ok(read) => match Agent::new(name, read) {
-                    Ok(agent) => spec.agents.add(agent),
+                    Ok(agent) => spec.tools.agents.add(agent),
                     Err(error) => unusable.push(Unusable {
                         what,
                         reason: error.to_string(),
@@ -122,7 +122,7 @@ impl Initialize {
         if let Some(parts) = &self.system_prompt {
             let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
             let text = parts.join("\n\n");
-            spec.system = match text.is_empty() {
+            spec.prompt.system = match text.is_empty() {
                 true => SystemPrompt::None,
                 false => SystemPrompt::Text(text),
             };
@@ -130,21 +130,21 @@ impl Initialize {
         if let Some(text) = self.append_system_prompt.as_deref()
             && !text.is_empty()
         {
-            spec.system = std::mem::take(&mut spec.system).with_appended(text);
+            spec.prompt.system = std::mem::take(&mut spec.prompt.system).with_appended(text);
         }
         if let Some(schema) = &self.json_schema {
             match output_format(schema) {
-                Ok(format) => spec.output = Some(format),
+                Ok(format) => spec.prompt.output = Some(format),
                 Err(fault) => unusable.push(fault),
             }
         }
-        spec.surroundings_apart |= self.exclude_dynamic_sections == Some(true);
+        spec.prompt.surroundings_apart |= self.exclude_dynamic_sections == Some(true);
         if let Some(instructions) = &self.plan_mode_instructions {
             let instructions = Some(instructions.clone());
-            spec.plan_reminder = Some(PlanReminder { instructions });
+            spec.prompt.plan_reminder = Some(PlanReminder { instructions });
         }
         for (name, meant) in self.tool_aliases.iter().flatten() {
-            spec.tool_aliases.insert(name.clone(), meant.clone());
+            spec.tools.aliases.insert(name.clone(), meant.clone());
         }
         if self.agent_progress_summaries == Some(true) {
             unusable.push(Unusable {
@@ -154,13 +154,15 @@ impl Initialize {
             });
         }
         if let Some(names) = &self.skills {
-            spec.skills.retain(|skill| names.contains(&skill.name));
+            spec.tools
+                .skills
+                .retain(|skill| names.contains(&skill.name));
         }
         if let Some(suggest) = self.prompt_suggestions {
-            spec.prompt_suggestions = suggest;
+            spec.stream.prompt_suggestions = suggest;
         }
         if let Some(forward) = self.forward_subagent_text {
-            spec.tasks.tool_calls_only = !forward;
+            spec.tools.tasks.tool_calls_only = !forward;
         }
         unusable
     }
@@ -318,20 +320,29 @@ mod tests {
         }}));
         let mut spec = Spec::default();
         let unusable = request.apply(&mut spec);
-        let ids: Vec<Vec<String>> = spec.hooks.iter().map(|m| m.hooks.clone()).collect();
+        let ids: Vec<Vec<String>> = spec.policy.hooks.iter().map(|m| m.hooks.clone()).collect();
         assert_eq!(
             ids,
             [vec!["hook_0", "hook_1"], vec!["hook_2"], vec!["hook_10"]]
         );
-        assert_eq!(spec.hooks[0].timeout_ms, 5_000);
-        assert!(spec.hooks[0].matcher.matches("Bash") && !spec.hooks[0].matcher.matches("Edit"));
+        assert_eq!(spec.policy.hooks[0].timeout_ms, 5_000);
+        assert!(
+            spec.policy.hooks[0].matcher.matches("Bash")
+                && !spec.policy.hooks[0].matcher.matches("Edit")
+        );
         assert_eq!(
-            spec.hooks[0].failure_policy(),
+            spec.policy.hooks[0].failure_policy(),
             FailurePolicy::Block,
             "a timeout allows nothing"
         );
-        assert_eq!(spec.hooks[1].failure_policy(), FailurePolicy::Continue);
-        assert_eq!(spec.hooks[2].failure_policy(), FailurePolicy::Continue);
+        assert_eq!(
+            spec.policy.hooks[1].failure_policy(),
+            FailurePolicy::Continue
+        );
+        assert_eq!(
+            spec.policy.hooks[2].failure_policy(),
+            FailurePolicy::Continue
+        );
         assert_eq!(unusable.len(), 1);
         assert!(unusable[0].judges, "no session without it");
         assert!(
@@ -372,10 +383,10 @@ mod tests {
             "agentProgressSummaries": true,
         }));
         let mut spec = Spec::default();
-        spec.tasks.tool_calls_only = true;
+        spec.tools.tasks.tool_calls_only = true;
         let unusable = request.apply(&mut spec);
         assert_eq!(
-            spec.agents.get("reviewer").unwrap().definition.prompt,
+            spec.tools.agents.get("reviewer").unwrap().definition.prompt,
             "You review."
         );
         assert!(
@@ -385,19 +396,19 @@ mod tests {
             "{unusable:?}"
         );
         assert_eq!(
-            spec.system,
+            spec.prompt.system,
             SystemPrompt::Text("One.\n\nTwo.\n\nThree.".to_owned())
         );
         assert_eq!(
-            spec.output.as_ref().unwrap().plain_text,
+            spec.prompt.output.as_ref().unwrap().plain_text,
             PlainText::IsRemindedOnce
         );
-        assert!(!spec.tasks.tool_calls_only);
-        assert!(spec.surroundings_apart);
-        let reminder = spec.plan_reminder.unwrap();
+        assert!(!spec.tools.tasks.tool_calls_only);
+        assert!(spec.prompt.surroundings_apart);
+        let reminder = spec.prompt.plan_reminder.unwrap();
         assert_eq!(reminder.instructions.as_deref(), Some("Count to three."));
         assert_eq!(
-            spec.tool_aliases.get("Bash").map(String::as_str),
+            spec.tools.aliases.get("Bash").map(String::as_str),
             Some("mcp__shell__run")
         );
         assert!(
@@ -408,17 +419,15 @@ mod tests {
 
     #[test]
     fn an_empty_system_prompt_is_none_and_an_absent_one_changes_nothing() {
-        let mut spec = Spec {
-            system: SystemPrompt::Preset { append: None },
-            ..Spec::default()
-        };
+        let mut spec = Spec::default();
+        spec.prompt.system = SystemPrompt::Preset { append: None };
         read(json!({})).apply(&mut spec);
-        assert_eq!(spec.system, SystemPrompt::Preset { append: None });
+        assert_eq!(spec.prompt.system, SystemPrompt::Preset { append: None });
         read(json!({"appendSystemPrompt": "More."})).apply(&mut spec);
         let append = Some("More.".to_owned());
-        assert_eq!(spec.system, SystemPrompt::Preset { append });
+        assert_eq!(spec.prompt.system, SystemPrompt::Preset { append });
         read(json!({"systemPrompt": [""]})).apply(&mut spec);
-        assert_eq!(spec.system, SystemPrompt::None);
+        assert_eq!(spec.prompt.system, SystemPrompt::None);
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Parts {
         let mut flags = Flags {
             fork_session: self.resumes.is_fork,
             no_session_persistence: self.store.is_none(),
-            replay_user_messages: self.spec.replay_prompts,
+            replay_user_messages: self.spec.stream.replay_prompts,
             ..Flags::default()
         };
         match &self.resumes.session {

@@ -43,7 +43,7 @@ impl AgentBuilder {
         let (transport, key_source) = self.reach_model()?;
         self.resumes.check(self.store.is_some())?;
         let mut spec = std::mem::take(&mut self.spec);
-        spec.persist = self.store.is_some();
+        spec.policy.persist = self.store.is_some();
         let cwd = real_directory("cwd", self.cwd.as_deref().unwrap_or(Path::new(".")))?;
         let mut project_config = self.take_project_config(Path::new(&cwd))?;
         let mut warnings = Vec::new();
@@ -60,24 +60,24 @@ impl AgentBuilder {
         let layered = self.layered(&environment, complaint)?;
         warnings.extend(layered.unusable.iter().map(complaint));
         let environment = with_directories(environment, &layered.directories);
-        spec.permissions = self.permission_policy(spec.permissions, layered)?;
-        spec.catalogue = self.prices(spec.catalogue)?;
+        spec.policy.permissions = self.permission_policy(spec.policy.permissions, layered)?;
+        spec.model.catalogue = self.prices(spec.model.catalogue)?;
         if let Some(given) = self.budget {
-            spec.limits.max_budget = Some(dollars(given)?);
+            spec.policy.limits.max_budget = Some(dollars(given)?);
         }
-        spec.system = self.system(spec.system);
+        spec.prompt.system = self.system(spec.prompt.system);
         spec.environment = environment;
         if let Some(project_config) = &mut project_config {
             warnings.extend(settings::apply(project_config, &mut spec));
         }
         for (name, definition) in std::mem::take(&mut self.agents) {
-            spec.agents.add(Definition::new(&name, definition)?);
+            spec.tools.agents.add(Definition::new(&name, definition)?);
         }
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let has_all_builtin = self.builtin == Selection::All;
         let (sandbox, sandbox_lacks) = self.confined(&spec.environment)?;
         let (offered, plugins) = self.offered(sandbox.as_ref())?;
-        spec.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
+        spec.policy.permissions.confinement = sandbox.as_ref().map(Sandbox::confinement);
         spec.environment = Environment {
             transcript: (self.store.as_ref()).map_or_else(String::new, SharedStore::place_of_any),
             plugins,
@@ -85,7 +85,7 @@ impl AgentBuilder {
             api_key_source: key_source.to_owned(),
             ..spec.environment
         };
-        if let Some(style) = &spec.output_style {
+        if let Some(style) = &spec.prompt.output_style {
             spec.environment.output_style.clone_from(&style.name);
         }
         let mut tools = BTreeMap::new();
@@ -98,10 +98,10 @@ impl AgentBuilder {
             if known || spec.tool(&name).is_some() {
                 return Err(BuildError::DuplicateTool { name });
             }
-            spec.tools.push(tool.definition);
+            spec.tools.definitions.push(tool.definition);
         }
         let can_detach = |tool: &ToolDefinition| tool.background_param.is_some();
-        if has_all_builtin && spec.tools.iter().any(can_detach) {
+        if has_all_builtin && spec.tools.definitions.iter().any(can_detach) {
             // What runs in the background is read and stopped.
             spec.offer([CoreTool::TaskOutput, CoreTool::TaskStop]);
         }
@@ -111,11 +111,12 @@ impl AgentBuilder {
         }
         spec.check()?;
         let spec = Arc::new(spec);
-        let spec_of_sessions = match spec.replay_prompts {
+        let spec_of_sessions = match spec.stream.replay_prompts {
             true => Arc::clone(&spec),
-            false => Arc::new(Spec {
-                replay_prompts: true,
-                ..spec.as_ref().clone()
+            false => Arc::new({
+                let mut spec = spec.as_ref().clone();
+                spec.stream.replay_prompts = true;
+                spec
             }),
         };
         let project = project_config.map(|it| Project {
@@ -398,8 +399,13 @@ fn rules(place: &str, texts: &[String]) -> Result<Vec<Rule>, BuildError> {
 
 /// What a rule forbids would run if its name is nearly that of a tool.
 fn refuse_misspelt(spec: &Spec) -> Result<(), BuildError> {
-    let tools: Vec<&str> = spec.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let misnamed = misnamed(&spec.permissions.rules, &tools);
+    let tools: Vec<&str> = spec
+        .tools
+        .definitions
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
+    let misnamed = misnamed(&spec.policy.permissions.rules, &tools);
     match misnamed.into_iter().find(|rule| rule.meant.is_some()) {
         Some(rule) => Err(BuildError::MisspeltRule(rule.finding.to_string())),
         None => Ok(()),

@@ -246,7 +246,7 @@ impl Agent {
 impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agent")
-            .field("model", &self.parts.spec.model)
+            .field("model", &self.parts.spec.model.name)
             .field("tools", &self.parts.tools.keys())
             .finish_non_exhaustive()
     }

@@ -79,7 +79,7 @@ impl Session {
         Self {
             id: is_known,
             fresh_id: id,
-            allow_bypass: agent.parts.spec.permissions.allow_bypass,
+            allow_bypass: agent.parts.spec.policy.permissions.allow_bypass,
             inputs: driver.is_some().then_some(inputs),
             queue,
             checkpoints,

@@ -146,20 +146,20 @@ impl AgentBuilder {
 /// Writes what the files say into a spec whose permissions are complete. What the builder has said is stronger. What was left out
 /// comes back.
 pub(super) fn apply(project_config: &mut ProjectConfig, spec: &mut Spec) -> Vec<String> {
-    let memory = std::mem::take(&mut spec.memory);
-    let hooks = std::mem::take(&mut spec.hooks);
-    let (model, effort) = (spec.model.clone(), spec.effort);
-    let style = spec.output_style.take();
+    let memory = std::mem::take(&mut spec.prompt.memory);
+    let hooks = std::mem::take(&mut spec.policy.hooks);
+    let (model, effort) = (spec.model.name.clone(), spec.model.effort);
+    let style = spec.prompt.output_style.take();
     let mut warnings = project_config.apply(spec);
-    spec.memory.extend(memory);
-    spec.hooks.splice(0..0, hooks);
+    spec.prompt.memory.extend(memory);
+    spec.policy.hooks.splice(0..0, hooks);
     if model != DEFAULT_MODEL {
-        spec.model = model;
+        spec.model.name = model;
     }
-    spec.effort = effort.or(spec.effort);
+    spec.model.effort = effort.or(spec.model.effort);
     if let Some(style) = style {
         spec.environment.output_style.clone_from(&style.name);
-        spec.output_style = Some(style);
+        spec.prompt.output_style = Some(style);
     }
     warnings.extend(own_places(project_config, &[], std::iter::empty(), spec));
     warnings

@@ -111,7 +111,7 @@ pub(super) fn resolved_config(
     let flags = &launch.flags;
     let mut spec = Spec::clone(&agent.spec());
     if flags.provider == Provider::OpenAi {
-        spec.model_aliases = names_as_they_are();
+        spec.model.aliases = names_as_they_are();
     }
     let mut project_config = ProjectConfig::read(whereabouts(launch, request)?)?;
     warnings.extend(project_config.apply_permissions(&mut spec)?);
@@ -140,7 +140,7 @@ pub(super) fn resolved_config(
     project_config.found.apply_flags(flags, &facts, &mut spec)?;
     match launch.tool_search.as_deref().map(ToolSearchSetting::parse) {
         None => {}
-        Some(Ok(setting)) => spec.tool_search = setting,
+        Some(Ok(setting)) => spec.tools.search = setting,
         Some(Err(error)) => warnings.push(format!("ENABLE_TOOL_SEARCH: {error}")),
     }
     Ok(ResolvedConfig {
@@ -207,9 +207,14 @@ fn sandbox(
         if !lacks.is_empty() {
             warnings.push(format!("the sandbox is weaker here: {lacks}"));
         }
-        spec.permissions.confinement = Some(sandbox.confinement());
+        spec.policy.permissions.confinement = Some(sandbox.confinement());
         #[cfg(unix)]
-        for tool in spec.tools.iter_mut().filter(|tool| tool.name == "Bash") {
+        for tool in spec
+            .tools
+            .definitions
+            .iter_mut()
+            .filter(|tool| tool.name == "Bash")
+        {
             *tool = crate::bash::Bash::definition_in(&sandbox);
         }
         return Ok(Some(sandbox));

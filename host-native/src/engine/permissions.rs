@@ -60,7 +60,7 @@ pub fn explain_call(launch: &Launch, call: &RuleValue) -> Result<Explanation, Ex
     let input = input(tool, call.rule_content.as_deref());
     let cwd = &spec.environment.cwd;
     let subject = CallSubject::of(tool, &input, cwd);
-    let policy = &spec.permissions;
+    let policy = &spec.policy.permissions;
     let context = PolicyContext {
         free_workspace_reads: policy.free_workspace_reads,
         confinement: policy.confinement.as_ref(),

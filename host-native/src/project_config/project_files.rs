@@ -26,7 +26,7 @@ pub(super) struct ProjectFilesReader {
 impl ProjectFilesReader {
     /// A reader that is held by the deny rules of a spec, which are complete by now.
     pub(super) fn new(spec: &Spec) -> Self {
-        let policy = &spec.permissions;
+        let policy = &spec.policy.permissions;
         let context = PolicyContext::new(&policy.rules, policy.mode, &spec.environment);
         Self {
             files: Files::default(),
@@ -178,7 +178,7 @@ mod tests {
         let mut spec = Spec::default();
         spec.environment.cwd = project.display().to_string();
         let closed = Rule::parse("Read(./closed/**)").expect("a rule");
-        spec.permissions.rules.deny.push(closed);
+        spec.policy.permissions.rules.deny.push(closed);
         let reader = ProjectFilesReader::new(&spec);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {

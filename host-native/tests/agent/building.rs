@@ -137,7 +137,10 @@ fn budgets_are_amounts_of_money() {
         );
     }
     let agent = some().max_budget_usd(0.25).build().unwrap();
-    assert_eq!(agent.spec().limits.max_budget.unwrap().nanos, 250_000_000);
+    assert_eq!(
+        agent.spec().policy.limits.max_budget.unwrap().nanos,
+        250_000_000
+    );
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn price_files_are_read_when_the_agent_is_built() {
     let price = json!({ "prefix": "house-model", "input": 1, "output": 2, "cache_read": 0, "cache_write": 0 });
     std::fs::write(&path, json!({ "models": [price] }).to_string()).unwrap();
     let agent = some().prices_file(&path).build().unwrap();
-    assert!(agent.spec().catalogue.get("house-model-1").is_some());
+    assert!(agent.spec().model.catalogue.get("house-model-1").is_some());
 }
 
 #[test]

@@ -131,8 +131,8 @@ async fn conf_1_instructions_skills_and_agents_of_a_project_reach_the_model() {
     // What the builder says is stronger.
     assert!(request.contains("model-of-mine"), "{request}");
     let spec = agent.spec();
-    assert!(spec.skills.iter().any(|skill| skill.name == "rhyme"));
-    assert!(spec.agents.get("poet").is_some());
+    assert!(spec.tools.skills.iter().any(|skill| skill.name == "rhyme"));
+    assert!(spec.tools.agents.get("poet").is_some());
 }
 
 /// What a command allows counts as far as its folder is trusted.

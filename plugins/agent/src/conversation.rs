@@ -140,17 +140,17 @@ impl Wake for Woken {
 }
 
 /// The spec with the component's own tools, and nobody to ask.
-fn with_tools(spec: Spec, tools: Vec<ToolDefinition>) -> Result<Spec, String> {
-    if !spec.tools.is_empty() {
+fn with_tools(mut spec: Spec, tools: Vec<ToolDefinition>) -> Result<Spec, String> {
+    if !spec.tools.definitions.is_empty() {
         return Err(
             "the session request is not usable: `spec.tools` must be left out, because the component brings its tools along; \
              close those that are not wanted by deny rules"
                 .to_owned(),
         );
     }
-    let mut spec = Spec { tools, ..spec };
-    spec.permissions.can_ask = false;
-    spec.persist = false;
+    spec.tools.definitions = tools;
+    spec.policy.permissions.can_ask = false;
+    spec.policy.persist = false;
     if spec.environment.cwd.is_empty() {
         spec.environment.cwd = filesystem::working_directory();
     }

@@ -31,7 +31,7 @@ pub(crate) struct ImportHost {
 
 impl ImportHost {
     pub(crate) fn new(spec: &Spec, shared: Rc<Shared>) -> Self {
-        let rules = &spec.permissions.rules;
+        let rules = &spec.policy.permissions.rules;
         let by_path = [&rules.allow, &rules.ask, &rules.deny]
             .into_iter()
             .flatten()

@@ -46,10 +46,9 @@ const CWD: &str = "/work";
 ///     {"expect": {"last_user_contains": "3"}, "respond": "It is 3."}
 /// ]}"#)?;
 /// let host = TestHost::new(script).allow_all().tool("Add", |_call| ToolResult::text("3"));
-/// let spec = Spec {
-///     tools: vec![ToolDefinition::new("Add", "Adds.", RawJson::parse(r#"{"type":"object"}"#)?).read_only()],
-///     ..Spec::default()
-/// };
+/// let spec = Spec::with_tools([
+///     ToolDefinition::new("Add", "Adds.", RawJson::parse(r#"{"type":"object"}"#)?).read_only(),
+/// ]);
 /// let messages = host.prompt(&mut host.session(spec), "What is 1 + 2?")?;
 /// assert!(render(&messages).contains("assistant text \"It is 3.\""));
 /// host.verify()?;
@@ -254,8 +253,8 @@ impl TestHost {
         if spec.environment.cwd.is_empty() {
             spec.environment.cwd = self.cwd.clone();
         }
-        spec.permissions.can_ask |= self.decides;
-        spec.hooks.extend(self.hook_matchers.iter().cloned());
+        spec.policy.permissions.can_ask |= self.decides;
+        spec.policy.hooks.extend(self.hook_matchers.iter().cloned());
         Session::new(Arc::new(spec), uuid_v4([7; 16]), [7; 32])
     }
 

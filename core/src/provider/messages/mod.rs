@@ -20,7 +20,7 @@ use crate::{effect::HttpRequest, message::RateLimitInfo, price::ModelFacts};
 pub struct MessagesApi;
 
 impl Provider for MessagesApi {
-    fn task_form(&self) -> Option<crate::RawJson> {
+    fn json_form(&self) -> Option<crate::RawJson> {
         Some(crate::RawJson::string("anthropic"))
     }
 

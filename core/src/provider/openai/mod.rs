@@ -127,7 +127,7 @@ impl ChatCompletions {
 }
 
 impl Provider for ChatCompletions {
-    fn task_form(&self) -> Option<RawJson> {
+    fn json_form(&self) -> Option<RawJson> {
         let settings = SortedMap::from([("openai", self)]);
         RawJson::encode(&settings).ok()
     }

@@ -104,7 +104,7 @@ impl Session {
         if background {
             let result = child.launch(shared, &self.main.run.calls[index].id);
             self.main.review(shared, index, result);
-        } else if shared.spec.tasks.announce_agents
+        } else if shared.spec.tools.tasks.announce_agents
             && let Some(agent) = child.thread.agent.clone()
         {
             let call = &self.main.run.calls[index].id;
@@ -128,8 +128,9 @@ impl Session {
             return self.find_to_resume(name, input);
         }
         let spec = self.main.spec.clone();
-        let Some(agent) = spec.agents.get(&input.subagent_type) else {
+        let Some(agent) = spec.tools.agents.get(&input.subagent_type) else {
             let known: Vec<&str> = spec
+                .tools
                 .agents
                 .iter()
                 .map(|agent| agent.name.as_str())

@@ -183,16 +183,17 @@ impl ChildFacts {
     /// What its thread is told for a task.
     pub(super) fn spec(&self, parent: &Thread, task: &TaskInput) -> crate::Spec {
         let mut spec = child_spec(&parent.spec, &self.agent, self.options(parent, task));
-        spec.model.clone_from(&self.model);
-        spec.thinking = self.thinking;
-        spec.effort = self.effort;
+        spec.model.name.clone_from(&self.model);
+        spec.model.thinking = self.thinking;
+        spec.model.effort = self.effort;
         spec
     }
 
     /// Takes over what holds for the main thread as a task begins.
     fn follow(&mut self, parent: &Thread, task: &TaskInput) {
         let spec = child_spec(&parent.spec, &self.agent, self.options(parent, task));
-        (self.model, self.thinking, self.effort) = (spec.model, spec.thinking, spec.effort);
+        (self.model, self.thinking, self.effort) =
+            (spec.model.name, spec.model.thinking, spec.model.effort);
     }
 }
 

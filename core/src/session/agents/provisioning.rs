@@ -18,7 +18,7 @@ impl Thread {
         index: usize,
         input: &TaskInput,
     ) -> bool {
-        let agent = self.spec.agents.get(&input.subagent_type);
+        let agent = self.spec.tools.agents.get(&input.subagent_type);
         let brings = agent.is_some_and(|agent| agent.brings_tools);
         let call = &mut self.run.calls[index];
         if !brings || input.resume.is_some() || call.own_tools.is_some() {

@@ -129,7 +129,7 @@ pub(super) fn id_of(prefix: char, session: SessionId, cause: [u32; 3]) -> String
 impl Shared {
     /// Takes note of a new task and announces it.
     pub(super) fn task_begins(&mut self, task_id: String, task: Task, agent: Option<AgentTask>) {
-        let agent = agent.filter(|_| self.spec.tasks.announce_agents);
+        let agent = agent.filter(|_| self.spec.tools.tasks.announce_agents);
         let (subagent_type, prompt) = agent.map(|it| (it.subagent_type, it.prompt)).unzip();
         let message = TaskStarted {
             task_id: task_id.clone(),

@@ -16,7 +16,13 @@ impl Thread {
             return self.is_batch_shown();
         }
         let event = HookEvent::PostToolBatch;
-        if !self.spec.hooks.iter().any(|matcher| matcher.event == event) {
+        if !self
+            .spec
+            .policy
+            .hooks
+            .iter()
+            .any(|matcher| matcher.event == event)
+        {
             return false; // the results are not copied for nobody
         }
         let call = |call: &Call| BatchCall {

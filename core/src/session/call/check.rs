@@ -48,7 +48,12 @@ impl Thread {
             );
             return self.finish_call(shared, index, ToolResult::error(text));
         }
-        if let Some(format) = spec.output.as_ref().filter(|f| f.tool().name == tool.name) {
+        if let Some(format) = spec
+            .prompt
+            .output
+            .as_ref()
+            .filter(|f| f.tool().name == tool.name)
+        {
             return self.take_output(shared, index, format, input);
         }
         if let Err(fault) = schema::validate(tool.input_schema.get(), input.get()) {

@@ -72,7 +72,7 @@ impl Thread {
     fn take_over(&mut self, shared: &mut Shared, change: Change) {
         match change {
             Change::Mode(Some(mode)) => shared.change_permissions(|permissions, spec| {
-                permissions.set_mode(&spec.permissions, &spec.environment, mode)
+                permissions.set_mode(&spec.policy.permissions, &spec.environment, mode)
             }),
             Change::Mode(None) => shared.leave_plan_mode(),
             Change::Allow(rules) => {

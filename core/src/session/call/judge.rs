@@ -54,7 +54,7 @@ fn with_worktree(
 impl Thread {
     /// What holds for the calls of this thread at this moment.
     pub(super) fn policy<'a>(&'a self, shared: &'a Shared) -> PolicyContext<'a> {
-        let policy = &shared.spec.permissions;
+        let policy = &shared.spec.policy.permissions;
         PolicyContext {
             rules: shared.permissions.rules(policy),
             mode: shared.permissions.mode(),
@@ -64,7 +64,7 @@ impl Thread {
             left: &self.left,
             own_deny: match self.number {
                 0 => &[],
-                _ => &self.spec.permissions.rules.deny,
+                _ => &self.spec.policy.permissions.rules.deny,
             },
             narrowing: self.narrowing.as_ref(),
             guarded: shared.permissions.guarded(),
@@ -134,7 +134,7 @@ impl Thread {
         suggestions: Vec<PermissionUpdate>,
     ) {
         let spec = self.spec.clone();
-        let policy = &spec.permissions;
+        let policy = &spec.policy.permissions;
         let call = &self.run.calls[index];
         let reason = self.reason_to_ask(call, decision);
         if policy.prompt_tool.is_none() && !policy.can_ask {
@@ -261,7 +261,7 @@ impl Thread {
     /// Denies a call about which nobody was asked.
     fn deny_unasked(&mut self, shared: &mut Shared, index: usize, cause: &Cause, text: &str) {
         if let Some(kind) = cause.kind()
-            && self.spec.permissions.tell_denials
+            && self.spec.policy.permissions.tell_denials
         {
             let call = &self.run.calls[index];
             let denied = PermissionDenied {

@@ -54,7 +54,7 @@ impl Thread {
     }
 
     pub(super) fn only_reads(&self, index: usize) -> bool {
-        !self.spec.sequential_tools
+        !self.spec.tools.sequential
             && !self.run.calls[index].shares_agent
             && self
                 .spec

@@ -46,7 +46,7 @@ impl Thread {
         let effect = Effect::CallTool(self.handed_over(shared, index, tool, &input));
         self.let_run(shared, index, decision);
         let call = &mut self.run.calls[index];
-        let interval = spec.progress_interval_ms.filter(|ms| *ms > 0);
+        let interval = spec.stream.progress_interval_ms.filter(|ms| *ms > 0);
         call.progress_at = interval.map(|ms| shared.now.mono.after(ms));
         let id = self.call_effect(shared, index, Stage::Run);
         self.perform(shared, id, effect);
@@ -120,7 +120,7 @@ impl Thread {
 
     /// Reports the calls that have been running for so long.
     pub(in crate::session) fn emit_due_progress(&mut self, shared: &mut Shared) {
-        let interval = self.spec.progress_interval_ms.unwrap_or(u64::MAX);
+        let interval = self.spec.stream.progress_interval_ms.unwrap_or(u64::MAX);
         for index in 0..self.run.calls.len() {
             let call = &mut self.run.calls[index];
             let due = call.progress_at.is_some_and(|at| at <= shared.now.mono);

@@ -29,7 +29,7 @@ impl Thread {
         call.answer = Some(block.clone());
         let uuid = shared.ids.uuid();
         call.answer_uuid = Some(uuid);
-        if self.spec.persist {
+        if self.spec.policy.persist {
             call.structured.clone_from(&result.structured);
         }
         shared.say(Message::User(UserMessage {
@@ -76,7 +76,7 @@ impl Thread {
         self.run.tool_rounds += 1;
         self.run.before_results = Some(self.place());
         self.run.mended = None;
-        if self.spec.tool_use_summaries {
+        if self.spec.stream.tool_use_summaries {
             self.emit_summary(shared);
         }
         self.count_output_round();
@@ -140,7 +140,7 @@ impl Thread {
 
     /// Whether another request may follow the round that has just ended.
     fn is_within_limits(&self, shared: &Shared) -> bool {
-        let limits = &self.spec.limits;
+        let limits = &self.spec.policy.limits;
         let goes_on = self.run.output.answer.is_none()
             && self.run.hook_stop.is_none()
             && self.run.deferred.is_none();
@@ -164,7 +164,7 @@ impl Thread {
             self.run.outcome = Some(Outcome::Success);
             return Event::Stop;
         }
-        match self.spec.limits.max_turns {
+        match self.spec.policy.limits.max_turns {
             Some(max) if self.run.tool_rounds >= max => {
                 self.run.outcome = Some(Outcome::MaxTurns(max));
                 Event::Stop

@@ -101,7 +101,14 @@ impl Thread {
     ) -> bool {
         let event = HookEvent::WorktreeCreate;
         let is_known = self.run.calls[index].hooks.worktree.is_some();
-        if is_known || self.spec.hooks.iter().all(|hook| hook.event != event) {
+        if is_known
+            || self
+                .spec
+                .policy
+                .hooks
+                .iter()
+                .all(|hook| hook.event != event)
+        {
             return false;
         }
         let call = &mut self.run.calls[index];

@@ -21,6 +21,7 @@ impl Thread {
     /// Whether there are hooks that look at prompts.
     pub(in crate::session) fn shows_prompts_to_hooks(&self) -> bool {
         self.spec
+            .policy
             .hooks
             .iter()
             .any(|m| m.event.looks_at_prompts() && !m.hooks.is_empty())
@@ -39,7 +40,7 @@ impl Thread {
                     0 => StartSource::Startup,
                     _ => StartSource::Resume,
                 },
-                agent_type: self.spec.agent.clone(),
+                agent_type: self.spec.tools.agent.clone(),
                 model: Some(self.model().into()),
             });
             self.fire(shared, occurrence, None);

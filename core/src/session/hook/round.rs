@@ -90,7 +90,7 @@ impl Thread {
 
     /// The same for what nothing waits for and what leaves no trace where no hook is there to be told.
     pub(in crate::session) fn tell_hooks(&mut self, shared: &mut Shared, occurrence: Occurrence) {
-        if !concerned(&self.spec.hooks, &occurrence).is_empty() {
+        if !concerned(&self.spec.policy.hooks, &occurrence).is_empty() {
             self.fire_anew(shared, occurrence);
         }
     }
@@ -103,7 +103,7 @@ impl Thread {
         attempt: u32,
     ) -> bool {
         let spec = self.spec.clone();
-        let asked: Vec<AskedHook> = concerned(&spec.hooks, &occurrence)
+        let asked: Vec<AskedHook> = concerned(&spec.policy.hooks, &occurrence)
             .into_iter()
             .map(|(matcher, hook)| AskedHook {
                 hook: hook.to_owned(),
@@ -157,7 +157,7 @@ impl Thread {
         }
         // Whoever interrupts does not wait a minute for hooks that watch the end.
         let timeout = match self.phase {
-            Phase::Stopping => asked.timeout_ms.min(shared.spec.cancel_grace_ms),
+            Phase::Stopping => asked.timeout_ms.min(shared.spec.policy.cancel_grace_ms),
             _ => asked.timeout_ms,
         };
         let deadline = shared.now.mono.after(timeout);

@@ -24,7 +24,7 @@ impl Thread {
         id: EffectId,
         occurrence: &Occurrence,
     ) {
-        if !shared.spec.hook_messages {
+        if !shared.spec.stream.hook_messages {
             return;
         }
         let message = HookStarted {
@@ -47,7 +47,7 @@ impl Thread {
         let Some((round, _)) = self.asked_hook(id) else {
             return;
         };
-        if !shared.spec.hook_messages {
+        if !shared.spec.stream.hook_messages {
             return;
         }
         let message = HookProgress {
@@ -74,7 +74,7 @@ impl Thread {
         let Some((round, asked)) = self.asked_hook(id) else {
             return;
         };
-        if shared.spec.hook_messages {
+        if shared.spec.stream.hook_messages {
             let suppressed = matches!(opinion, Opinion::Trusted(output) if output.suppress_output);
             let (stdout, stderr) = match answer.written() {
                 _ if suppressed => ("", ""),

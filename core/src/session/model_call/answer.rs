@@ -68,7 +68,7 @@ impl Thread {
             uuid,
             session_id: shared.id,
         };
-        if is_kept && self.spec.persist {
+        if is_kept && self.spec.policy.persist {
             let content = whole;
             let unsaved = ApiMessage {
                 content,
@@ -93,7 +93,7 @@ impl Thread {
                         tool_use.input = Err(String::new());
                     }
                     // The conversation keeps the name that the model used.
-                    if let Some(meant) = spec.tool_aliases.get(&tool_use.name) {
+                    if let Some(meant) = spec.tools.aliases.get(&tool_use.name) {
                         tool_use.name.clone_from(meant);
                     }
                     let core = spec.tool(&tool_use.name).and_then(|tool| tool.core);
@@ -128,7 +128,7 @@ impl Thread {
 
     /// Whether the application hears no words of this thread, only of its calls.
     pub(in crate::session) fn is_muted(&self) -> bool {
-        !self.is_main() && self.spec.tasks.tool_calls_only
+        !self.is_main() && self.spec.tools.tasks.tool_calls_only
     }
 
     /// What the application hears of a response.
@@ -139,7 +139,7 @@ impl Thread {
 
     /// Takes a response of the model that was asked into the books.
     pub(in crate::session) fn book(&self, shared: &mut Shared, response: &Response, asked: &str) {
-        let catalogue = &self.spec.catalogue;
+        let catalogue = &self.spec.model.catalogue;
         // Servers may answer with a more exact name; if only the asked one is known, that one counts.
         let priced = if catalogue.get(&response.model).is_some() {
             response.model.clone()

@@ -32,7 +32,7 @@ impl Thread {
         match answer {
             Answer::HttpHead { status, headers } => {
                 self.note_progress(shared);
-                if let Some(info) = self.spec.provider.rate_limit(status, &headers) {
+                if let Some(info) = self.spec.model.provider.rate_limit(status, &headers) {
                     shared.note_rate_limit(info);
                 }
                 self.head(status, &headers);
@@ -69,10 +69,10 @@ impl Thread {
                 .find(|(key, _)| key.eq_ignore_ascii_case(name))
                 .map(|(_, value)| value.as_str())
         };
-        let wants_events = self.spec.partial_messages;
+        let wants_events = self.spec.stream.partial_messages;
         let decoder = (200..300).contains(&status).then(|| {
             let content_type = header("content-type").unwrap_or("");
-            self.spec.provider.decoder(content_type, wants_events)
+            self.spec.model.provider.decoder(content_type, wants_events)
         });
         let retry_after_ms = header("retry-after").and_then(retry_after);
         if let Some(incoming) = &mut self.incoming {
@@ -93,7 +93,7 @@ impl Thread {
             return;
         };
         let id = incoming.id;
-        let limit = self.spec.response.max_bytes;
+        let limit = self.spec.model.response.max_bytes;
         if incoming.wait.receives(bytes.len(), limit) {
             shared.cancel(id);
             let failure = HttpFailure::new(HttpFailureKind::TooLarge, &too_large(limit));
@@ -178,7 +178,7 @@ impl Thread {
                 bytes,
                 address,
             } => {
-                let mut error = self.spec.provider.error(status, &bytes);
+                let mut error = self.spec.model.provider.error(status, &bytes);
                 if let Some(address) = address {
                     error.message += &format!(" from {address}: check the base URL and the model");
                 }

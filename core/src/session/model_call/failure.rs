@@ -34,7 +34,7 @@ impl Thread {
         }
         self.incoming = None;
         self.count_api_time(shared);
-        let policy = &self.spec.retry;
+        let policy = &self.spec.model.retry;
         let fallback = match &self.run.compacting {
             Some(_) => None,
             None => self.fallback_for(&error),
@@ -96,7 +96,7 @@ impl Thread {
     /// The model that takes over after this error; none where another model would not help.
     fn fallback_for(&self, error: &ApiError) -> Option<String> {
         let missing = error.status == Some(404);
-        let fallback = self.spec.fallback_model.as_ref()?;
+        let fallback = self.spec.model.fallback.as_ref()?;
         let helps = error.retryable || missing;
         (helps && self.model() != fallback).then(|| fallback.clone())
     }
@@ -121,7 +121,7 @@ impl Thread {
     }
 
     fn retry_delay(&mut self, shared: &mut Shared, retry_after_ms: Option<u64>) -> u64 {
-        let policy = &self.spec.retry;
+        let policy = &self.spec.model.retry;
         let doublings = self.attempts().saturating_sub(1).min(32);
         let backoff = policy
             .base_ms

@@ -80,9 +80,9 @@ impl Thread {
 
     /// Why a budget cannot be kept, if it cannot. The model may have been changed since the last request.
     pub(super) fn unpriced(&self) -> Option<String> {
-        let budget = self.spec.limits.max_budget?;
+        let budget = self.spec.policy.limits.max_budget?;
         let model = self.model();
-        self.spec.catalogue.get(model).is_none().then(|| {
+        self.spec.model.catalogue.get(model).is_none().then(|| {
             format!(
                 "no price is known for the model {model}, so a budget of ${budget} cannot be kept: add the model to a price file, or leave the budget out"
             )
@@ -91,7 +91,7 @@ impl Thread {
 
     /// Ends the run if the budget is used up.
     pub(super) fn stop_at_budget(&mut self, shared: &mut Shared) -> Option<Event> {
-        let budget = self.spec.limits.max_budget?;
+        let budget = self.spec.policy.limits.max_budget?;
         if shared.cost < budget {
             return None;
         }
@@ -134,7 +134,7 @@ impl Thread {
         let model = self.model().to_owned();
         let prefix = match self.prefix.take() {
             Some((made_for, prefix)) if made_for == model => prefix,
-            _ => self.spec.provider.prefix(&Opening {
+            _ => self.spec.model.provider.prefix(&Opening {
                 request: &self.spec.model_request(&model),
                 system: &prompt::system_blocks(&self.spec),
                 before_conversation: prompt::before_conversation(&self.spec).as_deref(),
@@ -142,7 +142,7 @@ impl Thread {
             }),
         };
         let mut places = Vec::new();
-        let provider = &self.spec.provider;
+        let provider = &self.spec.model.provider;
         let view = history.view_for(provider.translator(), &mut places);
         let request = provider.request(&self.spec.model_request(&model), &prefix, view);
         self.context_size.prefix_bytes = prefix.bytes.len() as u64;

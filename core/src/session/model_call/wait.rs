@@ -78,7 +78,7 @@ impl Incoming {
 impl Thread {
     /// When the response that is arriving has taken too long.
     pub(in crate::session) fn response_due(&self) -> Option<Millis> {
-        let due = self.incoming.as_ref()?.due(&self.spec.response)?;
+        let due = self.incoming.as_ref()?.due(&self.spec.model.response)?;
         Some(due.0)
     }
 
@@ -94,11 +94,11 @@ impl Thread {
         let Some(incoming) = &self.incoming else {
             return;
         };
-        let due = incoming.due(&self.spec.response);
+        let due = incoming.due(&self.spec.model.response);
         let Some((_, overdue)) = due.filter(|(at, _)| *at <= shared.now.mono) else {
             return;
         };
-        let message = too_late(overdue, &self.spec.response);
+        let message = too_late(overdue, &self.spec.model.response);
         shared.cancel(incoming.id);
         let failure = HttpFailure::new(HttpFailureKind::Interrupted, &message);
         self.broken_off(shared, failure);

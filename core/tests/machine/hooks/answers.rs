@@ -35,7 +35,7 @@ fn hook_17_every_denial_is_told_and_may_be_tried_again() {
         let answer = HookOutputJson::of(event, answer).read(event);
         let host = one_call("Note", json!({"a": 1})).hook(event, move |_| answer.clone());
         let mut spec = spec_with(vec![tool("Note")]);
-        spec.permissions.rules.deny = rules(&["Note"]);
+        spec.policy.permissions.rules.deny = rules(&["Note"]);
         let messages = host.prompt(&mut host.session(spec), "go").unwrap();
         let told = told_of(&host, event);
         assert_eq!(told["tool_name"], "Note");

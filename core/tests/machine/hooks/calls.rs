@@ -45,8 +45,8 @@ fn hook_10_a_denial_holds_in_every_mode_and_against_every_rule() {
             .allow_all()
             .tool("Note", |_| ToolResult::text("x"));
         let mut spec = free_spec();
-        spec.permissions.mode = mode;
-        spec.permissions.rules.allow = rules(&["Note"]);
+        spec.policy.permissions.mode = mode;
+        spec.policy.permissions.rules.allow = rules(&["Note"]);
         host.prompt(&mut host.session(spec), "go").unwrap();
         assert!(host.calls().is_empty(), "{mode:?}");
         assert!(host.questions().is_empty(), "{mode:?}");
@@ -69,7 +69,7 @@ fn hook_10_an_updated_input_is_what_runs_and_is_judged() {
         let allow = json!({"permissionDecision": "allow", "updatedInput": changed});
         let host = before(one_call("Bash", json!({"command": "ls"})), allow);
         let mut spec = free_spec();
-        spec.permissions.rules.deny = rules(&["Bash(curl:*)"]);
+        spec.policy.permissions.rules.deny = rules(&["Bash(curl:*)"]);
         host.prompt(&mut host.session(spec), "go").unwrap();
         assert!(host.calls().is_empty());
         let sent = texts(&user_message(&host, 1));
@@ -83,7 +83,7 @@ fn hook_10_an_updated_path_is_resolved_anew() {
     let host = before(one_call("Read", json!({"file_path": "a.txt"})), change)
         .tool("Read", |_| ToolResult::text("the key"));
     let mut spec = spec_with(vec![file_tool("Read", Access::Read)]);
-    spec.permissions.rules.deny = rules(&["Read(secret/**)"]);
+    spec.policy.permissions.rules.deny = rules(&["Read(secret/**)"]);
     host.prompt(&mut host.session(spec), "go").unwrap();
     assert!(host.calls().is_empty());
 }
@@ -94,8 +94,8 @@ fn hook_10_ask_forces_the_question_whatever_mode_and_rules_say() {
     let asked = |host: TestHost, mode| {
         let host = before(host, ask.clone()).tool("Note", |_| ToolResult::text("x"));
         let mut spec = free_spec();
-        spec.permissions.mode = mode;
-        spec.permissions.rules.allow = rules(&["Note"]);
+        spec.policy.permissions.mode = mode;
+        spec.policy.permissions.rules.allow = rules(&["Note"]);
         host.prompt(&mut host.session(spec), "go").unwrap();
         (host.questions(), host.calls().len())
     };
@@ -124,9 +124,9 @@ fn hook_10_an_allow_spares_the_question_but_no_deny_or_ask_rule() {
             .allow_all()
             .tool("Note", |_| ToolResult::text("x"));
         let mut spec = asking_spec(vec![tool("Note")]);
-        spec.permissions.mode = mode;
-        spec.permissions.rules.deny = rules(&deny);
-        spec.permissions.rules.ask = rules(&ask);
+        spec.policy.permissions.mode = mode;
+        spec.policy.permissions.rules.deny = rules(&deny);
+        spec.policy.permissions.rules.ask = rules(&ask);
         host.prompt(&mut host.session(spec), "go").unwrap();
         let seen = (host.questions().len(), host.calls().len());
         assert_eq!(seen, (questions, ran), "{deny:?} {ask:?} {mode:?}");
@@ -292,7 +292,7 @@ fn hook_13_without_an_opinion_the_callback_is_asked_and_a_deny_rule_still_holds(
         .allow_all()
         .hook(event, move |_| answer.clone());
     let mut spec = asking_spec(vec![bash()]);
-    spec.permissions.rules.deny = rules(&["Bash(curl:*)"]);
+    spec.policy.permissions.rules.deny = rules(&["Bash(curl:*)"]);
     host.prompt(&mut host.session(spec), "go").unwrap();
     assert!(host.calls().is_empty());
 }
@@ -432,9 +432,9 @@ fn perm_16_bypassing_bypasses_neither_hooks_nor_what_is_denied_or_to_be_asked() 
         let run = |host: TestHost| {
             let host = before(host, hook.clone()).tool("Bash", |_| ToolResult::text("gone"));
             let mut spec = free_spec();
-            spec.permissions.rules.deny = rules(&deny);
-            spec.permissions.rules.ask = rules(&ask);
-            assert_eq!(spec.permissions.mode, Mode::BypassPermissions);
+            spec.policy.permissions.rules.deny = rules(&deny);
+            spec.policy.permissions.rules.ask = rules(&ask);
+            assert_eq!(spec.policy.permissions.mode, Mode::BypassPermissions);
             host.prompt(&mut host.session(spec), "go").unwrap();
             assert_eq!(host.hook_calls().len(), 1, "hooks are never bypassed");
             (!host.questions().is_empty(), host.calls().len() == 1)
@@ -454,8 +454,8 @@ fn perm_16_bypassing_bypasses_neither_hooks_nor_what_is_denied_or_to_be_asked() 
     }
     // A tool that is forbidden or not among the tools there are does not run either, whatever a hook says.
     let (mut forbidden, mut left_out) = (free_spec(), free_spec());
-    forbidden.permissions.rules.deny = rules(&["Bash"]);
-    left_out.permissions.tools = ToolSet::Only(vec!["Note".into()]);
+    forbidden.policy.permissions.rules.deny = rules(&["Bash"]);
+    left_out.policy.permissions.tools = ToolSet::Only(vec!["Note".into()]);
     for spec in [forbidden, left_out] {
         let host = before(
             one_call("Bash", json!({"command": "ls"})).allow_all(),

@@ -80,7 +80,7 @@ fn hook_6_after_eight_blocks_in_a_row_the_loop_ends_and_says_so() {
 #[test]
 fn hook_6_what_a_hook_says_to_go_on_is_in_the_transcript() {
     let mut spec = spec_with(vec![]);
-    spec.persist = true;
+    spec.policy.persist = true;
     let host = until_active(model(&[json!("One."), json!("Two.")]));
     host.prompt(&mut host.session(spec), "go").unwrap();
     let entries = host.entries();

@@ -20,7 +20,7 @@ use crate::harness::{asking_spec, bash, raw, rules, tool};
 fn spec() -> Spec {
     let mut spec = asking_spec(vec![bash(), tool("Note")]);
     spec.offer([CoreTool::Task]);
-    spec.permissions.rules.allow = rules(&["Note", "Task"]);
+    spec.policy.permissions.rules.allow = rules(&["Note", "Task"]);
     spec
 }
 

@@ -85,7 +85,7 @@ fn hook_7_with_nobody_to_ask_a_failed_judgement_is_a_denial() {
         .tool("Note", |_| ToolResult::text("noted"))
         .hook_steps(matcher(HookEvent::PreToolUse, ""), |_| Vec::new());
     let mut spec = free_spec();
-    spec.permissions.mode = Mode::BypassPermissions;
+    spec.policy.permissions.mode = Mode::BypassPermissions;
     host.prompt(&mut host.session(spec), "go").unwrap();
     assert!(host.calls().is_empty());
     let sent = texts(&user_message(&host, 1));
@@ -197,7 +197,7 @@ fn loop_32_the_announcements_can_be_switched_off() {
         .tool("Note", |_| ToolResult::text("noted"))
         .hook(HookEvent::PreToolUse, |_| HookOutput::default());
     let mut spec = free_spec();
-    spec.hook_messages = false;
+    spec.stream.hook_messages = false;
     let messages = host.prompt(&mut host.session(spec), "go").unwrap();
     assert_eq!(host.hook_calls().len(), 1);
     assert!(

@@ -312,7 +312,7 @@ fn hook_1_a_host_cannot_report_what_the_session_knows_itself() {
 #[test]
 fn hook_2_the_name_of_a_hooks_effect_does_not_depend_on_the_order_of_answers() {
     let mut spec = spec_with(vec![]);
-    spec.hooks = vec![HookMatcher::new(
+    spec.policy.hooks = vec![HookMatcher::new(
         HookEvent::UserPromptSubmit,
         ["one", "two", "three"],
     )];
@@ -347,7 +347,7 @@ fn hook_2_the_name_of_a_hooks_effect_does_not_depend_on_the_order_of_answers() {
 #[test]
 fn hook_7_a_restored_session_issues_lost_hooks_again_under_their_names() {
     let mut spec = spec_with(vec![]);
-    spec.hooks = vec![HookMatcher::new(
+    spec.policy.hooks = vec![HookMatcher::new(
         HookEvent::UserPromptSubmit,
         ["one", "two"],
     )];

@@ -115,7 +115,7 @@ fn loop_31_news_of_a_task_join_the_next_tool_results() {
 #[test]
 fn loop_31_the_end_of_a_task_can_begin_a_turn_of_its_own() {
     let mut spec = spec(Vec::new());
-    spec.tasks = TaskPolicy {
+    spec.tools.tasks = TaskPolicy {
         wake: true,
         ..TaskPolicy::default()
     };
@@ -312,7 +312,7 @@ fn tool_24_task_output_waits_for_an_agent_or_reads_at_once() {
 fn an_agent_that_is_waited_for_is_told_of_where_that_is_wanted() {
     for announced in [false, true] {
         let mut spec = spec(vec![reads("Look")]);
-        spec.tasks = TaskPolicy {
+        spec.tools.tasks = TaskPolicy {
             announce_agents: announced,
             ..TaskPolicy::default()
         };
@@ -362,7 +362,7 @@ fn an_agent_that_is_waited_for_is_told_of_where_that_is_wanted() {
 #[test]
 fn an_agent_that_is_put_into_the_background_begins_again_as_such() {
     let mut spec = spec(Vec::new());
-    spec.tasks.announce_agents = true;
+    spec.tools.tasks.announce_agents = true;
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     reply(

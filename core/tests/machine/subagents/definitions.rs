@@ -23,9 +23,9 @@ use crate::{
 #[test]
 fn sub_6_an_agent_without_tools_or_model_has_its_parents() {
     let mut spec = spec(vec![tool("Write"), reads("Look")]);
-    spec.system = SystemPrompt::Text("The main prompt.".into());
-    spec.max_tokens = Some(999);
-    spec.memory = vec![MemoryFile {
+    spec.prompt.system = SystemPrompt::Text("The main prompt.".into());
+    spec.model.max_tokens = Some(999);
+    spec.prompt.memory = vec![MemoryFile {
         path: "/work/CLAUDE.md".into(),
         scope: MemoryScope::Project,
         text: "Use tabs.".into(),
@@ -169,7 +169,8 @@ fn sub_1_commands_that_an_agents_definition_forbids_are_denied_to_that_agent_alo
 #[test]
 fn sub_5_skills_and_the_reminder_are_in_the_prompt_from_the_start() {
     let mut spec = spec(vec![tool("mcp__hub__log"), tool("mcp__files__open")]);
-    spec.skills
+    spec.tools
+        .skills
         .push(Skill::new("pdf", "Reads PDFs.", "Open them gently."));
     defined(
         &mut spec,
@@ -242,9 +243,9 @@ fn bringing() -> Spec {
     let mut spec = spec(vec![reads("Look")]);
     let definition = json!({"description": "d", "prompt": "P.", "tools": ["Look"]});
     defined(&mut spec, &definition);
-    let mut own = spec.agents.get("own").unwrap().clone();
+    let mut own = spec.tools.agents.get("own").unwrap().clone();
     own.brings_tools = true;
-    spec.agents.add(own);
+    spec.tools.agents.add(own);
     spec
 }
 
@@ -353,9 +354,9 @@ fn sub_1_an_agent_whose_tools_come_after_an_interrupt_does_not_start() {
 #[test]
 fn perm_14_an_agent_with_tools_of_its_own_is_asked_about_by_the_sessions_tool() {
     let mut spec = spec(vec![tool("Note"), tool("mcp__people__ask")]);
-    spec.permissions.mode = Mode::Default;
-    spec.permissions.rules.allow = vec![Rule::parse("Task").unwrap()];
-    spec.permissions.prompt_tool = Some("mcp__people__ask".into());
+    spec.policy.permissions.mode = Mode::Default;
+    spec.policy.permissions.rules.allow = vec![Rule::parse("Task").unwrap()];
+    spec.policy.permissions.prompt_tool = Some("mcp__people__ask".into());
     let definition = json!({"description": "d", "prompt": "P.", "tools": ["Note"]});
     defined(&mut spec, &definition);
     let mut bench = Bench::new(spec);

@@ -48,7 +48,7 @@ fn tool_13_the_older_name_of_task_works_and_rules_for_task_cover_it() {
     says(&mut bench, 1, "planned");
     assert_eq!(text_of(&read_result(&bench, "t1")), "planned");
     let mut denied = spec(Vec::new());
-    denied.permissions.rules.deny = rules(&["Task(Plan)"]);
+    denied.policy.permissions.rules.deny = rules(&["Task(Plan)"]);
     let mut bench = Bench::new(denied);
     call(&mut bench);
     assert!(text_of(&read_result(&bench, "t1")).contains("denied"));
@@ -73,7 +73,7 @@ fn sub_7_agents_need_permission_for_task() {
     bench.decide(PermissionResponse::deny("no"));
     assert_eq!(text_of(&read_result(&bench, "t1")), "no");
 
-    asking.permissions.rules.allow = rules(&["Task(Explore)"]);
+    asking.policy.permissions.rules.allow = rules(&["Task(Explore)"]);
     let mut bench = Bench::new(asking);
     bench.prompt("go");
     reply(
@@ -97,8 +97,8 @@ fn sub_7_agents_need_permission_for_task() {
 fn sub_2_an_agents_permissions_are_those_of_the_session() {
     let mut spec = asking_spec(vec![tool("Write"), tool("Locked")]);
     spec.offer([CoreTool::Task]);
-    spec.permissions.rules.allow = rules(&["Task"]);
-    spec.permissions.rules.deny = rules(&["Locked"]);
+    spec.policy.permissions.rules.allow = rules(&["Task"]);
+    spec.policy.permissions.rules.deny = rules(&["Locked"]);
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     reply(
@@ -199,7 +199,7 @@ fn loop_19_cost_and_usage_of_agents_are_in_the_result() {
 #[test]
 fn loop_19_a_budget_holds_for_agents_too() {
     let mut spec = spec(vec![reads("Look")]);
-    spec.limits.max_budget = windlass_core::money::Usd::parse("0.0002");
+    spec.policy.limits.max_budget = windlass_core::money::Usd::parse("0.0002");
     let mut bench = Bench::new(spec);
     bench.prompt("go");
     reply(

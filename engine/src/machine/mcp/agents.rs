@@ -34,7 +34,7 @@ impl Engine {
         };
         let (config, spec) = (&prepared.config, prepared.spec());
         let only_given = self.launch.flags.only_given_servers();
-        let mut wanted: BTreeMap<String, BTreeMap<String, RawJson>> = (spec.agents.iter())
+        let mut wanted: BTreeMap<String, BTreeMap<String, RawJson>> = (spec.tools.agents.iter())
             .filter(|agent| !only_given || agent.source == AgentSource::Option)
             .filter(|agent| config.runs_programs || agent.source != AgentSource::Project)
             .map(|agent| (agent.name.clone(), inline_servers(agent)))
@@ -48,13 +48,13 @@ impl Engine {
             // A folder that nobody has trusted could hand the keys to a program of its own.
             let is_of_folder =
                 |known: &Agent| known.name == agent && known.source == AgentSource::Project;
-            let may_name_keys = config.is_trusted || !spec.agents.iter().any(is_of_folder);
+            let may_name_keys = config.is_trusted || !spec.tools.agents.iter().any(is_of_folder);
             let servers = self.servers.agents.entry(agent.clone()).or_default();
             servers.variables.clone_from(&config.variables);
             self.replace_dynamic(&Some(agent), &configs, may_name_keys);
         }
         // The main thread begins with the session.
-        if let Some(agent) = spec.agent.clone() {
+        if let Some(agent) = spec.tools.agent.clone() {
             self.start_servers_of(&agent);
         }
     }
@@ -152,16 +152,18 @@ impl ServerTable {
     /// A spec in which agents with servers bring tools along, and whose main thread has those of the agent it runs as.
     pub(super) fn offer_to_agents(&self, spec: &mut Spec) {
         for (name, _) in self.agents.iter().filter(|(_, it)| !it.all.is_empty()) {
-            if let Some(mut agent) = spec.agents.get(name).cloned() {
+            if let Some(mut agent) = spec.tools.agents.get(name).cloned() {
                 agent.brings_tools = true;
-                spec.agents.add(agent);
+                spec.tools.agents.add(agent);
             }
-            if spec.agent.as_ref() == Some(name) {
-                let asked = spec.permissions.prompt_tool.clone();
+            if spec.tools.agent.as_ref() == Some(name) {
+                let asked = spec.policy.permissions.prompt_tool.clone();
                 let tools = self.agents_tools(name).into_values().map(|(tool, _)| tool);
                 for tool in tools.filter(|it| may_replace(asked.as_deref(), &it.name)) {
-                    spec.tools.retain(|known| known.name != tool.name);
-                    spec.tools.push(tool);
+                    spec.tools
+                        .definitions
+                        .retain(|known| known.name != tool.name);
+                    spec.tools.definitions.push(tool);
                 }
             }
         }

@@ -10,7 +10,7 @@ impl Engine {
     /// Whether a server of the main thread has not answered yet: one of the session, or of the agent that it runs as. Those of
     /// other agents are their agents' to wait for.
     pub(in crate::machine) fn servers_are_pending(&self) -> bool {
-        let agent = (self.prepared.as_ref()).and_then(|it| it.spec().agent.as_deref());
+        let agent = (self.prepared.as_ref()).and_then(|it| it.spec().tools.agent.as_deref());
         let agents_own = agent.and_then(|agent| self.servers.agents.get(agent));
         self.servers.session.are_pending() || agents_own.is_some_and(|it| it.are_pending())
     }
@@ -24,8 +24,13 @@ impl Engine {
         }
         let mut spec = Arc::unwrap_or_clone(spec);
         for (definition, _) in self.servers.tools() {
-            if spec.tools.iter().all(|known| known.name != definition.name) {
-                spec.tools.push(definition.clone());
+            if spec
+                .tools
+                .definitions
+                .iter()
+                .all(|known| known.name != definition.name)
+            {
+                spec.tools.definitions.push(definition.clone());
             }
         }
         self.servers.offer_to_agents(&mut spec);
@@ -41,8 +46,8 @@ impl Engine {
             .map(|(definition, route)| (definition.name.clone(), route))
             .collect();
         let spec = session.prepared.spec();
-        if let Some(agent) = &spec.agent {
-            let asked = spec.permissions.prompt_tool.as_deref();
+        if let Some(agent) = &spec.tools.agent {
+            let asked = spec.policy.permissions.prompt_tool.as_deref();
             let own = self.servers.agents_tools(agent).into_iter();
             let own = own.filter(|(name, _)| may_replace(asked, name));
             routes.extend(own.map(|(name, (_, route))| (name, route)));

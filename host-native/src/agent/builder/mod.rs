@@ -132,7 +132,7 @@ impl AgentBuilder {
 impl AgentBuilder {
     /// The model, exactly as the API names it.
     pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.spec.model = model.into();
+        self.spec.model.name = model.into();
         self
     }
 
@@ -182,37 +182,40 @@ impl AgentBuilder {
 
     /// Another wire format than that of the Messages API.
     pub fn provider(mut self, provider: impl Provider + 'static) -> Self {
-        self.spec.provider = Arc::new(provider);
+        self.spec.model.provider = Arc::new(provider);
         self
     }
 
     /// Extended thinking. Default: adaptive where the model supports it.
     pub fn thinking(mut self, thinking: Thinking) -> Self {
-        self.spec.thinking = thinking;
+        self.spec.model.thinking = thinking;
         self
     }
 
     /// How much work goes into a response. Default: the API's.
     pub fn effort(mut self, effort: Effort) -> Self {
-        self.spec.effort = Some(effort);
+        self.spec.model.effort = Some(effort);
         self
     }
 
     /// The most tokens a response may hold. Default: the model's limit, at most 32,768.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
-        self.spec.max_tokens = Some(tokens);
+        self.spec.model.max_tokens = Some(tokens);
         self
     }
 
     /// Beta features of the API, by name; added to those named before.
     pub fn betas<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
-        self.spec.betas.extend(names.into_iter().map(Into::into));
+        self.spec
+            .model
+            .betas
+            .extend(names.into_iter().map(Into::into));
         self
     }
 
     /// When a failed model call is asked again. Default: ten times, from half a second, doubling.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.spec.retry = policy;
+        self.spec.model.retry = policy;
         self
     }
 
@@ -220,39 +223,39 @@ impl AgentBuilder {
     /// hours in all, 64 MiB. The endpoint has limits of its own, which know nothing of content
     /// ([`EndpointConfig`](crate::http::EndpointConfig)).
     pub fn response_limits(mut self, limits: ResponseLimits) -> Self {
-        self.spec.response = limits;
+        self.spec.model.response = limits;
         self
     }
 
     /// Whether raw stream events are handed on as messages. Default: no.
     pub fn partial_messages(mut self, on: bool) -> Self {
-        self.spec.partial_messages = on;
+        self.spec.stream.partial_messages = on;
         self
     }
 
     /// Whether the model is asked after each answer what the person might say next. The message comes after the result, so
     /// [`on_message`](Self::on_message) is who sees it. Default: no, for it is a request of its own.
     pub fn prompt_suggestions(mut self, on: bool) -> Self {
-        self.spec.prompt_suggestions = on;
+        self.spec.stream.prompt_suggestions = on;
         self
     }
 
     /// Whether each round of tools is followed by a message that sums it up. No model is asked for it. Default: no.
     pub fn tool_use_summaries(mut self, on: bool) -> Self {
-        self.spec.tool_use_summaries = on;
+        self.spec.stream.tool_use_summaries = on;
         self
     }
 
     /// How often a call that is running is reported (`tool_progress`). Default: every ten seconds; zero is never.
     pub fn progress_interval(mut self, interval: Duration) -> Self {
         let ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
-        self.spec.progress_interval_ms = (ms > 0).then_some(ms);
+        self.spec.stream.progress_interval_ms = (ms > 0).then_some(ms);
         self
     }
 
     /// Whether responses are streamed. Default: yes.
     pub fn stream(mut self, on: bool) -> Self {
-        self.spec.stream = on;
+        self.spec.model.stream = on;
         self
     }
 }
@@ -300,7 +303,7 @@ impl AgentBuilder {
 impl fmt::Debug for AgentBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AgentBuilder")
-            .field("model", &self.spec.model)
+            .field("model", &self.spec.model.name)
             .field("builtin", &self.builtin)
             .field("tools", &self.tools)
             .finish_non_exhaustive()

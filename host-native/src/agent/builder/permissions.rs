@@ -112,7 +112,7 @@ impl AgentBuilder {
         let name = format!("hook_{}", self.hooks.len());
         self.hooks.insert(name.clone(), hook);
         matcher.hooks = vec![name];
-        self.spec.hooks.push(matcher);
+        self.spec.policy.hooks.push(matcher);
         self
     }
 
@@ -128,7 +128,7 @@ impl AgentBuilder {
 
     /// Whether reading tools run unasked inside the workspace. Default: no.
     pub fn free_workspace_reads(mut self, free: bool) -> Self {
-        self.spec.permissions.free_workspace_reads = free;
+        self.spec.policy.permissions.free_workspace_reads = free;
         self
     }
 
@@ -146,7 +146,7 @@ impl AgentBuilder {
 
     /// The answer as a value of a JSON Schema: it is in the result's `structured_output`, or the result is an error.
     pub fn output(mut self, format: OutputFormat) -> Self {
-        self.spec.output = Some(format);
+        self.spec.prompt.output = Some(format);
         self
     }
 
@@ -163,7 +163,7 @@ impl AgentBuilder {
 
     /// Tool rounds for one prompt. Default: no limit.
     pub fn max_turns(mut self, rounds: u32) -> Self {
-        self.spec.limits.max_turns = Some(rounds);
+        self.spec.policy.limits.max_turns = Some(rounds);
         self
     }
 
@@ -176,7 +176,7 @@ impl AgentBuilder {
     /// The same as an exact amount.
     pub fn max_budget(mut self, amount: Usd) -> Self {
         self.budget = None;
-        self.spec.limits.max_budget = Some(amount);
+        self.spec.policy.limits.max_budget = Some(amount);
         self
     }
 

@@ -16,7 +16,7 @@ use crate::agent::{McpServer, Tool, builtin::Selection};
 impl AgentBuilder {
     /// The system prompt: a text to which nothing is added, or [`SystemPrompt::Preset`]. Default: none.
     pub fn system_prompt(mut self, prompt: impl Into<SystemPrompt>) -> Self {
-        self.spec.system = prompt.into();
+        self.spec.prompt.system = prompt.into();
         self
     }
 
@@ -28,19 +28,19 @@ impl AgentBuilder {
 
     /// How the agent writes, where the system prompt is the preset.
     pub fn output_style(mut self, style: OutputStyle) -> Self {
-        self.spec.output_style = Some(style);
+        self.spec.prompt.output_style = Some(style);
         self
     }
 
     /// Standing instructions (CLAUDE.md) that were read already; they are part of every request.
     pub fn memory(mut self, file: MemoryFile) -> Self {
-        self.spec.memory.push(file);
+        self.spec.prompt.memory.push(file);
         self
     }
 
     /// How the context is kept within the model's window: compaction, clearing of old tool results.
     pub fn context(mut self, policy: ContextPolicy) -> Self {
-        self.spec.context = policy;
+        self.spec.prompt.context = policy;
         self
     }
 
@@ -76,7 +76,7 @@ impl AgentBuilder {
     /// When the definitions of tools of servers wait until the model searches for them, with [`CoreTool::ToolSearch`] among the
     /// [`core_tools`](Self::core_tools). Default: where together they are larger than a tenth of the model's context window.
     pub fn tool_search(mut self, setting: ToolSearchSetting) -> Self {
-        self.spec.tool_search = setting;
+        self.spec.tools.search = setting;
         self
     }
 

@@ -68,7 +68,7 @@ impl Replay {
         }
         let agent = builder.build()?;
         let known = agent.spec();
-        let tools = known.tools.iter().map(|tool| tool.name.clone());
+        let tools = known.tools.definitions.iter().map(|tool| tool.name.clone());
         // Nobody reads the messages: they are not handed to this host.
         let (host, _) = agent.host();
         let session = journal.session(spec).map_err(|error| {

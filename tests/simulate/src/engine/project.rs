@@ -56,21 +56,18 @@ impl Project {
 
     /// What sessions are made of by this reading.
     pub(super) fn spec(&self, dice: &mut Seeded) -> Spec {
-        let mut spec = Spec {
-            stream: false,
-            persist: true,
-            replay_prompts: true,
-            tools: vec![tool("Look").read_only(), tool("Do"), tool(LOCKED)],
-            ..Spec::default()
-        };
-        spec.permissions.can_ask = true;
-        spec.permissions.rules.deny = rules(&[LOCKED]);
+        let mut spec = Spec::with_tools([tool("Look").read_only(), tool("Do"), tool(LOCKED)]);
+        spec.model.stream = false;
+        spec.policy.persist = true;
+        spec.stream.replay_prompts = true;
+        spec.policy.permissions.can_ask = true;
+        spec.policy.permissions.rules.deny = rules(&[LOCKED]);
         spec.environment.cwd = "/work".to_owned();
-        spec.retry.max_retries = 1;
-        spec.hooks = self.matchers(dice);
+        spec.model.retry.max_retries = 1;
+        spec.policy.hooks = self.matchers(dice);
         if self.has_agents {
             spec.offer([CoreTool::Task, CoreTool::TaskOutput, CoreTool::TaskStop]);
-            agents().for_each(|agent| spec.agents.add(agent));
+            agents().for_each(|agent| spec.tools.agents.add(agent));
         }
         if self.changes {
             change(dice, &mut spec);
@@ -155,23 +152,28 @@ fn agents() -> impl Iterator<Item = Agent> {
 /// What the files may say otherwise than before.
 fn change(dice: &mut Seeded, spec: &mut Spec) {
     if dice.below(3) == 0 {
-        spec.tools.push(tool("Further"));
+        spec.tools.definitions.push(tool("Further"));
     }
     if dice.below(3) == 0 {
-        spec.permissions.rules.allow = rules(&["Do", LOCKED]);
+        spec.policy.permissions.rules.allow = rules(&["Do", LOCKED]);
     }
     if dice.below(4) == 0 {
-        spec.permissions.rules.deny.extend(rules(&["Further"]));
+        spec.policy
+            .permissions
+            .rules
+            .deny
+            .extend(rules(&["Further"]));
     }
     if dice.below(4) == 0 {
-        spec.permissions.mode = Mode::AcceptEdits;
+        spec.policy.permissions.mode = Mode::AcceptEdits;
     }
     if dice.below(4) == 0 {
-        spec.hooks
+        spec.policy
+            .hooks
             .retain(|matcher| matcher.event != HookEvent::Stop);
     }
     if dice.below(3) == 0 {
-        spec.system = "Be brief.".into();
+        spec.prompt.system = "Be brief.".into();
     }
 }
 

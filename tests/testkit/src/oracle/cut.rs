@@ -65,7 +65,7 @@ impl Oracle for Cut {
             return Ok(());
         }
         let id = said.message.id.as_str();
-        let may_be_cut = said.aborted && view.spec.interrupted_answer.is_kept();
+        let may_be_cut = said.aborted && view.spec.prompt.interrupted_answer.is_kept();
         let came = |body: &Vec<u8>| {
             memmem::find(body, id.as_bytes()).is_some() && (may_be_cut || is_whole(body))
         };
@@ -95,7 +95,7 @@ impl Oracle for Cut {
                 .try_for_each(|message| self.was_shown(message))?;
         }
         // Where not everything of agents is shown, there is nothing to hold their histories against.
-        match view.spec.tasks.tool_calls_only {
+        match view.spec.tools.tasks.tool_calls_only {
             true => Ok(()),
             false => self.agents(view),
         }

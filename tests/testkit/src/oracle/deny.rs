@@ -87,7 +87,7 @@ impl Oracle for Deny {
 
 /// The rule that denies a tool altogether, under the name it has or one it had.
 fn by_name(spec: &Spec, name: &str) -> Option<String> {
-    let rules = &spec.permissions.rules.deny;
+    let rules = &spec.policy.permissions.rules.deny;
     let present = spec.tool(name).map_or(name, |tool| tool.name.as_str());
     let is_it = |rule: &String| [name, present].contains(&rule.trim());
     let rule = rules.iter().map(ToString::to_string).find(is_it)?;

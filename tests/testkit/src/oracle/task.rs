@@ -138,7 +138,7 @@ impl Oracle for Tasks {
             }
             // The end of a call that was stopped is no reason for a turn: it waits for a prompt that may never come.
             let can_wait = seen.ended == Some(TaskEnd::Stopped) && !seen.is_agent;
-            if view.spec.tasks.wake && !can_wait && !seen.told && !seen.read {
+            if view.spec.tools.tasks.wake && !can_wait && !seen.told && !seen.read {
                 return Err(broken(task_id, "ends, and the model never hears of it"));
             }
         }

@@ -235,7 +235,7 @@ fn price_of(spec: &Spec, exchange: &Exchange) -> Option<(bool, Books)> {
 /// What a response costs: tokens by the prices of the model, dollars per million tokens of each kind.
 fn paid(spec: &Spec, answered: &str, asked: &str, usage: &Usage) -> Books {
     let price = |model: &str| {
-        let known = spec.catalogue.models();
+        let known = spec.model.catalogue.models();
         let fits = known.filter(|known| model.starts_with(&known.prefix));
         fits.max_by_key(|known| known.prefix.len())
     };

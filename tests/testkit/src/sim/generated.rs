@@ -136,7 +136,7 @@ impl World for Generated {
         let mut spec = spec::generate(&mut self.dice);
         feature::add(&mut self.of_features, &mut spec);
         if self.chats {
-            spec.provider = Arc::new(ChatCompletions::default());
+            spec.model.provider = Arc::new(ChatCompletions::default());
         }
         spec
     }

@@ -17,10 +17,9 @@
 //!     {"respond": {"content": [{"type": "tool_use", "name": "Add", "input": {"a": 1, "b": 2}}]}},
 //!     {"respond": "It is 3."}
 //! ]}"#)?;
-//! let spec = Spec {
-//!     tools: vec![ToolDefinition::new("Add", "Adds.", RawJson::parse(r#"{"type":"object"}"#)?)],
-//!     ..Spec::default()
-//! };
+//! let spec = Spec::with_tools([
+//!     ToolDefinition::new("Add", "Adds.", RawJson::parse(r#"{"type":"object"}"#)?),
+//! ]);
 //! let sim = Sim::new(move |_seed| {
 //!     Scripted::new(spec.clone(), script.clone())
 //!         .prompt("What is 1 + 2?")

@@ -429,11 +429,11 @@ impl<'a> Running<'a> {
 /// Takes out of a spec what makes the order of answers matter: see [`Sim::permuted`](super::Sim::permuted).
 fn leave_nothing_to_the_order(spec: &mut Spec, foreground: bool) {
     if !foreground {
-        spec.tasks.wake = false;
-        spec.context.compaction.threshold_tokens = None;
+        spec.tools.tasks.wake = false;
+        spec.prompt.context.compaction.threshold_tokens = None;
     }
     if spec.tool(CoreTool::Task.name()).is_some() {
-        spec.limits.max_budget = None;
+        spec.policy.limits.max_budget = None;
     }
 }
 

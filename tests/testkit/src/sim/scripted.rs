@@ -140,7 +140,7 @@ impl Scripted {
 impl World for Scripted {
     fn spec(&mut self) -> Spec {
         let mut spec = self.spec.clone();
-        spec.permissions.can_ask |= self.decide.is_some();
+        spec.policy.permissions.can_ask |= self.decide.is_some();
         spec
     }
 

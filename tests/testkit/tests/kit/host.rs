@@ -7,7 +7,7 @@ use windlass_core::{
     Input, Message, Spec,
     effect::{HttpFailure, HttpFailureKind, PermissionResponse, Prompt},
     json::RawJson,
-    spec::ResponseLimits,
+    spec::{ModelSpec, PolicySpec, ResponseLimits},
     tool::{Access, PathParam, ToolDefinition, ToolResult},
 };
 use windlass_testkit::{RunError, Script, TestHost, ToolStep, VirtualClock, render};
@@ -22,10 +22,7 @@ fn tool(name: &str) -> ToolDefinition {
 }
 
 fn with_tool(tool: ToolDefinition) -> Spec {
-    Spec {
-        tools: vec![tool],
-        ..Spec::default()
-    }
+    Spec::with_tools([tool])
 }
 
 fn calls(name: &str, input: serde_json::Value) -> serde_json::Value {
@@ -70,7 +67,10 @@ fn waiting_costs_virtual_time_only() {
         "text": "Slow.", "chunks": "whole", "delay_ms": {"head": 3_600_000, "chunk": 500}
     }}]})));
     let mut session = host.session(Spec {
-        response: ResponseLimits::none(),
+        model: ModelSpec {
+            response: ResponseLimits::none(),
+            ..ModelSpec::default()
+        },
         ..Spec::default()
     });
     host.prompt(&mut session, "Hi").expect("a run");
@@ -127,7 +127,10 @@ fn what_never_comes_is_an_error_and_no_hang() {
         {"respond": {"text": "never", "faults": [{"after_events": 2, "hang": true}]}}
     ]})));
     let mut session = host.session(Spec {
-        response: ResponseLimits::none(),
+        model: ModelSpec {
+            response: ResponseLimits::none(),
+            ..ModelSpec::default()
+        },
         ..Spec::default()
     });
     let stuck = host.prompt(&mut session, "Hi").expect_err("nothing comes");
@@ -168,7 +171,10 @@ fn a_tool_can_report_take_its_time_and_hear_that_it_is_cancelled() {
         .input_at(100, Input::Interrupt);
     let mut session = host.session(with_tool(tool("Slow").read_only()));
     host.prompt(&mut session, "Go").expect("a run");
-    assert_eq!(host.elapsed_ms(), 100 + Spec::default().cancel_grace_ms);
+    assert_eq!(
+        host.elapsed_ms(),
+        100 + Spec::default().policy.cancel_grace_ms
+    );
 }
 
 #[test]
@@ -176,7 +182,7 @@ fn permission_questions_are_answered_as_the_test_says() {
     let exchanges = json!({"exchanges": [calls("Send", json!({})), says("Ok.")]});
     let run = |host: TestHost, can_ask: bool| {
         let mut spec = with_tool(tool("Send"));
-        spec.permissions.can_ask = can_ask;
+        spec.policy.permissions.can_ask = can_ask;
         let messages = host.prompt(&mut host.session(spec), "Go").expect("a run");
         (
             render(&messages),
@@ -231,8 +237,8 @@ fn paths_are_normalised_and_links_are_what_the_test_says() {
         .resolves("link", Ok("/etc/passwd"))
         .resolves("/home/me/gone", Err("no such place"));
         let mut spec = with_tool(read.clone());
-        spec.permissions.free_workspace_reads = true;
-        spec.permissions.can_ask = true;
+        spec.policy.permissions.free_workspace_reads = true;
+        spec.policy.permissions.can_ask = true;
         host.prompt(&mut host.session(spec), "Go").expect("a run");
         let blocked = host
             .questions()
@@ -249,7 +255,10 @@ fn paths_are_normalised_and_links_are_what_the_test_says() {
 #[test]
 fn transcript_entries_are_collected() {
     let spec = || Spec {
-        persist: true,
+        policy: PolicySpec {
+            persist: true,
+            ..PolicySpec::default()
+        },
         ..Spec::default()
     };
     let host = TestHost::new(Script::says(["Hello."]));
@@ -291,10 +300,8 @@ fn virtual_time_passes_in_the_order_of_deadlines() {
 #[test]
 fn rendering_numbers_uuids_and_shortens_texts() {
     let host = TestHost::new(Script::says(["0123456789".repeat(100).as_str()]));
-    let spec = Spec {
-        partial_messages: true,
-        ..Spec::default()
-    };
+    let mut spec = Spec::default();
+    spec.stream.partial_messages = true;
     let mut session = host.session(spec);
     let messages = host.prompt(&mut session, "Hi").expect("a run");
     let rendered = render(&messages);

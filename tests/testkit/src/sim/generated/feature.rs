@@ -82,7 +82,7 @@ pub(super) const FROM_THE_SHOP: &str = "The shop has apples.";
 
 /// Adds to a spec what its dice want.
 pub(super) fn add(dice: &mut Seeded, spec: &mut Spec) {
-    spec.permissions.rules.deny.extend(rules(&[
+    spec.policy.permissions.rules.deny.extend(rules(&[
         "Skill(closed)",
         "Task(closed)",
         "mcp__shop__delete",
@@ -91,41 +91,45 @@ pub(super) fn add(dice: &mut Seeded, spec: &mut Spec) {
     if one_in(4) {
         spec.offer([CoreTool::AskUserQuestion]);
     }
-    if spec.permissions.mode == Mode::Plan || one_in(8) {
+    if spec.policy.permissions.mode == Mode::Plan || one_in(8) {
         spec.offer([CoreTool::ExitPlanMode]);
-        spec.plan_reminder = one_in(2).then(PlanReminder::default);
+        spec.prompt.plan_reminder = one_in(2).then(PlanReminder::default);
     }
     if one_in(4) {
         spec.offer([CoreTool::Config]);
     }
     if one_in(4) {
         spec.offer([CoreTool::Skill]);
-        spec.skills = skills();
+        spec.tools.skills = skills();
     }
     if one_in(3) {
-        spec.tools.extend(shop());
+        spec.tools.definitions.extend(shop());
         if one_in(2) {
             spec.offer([CoreTool::ToolSearch]);
-            spec.tool_search = ToolSearchSetting::On;
+            spec.tools.search = ToolSearchSetting::On;
         }
     }
     if one_in(3) {
-        custom_agents().for_each(|agent| spec.agents.add(agent));
+        custom_agents().for_each(|agent| spec.tools.agents.add(agent));
     }
     if one_in(8) {
         // By name: such a tool is not offered, which keeps no model from calling it.
         let denied = ["Config", "Skill", "ToolSearch", "TodoWrite"];
         let at = super::pick(dice, denied.len() as u64);
-        spec.permissions.rules.deny.extend(rules(&[denied[at]]));
+        spec.policy
+            .permissions
+            .rules
+            .deny
+            .extend(rules(&[denied[at]]));
     }
     if dice.below(6) == 0 {
-        spec.output = format(dice);
+        spec.prompt.output = format(dice);
     }
     if dice.below(4) == 0 {
-        spec.context.clearing = Some(clearing(dice));
+        spec.prompt.context.clearing = Some(clearing(dice));
     }
     if dice.below(4) == 0 {
-        spec.memory = vec![MemoryFile {
+        spec.prompt.memory = vec![MemoryFile {
             path: "/work/NOTES.md".to_string(),
             scope: MemoryScope::Project,
             text: "Always say please.".to_string(),

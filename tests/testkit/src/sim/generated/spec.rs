@@ -47,45 +47,43 @@ pub(super) const TOOLS: [&str; 26] = [
 
 /// A spec. What it denies is always denied: see `forbidden` and `feature::Closed`.
 pub(super) fn generate(dice: &mut Seeded) -> Spec {
-    let mut spec = Spec {
-        tools: tools(),
-        system: "Be brief.".into(),
-        ..Spec::default()
-    };
+    let mut spec = Spec::with_tools(tools());
+    spec.prompt.system = "Be brief.".into();
     spec.environment.cwd = "/work".to_string();
-    spec.permissions.mode = Mode::ALL[pick(dice, 5)];
-    spec.permissions.allow_bypass = dice.below(2) == 0;
-    spec.permissions.can_ask = dice.below(4) > 0;
-    spec.permissions.free_workspace_reads = dice.below(2) == 0;
-    spec.permissions.rules.deny = rules(&[
+    spec.policy.permissions.mode = Mode::ALL[pick(dice, 5)];
+    spec.policy.permissions.allow_bypass = dice.below(2) == 0;
+    spec.policy.permissions.can_ask = dice.below(4) > 0;
+    spec.policy.permissions.free_workspace_reads = dice.below(2) == 0;
+    spec.policy.permissions.rules.deny = rules(&[
         "Locked",
         "Edit(secret/**)",
         "Read(private/**)",
         "Bash(rm:*)",
     ]);
     if dice.below(3) > 0 {
-        spec.permissions.rules.ask = rules(&["Note"]);
-        spec.permissions.rules.allow =
+        spec.policy.permissions.rules.ask = rules(&["Note"]);
+        spec.policy.permissions.rules.allow =
             rules(&["Bash(git:*)", "Bash(ls:*)", "Look", "Edit(src/**)", "Task"]);
     }
     if dice.below(4) == 0 {
         // Allowed as well as denied: a deny rule wins.
-        spec.permissions.rules.allow = rules(&["Locked", "Edit", "Read", "Bash"]);
+        spec.policy.permissions.rules.allow = rules(&["Locked", "Edit", "Read", "Bash"]);
     }
-    spec.persist = dice.below(2) == 0;
-    spec.partial_messages = dice.below(3) == 0;
-    spec.replay_prompts = dice.below(3) == 0;
-    spec.tool_use_summaries = dice.below(3) == 0;
-    spec.progress_interval_ms = (dice.below(2) == 0).then(|| 1 + dice.below(3_000));
-    spec.stream = dice.below(4) > 0;
-    spec.cancel_grace_ms = dice.below(3_000);
-    spec.retry.max_retries = dice.below(4) as u32;
-    spec.fallback_model = (dice.below(3) == 0).then(|| "claude-haiku-4-5".into());
-    spec.retry.jitter_percent = 25;
-    spec.context.compaction.automatic = dice.below(4) > 0;
-    spec.context.compaction.threshold_tokens = (dice.below(2) == 0).then(|| dice.below(100_000));
-    spec.limits.max_turns = (dice.below(5) == 0).then(|| 1 + dice.below(4) as u32);
-    spec.limits.max_budget =
+    spec.policy.persist = dice.below(2) == 0;
+    spec.stream.partial_messages = dice.below(3) == 0;
+    spec.stream.replay_prompts = dice.below(3) == 0;
+    spec.stream.tool_use_summaries = dice.below(3) == 0;
+    spec.stream.progress_interval_ms = (dice.below(2) == 0).then(|| 1 + dice.below(3_000));
+    spec.model.stream = dice.below(4) > 0;
+    spec.policy.cancel_grace_ms = dice.below(3_000);
+    spec.model.retry.max_retries = dice.below(4) as u32;
+    spec.model.fallback = (dice.below(3) == 0).then(|| "claude-haiku-4-5".into());
+    spec.model.retry.jitter_percent = 25;
+    spec.prompt.context.compaction.automatic = dice.below(4) > 0;
+    spec.prompt.context.compaction.threshold_tokens =
+        (dice.below(2) == 0).then(|| dice.below(100_000));
+    spec.policy.limits.max_turns = (dice.below(5) == 0).then(|| 1 + dice.below(4) as u32);
+    spec.policy.limits.max_budget =
         (dice.below(4) == 0).then(|| Usd::from_nanos(dice.below(2_000_000_000)));
     if dice.below(3) > 0 {
         spec.offer([
@@ -94,16 +92,16 @@ pub(super) fn generate(dice: &mut Seeded) -> Spec {
             CoreTool::TaskStop,
             CoreTool::TodoWrite,
         ]);
-        spec.tasks.wake = dice.below(2) == 0;
+        spec.tools.tasks.wake = dice.below(2) == 0;
         // Otherwise not every response is seen, and nothing adds up from outside.
-        spec.tasks.tool_calls_only = false;
+        spec.tools.tasks.tool_calls_only = false;
     }
     if dice.below(2) == 0 {
-        spec.hooks = super::hook::registered(dice);
+        spec.policy.hooks = super::hook::registered(dice);
     }
-    if spec.cancel_grace_ms.is_multiple_of(3) {
+    if spec.policy.cancel_grace_ms.is_multiple_of(3) {
         // By a number that was thrown already: no seed means another world because of this.
-        spec.interrupted_answer = InterruptedAnswer::Kept;
+        spec.prompt.interrupted_answer = InterruptedAnswer::Kept;
     }
     spec
 }
@@ -163,9 +161,10 @@ mod tests {
     fn every_rule_of_a_generated_spec_is_a_rule() {
         for seed in 0..20 {
             let mut spec = generate(&mut Seeded::new([seed; 32]));
-            spec.permissions.rules.deny.truncate(4);
+            spec.policy.permissions.rules.deny.truncate(4);
             crate::sim::generated::feature::add(&mut Seeded::new([7; 32]), &mut spec);
             let denied: Vec<std::string::String> = spec
+                .policy
                 .permissions
                 .rules
                 .deny

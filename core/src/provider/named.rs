@@ -1,0 +1,48 @@
+//! Wire formats by their names in JSON: `"anthropic"` (and what is left out or `null`), `"openai"`, or `{"openai": {…}}` with the
+//! settings of [`ChatCompletions`].
+
+use alloc::{format, string::String, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use super::{Provider, messages::MessagesApi, openai::ChatCompletions};
+use crate::json::RawJson;
+
+/// A format that has no name is `null`: whoever reads it puts it back.
+pub(crate) fn serialize<S: Serializer>(
+    provider: &Arc<dyn Provider>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    provider.json_form().serialize(serializer)
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Arc<dyn Provider>, D::Error> {
+    // Raw JSON, because settings may hold some, which does not go through an untagged enum.
+    let form = RawJson::deserialize(deserializer)?;
+    read(&form).map_err(D::Error::custom)
+}
+
+fn read(form: &RawJson) -> Result<Arc<dyn Provider>, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct WithSettings {
+        openai: ChatCompletions,
+    }
+    if form.is_object() {
+        let with: WithSettings = form.read().map_err(|error| error.reason)?;
+        return Ok(Arc::new(with.openai));
+    }
+    match form
+        .read::<Option<String>>()
+        .map_err(|error| error.reason)?
+        .as_deref()
+    {
+        None | Some("anthropic") => Ok(Arc::new(MessagesApi)),
+        Some("openai") => Ok(Arc::new(ChatCompletions::default())),
+        Some(name) => Err(format!(
+            "`provider` is \"anthropic\" or \"openai\", not \"{name}\""
+        )),
+    }
+}

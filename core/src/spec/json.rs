@@ -1,0 +1,255 @@
+//! A spec as JSON: the fields of its parts side by side, under their names, all of them optional.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::{fmt, ops::Range};
+
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::{Environment, Spec};
+use crate::{
+    json::{RawJson, RawObject, read, remedy_for},
+    tool::CoreTool,
+};
+
+/// The fields that are of no part.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Apart {
+    /// The tools of [`Spec::offer`], by name.
+    core_tools: Vec<CoreTool>,
+    environment: Environment,
+}
+
+/// A spec that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}; {remedy}")]
+pub(crate) struct SpecJsonError {
+    /// What is wrong, and where.
+    pub(crate) reason: String,
+    /// What to do about it.
+    pub(crate) remedy: &'static str,
+}
+
+impl SpecJsonError {
+    fn new(reason: impl ToString) -> Self {
+        let reason = reason.to_string();
+        let remedy = match remedy_for(&reason) {
+            "correct the JSON there" => "correct it, or leave the field out",
+            remedy => remedy,
+        };
+        Self { reason, remedy }
+    }
+}
+
+impl Spec {
+    /// Reads a spec that is part of a text.
+    ///
+    /// # Errors
+    /// [`SpecJsonError`] with line and column in the text, or naming the field.
+    pub(crate) fn from_json(text: &str, spec: &RawValue) -> Result<Self, SpecJsonError> {
+        let mut fields = Fields::read(text, spec)?;
+        let names_model = fields.left.iter().any(|field| field.name == "model");
+        let apart: Apart = fields.part()?;
+        let mut spec = Self {
+            model: fields.part()?,
+            prompt: fields.part()?,
+            tools: fields.part()?,
+            stream: fields.part()?,
+            policy: fields.part()?,
+            environment: apart.environment,
+        };
+        fields.none_left()?;
+        spec.offer(apart.core_tools);
+        spec.check().map_err(SpecJsonError::new)?;
+        let Some(name) = spec.tools.agent.take() else {
+            return Ok(spec);
+        };
+        let mut as_agent = spec.run_as(&name).map_err(SpecJsonError::new)?;
+        if names_model {
+            // A model that was named is used exactly.
+            as_agent.model.name = spec.model.name;
+        }
+        Ok(as_agent)
+    }
+
+    /// The spec in the form that [`Spec::from_json`] reads.
+    pub(crate) fn to_json(&self) -> RawJson {
+        let tools = self.tools.definitions.iter();
+        let apart = Apart {
+            core_tools: tools.filter_map(|tool| tool.core).collect(),
+            environment: self.environment.clone(),
+        };
+        let parts = [
+            object(&self.model),
+            object(&self.prompt),
+            object(&self.tools),
+            object(&self.stream),
+            object(&self.policy),
+            object(&apart),
+        ];
+        let mut all = RawObject::default();
+        for (name, value) in parts.iter().flat_map(RawObject::fields) {
+            if value.get() != "null" {
+                all.set(name, value.clone());
+            }
+        }
+        all.to_raw()
+    }
+}
+
+/// The fields of a spec that were not read yet.
+struct Fields<'a> {
+    text: &'a str,
+    /// Where the object is in the text, with its brackets.
+    object: Range<usize>,
+    left: Vec<Field>,
+    /// The names that could have been there.
+    known: Vec<String>,
+}
+
+struct Field {
+    name: String,
+    /// Where it is in the text: comma, name, colon, value.
+    place: Range<usize>,
+}
+
+impl<'a> Fields<'a> {
+    fn read(text: &'a str, spec: &'a RawValue) -> Result<Self, SpecJsonError> {
+        let place = |part: &str| {
+            let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+            start..start + part.len()
+        };
+        let members: Members<'a> = read::from_str(spec.get()).map_err(SpecJsonError::new)?;
+        let object = place(spec.get());
+        let mut left: Vec<Field> = Vec::new();
+        let mut end = object.start + 1;
+        for (name, value) in members.0 {
+            if left.iter().any(|known| known.name == name) {
+                return Err(SpecJsonError::new(format!("duplicate field `{name}`")));
+            }
+            let place = end..place(value.get()).end;
+            end = place.end;
+            // What is null is left out.
+            if value.get() != "null" {
+                left.push(Field { name, place });
+            }
+        }
+        Ok(Self {
+            text,
+            object,
+            left,
+            known: Vec::new(),
+        })
+    }
+
+    /// The fields of a part: those that its default has.
+    fn part<T: Default + Serialize + DeserializeOwned>(&mut self) -> Result<T, SpecJsonError> {
+        let usual = object(&T::default());
+        self.known.extend(usual.keys().map(String::from));
+        let all = self.left.drain(..);
+        let (own, others) = all.partition(|field: &Field| usual.get(&field.name).is_some());
+        self.left = others;
+        read::from_str(&self.only(&own)).map_err(SpecJsonError::new)
+    }
+
+    /// The text with blanks for all that is neither the object nor one of these fields: what a reader finds in it has the
+    /// place that it has in the text.
+    fn only(&self, fields: &[Field]) -> String {
+        let text = self.text.as_bytes();
+        let mut only: Vec<u8> = text
+            .iter()
+            .map(|byte| if *byte == b'\n' { b'\n' } else { b' ' })
+            .collect();
+        let brackets = [self.object.start, self.object.end.saturating_sub(1)].map(|at| at..at + 1);
+        for place in fields.iter().map(|field| &field.place).chain(&brackets) {
+            if let (Some(to), Some(from)) = (only.get_mut(place.clone()), text.get(place.clone())) {
+                to.copy_from_slice(from);
+            }
+        }
+        // There is no comma before the first.
+        let first = fields.first().map_or(0..0, |field| field.place.clone());
+        let comma = only.get_mut(first).into_iter().flatten();
+        if let Some(comma) = comma
+            .take_while(|byte| **byte != b'"')
+            .find(|byte| **byte == b',')
+        {
+            *comma = b' ';
+        }
+        // Whole values and blanks: nothing is cut within a character.
+        String::from_utf8(only).unwrap_or_default()
+    }
+
+    /// # Errors
+    /// There is a field that nobody knows.
+    fn none_left(mut self) -> Result<(), SpecJsonError> {
+        let Some(field) = self.left.first() else {
+            return Ok(());
+        };
+        self.known.sort_unstable();
+        Err(SpecJsonError::new(format!(
+            "unknown field `{}`, expected one of `{}`",
+            field.name,
+            self.known.join("`, `")
+        )))
+    }
+}
+
+/// An object as its members, each where it is in the text.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}
+
+/// A part as its fields. Their names are strings: encoding cannot fail.
+fn object<T: Serialize>(part: &T) -> RawObject {
+    let json = RawJson::encode(part).unwrap_or_else(|_| RawJson::empty_object());
+    json.read().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_parts_have_a_field_of_the_same_name() {
+        let spec = Spec::default();
+        let parts = [
+            object(&spec.model),
+            object(&spec.prompt),
+            object(&spec.tools),
+            object(&spec.stream),
+            object(&spec.policy),
+            object(&Apart::default()),
+        ];
+        let names: Vec<&str> = parts.iter().flat_map(RawObject::keys).collect();
+        let different: BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(names.len(), different.len(), "{names:?}");
+    }
+}
