@@ -20,6 +20,7 @@ mod harness;
 mod hooks;
 mod interrupted_words;
 mod journals;
+mod linked_files;
 mod loop_choices;
 mod loop_endings;
 mod loop_failures;

@@ -4,6 +4,7 @@ use alloc::{
     borrow::ToOwned,
     format,
     string::{String, ToString},
+    vec::Vec,
 };
 
 use super::{
@@ -40,6 +41,7 @@ impl Child {
             ended: None,
             stopping: false,
             output: String::new(),
+            links: Vec::new(),
         };
         let agent = AgentTask {
             subagent_type: facts.agent.name.clone(),

@@ -55,6 +55,7 @@ impl Thread {
             ended: None,
             stopping: false,
             output: String::new(),
+            links: self.links_of(call),
         };
         shared.task_begins(task_id.clone(), task, None);
         let who = if by_person {

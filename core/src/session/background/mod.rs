@@ -9,7 +9,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Session, Shared, hook::agent_transcript};
+use super::{Session, Shared, call::Link, hook::agent_transcript};
 use crate::{
     effect::{Answer, EffectId},
     hook::input::AgentName,
@@ -45,6 +45,9 @@ pub(super) struct Task {
     pub(super) stopping: bool,
     /// The last part of what it put out; of an agent its report.
     pub(super) output: String,
+    /// The files that its call names by a link: what it sees of them is kept by their real names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) links: Vec<Link>,
 }
 
 /// What does a task's work.
@@ -295,9 +298,10 @@ impl Shared {
             }
             Answer::Progress(_) => self.emit_task_call_progress(&task_id),
             Answer::Tool(mut result) => {
-                for seen in core::mem::take(&mut result.observed) {
-                    self.observed.insert(seen.path.clone(), seen);
-                }
+                let task = self.tasks.get_mut(&task_id);
+                let links = task.map(|task| core::mem::take(&mut task.links));
+                let seen = core::mem::take(&mut result.observed);
+                self.keep_observed(&links.unwrap_or_default(), seen);
                 let end = match result.is_error {
                     true => TaskEnd::Failed,
                     false => TaskEnd::Completed,

@@ -15,7 +15,7 @@ mod spelled;
 mod subject;
 mod worktree;
 
-pub(super) use self::{hooked::CallHooks, subject::ReadSubject};
+pub(super) use self::{hooked::CallHooks, spelled::Link, subject::ReadSubject};
 
 use super::{Event, Phase, Shared, Thread, run::CallState};
 use crate::{

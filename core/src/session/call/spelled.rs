@@ -2,6 +2,8 @@
 
 use alloc::{string::String, vec::Vec};
 
+use serde::{Deserialize, Serialize};
+
 use super::super::{Shared, Thread, run::Call};
 use crate::{
     json::{RawJson, RawObject},
@@ -31,13 +33,19 @@ impl Thread {
 
     /// Keeps what a call saw of files, by their real names.
     pub(super) fn keep_observed(&self, shared: &mut Shared, call: &Call, seen: Vec<Observation>) {
-        for mut seen in seen {
-            let mut facts = call.paths.iter();
-            if let Some(fact) = facts.find(|fact| self.written(fact) == seen.path) {
-                seen.path.clone_from(&fact.path);
-            }
-            shared.observed.insert(seen.path.clone(), seen);
+        if !seen.is_empty() {
+            shared.keep_observed(&self.links_of(call), seen);
         }
+    }
+
+    /// The files that a call names by a link.
+    pub(in crate::session) fn links_of(&self, call: &Call) -> Vec<Link> {
+        let link = |fact: &PathFact| Link {
+            written: self.written(fact),
+            real: fact.path.clone(),
+        };
+        let links = call.paths.iter().map(link);
+        links.filter(|link| link.written != link.real).collect()
     }
 
     /// A call's input as its tool gets it: a path that leads only through a link into what is granted (a workspace that was entered
@@ -79,5 +87,26 @@ impl Thread {
     /// The absolute name that a call writes for a file, without looking at any link.
     fn written(&self, fact: &PathFact) -> String {
         lexical(&self.spec.environment.cwd, &fact.written)
+    }
+}
+
+/// A file that a call names by a link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::session) struct Link {
+    /// As the call writes it: absolute, without looking at any link.
+    written: String,
+    /// Where it leads.
+    real: String,
+}
+
+impl Shared {
+    /// Keeps what was seen of files, by their real names. Tools know a file by the name that their call writes.
+    pub(in crate::session) fn keep_observed(&mut self, links: &[Link], seen: Vec<Observation>) {
+        for mut seen in seen {
+            if let Some(link) = links.iter().find(|link| link.written == seen.path) {
+                seen.path.clone_from(&link.real);
+            }
+            self.observed.insert(seen.path.clone(), seen);
+        }
     }
 }
