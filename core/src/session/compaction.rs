@@ -4,12 +4,12 @@ use alloc::{borrow::ToOwned, format, string::String, vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Outcome, Phase, Shared, Thread, hook::HookRound, restart::Restart};
+use super::{Event, Outcome, Phase, Shared, Thread, restart::Restart};
 use crate::{
     content::Block,
     context::compaction,
     effect::Stage,
-    history::{Role, size},
+    history::Role,
     hook::{CompactionTrigger, HookEvent, Occurrence, input::PreCompact},
     id::Millis,
     message::StatusKind,
@@ -41,34 +41,7 @@ pub(super) struct Compacting {
     pub(super) restart: Option<Restart>,
 }
 
-/// What a thread knows of the size of its context.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct ContextSize {
-    pub(super) counted: Option<size::Counted>,
-    /// Length of what stood before the history in the last request. Noted, because that part itself is let go of
-    /// when a session rests or is put away.
-    pub(super) prefix_bytes: u64,
-    /// What the last compaction left. Another one soon after would gain nothing.
-    pub(super) compacted_to: u64,
-    /// So many results from the beginning are cleared, but for those of excluded tools.
-    pub(super) cleared: u32,
-    /// Tokens that clearing set free since the provider counted.
-    pub(super) freed: u64,
-    /// The context when clearing was last thought of.
-    pub(super) settled_at: u64,
-    /// The model was warned that results will be cleared, after this turn.
-    pub(super) warned: Option<u32>,
-}
-
 impl Thread {
-    /// Tokens of the context as far as they are known, else estimated.
-    pub(super) fn context_tokens(&self) -> u64 {
-        let known = &self.context_size;
-        let estimate = self.history.estimated_tokens();
-        size::context(known.counted, known.prefix_bytes, estimate).saturating_sub(known.freed)
-    }
-
     /// Whether the next request would come too close to the limit.
     pub(super) fn must_compact(&self) -> bool {
         let policy = &self.spec.prompt.context.compaction;
@@ -77,14 +50,11 @@ impl Thread {
         let Some(threshold) = policy.threshold(window) else {
             return false;
         };
-        let tokens = self.context_tokens();
-        let grown = self
-            .context_size
-            .compacted_to
-            .saturating_add(threshold / 10);
+        let tokens = self.context.tokens();
+        let grown = (self.context.compacted_to()).saturating_add(threshold / 10);
         !self.run.compaction_failed
             && tokens >= threshold.max(grown)
-            && policy.cut(&self.history).is_some()
+            && policy.cut(self.context.history()).is_some()
     }
 
     /// Makes ready for a compaction; the event leads to it.
@@ -98,7 +68,7 @@ impl Thread {
         self.run.compacting = Some(Compacting {
             trigger,
             instructions,
-            pre_tokens: self.context_tokens(),
+            pre_tokens: self.context.tokens(),
             began: shared.now.mono,
             attempt: 0,
             shortened: 0,
@@ -127,7 +97,7 @@ impl Thread {
                 .prompt
                 .context
                 .compaction
-                .cut(&self.history)
+                .cut(self.context.history())
                 .is_none() =>
             {
                 self.run.text = "There is nothing to compact yet.".to_owned();
@@ -154,7 +124,7 @@ impl Thread {
                 .prompt
                 .context
                 .compaction
-                .cut(&self.history)
+                .cut(self.context.history())
                 .is_some();
         possible.then(|| {
             self.run.compacted_because = true;
@@ -179,8 +149,7 @@ impl Thread {
 
     /// Asks the model for the summary, unless hooks are still looking.
     pub(super) fn begin_summary(&mut self, shared: &mut Shared) {
-        let looks = |round: &HookRound| round.event() == HookEvent::PreCompact;
-        if !self.hook_rounds.iter().any(looks) {
+        if !self.hooks.look_at(&[HookEvent::PreCompact]) {
             self.ask_for_summary(shared);
         }
     }
@@ -196,10 +165,7 @@ impl Thread {
         compacting.attempt += 1;
         self.run.summary_requests += 1;
         self.run.asked_at = shared.now.mono;
-        let mut asked = match self.shown() {
-            Some(shown) => shown.clone(),
-            None => self.history.clone(),
-        };
+        let mut asked = self.context.copy(self.spec.clearing_by_core());
         let Some(compacting) = &self.run.compacting else {
             return;
         };

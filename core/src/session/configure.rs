@@ -1,7 +1,6 @@
 //! A session that goes on with another spec.
 
 use alloc::sync::Arc;
-use core::mem;
 
 use super::{Session, Shared, Thread, agents::Child};
 use crate::{
@@ -50,7 +49,7 @@ impl Thread {
     /// Takes the place of a fresh thread, with all that decides in this one.
     fn begin_again(&mut self, shared: &Shared, fresh: Self) {
         let state = self.state();
-        let history = mem::take(&mut self.history);
+        let history = self.context.take_history();
         *self = state.restored(shared, fresh, history);
     }
 }

@@ -7,7 +7,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{Session, thread::Chosen};
+use super::{Session, thread::Chosen, writing::Writing};
 use crate::{
     content::Block,
     effect::Input,
@@ -83,7 +83,7 @@ impl Session {
             content: Vec<RawJson>,
         }
         // The history encoded them itself.
-        let mut lines = (self.main.history.lines())
+        let mut lines = (self.main.context.history().lines())
             .filter_map(|line| crate::json::read::from_slice::<Line>(&line).ok());
         let mut recalled = Recalled::default();
         let taken = (lines.by_ref())
@@ -143,7 +143,7 @@ impl Session {
     /// Takes over what the core tools kept, but for tools that the provider would not show the model any more.
     fn recalls(&mut self, mut notes: Notes) {
         let main = &mut self.main;
-        forget_unreferenced(&main.spec, main.model(), &mut notes, &main.history);
+        forget_unreferenced(&main.spec, main.model(), &mut notes, main.context.history());
         main.notes = notes;
     }
 
@@ -168,18 +168,18 @@ impl Session {
     ) -> (Self, Vec<Repair>) {
         let mut session = Self::new(spec, id, seed);
         let main = &mut session.main;
-        main.last_entry = leaf;
+        main.writing = Writing::after(leaf);
         for (role, blocks) in conversation.messages {
             if role == Role::Assistant {
                 // The names of effects go on where those of the conversation ended.
-                main.turn = main.turn.saturating_add(1);
+                main.turns.answered();
             }
             for block in &blocks {
                 if let Block::ToolUse(call) = Block::from_raw(block.clone()) {
                     main.call_ids.insert(call.id);
                 }
             }
-            main.history.push(role, blocks);
+            main.context.push(role, blocks);
         }
         main.rest();
         (session, conversation.repairs)

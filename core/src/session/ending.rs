@@ -41,7 +41,7 @@ impl Thread {
         if by_somebody {
             self.keep_words(shared);
         }
-        self.incoming = None;
+        self.model_call.give_up();
         let running: Vec<EffectId> = self
             .running(shared)
             .filter(|id| !id.stage.saves())
@@ -64,7 +64,7 @@ impl Thread {
 
     pub(super) fn transcript_failed(&mut self, shared: &mut Shared, reason: &str) {
         self.run.transcript_broken = true;
-        self.saving.clear();
+        self.writing.failed();
         let outcome = Outcome::Failed {
             class: None,
             message: format!("the transcript could not be written: {reason}"),
@@ -111,19 +111,14 @@ impl Thread {
         if in_calls {
             return self.save(shared, Stage::SaveResults, lines);
         }
-        let has_end = self.end_written == Some(self.turn);
-        if core::mem::take(&mut self.turn_begun) || has_end {
-            // What came of the response that was cut counts as its own.
-            self.turn = self.turn.saturating_add(1);
-        }
-        self.end_written = Some(self.turn);
+        self.turns.write_end();
         self.save_under(shared, Stage::SaveResults, BEHIND_RESULTS, lines);
     }
 
     /// The result once nothing runs that could say anything after it.
     pub(super) fn report_if_quiet(&mut self, shared: &mut Shared) {
         self.tell_hooks_of_failure(shared);
-        if self.phase == Phase::Finishing && self.hook_rounds.is_empty() {
+        if self.phase == Phase::Finishing && self.hooks.are_quiet() {
             self.report(shared);
         }
     }
@@ -159,10 +154,7 @@ impl Thread {
             self.emit_failed_response(shared, class, &message);
         }
         let outcome = self.run.outcome.take().unwrap_or(Outcome::Success);
-        if core::mem::take(&mut self.turn_begun) {
-            // The response never came; its effects keep their names for themselves.
-            self.turn = self.turn.saturating_add(1);
-        }
+        self.turns.run_ended();
         let mut run = core::mem::take(&mut self.run);
         if !self.is_main() {
             self.end_subagent(shared, outcome, run);

@@ -23,7 +23,7 @@ impl Thread {
         if content.is_empty() {
             return;
         }
-        self.history.push(Role::Assistant, content.clone());
+        self.context.push(Role::Assistant, content.clone());
         let uuid = shared.ids.uuid();
         let message = ApiMessage {
             id: response.id,
@@ -69,7 +69,7 @@ impl Thread {
             INTERRUPTED
         };
         let content = vec![Block::text(word).to_raw()];
-        self.history.push(Role::User, content.clone());
+        self.context.push(Role::User, content.clone());
         let uuid = shared.ids.uuid();
         shared.say(Message::User(UserMessage {
             message: UserContent::new(content.clone()),

@@ -6,6 +6,7 @@ mod background;
 mod call;
 mod compaction;
 mod configure;
+mod context;
 mod continued;
 mod ending;
 mod hook;
@@ -23,6 +24,8 @@ mod suggestion;
 mod thread;
 
 mod transition;
+mod turns;
+mod writing;
 
 use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
 
@@ -30,8 +33,9 @@ use self::{
     agents::Child,
     run::Outcome,
     shared::{Running, Shared},
-    thread::{Chosen, Line, Thread},
+    thread::{Chosen, Thread},
     transition::Event,
+    writing::Line,
 };
 use crate::{
     effect::{Answer, Delivery, EffectId, Input, Output, Prompt, Stage},
@@ -139,7 +143,7 @@ impl Session {
     /// The conversation so far.
     #[must_use]
     pub fn history(&self) -> &History {
-        &self.main.history
+        self.main.context.history()
     }
 
     /// Why the tool call that this effect runs may run: recorded before it does, kept until the results of its
@@ -164,7 +168,7 @@ impl Session {
     #[must_use]
     pub fn agent_history(&self, agent_id: &str) -> Option<&History> {
         let child = (self.children.values()).find(|child| child.facts.id == agent_id)?;
-        Some(&child.thread.history)
+        Some(child.thread.context.history())
     }
 
     /// The subagents there were, those that have ended too: the number that their effects carry ([`EffectId::agent`]), and
@@ -177,7 +181,7 @@ impl Session {
     /// Whether no conversation goes on and no prompt waits. Calls in the background may be running still.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        let quiet = |thread: &Thread| thread.phase == Phase::Idle && thread.hook_rounds.is_empty();
+        let quiet = |thread: &Thread| thread.phase == Phase::Idle && thread.hooks.are_quiet();
         let children = self.children.values().map(|child| &child.thread);
         self.queued().next().is_none() && core::iter::once(&self.main).chain(children).all(quiet)
     }

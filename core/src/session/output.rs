@@ -110,7 +110,7 @@ impl Thread {
         let content = vec![Block::text(REMINDER).to_raw()];
         let uuid = shared.ids.uuid();
         self.emit_synthetic(shared, content.clone(), uuid);
-        self.history.push(Role::User, content.clone());
+        self.context.push(Role::User, content.clone());
         self.save(
             shared,
             Stage::SavePrompt,

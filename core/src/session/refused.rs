@@ -27,15 +27,15 @@ impl Thread {
     /// The end of the conversation as it is now.
     pub(super) fn place(&self) -> Place {
         Place {
-            history: self.history.checkpoint(),
-            last_entry: self.last_entry,
+            history: self.context.history().checkpoint(),
+            last_entry: self.writing.last_entry(),
         }
     }
 
     fn go_back_to(&mut self, place: &Place) -> bool {
-        let went = self.history.rollback(place.history).is_ok();
+        let went = self.context.go_back_to(place.history);
         if went {
-            self.last_entry = place.last_entry;
+            self.writing.go_back_to(place.last_entry);
         }
         went
     }
@@ -60,8 +60,8 @@ impl Thread {
             return None;
         }
         let before = self.run.before_results.clone()?;
-        let last = self.history.message_count().checked_sub(1)?;
-        let blocks = self.history.blocks(last);
+        let history = self.context.history();
+        let blocks = history.blocks(history.message_count().checked_sub(1)?);
         let mended: Vec<RawJson> = blocks.iter().map(text_only).collect();
         if mended == blocks || !self.go_back_to(&before) {
             return None;
@@ -79,9 +79,7 @@ impl Thread {
     /// nothing follows.
     pub(super) fn save_mended(&mut self, shared: &mut Shared) {
         let blocks = self.run.mended.clone().unwrap_or_default();
-        self.history.push(Role::User, blocks.clone());
-        // The estimate of what was refused counts for nothing any more.
-        self.shown = None;
+        self.context.push_mended(blocks.clone());
         self.save(
             shared,
             Stage::SaveResults,

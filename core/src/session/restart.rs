@@ -5,10 +5,7 @@ use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Line, Outcome, Phase, Shared, Thread,
-    compaction::ContextSize,
-    hook::{HookRound, stopped_by_hook},
-    model_call::text_of,
+    Event, Line, Outcome, Phase, Shared, Thread, hook::stopped_by_hook, model_call::text_of,
 };
 use crate::{
     content::Block,
@@ -65,7 +62,7 @@ impl Thread {
         let begun = self.begun_with(&summary, Vec::new());
         let shorter = begun.is_some_and(|begun| {
             trigger == CompactionTrigger::Manual
-                || begun.history.estimated_tokens() < self.history.estimated_tokens()
+                || begun.history.estimated_tokens() < self.context.history().estimated_tokens()
         });
         if !shorter {
             return self.compaction_failed(
@@ -106,8 +103,8 @@ impl Thread {
     }
 
     fn begin_anew_if_ready(&mut self, shared: &mut Shared) {
-        let looks = |round: &HookRound| round.event() == HookEvent::SessionStart;
-        if self.phase == Phase::Compacting && !self.hook_rounds.iter().any(looks) {
+        let are_looking = self.hooks.look_at(&[HookEvent::SessionStart]);
+        if self.phase == Phase::Compacting && !are_looking {
             self.begin_anew(shared);
         }
     }
@@ -115,13 +112,21 @@ impl Thread {
     /// The conversation with a summary in the place of its beginning; none where nothing can be cut.
     fn begun_with(&self, summary: &str, context: Vec<RawJson>) -> Option<Begun> {
         let compacting = self.run.compacting.as_ref()?;
-        let count = self.history.message_count();
-        let cut = self.spec.prompt.context.compaction.cut(&self.history);
+        let count = self.context.history().message_count();
+        let cut = self
+            .spec
+            .prompt
+            .context
+            .compaction
+            .cut(self.context.history());
         let cut = cut.unwrap_or(count);
         let goes_on = compacting.trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
         let mut content = vec![Block::text(&compaction::beginning(summary, goes_on)).to_raw()];
         content.extend(context);
-        let history = self.history.with_beginning(cut, content.clone())?;
+        let history = self
+            .context
+            .history()
+            .with_beginning(cut, content.clone())?;
         Some(Begun {
             history,
             content,
@@ -146,19 +151,15 @@ impl Thread {
             self.run.before_prompt = None; // it was answered: nobody refuses it any more
         }
         if let Some(before) = &mut self.run.before_prompt {
-            before.history = self.history.checkpoint_in(&begun.history, before.history);
+            before.history = self
+                .context
+                .history()
+                .checkpoint_in(&begun.history, before.history);
         }
         self.run.before_results = None;
         let (spec, model) = (self.spec.clone(), self.model().to_owned());
         tool_search::forget_unreferenced(&spec, &model, &mut self.notes, &begun.history);
-        self.history = begun.history;
-        self.context_size = ContextSize {
-            prefix_bytes: self.context_size.prefix_bytes,
-            ..ContextSize::default()
-        };
-        self.shown = None;
-        let post_tokens = self.context_tokens();
-        self.context_size.compacted_to = post_tokens;
+        let post_tokens = self.context.begin_anew(begun.history);
         self.emit_compaction_over(shared, None);
         let metadata = CompactMetadata {
             trigger: compacting.trigger,
@@ -198,7 +199,7 @@ impl Thread {
     /// What a written summary leads to.
     pub(super) fn after_summary(&mut self, shared: &mut Shared) -> Event {
         if let Some(before) = &mut self.run.before_prompt {
-            before.last_entry = self.last_entry;
+            before.last_entry = self.writing.last_entry();
         }
         if self.run.manual_compaction {
             self.run.outcome = Some(Outcome::Success);

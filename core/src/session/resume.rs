@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Phase, Session, Shared, Thread, run::CallState};
 use crate::{
-    effect::{Effect, EffectId, Output, Stage},
+    effect::{EffectId, Output, Stage},
     tool::{RetryClass, ToolResult},
 };
 
@@ -61,15 +61,15 @@ impl Thread {
             // Nobody waits for a suggestion.
             Stage::Model | Stage::Summary | Stage::Suggestion => {}
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {
-                if !self.saving.is_empty() {
-                    // The same id: writing the same entries twice must be the same as once.
-                    self.perform(shared, id, Effect::Persist(self.saving.clone()));
+                // Under the same id.
+                if let Some(effect) = self.writing.again() {
+                    self.perform(shared, id, effect);
                 }
             }
             Stage::Hook(..) => self.hook_lost(shared, id),
             Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Provision => {
                 let index = id.call.saturating_sub(1) as usize;
-                let known = id.turn == self.turn && index < self.run.calls.len();
+                let known = id.turn == self.turns.current() && index < self.run.calls.len();
                 if known && self.run.calls[index].state != CallState::Done {
                     self.make_good_call(shared, id, index);
                 }

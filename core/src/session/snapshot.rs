@@ -18,11 +18,13 @@ use super::{
     Phase, Running, Session, Shared, Thread,
     agents::{Child, ChildFacts},
     background::{Awaited, News, Tasks},
-    compaction::ContextSize,
-    hook::HookRound,
+    context::{Context, ContextSize},
+    hook::{HookRound, Hooks},
     run::Run,
     shared::Unreported,
     thread::Chosen,
+    turns::Turns,
+    writing::Writing,
 };
 use crate::{
     effect::{EffectId, Entry, Prompt},
@@ -227,16 +229,16 @@ impl Session {
             main: Some(main.state()),
             children: children.values().map(Child::state).collect(),
         };
-        let mut out = Vec::with_capacity(self.main.history.encoded_len() + 1024);
+        let mut out = Vec::with_capacity(self.main.context.history().encoded_len() + 1024);
         // Strings, numbers and raw JSON only: encoding cannot fail.
         out.extend(write::to_text(&header).into_bytes());
         out.push(b'\n');
-        for line in self.main.history.lines() {
+        for line in self.main.context.history().lines() {
             out.extend_from_slice(&line);
             out.push(b'\n');
         }
         for (number, child) in &self.children {
-            for line in child.thread.history.lines() {
+            for line in child.thread.context.history().lines() {
                 out.extend_from_slice(format!("{{\"agent\":{number},\"message\":").as_bytes());
                 out.extend_from_slice(&line);
                 out.extend_from_slice(b"}\n");
@@ -394,22 +396,15 @@ impl Thread {
     pub(super) fn state(&self) -> ThreadState {
         let Self {
             spec,
-            is_new,
-            hook_rounds,
-            pending_context,
-            occurred,
+            hooks,
             left,
             shell,
             chosen,
             steering,
-            history,
-            context_size,
-            turn,
-            turn_begun,
-            end_written,
+            context,
+            turns,
             call_ids,
-            last_entry,
-            saving,
+            writing,
             phase,
             run,
             notes,
@@ -418,11 +413,8 @@ impl Thread {
             agent: _,
             parent_tool_use_id: _,
             narrowing: _,
-            // Made again from what is kept.
-            shown: _,
-            prefix: _,
             // Half of it is the decoder's: it is asked for again.
-            incoming: _,
+            model_call: _,
             // Nothing between inputs.
             ended: _,
             suggestion_due: _,
@@ -432,26 +424,29 @@ impl Thread {
             thinking,
             effort,
         } = chosen;
+        let (turn, turn_begun, end_written) = turns.state();
+        let (last_entry, saving) = writing.state();
+        let (hook_rounds, pending_context, occurred, is_new) = hooks.state();
         ThreadState {
             model: model.clone(),
             thinking: *thinking,
             effort: *effort,
             steering: steering.clone(),
-            turn: *turn,
-            turn_begun: *turn_begun,
-            end_written: *end_written,
+            turn,
+            turn_begun,
+            end_written,
             call_ids: call_ids.clone(),
-            last_entry: *last_entry,
-            saving: saving.clone(),
+            last_entry,
+            saving,
             phase: *phase,
             run: run.clone(),
-            history: history.state(),
+            history: context.history().state(),
             notes: notes.clone(),
-            context_size: *context_size,
-            is_new: *is_new,
-            hook_rounds: hook_rounds.clone(),
-            pending_context: pending_context.clone(),
-            occurred: *occurred,
+            context_size: context.size(),
+            is_new,
+            hook_rounds,
+            pending_context,
+            occurred,
             cwd: (!left.is_empty()).then(|| spec.environment.cwd.clone()),
             left: left.clone(),
             shell: shell.clone(),
@@ -464,21 +459,19 @@ impl ThreadState {
     pub(super) fn restored(self, shared: &Shared, fresh: Thread, history: History) -> Thread {
         let mut thread = Thread {
             steering: self.steering,
-            history,
-            turn: self.turn,
-            turn_begun: self.turn_begun,
-            end_written: self.end_written,
+            context: Context::restored(history, self.context_size),
+            turns: Turns::restored(self.turn, self.turn_begun, self.end_written),
             call_ids: self.call_ids,
-            last_entry: self.last_entry,
-            saving: self.saving,
+            writing: Writing::restored(self.last_entry, self.saving),
             phase: self.phase,
             run: self.run,
             notes: self.notes,
-            context_size: self.context_size,
-            is_new: self.is_new,
-            hook_rounds: self.hook_rounds,
-            pending_context: self.pending_context,
-            occurred: self.occurred,
+            hooks: Hooks::restored(
+                self.hook_rounds,
+                self.pending_context,
+                self.occurred,
+                self.is_new,
+            ),
             left: self.left,
             shell: self.shell,
             ..fresh

@@ -45,10 +45,7 @@ impl Thread {
         if spent || self.unpriced().is_some() {
             return;
         }
-        let mut asked = match self.shown() {
-            Some(shown) => shown.clone(),
-            None => self.history.clone(),
-        };
+        let mut asked = self.context.copy(self.spec.clearing_by_core());
         asked.push(Role::User, vec![Block::text(QUESTION).to_raw()]);
         // Its end is no place for a breakpoint: nothing will follow it.
         asked.seal();
@@ -60,8 +57,7 @@ impl Thread {
     /// Something else begins: nobody wants the suggestion any more.
     pub(super) fn forget_suggestion(&mut self, shared: &mut Shared) {
         self.suggestion_due = false;
-        if let Some(id) = self.incoming_suggestion() {
-            self.incoming = None;
+        if let Some(id) = self.model_call.give_up_suggestion() {
             shared.cancel(id);
         }
     }

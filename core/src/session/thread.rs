@@ -14,27 +14,25 @@ use serde::{Deserialize, Serialize};
 use super::{
     Phase, Shared,
     agents::Ended,
-    compaction::ContextSize,
-    hook::HookRound,
-    model_call::Incoming,
+    context::Context,
+    hook::Hooks,
+    model_call::ModelCall,
     run::{Outcome, Run},
-    showing::Shown,
     transition::{Event, next},
+    turns::Turns,
+    writing::{Line, Writing},
 };
 use crate::{
     content::Block,
     context::compaction,
-    effect::{
-        Answer, Delivery, Effect, EffectId, Entry, EntryCompaction, EntryOrigin, Prompt, Stage,
-    },
-    history::{History, Role},
-    hook::{HookEvent, input::AgentName},
+    effect::{Answer, Delivery, Effect, EffectId, Prompt, Stage},
+    history::Role,
+    hook::input::AgentName,
     id::{Millis, Uuid},
     json::RawJson,
-    message::{ApiMessage, Init, Message, SystemMessage, UserContent, UserMessage},
+    message::{Init, Message, SystemMessage, UserContent, UserMessage},
     model::{Effort, Thinking},
     permission::{Mode, Narrowing},
-    provider::Prefix,
     spec::Spec,
     tool::{CoreTool, ShellState},
     tools::Notes,
@@ -49,14 +47,7 @@ pub(super) struct Thread {
     pub(super) spec: Arc<Spec>,
     /// The subagent; none on the main thread.
     pub(super) agent: Option<AgentName>,
-    /// No prompt has come yet.
-    pub(super) is_new: bool,
-    /// Hooks under way.
-    pub(super) hook_rounds: Vec<HookRound>,
-    /// What hooks add for the model with the next user message.
-    pub(super) pending_context: Vec<RawJson>,
-    /// Occurrences that the host has reported.
-    pub(super) occurred: u32,
+    pub(super) hooks: Hooks,
     /// The call that this thread answers; none on the main thread.
     pub(super) parent_tool_use_id: Option<String>,
     /// What this thread may less than the session; none for the main thread.
@@ -73,28 +64,14 @@ pub(super) struct Thread {
     pub(super) chosen: Chosen,
     /// Prompts that join the answer under way at its next tool results.
     pub(super) steering: VecDeque<Prompt>,
-    pub(super) history: History,
-    pub(super) context_size: ContextSize,
-    /// What requests show in place of the history; none is the history.
-    pub(super) shown: Option<Shown>,
-    /// Responses over the thread's life, and those that never came.
-    pub(super) turn: u32,
-    /// Something was done for a response that has not come: its number is not free any more.
-    pub(super) turn_begun: bool,
-    /// The last turn behind which an end was written: a second one needs a number of its own.
-    pub(super) end_written: Option<u32>,
+    pub(super) context: Context,
+    pub(super) turns: Turns,
     /// Ids of all tool calls.
     pub(super) call_ids: BTreeSet<String>,
-    pub(super) last_entry: Option<Uuid>,
-    /// The entries that the host is writing.
-    pub(super) saving: Vec<Entry>,
+    pub(super) writing: Writing,
     pub(super) phase: Phase,
     pub(super) run: Run,
-    /// The response that is arriving.
-    pub(super) incoming: Option<Incoming>,
-    /// The unchanging part of a request, for the model it was made for. Whoever changes what it is made of
-    /// takes it away.
-    pub(super) prefix: Option<(String, Prefix)>,
+    pub(super) model_call: ModelCall,
     /// What the core tools keep.
     pub(super) notes: Notes,
 }
@@ -105,10 +82,7 @@ impl Thread {
             number,
             spec,
             agent: None,
-            is_new: true,
-            hook_rounds: Vec::new(),
-            pending_context: Vec::new(),
-            occurred: 0,
+            hooks: Hooks::new(),
             parent_tool_use_id: None,
             narrowing: None,
             left: Vec::new(),
@@ -117,19 +91,13 @@ impl Thread {
             ended: None,
             chosen: Chosen::default(),
             steering: VecDeque::new(),
-            history: History::default(),
-            context_size: ContextSize::default(),
-            shown: None,
-            turn: 0,
-            turn_begun: false,
-            end_written: None,
+            context: Context::default(),
+            turns: Turns::default(),
             call_ids: BTreeSet::new(),
-            last_entry: None,
-            saving: Vec::new(),
+            writing: Writing::default(),
             phase: Phase::Idle,
             run: Run::default(),
-            incoming: None,
-            prefix: None,
+            model_call: ModelCall::default(),
             notes: Notes::default(),
         }
     }
@@ -157,20 +125,19 @@ impl Thread {
             let spec = Arc::make_mut(&mut self.spec);
             spec.model.thinking = chosen.thinking.unwrap_or(told.model.thinking);
             spec.model.effort = chosen.effort.or(told.model.effort);
-            self.prefix = None;
+            self.context.forget_prefix();
         }
         self.chosen = chosen;
     }
 
     /// Lets go of what only a run needs: it can be made again.
     pub(super) fn rest(&mut self) {
-        self.prefix = None;
-        self.history.rest();
+        self.context.rest();
     }
 
     /// When time itself is the next thing to happen to this thread.
     pub(super) fn deadline(&self) -> Option<Millis> {
-        let lingering = self.incoming.as_ref().and_then(Incoming::linger_until);
+        let lingering = self.model_call.linger_until();
         let progress = self.progress_due();
         let due = self.run.retry_at.into_iter().chain(lingering);
         let due = due.chain(self.response_due());
@@ -216,7 +183,7 @@ impl Thread {
             self.run.retry_at = None;
             self.transit(shared, Event::Due);
         }
-        let lingering = self.incoming.as_ref().and_then(Incoming::linger_until);
+        let lingering = self.model_call.linger_until();
         if lingering.is_some_and(|until| until <= now) {
             self.stop_lingering(shared);
         }
@@ -305,7 +272,7 @@ impl Thread {
         let mut lines: Vec<Line> = self.take_news(shared).into_iter().collect();
         self.run.before_prompt = Some(self.place());
         if !content.is_empty() {
-            self.history.push(Role::User, content.clone());
+            self.context.push(Role::User, content.clone());
             lines.push(Line::new(Role::User, content).under(uuid));
         }
         self.save(shared, Stage::SavePrompt, lines);
@@ -406,30 +373,15 @@ impl Thread {
             self.after_save(shared);
             return;
         }
-        let mut parent = self.last_entry;
-        self.saving.clear();
-        for line in lines {
-            let uuid = line.uuid.unwrap_or_else(|| shared.ids.uuid());
-            self.saving.push(Entry {
-                uuid,
-                parent: parent.replace(uuid),
-                timestamp: shared.now.wall,
-                message: line.encode(),
-                tool_use_result: line.tool_use_result,
-                origin: line.origin,
-                agent: self.agent_id(),
-                compaction: line.compaction,
-            });
-        }
+        let agent = self.agent.as_ref().map(|agent| &agent.agent_id);
+        let effect = self.writing.begin(shared, agent, lines);
         let id = self.effect_id(shared, 0, stage, attempt);
-        self.perform(shared, id, Effect::Persist(self.saving.clone()));
+        self.perform(shared, id, effect);
     }
 
     /// Everything handed over so far is written: go on from here.
     pub(super) fn after_save(&mut self, shared: &mut Shared) {
-        if let Some(written) = core::mem::take(&mut self.saving).last() {
-            self.last_entry = Some(written.uuid);
-        }
+        self.writing.written();
         let event = match self.phase {
             Phase::SavingPrompt if self.run.asks_nothing => {
                 self.run.outcome = Some(Outcome::Success);
@@ -461,15 +413,7 @@ impl Thread {
         EffectId {
             session: shared.id,
             agent: self.number,
-            turn: match stage {
-                // These serve the response that is still to come.
-                Stage::Model
-                | Stage::SavePrompt
-                | Stage::Summary
-                | Stage::SaveSummary
-                | Stage::Hook(HookEvent::UserPromptSubmit, _) => self.turn.saturating_add(1),
-                _ => self.turn,
-            },
+            turn: self.turns.of(stage),
             call,
             stage,
             attempt,
@@ -477,7 +421,7 @@ impl Thread {
     }
 
     pub(super) fn perform(&mut self, shared: &mut Shared, id: EffectId, effect: Effect) {
-        self.turn_begun |= id.turn > self.turn;
+        self.turns.name_with(id.turn);
         shared.perform(id, effect);
     }
 
@@ -497,89 +441,4 @@ pub(super) struct Chosen {
     pub(super) model: Option<String>,
     pub(super) thinking: Option<Thinking>,
     pub(super) effort: Option<Effort>,
-}
-
-/// A message on its way to the transcript.
-pub(super) struct Line {
-    message: LineMessage,
-    uuid: Option<Uuid>,
-    tool_use_result: Option<RawJson>,
-    origin: EntryOrigin,
-    compaction: Option<EntryCompaction>,
-}
-
-/// A message as it is written down.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum LineMessage {
-    Plain { role: Role, content: Vec<RawJson> },
-    Response(ApiMessage),
-}
-
-impl Line {
-    pub(super) fn new(role: Role, content: Vec<RawJson>) -> Self {
-        Self::of(LineMessage::Plain { role, content })
-    }
-
-    /// A response, whole.
-    pub(super) fn response(message: ApiMessage) -> Self {
-        Self::of(LineMessage::Response(message))
-    }
-
-    /// A word of the engine's own to the model.
-    pub(super) fn synthetic(content: Vec<RawJson>) -> Self {
-        Self {
-            origin: EntryOrigin::Engine,
-            ..Self::new(Role::User, content)
-        }
-    }
-
-    /// News of background tasks.
-    pub(super) fn news(content: Vec<RawJson>) -> Self {
-        Self {
-            origin: EntryOrigin::Task,
-            ..Self::new(Role::User, content)
-        }
-    }
-
-    /// The word that somebody interrupted the answer.
-    pub(super) fn interruption(content: Vec<RawJson>) -> Self {
-        Self {
-            origin: EntryOrigin::Interruption,
-            ..Self::new(Role::User, content)
-        }
-    }
-
-    fn of(message: LineMessage) -> Self {
-        Self {
-            message,
-            uuid: None,
-            tool_use_result: None,
-            origin: EntryOrigin::Conversation,
-            compaction: None,
-        }
-    }
-
-    /// The same with a tool's structured output.
-    pub(super) fn with_output(mut self, output: Option<RawJson>) -> Self {
-        self.tool_use_result = output;
-        self
-    }
-
-    /// A summary, with which the conversation begins anew.
-    pub(super) fn beginning_anew(mut self, compaction: EntryCompaction) -> Self {
-        self.compaction = Some(compaction);
-        self
-    }
-
-    /// The same under an id that is known already.
-    pub(super) fn under(mut self, uuid: Uuid) -> Self {
-        self.uuid = Some(uuid);
-        self
-    }
-
-    fn encode(&self) -> RawJson {
-        // Strings, numbers and raw JSON only: encoding cannot fail.
-        RawJson::encode(&self.message).unwrap_or_else(|_| RawJson::null())
-    }
 }

@@ -91,7 +91,10 @@ impl Session {
             child.thread.enter(&worktree.worktree_path);
             child.facts.worktree = Some(worktree);
         }
-        child.facts.answers = Some((self.main.turn, u32::try_from(index).unwrap_or(u32::MAX)));
+        child.facts.answers = Some((
+            self.main.turns.current(),
+            u32::try_from(index).unwrap_or(u32::MAX),
+        ));
         child.facts.background = background;
         child.facts.task = input;
         child.thread.parent_tool_use_id = Some(call.id.clone());
@@ -182,7 +185,7 @@ impl Session {
         // What it chose for itself was for the task before, as what it took over from its parent.
         child.thread.chosen = Chosen::default();
         // Tools and model may be others now.
-        child.thread.prefix = None;
+        child.thread.context.forget_prefix();
         Ok(*number)
     }
 
@@ -225,7 +228,7 @@ impl Session {
             return;
         };
         let index = call as usize;
-        let waiting = turn == self.main.turn
+        let waiting = turn == self.main.turns.current()
             && (self.main.run.calls.get(index))
                 .is_some_and(|call| call.state == CallState::Running);
         if waiting {
@@ -294,7 +297,7 @@ impl Session {
                 continue;
             }
             let number = u32::try_from(index).ok();
-            let answers = number.map(|index| (self.main.turn, index));
+            let answers = number.map(|index| (self.main.turns.current(), index));
             let child = (self.children.values_mut())
                 .find(|child| child.facts.answers == answers && child.thread.phase != Phase::Idle);
             if let Some(child) = child {

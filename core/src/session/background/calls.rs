@@ -5,7 +5,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 use serde::Serialize;
 
 use super::{
-    super::{Shared, Thread, run::TaskWait, thread::Line},
+    super::{Shared, Thread, run::TaskWait, writing::Line},
     Task, Work, id_of,
 };
 use crate::{
@@ -217,7 +217,7 @@ impl Thread {
         let blocks: Vec<RawJson> = news.iter().map(|n| Block::text(&n.text).to_raw()).collect();
         let uuid = shared.ids.uuid();
         self.emit_synthetic(shared, blocks.clone(), uuid);
-        self.history.push(Role::User, blocks.clone());
+        self.context.push(Role::User, blocks.clone());
         Some(Line::news(blocks).under(uuid))
     }
 

@@ -12,8 +12,8 @@ use crate::{
 impl Thread {
     /// Shows hooks all results of a response before the model reads them; false if there are none, or they have seen them.
     pub(super) fn show_batch_to_hooks(&mut self, shared: &mut Shared) -> bool {
-        if self.run.batch_shown.replace(self.turn) == Some(self.turn) {
-            return self.is_batch_shown();
+        if self.run.batch_shown.replace(self.turns.current()) == Some(self.turns.current()) {
+            return self.hooks.look_at(&[HookEvent::PostToolBatch]);
         }
         let event = HookEvent::PostToolBatch;
         if !self
@@ -34,12 +34,6 @@ impl Thread {
         let tool_calls = self.run.calls.iter().map(call).collect();
         let occurrence = Occurrence::PostToolBatch(PostToolBatch { tool_calls });
         self.fire(shared, occurrence, None)
-    }
-
-    /// Whether hooks look at the results of the response at this moment.
-    fn is_batch_shown(&self) -> bool {
-        let mut rounds = self.hook_rounds.iter();
-        rounds.any(|round| round.event() == HookEvent::PostToolBatch)
     }
 
     pub(in crate::session) fn batch_hooks_settled(&mut self, shared: &mut Shared, merged: Merged) {

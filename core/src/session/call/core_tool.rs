@@ -43,7 +43,7 @@ impl Thread {
         let Done { result, changes } = tools::run(tool, &input, &seen, &mut self.notes);
         if self.notes.loaded.len() > found_before {
             // Where definitions join the request when they are found, its beginning is another one.
-            self.prefix = None;
+            self.context.forget_prefix();
         }
         for change in changes {
             self.take_over(shared, change);

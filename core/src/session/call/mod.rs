@@ -81,7 +81,7 @@ impl Thread {
 
     /// Why the call that an effect runs may run.
     pub(in crate::session) fn decision(&self, id: EffectId) -> Option<&str> {
-        if id.stage != Stage::Run || id.turn != self.turn {
+        if id.stage != Stage::Run || id.turn != self.turns.current() {
             return None;
         }
         let index = id.call.checked_sub(1)? as usize;
@@ -96,7 +96,7 @@ impl Thread {
         was_cancelled: bool,
     ) {
         let index = id.call.saturating_sub(1) as usize;
-        if id.turn != self.turn || index >= self.run.calls.len() {
+        if id.turn != self.turns.current() || index >= self.run.calls.len() {
             return; // of a round that is over
         }
         if self.run.calls[index].state == CallState::Done {

@@ -63,9 +63,9 @@ impl Thread {
             context.extend(call.hooks.context);
         }
         // Results first: the API wants them at the head of the message that answers the calls.
-        context.append(&mut self.pending_context);
+        context.append(&mut self.hooks.take_context());
         blocks.extend_from_slice(&context);
-        self.history.push(Role::User, blocks);
+        self.context.push(Role::User, blocks);
         if !context.is_empty() {
             lines.push(Line::synthetic(context));
         }
@@ -101,7 +101,7 @@ impl Thread {
             }
             let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
             self.emit_prompt(shared, uuid, content.clone());
-            self.history.push(Role::User, content.clone());
+            self.context.push(Role::User, content.clone());
             lines.push(Line::new(Role::User, content).under(uuid));
         }
         lines

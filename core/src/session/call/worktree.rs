@@ -47,7 +47,7 @@ impl Thread {
             shell.directory = directory.to_owned();
         }
         // The working directory is part of what requests begin with.
-        self.prefix = None;
+        self.context.forget_prefix();
     }
 
     /// Hooks that watch where the work is done hear of it when it has moved.

@@ -1,14 +1,18 @@
 //! Running hooks: which ones an occurrence concerns, their time, their answers, what they say together.
 //!
-//! [`round`] runs them, [`settled`] does what they said, [`say`] tells the application.
+//! [`rounds`] knows which are under way, [`round`] runs them, [`settled`] does what they said, [`say`] tells the application.
 
 mod prompt;
 mod round;
+mod rounds;
 mod say;
 mod settled;
 mod stop;
 
-pub(super) use self::{round::HookRound, say::stopped_by_hook};
+pub(super) use self::{
+    rounds::{HookRound, Hooks},
+    say::stopped_by_hook,
+};
 
 use alloc::{format, string::String};
 

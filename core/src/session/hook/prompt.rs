@@ -34,9 +34,9 @@ impl Thread {
         let is_empty = prompt.content.is_empty();
         let expanded = prompt.expanded_from.take();
         self.run.submitted = Some(prompt);
-        if core::mem::take(&mut self.is_new) && self.number == 0 {
+        if self.hooks.take_start() && self.number == 0 {
             let occurrence = Occurrence::SessionStart(SessionStart {
-                source: match self.history.message_count() {
+                source: match self.context.history().message_count() {
                     0 => StartSource::Startup,
                     _ => StartSource::Resume,
                 },
@@ -93,17 +93,13 @@ impl Thread {
 
     /// Lets the prompt in once no hook has anything to say about it any more.
     pub(super) fn submit_if_ready(&mut self, shared: &mut Shared) {
-        let waits_for = |event| {
-            matches!(
-                event,
-                HookEvent::UserPromptSubmit
-                    | HookEvent::UserPromptExpansion
-                    | HookEvent::SessionStart
-                    | HookEvent::SubagentStart
-                    | HookEvent::Setup
-            )
-        };
-        let waits = self.hook_rounds.iter().any(|r| waits_for(r.event()));
+        let waits = self.hooks.look_at(&[
+            HookEvent::UserPromptSubmit,
+            HookEvent::UserPromptExpansion,
+            HookEvent::SessionStart,
+            HookEvent::SubagentStart,
+            HookEvent::Setup,
+        ]);
         if self.phase != Phase::Submitting || waits {
             return;
         }
@@ -119,7 +115,7 @@ impl Thread {
         &mut self,
         mut content: Vec<RawJson>,
     ) -> Vec<RawJson> {
-        content.append(&mut self.pending_context);
+        content.append(&mut self.hooks.take_context());
         content.append(&mut self.run.prompt_context);
         content
     }

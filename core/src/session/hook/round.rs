@@ -1,70 +1,17 @@
-//! The hooks of one occurrence, under way.
+//! Running the hooks of an occurrence, and taking their answers.
 
-use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, format, vec::Vec};
 
-use serde::{Deserialize, Serialize};
-
-use super::super::{Phase, Shared, Thread};
+use super::{
+    super::{Phase, Shared, Thread},
+    rounds::{AskedHook, HookRound},
+};
 use crate::{
     effect::{Answer, Effect, EffectId, Stage},
-    hook::{
-        FailurePolicy, HookAnswer, HookCall, HookEvent, HookInput, HookKind, Merged, Occurrence,
-        Opinion, Voice, concerned, merge,
-    },
+    hook::{HookAnswer, HookCall, HookEvent, HookInput, Occurrence, Opinion, concerned},
     json::RawJson,
     message::HookOutcome,
 };
-
-/// The hooks of one occurrence, in the order of their registration.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::session) struct HookRound {
-    pub(in crate::session) occurrence: Occurrence,
-    /// Of their effects.
-    turn: u32,
-    /// The call's number from 1; 0 for what belongs to no call.
-    pub(in crate::session) call: u32,
-    attempt: u32,
-    asked: Vec<AskedHook>,
-}
-
-/// A hook that was asked.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct AskedHook {
-    pub(super) hook: String,
-    kind: HookKind,
-    on_failure: FailurePolicy,
-    timeout_ms: u64,
-    /// None while it runs.
-    answer: Option<HookAnswer>,
-}
-
-impl HookRound {
-    pub(in crate::session) fn event(&self) -> HookEvent {
-        self.occurrence.event()
-    }
-
-    fn is(&self, id: EffectId) -> bool {
-        let Stage::Hook(event, _) = id.stage else {
-            return false;
-        };
-        (self.event(), self.turn, self.call, self.attempt) == (event, id.turn, id.call, id.attempt)
-    }
-
-    fn merged(&self) -> Merged {
-        let event = self.event();
-        let voice = |asked: &AskedHook| {
-            // Whoever has not answered has no opinion; a round is merged when all have.
-            let answer = asked.answer.as_ref()?;
-            Some(Voice {
-                hook: asked.hook.clone(),
-                on_failure: asked.on_failure,
-                opinion: answer.opinion(event, asked.kind),
-            })
-        };
-        let voices: Vec<Voice> = self.asked.iter().filter_map(voice).collect();
-        merge(event, &voices)
-    }
-}
 
 impl Thread {
     /// Runs the hooks that an occurrence concerns, all beside each other. `call` is the index of the tool call it belongs to.
@@ -82,9 +29,7 @@ impl Thread {
 
     /// The same for what may occur several times in a turn.
     pub(in crate::session) fn fire_anew(&mut self, shared: &mut Shared, occurrence: Occurrence) {
-        // 1 is for what occurs once.
-        self.occurred = self.occurred.saturating_add(1);
-        let attempt = self.occurred.saturating_add(1);
+        let attempt = self.hooks.next_attempt();
         self.fire_as(shared, occurrence, None, attempt);
     }
 
@@ -128,7 +73,7 @@ impl Thread {
         for number in 0..round.asked.len() {
             self.run_hook(shared, &round, number, true);
         }
-        self.hook_rounds.push(round);
+        self.hooks.begin(round);
         true
     }
 
@@ -203,7 +148,7 @@ impl Thread {
 
     /// A hook was cancelled or given up: whatever it says now is too late.
     pub(in crate::session) fn hook_without_answer(&mut self, shared: &mut Shared, id: EffectId) {
-        let asked = self.asked_hook(id).map(|(_, asked)| asked.timeout_ms);
+        let asked = self.hooks.asked(id).map(|(_, asked)| asked.timeout_ms);
         let Some(timeout_ms) = asked else {
             return;
         };
@@ -220,8 +165,7 @@ impl Thread {
         let Stage::Hook(_, nth) = id.stage else {
             return;
         };
-        let round = self.hook_rounds.iter().find(|round| round.is(id)).cloned();
-        if let Some(round) = round {
+        if let Some(round) = self.hooks.round(id).cloned() {
             self.run_hook(shared, &round, nth.saturating_sub(1) as usize, false);
         }
     }
@@ -237,15 +181,6 @@ impl Thread {
         }
     }
 
-    pub(super) fn asked_hook(&self, id: EffectId) -> Option<(&HookRound, &AskedHook)> {
-        let Stage::Hook(_, nth) = id.stage else {
-            return None;
-        };
-        let round = self.hook_rounds.iter().find(|round| round.is(id))?;
-        let asked = round.asked.get(nth.saturating_sub(1) as usize)?;
-        Some((round, asked))
-    }
-
     fn hook_ended(
         &mut self,
         shared: &mut Shared,
@@ -253,7 +188,7 @@ impl Thread {
         answer: HookAnswer,
         mut outcome: HookOutcome,
     ) {
-        let Some((round, asked)) = self.asked_hook(id) else {
+        let Some((round, asked)) = self.hooks.asked(id) else {
             return;
         };
         let opinion = answer.opinion(round.event(), asked.kind);
@@ -262,22 +197,7 @@ impl Thread {
             outcome = HookOutcome::Error;
         }
         self.emit_hook_response(shared, id, &answer, &opinion, outcome);
-        let Some(place) = self.hook_rounds.iter().position(|round| round.is(id)) else {
-            return;
-        };
-        if let Stage::Hook(_, nth) = id.stage
-            && let Some(asked) = self.hook_rounds[place]
-                .asked
-                .get_mut(nth.saturating_sub(1) as usize)
-        {
-            asked.answer = Some(answer);
-        }
-        let done = self.hook_rounds[place]
-            .asked
-            .iter()
-            .all(|asked| asked.answer.is_some());
-        if done {
-            let round = self.hook_rounds.remove(place);
+        if let Some(round) = self.hooks.answered(id, answer) {
             let merged = round.merged();
             self.hooks_settled(shared, &round, merged);
         }

@@ -44,7 +44,7 @@ impl Thread {
         stdout: String,
         stderr: String,
     ) {
-        let Some((round, _)) = self.asked_hook(id) else {
+        let Some((round, _)) = self.hooks.asked(id) else {
             return;
         };
         if !shared.spec.stream.hook_messages {
@@ -71,7 +71,7 @@ impl Thread {
         opinion: &Opinion,
         outcome: HookOutcome,
     ) {
-        let Some((round, asked)) = self.asked_hook(id) else {
+        let Some((round, asked)) = self.hooks.asked(id) else {
             return;
         };
         if shared.spec.stream.hook_messages {

@@ -2,7 +2,8 @@
 
 use super::{
     super::{Phase, Shared, Thread},
-    HookRound, context_block,
+    context_block,
+    rounds::HookRound,
 };
 use crate::{
     hook::{HookEvent, Merged, Occurrence},
@@ -59,7 +60,7 @@ impl Thread {
 
     /// Text for the model that goes with the next user message.
     pub(in crate::session) fn add_context(&mut self, event: HookEvent, text: &str) {
-        self.pending_context.extend(context_block(event, text));
+        self.hooks.add_context(context_block(event, text));
     }
 
     /// A hook wants the run to end. What runs is finished; nothing new begins.
@@ -78,7 +79,7 @@ impl Thread {
     pub(in crate::session) fn occurred(&mut self, shared: &mut Shared, occurrence: Occurrence) {
         if occurrence.event() == HookEvent::SessionStart {
             // Whoever says how the session starts knows better.
-            self.is_new = false;
+            self.hooks.take_start();
         }
         self.fire_anew(shared, occurrence);
     }

@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec};
 
 use super::{
-    super::{Event, Outcome, Phase, Shared, Thread, thread::Line},
+    super::{Event, Outcome, Phase, Shared, Thread, writing::Line},
     agent_transcript, stopped_by_hook,
 };
 use crate::{
@@ -90,7 +90,7 @@ impl Thread {
         let uuid = shared.ids.uuid();
         self.emit_synthetic(shared, content.clone(), uuid);
         let content = self.with_hook_context(content);
-        self.history.push(Role::User, content.clone());
+        self.context.push(Role::User, content.clone());
         self.transit(shared, Event::GoOn);
         let line = Line::synthetic(content).under(uuid);
         self.save(shared, Stage::SavePrompt, vec![line]);

@@ -6,7 +6,7 @@ use super::super::{Event, Line, Shared, Thread, run::Call};
 use crate::{
     content::Block,
     effect::Stage,
-    history::{Role, size::Counted},
+    history::Role,
     json::RawJson,
     message::{ApiMessage, AssistantMessage, Message},
     model::StopReason,
@@ -26,8 +26,7 @@ impl Thread {
         // The server has read the last results: whatever it refuses from here on, it is not those.
         self.run.before_results = None;
         self.run.mended = None;
-        self.turn = self.turn.saturating_add(1);
-        self.turn_begun = false;
+        self.turns.answered();
         self.run.usage.add(&response.usage);
         if !self.is_main() {
             shared.unreported.usage.add(&response.usage);
@@ -44,12 +43,7 @@ impl Thread {
         // A pause without a word would lead to the same request again, without end.
         self.run.paused = response.stop_reason == Some(StopReason::PauseTurn) && !kept.is_empty();
         let is_kept = !kept.is_empty();
-        self.history.push(Role::Assistant, kept);
-        let estimate = self.history.estimated_tokens();
-        self.context_size.counted = Counted::new(&response.usage, estimate);
-        if self.context_size.counted.is_some() {
-            self.context_size.freed = 0;
-        }
+        self.context.push_response(kept, &response.usage);
         let uuid = shared.ids.uuid();
         let message = AssistantMessage {
             message: ApiMessage {

@@ -26,7 +26,7 @@ impl Thread {
         id: EffectId,
         answer: Answer,
     ) {
-        if self.incoming.as_ref().is_none_or(|i| i.id != id) {
+        if self.model_call.incoming.as_ref().is_none_or(|i| i.id != id) {
             return; // the tail of a response that is over or was given up
         }
         match answer {
@@ -51,7 +51,7 @@ impl Thread {
 
     /// The exchange broke off; what has arrived may be enough.
     pub(super) fn broken_off(&mut self, shared: &mut Shared, failure: HttpFailure) {
-        let enough = self.incoming.as_ref().is_some_and(|incoming| {
+        let enough = self.model_call.incoming.as_ref().is_some_and(|incoming| {
             // A status other than success says it all, with or without the rest of its words.
             incoming.complete_since.is_some() || matches!(incoming.body, Body::Error { .. })
         });
@@ -75,7 +75,7 @@ impl Thread {
             self.spec.model.provider.decoder(content_type, wants_events)
         });
         let retry_after_ms = header("retry-after").and_then(retry_after);
-        if let Some(incoming) = &mut self.incoming {
+        if let Some(incoming) = &mut self.model_call.incoming {
             incoming.retry_after_ms = retry_after_ms;
             incoming.body = match decoder {
                 Some(decoder) => Body::Success(decoder),
@@ -89,7 +89,7 @@ impl Thread {
     }
 
     fn body(&mut self, shared: &mut Shared, bytes: &[u8]) {
-        let Some(incoming) = &mut self.incoming else {
+        let Some(incoming) = &mut self.model_call.incoming else {
             return;
         };
         let id = incoming.id;
@@ -122,7 +122,9 @@ impl Thread {
     }
 
     fn emit_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
-        if self.is_muted() || self.run.compacting.is_some() || self.incoming_suggestion().is_some()
+        if self.is_muted()
+            || self.run.compacting.is_some()
+            || self.model_call.suggestion().is_some()
         {
             return; // neither a summary nor a suggestion is an answer to anybody
         }
@@ -139,7 +141,7 @@ impl Thread {
 
     /// What has come of the response that is arriving; nobody listens to the rest of it any more.
     pub(in crate::session) fn take_incoming(&mut self) -> Option<Response> {
-        match self.incoming.take()?.body {
+        match self.model_call.incoming.take()?.body {
             Body::Success(decoder) => decoder.so_far(),
             Body::Awaited | Body::Error { .. } => None,
         }
@@ -147,14 +149,14 @@ impl Thread {
 
     /// The response is complete and the server did not close it.
     pub(in crate::session) fn stop_lingering(&mut self, shared: &mut Shared) {
-        if let Some(id) = self.incoming.as_ref().map(|i| i.id) {
+        if let Some(id) = self.model_call.incoming.as_ref().map(|i| i.id) {
             shared.cancel(id);
             self.end(shared);
         }
     }
 
     fn end(&mut self, shared: &mut Shared) {
-        let Some(incoming) = self.incoming.take() else {
+        let Some(incoming) = self.model_call.incoming.take() else {
             return;
         };
         if incoming.id.stage == Stage::Suggestion {

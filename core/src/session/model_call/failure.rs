@@ -28,11 +28,10 @@ impl Thread {
         error: ApiError,
         retry_after_ms: Option<u64>,
     ) {
-        if self.incoming_suggestion().is_some() {
-            self.incoming = None;
+        if self.model_call.give_up_suggestion().is_some() {
             return;
         }
-        self.incoming = None;
+        self.model_call.give_up();
         self.count_api_time(shared);
         let policy = &self.spec.model.retry;
         let fallback = match &self.run.compacting {

@@ -31,9 +31,15 @@ use crate::{
 /// cost a new connection on the next turn.
 const LINGER_MS: u64 = 1_000;
 
+/// The exchange with a model server that a thread has under way, if it has one.
+#[derive(Debug, Default)]
+pub(super) struct ModelCall {
+    incoming: Option<Incoming>,
+}
+
 /// A response that is arriving.
 #[derive(Debug)]
-pub(super) struct Incoming {
+struct Incoming {
     id: EffectId,
     /// The model that was asked; another may be chosen while it answers.
     model: String,
@@ -56,9 +62,40 @@ enum Body {
     },
 }
 
-impl Incoming {
+impl ModelCall {
+    fn begin(&mut self, id: EffectId, model: String, now: Millis) {
+        self.incoming = Some(Incoming {
+            id,
+            model,
+            body: Body::Awaited,
+            retry_after_ms: None,
+            complete_since: None,
+            wait: Wait::from(now),
+        });
+    }
+
+    /// Nobody listens to the response any more.
+    pub(super) fn give_up(&mut self) {
+        self.incoming = None;
+    }
+
+    /// Gives up the exchange if it asks for a suggestion; its effect.
+    pub(super) fn give_up_suggestion(&mut self) -> Option<EffectId> {
+        let suggestion = self.suggestion()?;
+        self.give_up();
+        Some(suggestion)
+    }
+
+    /// The suggestion that is arriving, if one is.
+    fn suggestion(&self) -> Option<EffectId> {
+        let id = self.incoming.as_ref()?.id;
+        (id.stage == Stage::Suggestion).then_some(id)
+    }
+
+    /// How long a server still has to close a response that is complete.
     pub(super) fn linger_until(&self) -> Option<Millis> {
-        self.complete_since.map(|at| at.after(LINGER_MS))
+        let complete_since = self.incoming.as_ref()?.complete_since?;
+        Some(complete_since.after(LINGER_MS))
     }
 }
 
@@ -109,22 +146,11 @@ impl Thread {
         }
         self.run.attempt += 1;
         self.run.asked_at = shared.now.mono;
-        self.history.seal_for_request();
+        self.context.seal_for_request();
         self.clear_old_results();
-        let request = match self.shown() {
-            Some(shown) => {
-                let mut shown = core::mem::take(shown);
-                let request = self.request_with(&mut shown);
-                self.put_back(shown);
-                request
-            }
-            None => {
-                let mut history = core::mem::take(&mut self.history);
-                let request = self.request_with(&mut history);
-                self.history = history;
-                request
-            }
-        };
+        let mut lent = self.context.lend(self.spec.clearing_by_core());
+        let request = self.request_with(lent.history());
+        self.context.put_back(lent);
         let id = self.effect_id(shared, 0, Stage::Model, self.run.attempt);
         self.send(shared, id, request);
     }
@@ -132,8 +158,8 @@ impl Thread {
     /// A request with this history, which need not be the thread's own.
     pub(super) fn request_with(&mut self, history: &mut History) -> HttpRequest {
         let model = self.model().to_owned();
-        let prefix = match self.prefix.take() {
-            Some((made_for, prefix)) if made_for == model => prefix,
+        let prefix = match self.context.take_prefix(&model) {
+            Some(prefix) => prefix,
             _ => self.spec.model.provider.prefix(&Opening {
                 request: &self.spec.model_request(&model),
                 system: &prompt::system_blocks(&self.spec),
@@ -145,30 +171,16 @@ impl Thread {
         let provider = &self.spec.model.provider;
         let view = history.view_for(provider.translator(), &mut places);
         let request = provider.request(&self.spec.model_request(&model), &prefix, view);
-        self.context_size.prefix_bytes = prefix.bytes.len() as u64;
-        self.prefix = Some((model, prefix));
+        self.context.keep_prefix(model, prefix);
         request
     }
 
-    /// The suggestion that is arriving, if one is.
-    pub(super) fn incoming_suggestion(&self) -> Option<EffectId> {
-        let id = self.incoming.as_ref()?.id;
-        (id.stage == Stage::Suggestion).then_some(id)
-    }
-
     pub(super) fn send(&mut self, shared: &mut Shared, id: EffectId, request: HttpRequest) {
-        let model = match &self.prefix {
-            Some((made_for, _)) => made_for.clone(),
+        let model = match self.context.made_for() {
+            Some(made_for) => made_for.clone(),
             None => self.model().to_owned(),
         };
-        self.incoming = Some(Incoming {
-            id,
-            model,
-            body: Body::Awaited,
-            retry_after_ms: None,
-            complete_since: None,
-            wait: Wait::from(shared.now.mono),
-        });
+        self.model_call.begin(id, model, shared.now.mono);
         self.perform(shared, id, Effect::Http(request));
     }
 }

@@ -78,20 +78,24 @@ impl Incoming {
 impl Thread {
     /// When the response that is arriving has taken too long.
     pub(in crate::session) fn response_due(&self) -> Option<Millis> {
-        let due = self.incoming.as_ref()?.due(&self.spec.model.response)?;
+        let due = self
+            .model_call
+            .incoming
+            .as_ref()?
+            .due(&self.spec.model.response)?;
         Some(due.0)
     }
 
     /// The server has answered, if only with a head.
     pub(super) fn note_progress(&mut self, shared: &Shared) {
-        if let Some(incoming) = &mut self.incoming {
+        if let Some(incoming) = &mut self.model_call.incoming {
             incoming.wait.heard_at = shared.now.mono;
         }
     }
 
     /// Gives up a response that has taken too long.
     pub(in crate::session) fn stop_waiting_if_due(&mut self, shared: &mut Shared) {
-        let Some(incoming) = &self.incoming else {
+        let Some(incoming) = &self.model_call.incoming else {
             return;
         };
         let due = incoming.due(&self.spec.model.response);
