@@ -1,8 +1,8 @@
 //! Calls that were let run, with why: those of the core's own tools too, which no effect shows.
 
-use alloc::string::String;
+use alloc::{borrow::ToOwned, string::String};
 
-use super::{Session, Shared, Thread, run::CallState};
+use super::{Session, Shared, Thread};
 use crate::effect::{EffectId, Stage};
 
 /// A call that was let run ([`Session::approved_calls`]).
@@ -36,13 +36,11 @@ impl Thread {
         let call = &mut self.run.calls[index];
         shared.approved_calls.push(ApprovedCall {
             effect,
-            tool_use_id: call.id.clone(),
+            tool_use_id: call.id().to_owned(),
             parent_tool_use_id: self.parent_tool_use_id.clone(),
-            tool_name: call.name.clone(),
+            tool_name: call.tool_name().to_owned(),
             cause: cause.clone(),
         });
-        call.decision = Some(cause);
-        call.state = CallState::Running;
-        call.started = shared.now.mono;
+        call.let_run(cause, shared.now.mono);
     }
 }

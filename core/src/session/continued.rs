@@ -100,8 +100,7 @@ impl Session {
         fork.main.choose(&fork.shared, self.main.chosen.clone());
         // What was chosen is in this as well, and the directory it works in.
         fork.main.spec = self.main.spec.clone();
-        fork.main.left.clone_from(&self.main.left);
-        fork.main.shell.clone_from(&self.main.shell);
+        fork.main.workplace.clone_from(&self.main.workplace);
         fork.recalls(notes);
         (fork, repairs)
     }

@@ -2,7 +2,7 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
-use super::{Event, Line, Outcome, Phase, Shared, Thread, output::given_up, run::CallState};
+use super::{Event, Line, Outcome, Phase, Shared, Thread, output::given_up};
 use crate::{
     content::Block,
     effect::{EffectId, Stage},
@@ -84,18 +84,19 @@ impl Thread {
     pub(super) fn save_end(&mut self, shared: &mut Shared) {
         for index in 0..self.run.calls.len() {
             // A result that hooks were looking at is a result.
-            if let Some(result) = self.run.calls[index].hooks.result.take() {
+            if let Some(result) = self.run.calls[index].take_reviewed() {
                 self.finish_call(shared, index, result);
             }
-            let text = match self.run.calls[index].state {
-                CallState::Done => continue,
-                CallState::Running => {
+            let call = &self.run.calls[index];
+            if call.is_done() {
+                continue;
+            }
+            let text = match self.run.outcome {
+                _ if call.is_running() => {
                     "The call was interrupted while it ran; what it did until then is unknown."
                 }
-                _ => match self.run.outcome {
-                    Some(Outcome::MaxBudget(_)) => "The call was not run: the budget is used up.",
-                    _ => "The call was not run: the run was interrupted before it.",
-                },
+                Some(Outcome::MaxBudget(_)) => "The call was not run: the budget is used up.",
+                _ => "The call was not run: the run was interrupted before it.",
             };
             self.finish_call(shared, index, ToolResult::error(text));
         }

@@ -60,7 +60,11 @@ impl Thread {
     /// Counts a round in which an answer was given that could not be taken. To be asked before the calls
     /// of the round are gone.
     pub(super) fn count_output_round(&mut self) {
-        let answered = self.run.calls.iter().any(|call| call.name == output::TOOL);
+        let answered = self
+            .run
+            .calls
+            .iter()
+            .any(|call| call.tool_name() == output::TOOL);
         if answered && self.spec.prompt.output.is_some() && self.run.output.answer.is_none() {
             self.run.output.misses += 1;
         }

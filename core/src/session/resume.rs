@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Phase, Session, Shared, Thread, run::CallState};
+use super::{Phase, Session, Shared, Thread};
 use crate::{
     effect::{EffectId, Output, Stage},
     tool::{RetryClass, ToolResult},
@@ -70,7 +70,7 @@ impl Thread {
             Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Provision => {
                 let index = id.call.saturating_sub(1) as usize;
                 let known = id.turn == self.turns.current() && index < self.run.calls.len();
-                if known && self.run.calls[index].state != CallState::Done {
+                if known && !self.run.calls[index].is_done() {
                     self.make_good_call(shared, id, index);
                 }
             }
@@ -79,17 +79,17 @@ impl Thread {
 
     fn make_good_call(&mut self, shared: &mut Shared, id: EffectId, index: usize) {
         if !matches!(id.stage, Stage::Run | Stage::Probe) {
-            self.run.calls[index].attempt += 1;
+            self.run.calls[index].try_again();
             // What was let run and waited for its tools is not judged again.
             return match id.stage {
                 Stage::Provision => self.run_under_its_name(shared, index),
                 _ => self.begin(shared, index),
             };
         }
-        let name = &self.run.calls[index].name;
+        let name = self.run.calls[index].tool_name();
         match self.spec.tool(name).map(|tool| tool.retry) {
             Some(RetryClass::RunAgain) => {
-                self.run.calls[index].attempt += 1;
+                self.run.calls[index].try_again();
                 self.run_under_its_name(shared, index);
             }
             Some(RetryClass::RunAgainWithKey) => self.run_under_its_name(shared, index),
@@ -100,7 +100,10 @@ impl Thread {
 
     /// Runs a call that may run already; without another attempt under the name it had.
     pub(super) fn run_under_its_name(&mut self, shared: &mut Shared, index: usize) {
-        let decision = self.run.calls[index].decision.clone().unwrap_or_default();
+        let decision = self.run.calls[index]
+            .decision()
+            .cloned()
+            .unwrap_or_default();
         self.run_call(shared, index, decision);
     }
 

@@ -4,21 +4,13 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    call::{CallHooks, ReadSubject},
-    compaction::Compacting,
-    output::OutputProgress,
-    refused::Place,
-};
+use super::{call::Call, compaction::Compacting, output::OutputProgress, refused::Place};
 use crate::{
-    content::ToolUse,
     effect::Prompt,
     id::{Millis, Uuid},
     json::RawJson,
     message::{ApiMessage, DeferredToolUse, PermissionDenial},
     model::{ErrorClass, StopReason, Usage},
-    permission::PathFact,
-    tool::{ApprovedCommand, ToolDefinition},
 };
 
 /// The answer to one prompt, under way.
@@ -140,140 +132,4 @@ pub(super) enum Outcome {
         class: Option<ErrorClass>,
         message: String,
     },
-}
-
-/// A tool call of the current response.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) name: String,
-    /// The input, or the text that was not one.
-    pub(super) input: ToolCallInput,
-    pub(super) state: CallState,
-    pub(super) paths: Vec<PathFact>,
-    /// A file that it would change and that it must have read first: it is there, and no call has seen it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) unread: Option<String>,
-    /// What its input says for rules, once that was read.
-    #[serde(skip)]
-    pub(super) subject: Option<ReadSubject>,
-    /// Somebody allowed it: only a deny rule can still stop it.
-    pub(super) approved: bool,
-    /// Why it may run: recorded before it does.
-    pub(super) decision: Option<String>,
-    /// What of its command may run, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) command: Option<ApprovedCommand>,
-    pub(super) started: Millis,
-    /// When it is next said that the call is still running.
-    #[serde(default)]
-    pub(super) progress_at: Option<Millis>,
-    pub(super) attempt: u32,
-    /// Its result is an error.
-    #[serde(default)]
-    pub(super) failed: bool,
-    #[serde(default)]
-    pub(super) hooks: CallHooks,
-    /// The `tool_result` block, once there is one: encoded for the message stream and the history alike.
-    pub(super) answer: Option<RawJson>,
-    /// The id of the message that showed it to the application.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) answer_uuid: Option<Uuid>,
-    /// The tool's structured output, until it is in the transcript.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) structured: Option<RawJson>,
-    /// The number of the agent that the call starts, if it starts one.
-    #[serde(default)]
-    pub(super) agent: Option<u32>,
-    /// It is about an agent that a call before it is about, too: it waits for that one.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub(super) shares_agent: bool,
-    /// The tools that this agent brings along, once the host has said which: until it starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) own_tools: Option<Vec<ToolDefinition>>,
-    /// An agent is working on the answer.
-    #[serde(default)]
-    pub(super) agent_runs: bool,
-    /// A background task is waited for.
-    #[serde(default)]
-    pub(super) waits_for_task: Option<TaskWait>,
-}
-
-/// A call that reads a background task once it has ended.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct TaskWait {
-    pub(super) task_id: String,
-    /// Then it is read as far as it is.
-    pub(super) until: Millis,
-    /// Only lines that match are read.
-    pub(super) filter: Option<String>,
-}
-
-/// What the model gave as input.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ToolCallInput {
-    Json(RawJson),
-    /// Not a JSON object: cut by the output limit, or simply wrong.
-    Unusable(String),
-}
-
-/// How far a call is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum CallState {
-    Waiting,
-    /// Hooks look at it before it is judged.
-    Vetting,
-    Resolving,
-    /// Hooks look whether they can answer the question.
-    Requesting,
-    Asking,
-    /// Hooks that make worktrees are asked for the one that it needs.
-    Preparing,
-    Running,
-    /// Hooks look at its result.
-    Reviewing,
-    Done,
-}
-
-impl Call {
-    pub(super) fn new(tool_use: ToolUse) -> Self {
-        Self {
-            id: tool_use.id,
-            name: tool_use.name,
-            input: match tool_use.input {
-                Ok(input) => ToolCallInput::Json(input),
-                Err(text) => ToolCallInput::Unusable(text),
-            },
-            state: CallState::Waiting,
-            paths: Vec::new(),
-            subject: None,
-            approved: false,
-            unread: None,
-            decision: None,
-            command: None,
-            started: Millis(0),
-            progress_at: None,
-            attempt: 1,
-            failed: false,
-            hooks: CallHooks::default(),
-            answer: None,
-            answer_uuid: None,
-            structured: None,
-            agent: None,
-            shares_agent: false,
-            own_tools: None,
-            agent_runs: false,
-            waits_for_task: None,
-        }
-    }
-
-    /// The input for messages: an object always.
-    pub(super) fn input_or_empty(&self) -> RawJson {
-        match &self.input {
-            ToolCallInput::Json(input) => input.clone(),
-            ToolCallInput::Unusable(_) => RawJson::empty_object(),
-        }
-    }
 }

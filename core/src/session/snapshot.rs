@@ -5,7 +5,7 @@
 
 use alloc::{
     boxed::Box,
-    collections::{BTreeSet, VecDeque},
+    collections::VecDeque,
     format,
     string::{String, ToString},
     sync::Arc,
@@ -18,6 +18,7 @@ use super::{
     Phase, Running, Session, Shared, Thread,
     agents::{Child, ChildFacts},
     background::{Awaited, News, Tasks},
+    call::{CallIds, Workplace},
     context::{Context, ContextSize},
     hook::{HookRound, Hooks},
     run::Run,
@@ -120,7 +121,7 @@ pub(super) struct ThreadState {
     turn_begun: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end_written: Option<u32>,
-    call_ids: BTreeSet<String>,
+    call_ids: CallIds,
     last_entry: Option<Uuid>,
     #[serde(deserialize_with = "entries")]
     saving: Vec<Entry>,
@@ -397,8 +398,7 @@ impl Thread {
         let Self {
             spec,
             hooks,
-            left,
-            shell,
+            workplace,
             chosen,
             steering,
             context,
@@ -427,6 +427,7 @@ impl Thread {
         let (turn, turn_begun, end_written) = turns.state();
         let (last_entry, saving) = writing.state();
         let (hook_rounds, pending_context, occurred, is_new) = hooks.state();
+        let (left, shell) = workplace.state();
         ThreadState {
             model: model.clone(),
             thinking: *thinking,
@@ -447,9 +448,9 @@ impl Thread {
             hook_rounds,
             pending_context,
             occurred,
-            cwd: (!left.is_empty()).then(|| spec.environment.cwd.clone()),
-            left: left.clone(),
-            shell: shell.clone(),
+            cwd: (workplace.has_moved()).then(|| spec.environment.cwd.clone()),
+            left,
+            shell,
         }
     }
 }
@@ -472,8 +473,7 @@ impl ThreadState {
                 self.occurred,
                 self.is_new,
             ),
-            left: self.left,
-            shell: self.shell,
+            workplace: Workplace::restored(self.left, self.shell),
             ..fresh
         };
         let cwd = (self.cwd.as_ref()).unwrap_or(&shared.spec.environment.cwd);

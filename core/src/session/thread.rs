@@ -1,12 +1,7 @@
 //! One conversation of a session: the main thread, or a subagent's.
 
 use alloc::{
-    borrow::ToOwned,
-    boxed::Box,
-    collections::{BTreeSet, VecDeque},
-    string::String,
-    sync::Arc,
-    vec::Vec,
+    borrow::ToOwned, boxed::Box, collections::VecDeque, string::String, sync::Arc, vec::Vec,
 };
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Phase, Shared,
     agents::Ended,
+    call::{CallIds, Workplace},
     context::Context,
     hook::Hooks,
     model_call::ModelCall,
@@ -34,7 +30,7 @@ use crate::{
     model::{Effort, Thinking},
     permission::{Mode, Narrowing},
     spec::Spec,
-    tool::{CoreTool, ShellState},
+    tool::CoreTool,
     tools::Notes,
 };
 
@@ -52,10 +48,7 @@ pub(super) struct Thread {
     pub(super) parent_tool_use_id: Option<String>,
     /// What this thread may less than the session; none for the main thread.
     pub(super) narrowing: Option<Narrowing>,
-    /// Directories that it has left for another working directory.
-    pub(super) left: Vec<String>,
-    /// What its commands left behind; none before the first.
-    pub(super) shell: Option<Box<ShellState>>,
+    pub(super) workplace: Workplace,
     /// A suggestion of what to say next is to be asked for; never between inputs.
     pub(super) suggestion_due: bool,
     /// A run that ended and that the session has not looked at.
@@ -66,8 +59,7 @@ pub(super) struct Thread {
     pub(super) steering: VecDeque<Prompt>,
     pub(super) context: Context,
     pub(super) turns: Turns,
-    /// Ids of all tool calls.
-    pub(super) call_ids: BTreeSet<String>,
+    pub(super) call_ids: CallIds,
     pub(super) writing: Writing,
     pub(super) phase: Phase,
     pub(super) run: Run,
@@ -85,15 +77,14 @@ impl Thread {
             hooks: Hooks::new(),
             parent_tool_use_id: None,
             narrowing: None,
-            left: Vec::new(),
-            shell: None,
+            workplace: Workplace::default(),
             suggestion_due: false,
             ended: None,
             chosen: Chosen::default(),
             steering: VecDeque::new(),
             context: Context::default(),
             turns: Turns::default(),
-            call_ids: BTreeSet::new(),
+            call_ids: CallIds::default(),
             writing: Writing::default(),
             phase: Phase::Idle,
             run: Run::default(),

@@ -1,12 +1,13 @@
 //! Starting agents, resuming them, taking what they report.
 
-use alloc::{format, string::String, sync::Arc, vec::Vec};
+use alloc::{borrow::ToOwned, format, string::String, sync::Arc, vec::Vec};
 
 use super::{
     super::{
         Chosen, Phase, Session,
         background::{Task, Work, id_of},
-        run::{Call, CallState, Outcome},
+        call::Call,
+        run::Outcome,
     },
     AgentRequest, Child, narrowing, total,
 };
@@ -72,7 +73,7 @@ impl Session {
         let Some(call) = self.main.run.calls.get_mut(index) else {
             return; // of a round that is over
         };
-        let own_tools = call.own_tools.take();
+        let own_tools = call.take_own_tools();
         let number = match self.find_or_make(number, &input, own_tools) {
             Ok(number) => number,
             Err(text) => {
@@ -97,20 +98,20 @@ impl Session {
         ));
         child.facts.background = background;
         child.facts.task = input;
-        child.thread.parent_tool_use_id = Some(call.id.clone());
-        call.agent_runs = !background;
+        child.thread.parent_tool_use_id = Some(call.id().to_owned());
+        call.agent_started(!background);
         if let Some(name) = &child.facts.task.name {
             shared
                 .agent_names
                 .insert(name.clone(), child.facts.id.clone());
         }
         if background {
-            let result = child.launch(shared, &self.main.run.calls[index].id);
+            let result = child.launch(shared, self.main.run.calls[index].id());
             self.main.review(shared, index, result);
         } else if shared.spec.tools.tasks.announce_agents
             && let Some(agent) = child.thread.agent.clone()
         {
-            let call = &self.main.run.calls[index].id;
+            let call = self.main.run.calls[index].id();
             shared.awaited_begins(agent, &child.facts.task, call);
         }
         let prompt = Prompt::text(&child.facts.task.prompt);
@@ -229,8 +230,7 @@ impl Session {
         };
         let index = call as usize;
         let waiting = turn == self.main.turns.current()
-            && (self.main.run.calls.get(index))
-                .is_some_and(|call| call.state == CallState::Running);
+            && (self.main.run.calls.get(index)).is_some_and(Call::is_running);
         if waiting {
             self.main.review(shared, index, result);
             self.main.go_on_with_calls(shared);
@@ -275,10 +275,11 @@ impl Session {
     }
 
     fn is_detachable(&self, call: &Call, tool_use_id: Option<&str>) -> bool {
-        let is_meant = tool_use_id.is_none_or(|id| call.id == id);
+        let is_meant = tool_use_id.is_none_or(|id| call.id() == id);
         // What a host does for a tool of the core is a part of it.
-        let is_core = || (self.main.spec.tool(&call.name)).is_some_and(|tool| tool.core.is_some());
-        is_meant && call.state == CallState::Running && (call.agent_runs || !is_core())
+        let is_core =
+            || (self.main.spec.tool(call.tool_name())).is_some_and(|tool| tool.core.is_some());
+        is_meant && call.is_running() && (call.agent_runs() || !is_core())
     }
 
     /// Puts running calls of the main thread into the background: one, or all. Those of a run that is being stopped
@@ -292,7 +293,7 @@ impl Session {
             if !self.is_detachable(call, tool_use_id) {
                 continue;
             }
-            if !call.agent_runs {
+            if !call.agent_runs() {
                 self.main.detach_call(&mut self.shared, index, true);
                 continue;
             }
@@ -302,7 +303,7 @@ impl Session {
                 .find(|child| child.facts.answers == answers && child.thread.phase != Phase::Idle);
             if let Some(child) = child {
                 child.facts.background = true;
-                let id = call.id.clone();
+                let id = call.id().to_owned();
                 let result = child.launch(&mut self.shared, &id);
                 self.main.review(&mut self.shared, index, result);
             }

@@ -7,13 +7,14 @@ mod lifecycle;
 mod provisioning;
 mod report;
 
-use alloc::{collections::BTreeSet, string::String, sync::Arc, vec::Vec};
+use alloc::{borrow::ToOwned, collections::BTreeSet, string::String, sync::Arc, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Shared, Thread,
-    run::{CallState, Outcome, Run, ToolCallInput},
+    call::Call,
+    run::{Outcome, Run},
 };
 use crate::{
     agent::Agent,
@@ -80,7 +81,7 @@ pub(super) struct Ended {
 impl Thread {
     /// Task: the session starts the agent, since it is a thread beside this one.
     pub(super) fn start_agent(&mut self, shared: &mut Shared, index: usize, input: TaskInput) {
-        let number = self.run.calls[index].agent;
+        let number = self.run.calls[index].agent();
         if number.is_some() && self.provision(shared, index, &input) {
             return;
         }
@@ -110,16 +111,16 @@ impl Thread {
             .tool_uses
             .saturating_add(u32::try_from(self.run.calls.len()).unwrap_or(u32::MAX));
         if let Some(last) = self.run.calls.last() {
-            self.run.last_tool = Some(last.name.clone());
+            self.run.last_tool = Some(last.tool_name().to_owned());
         }
         if !self.is_main() {
             return self.emit_task_progress(shared);
         }
         for call in &mut self.run.calls {
-            let core = self.spec.tool(&call.name).and_then(|tool| tool.core);
+            let core = self.spec.tool(call.tool_name()).and_then(|tool| tool.core);
             if core == Some(CoreTool::Task) {
                 shared.agents_numbered = shared.agents_numbered.saturating_add(1);
-                call.agent = Some(shared.agents_numbered);
+                call.start_agent(shared.agents_numbered);
             }
         }
         self.part_calls_on_one_agent(shared);
@@ -131,7 +132,7 @@ impl Thread {
     fn part_calls_on_one_agent(&mut self, shared: &Shared) {
         let mut before: BTreeSet<String> = BTreeSet::new();
         for call in &mut self.run.calls {
-            let (Some(_), ToolCallInput::Json(input)) = (call.agent, &call.input) else {
+            let (Some(_), Some(input)) = (call.agent(), call.json()) else {
                 continue;
             };
             let fields = RawObject::parse(input.get()).unwrap_or_default();
@@ -142,7 +143,7 @@ impl Thread {
             let about: Vec<String> = (resumed.into_iter().flatten().flatten())
                 .chain(fields.get_string("name"))
                 .collect();
-            call.shares_agent = about.iter().any(|name| before.contains(name));
+            call.set_shares_agent(about.iter().any(|name| before.contains(name)));
             before.extend(about);
         }
     }
@@ -158,7 +159,7 @@ impl Thread {
 
     /// Whether a call waits for a subagent.
     pub(super) fn waits_for_agent(&self) -> bool {
-        let waits = |call: &super::run::Call| call.agent_runs && call.state == CallState::Running;
+        let waits = |call: &Call| call.agent_runs() && call.is_running();
         self.run.calls.iter().any(waits)
     }
 
@@ -223,7 +224,7 @@ impl Child {
             agent_type: facts.agent.name.clone(),
         });
         thread.narrowing = narrowing(&facts.task, &facts.agent);
-        thread.left.clone_from(&parent.left);
+        thread.workplace = parent.workplace.of_agent();
         Self { thread, facts }
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::{format, string::ToString, vec::Vec};
 
-use super::super::{Shared, Thread, run::CallState};
+use super::super::{Shared, Thread};
 use crate::{
     effect::{Effect, Stage},
     tool::{CoreTool, FsGrant, ToolCall, ToolDefinition, ToolResult},
@@ -21,12 +21,12 @@ impl Thread {
         let agent = self.spec.tools.agents.get(&input.subagent_type);
         let brings = agent.is_some_and(|agent| agent.brings_tools);
         let call = &mut self.run.calls[index];
-        if !brings || input.resume.is_some() || call.own_tools.is_some() {
+        if !brings || input.resume.is_some() || call.has_own_tools() {
             return false;
         }
-        call.state = CallState::Running;
+        call.make_ready();
         let effect = Effect::CallTool(ToolCall {
-            tool_use_id: call.id.clone(),
+            tool_use_id: call.id().to_string(),
             name: CoreTool::Task.name().to_string(),
             input: call.input_or_empty(),
             grant: FsGrant {
@@ -61,7 +61,7 @@ impl Thread {
         let problem = match (input, tools) {
             _ if result.is_error => result.joined_text(),
             (Ok(input), Ok(tools)) => {
-                call.own_tools = Some(tools);
+                call.keep_own_tools(tools);
                 return self.start_agent(shared, index, input);
             }
             (Err(error), _) | (_, Err(error)) => error.to_string(),

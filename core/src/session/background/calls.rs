@@ -5,8 +5,8 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 use serde::Serialize;
 
 use super::{
-    super::{Shared, Thread, run::TaskWait, writing::Line},
-    Task, Work, id_of,
+    super::{Shared, Thread, call::Call, writing::Line},
+    Task, TaskWait, Work, id_of,
 };
 use crate::{
     content::Block,
@@ -36,22 +36,22 @@ impl Thread {
         let call = &self.run.calls[index];
         let is_command = self
             .spec
-            .tool(&call.name)
+            .tool(call.tool_name())
             .is_some_and(|t| t.command_param.is_some());
         let input = call.input_or_empty();
         let task = Task {
             owner: self.number,
-            tool_use_id: call.id.clone(),
-            tool_name: call.name.clone(),
-            description: background::description_of(&call.name, &input),
+            tool_use_id: call.id().to_owned(),
+            tool_name: call.tool_name().to_owned(),
+            description: background::description_of(call.tool_name(), &input),
             command: background::command_of(&input),
-            decision: call.decision.clone(),
+            decision: call.decision().cloned(),
             kind: match is_command {
                 true => TaskKind::LocalBash,
                 false => TaskKind::LocalTool,
             },
             work: Work::Call(id),
-            started: call.started,
+            started: call.started(),
             ended: None,
             stopping: false,
             output: String::new(),
@@ -108,7 +108,7 @@ impl Thread {
         };
         let waits = input.block && task.ended.is_none() && wait.until > shared.now.mono;
         if waits {
-            self.run.calls[index].waits_for_task = Some(wait);
+            self.run.calls[index].wait_for_task(wait);
         } else {
             self.task_was_read(shared, index, &wait);
         }
@@ -119,11 +119,11 @@ impl Thread {
         let mut answered = false;
         for index in 0..self.run.calls.len() {
             let call = &mut self.run.calls[index];
-            let over = call.waits_for_task.as_ref().is_some_and(|wait| {
+            let over = call.task_wait().is_some_and(|wait| {
                 let task = shared.tasks.get(&wait.task_id);
                 wait.until <= shared.now.mono || task.is_none_or(|task| task.ended.is_some())
             });
-            if over && let Some(wait) = call.waits_for_task.take() {
+            if over && let Some(wait) = call.take_task_wait() {
                 self.task_was_read(shared, index, &wait);
                 answered = true;
             }
@@ -223,11 +223,7 @@ impl Thread {
 
     /// When the first of its waits for tasks is over.
     pub(in crate::session) fn task_wait_ends(&self) -> Option<Millis> {
-        let waits = self
-            .run
-            .calls
-            .iter()
-            .filter_map(|call| call.waits_for_task.as_ref());
+        let waits = self.run.calls.iter().filter_map(Call::task_wait);
         waits.map(|wait| wait.until).min()
     }
 }

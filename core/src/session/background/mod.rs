@@ -74,6 +74,16 @@ pub(super) struct Awaited {
     description: String,
 }
 
+/// A call that reads a background task once it has ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in crate::session) struct TaskWait {
+    task_id: String,
+    /// Then it is read as far as it is.
+    until: Millis,
+    /// Only lines that match are read.
+    filter: Option<String>,
+}
+
 /// The end of a task, for the model of the thread that started it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct News {

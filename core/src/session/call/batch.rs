@@ -1,6 +1,9 @@
 //! All results of a response together, before the model reads them.
 
-use super::super::{Shared, Thread, run::Call};
+use super::{
+    super::{Shared, Thread},
+    record::Call,
+};
 use crate::{
     hook::{
         HookEvent, Merged, Occurrence,

@@ -2,9 +2,9 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
-use super::super::{
-    Shared, Thread,
-    run::{CallState, ToolCallInput},
+use super::{
+    super::{Shared, Thread},
+    record::{CallState, ToolCallInput},
 };
 use crate::{
     effect::{Effect, Stage},

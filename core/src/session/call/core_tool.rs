@@ -2,7 +2,10 @@
 
 use alloc::{format, string::String};
 
-use super::super::{Shared, Thread, run::ToolCallInput, thread::Chosen};
+use super::{
+    super::{Shared, Thread, thread::Chosen},
+    record::ToolCallInput,
+};
 use crate::{
     json::{JsonError, RawJson},
     permission::{PermissionUpdate, Rule},

@@ -2,10 +2,12 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
-use super::super::{
-    Shared, Thread,
-    hook::{HookRound, context_block},
-    run::{CallState, ToolCallInput},
+use super::{
+    super::{
+        Shared, Thread,
+        hook::{HookRound, context_block},
+    },
+    record::{CallState, ToolCallInput},
 };
 use crate::{
     content::ResultBlock,
@@ -325,7 +327,7 @@ impl Thread {
 /// What hooks have to do with a call.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
-pub(in crate::session) struct CallHooks {
+pub(super) struct CallHooks {
     /// Those that run before it have been asked.
     asked_before: bool,
     /// Those that answer the question have been asked.
@@ -333,11 +335,11 @@ pub(in crate::session) struct CallHooks {
     /// What those before it want: an allow, or the question.
     asks: Option<HookRuling>,
     /// What was taken from it.
-    pub(in crate::session) narrowing: crate::hook::Narrowing,
+    pub(super) narrowing: crate::hook::Narrowing,
     /// What they add for the model, behind the results of the round.
-    pub(in crate::session) context: Vec<RawJson>,
+    pub(super) context: Vec<RawJson>,
     /// The result that is being looked at.
-    pub(in crate::session) result: Option<ToolResult>,
+    pub(super) result: Option<ToolResult>,
     /// The worktree it needs, once hooks have been asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) worktree: Option<HookedWorktree>,
@@ -345,7 +347,7 @@ pub(in crate::session) struct CallHooks {
 
 /// A worktree that hooks were asked for.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub(in crate::session) struct HookedWorktree {
+pub(super) struct HookedWorktree {
     pub(super) name: String,
     /// Where a hook has made it.
     pub(super) path: Option<String>,

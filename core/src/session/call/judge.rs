@@ -2,9 +2,9 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
-use super::super::{
-    Outcome, Shared, Thread,
-    run::{Call, CallState, ToolCallInput},
+use super::{
+    super::{Outcome, Shared, Thread},
+    record::{Call, CallState, ToolCallInput},
 };
 use crate::{
     effect::{Effect, PermissionRequest, PermissionResponse, Stage},
@@ -61,7 +61,7 @@ impl Thread {
             free_workspace_reads: policy.free_workspace_reads,
             environment: &self.spec.environment,
             directories: shared.permissions.directories(&shared.spec.environment),
-            left: &self.left,
+            left: self.workplace.left(),
             own_deny: match self.number {
                 0 => &[],
                 _ => &self.spec.policy.permissions.rules.deny,

@@ -7,17 +7,21 @@ mod batch;
 mod check;
 mod core_tool;
 mod hooked;
+mod ids;
 mod judge;
 mod perform;
+mod record;
 mod results;
 mod shell;
 mod spelled;
 mod subject;
+mod workplace;
 mod worktree;
 
-pub(super) use self::{hooked::CallHooks, spelled::Link, subject::ReadSubject};
+pub(super) use self::{ids::CallIds, record::Call, spelled::Link, workplace::Workplace};
 
-use super::{Event, Phase, Shared, Thread, run::CallState};
+use self::record::CallState;
+use super::{Event, Phase, Shared, Thread};
 use crate::{
     effect::{Answer, EffectId, Probed, Stage},
     tool::ToolResult,

@@ -3,10 +3,8 @@
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use super::{
-    super::{
-        Shared, Thread,
-        run::{Call, CallState, ToolCallInput},
-    },
+    super::{Shared, Thread},
+    record::{Call, CallState, ToolCallInput},
     worktree::worktree_input,
 };
 use crate::{
@@ -107,7 +105,7 @@ impl Thread {
             agent: self.agent.as_ref().map(|agent| agent.agent_type.clone()),
             command: call.command.clone(),
             outside_sandbox,
-            shell: self.shell.clone().filter(|_| tool.command_param.is_some()),
+            shell: (self.workplace.copy_of_shell()).filter(|_| tool.command_param.is_some()),
         }
     }
 

@@ -2,7 +2,10 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
-use super::super::{Event, Line, Outcome, Shared, Thread, run::CallState};
+use super::{
+    super::{Event, Line, Outcome, Shared, Thread},
+    record::CallState,
+};
 use crate::{
     content::{Block, tool_result},
     effect::Stage,

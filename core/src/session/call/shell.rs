@@ -8,13 +8,13 @@ use crate::{content::ResultBlock, tool::ToolResult};
 impl Thread {
     /// Where the next command begins.
     pub(in crate::session) fn command_directory(&self) -> &str {
-        let shell = self.shell.as_ref();
+        let shell = self.workplace.shell();
         shell.map_or(&self.spec.environment.cwd, |shell| &shell.directory)
     }
 
     /// The names of variables that commands have set.
     pub(in crate::session) fn command_variables(&self) -> Vec<String> {
-        let shell = self.shell.iter();
+        let shell = self.workplace.shell().into_iter();
         let variables =
             shell.flat_map(|shell| shell.variables.iter().chain(&shell.confined_variables));
         variables.map(|variable| variable.name.clone()).collect()
@@ -45,7 +45,7 @@ impl Thread {
             shell.directory.clone_from(cwd);
         }
         let before = self.command_directory().to_owned();
-        self.shell = Some(shell);
+        self.workplace.take_shell(shell);
         self.tell_hooks_of_move(shared, before);
     }
 }

@@ -4,7 +4,10 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Shared, Thread, run::Call};
+use super::{
+    super::{Shared, Thread},
+    record::Call,
+};
 use crate::{
     json::{RawJson, RawObject},
     permission::{PathFact, is_under, lexical},

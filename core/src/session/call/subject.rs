@@ -7,7 +7,7 @@ use crate::{json::RawJson, permission::CallSubject, tool::ToolDefinition};
 
 /// What was read out of an input, and for how long that holds.
 #[derive(Debug, Clone)]
-pub(in crate::session) struct ReadSubject {
+pub(super) struct ReadSubject {
     input: RawJson,
     directory: String,
     variables: Vec<String>,

@@ -8,13 +8,9 @@ use alloc::{
 };
 
 use super::{
-    super::{
-        Phase, Shared, Thread,
-        agents::AgentRequest,
-        background::id_of,
-        run::{Call, CallState, ToolCallInput},
-    },
+    super::{Phase, Shared, Thread, agents::AgentRequest, background::id_of},
     hooked::HookedWorktree,
+    record::{Call, CallState, ToolCallInput},
 };
 use crate::{
     effect::{Effect, Stage},
@@ -40,12 +36,7 @@ impl Thread {
             return;
         }
         let left = core::mem::replace(cwd, directory.to_owned());
-        if !self.left.contains(&left) {
-            self.left.push(left);
-        }
-        if let Some(shell) = &mut self.shell {
-            shell.directory = directory.to_owned();
-        }
+        self.workplace.move_to(directory, left);
         // The working directory is part of what requests begin with.
         self.context.forget_prefix();
     }
@@ -63,7 +54,7 @@ impl Thread {
     pub(super) fn seen_from_here(&self, path: String) -> String {
         let is_relative =
             !path.starts_with(['/', '\\', '~']) && path.as_bytes().get(1) != Some(&b':');
-        match is_relative && !self.left.is_empty() {
+        match is_relative && self.workplace.has_moved() {
             true => format!("{}/{path}", self.spec.environment.cwd),
             false => path,
         }

@@ -1,8 +1,8 @@
 //! A complete response: into the books, the history and the message stream.
 
-use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
-use super::super::{Event, Line, Shared, Thread, run::Call};
+use super::super::{Event, Line, Shared, Thread, call::Call};
 use crate::{
     content::Block,
     effect::Stage,
@@ -34,7 +34,11 @@ impl Thread {
         self.book(shared, &response, asked);
         self.run.stop_reason = response.stop_reason.clone();
         self.run.text = text_of(&response.content);
-        self.name_calls_apart(shared, &mut response.content);
+        for block in &mut response.content {
+            if let Block::ToolUse(call) = block {
+                self.call_ids.name_apart(&mut shared.ids, call);
+            }
+        }
         let whole: Vec<RawJson> = response.content.iter().map(Block::to_raw).collect();
         let kept: Vec<RawJson> = (response.content.iter().zip(&whole))
             .filter(|(block, _)| block.belongs_in_history())
@@ -105,19 +109,6 @@ impl Thread {
             .collect();
         self.number_agents(shared);
         self.transit(shared, Event::Answered);
-    }
-
-    /// Gives calls an id of our own where the server's is missing or was used before: the API refuses
-    /// a history in which two calls share one.
-    fn name_calls_apart(&mut self, shared: &mut Shared, content: &mut [Block]) {
-        for block in content {
-            if let Block::ToolUse(call) = block {
-                if call.id.is_empty() || self.call_ids.contains(&call.id) {
-                    call.id = format!("toolu_{}", shared.ids.uuid().simple());
-                }
-                self.call_ids.insert(call.id.clone());
-            }
-        }
     }
 
     /// Whether the application hears no words of this thread, only of its calls.
