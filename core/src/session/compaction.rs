@@ -42,6 +42,12 @@ pub(super) struct Compacting {
 }
 
 impl Thread {
+    /// Where the conversation can be cut.
+    pub(super) fn cut(&self) -> Option<usize> {
+        let policy = &self.spec.prompt.context.compaction;
+        policy.cut(self.context.history())
+    }
+
     /// Whether the next request would come too close to the limit.
     pub(super) fn must_compact(&self) -> bool {
         let policy = &self.spec.prompt.context.compaction;
@@ -52,9 +58,7 @@ impl Thread {
         };
         let tokens = self.context.tokens();
         let grown = (self.context.compacted_to()).saturating_add(threshold / 10);
-        !self.run.compaction_failed
-            && tokens >= threshold.max(grown)
-            && policy.cut(self.context.history()).is_some()
+        !self.run.compaction_failed && tokens >= threshold.max(grown) && self.cut().is_some()
     }
 
     /// Makes ready for a compaction; the event leads to it.
@@ -92,14 +96,7 @@ impl Thread {
     pub(super) fn start_compaction(&mut self, shared: &mut Shared, instructions: String) {
         let event = match self.stop_at_budget(shared) {
             Some(stop) => stop,
-            None if self
-                .spec
-                .prompt
-                .context
-                .compaction
-                .cut(self.context.history())
-                .is_none() =>
-            {
+            None if self.cut().is_none() => {
                 self.run.text = "There is nothing to compact yet.".to_owned();
                 self.run.outcome = Some(Outcome::Success);
                 Event::Stop
@@ -119,13 +116,7 @@ impl Thread {
             && self.spec.prompt.context.compaction.automatic
             && !self.run.compacted_because
             && !self.run.compaction_failed
-            && self
-                .spec
-                .prompt
-                .context
-                .compaction
-                .cut(self.context.history())
-                .is_some();
+            && self.cut().is_some();
         possible.then(|| {
             self.run.compacted_because = true;
             let because = Some((error.class, error.message.clone()));
@@ -135,7 +126,7 @@ impl Thread {
 
     /// Hooks have seen the compaction that begins; one may have refused it (HOOK-15).
     pub(super) fn compaction_hooks_settled(&mut self, shared: &mut Shared, block: Option<String>) {
-        if self.phase != Phase::Compacting {
+        if self.phase() != Phase::Compacting {
             return;
         }
         match block.or_else(|| self.run.hook_stop.clone()) {
@@ -159,12 +150,9 @@ impl Thread {
         if let Some(message) = self.unpriced() {
             return self.compaction_failed(shared, None, &message);
         }
-        let Some(compacting) = &mut self.run.compacting else {
+        let Some(number) = self.run.ask_for_summary(shared.now.mono) else {
             return;
         };
-        compacting.attempt += 1;
-        self.run.summary_requests += 1;
-        self.run.asked_at = shared.now.mono;
         let mut asked = self.context.copy(self.spec.clearing_by_core());
         let Some(compacting) = &self.run.compacting else {
             return;
@@ -189,7 +177,7 @@ impl Thread {
         if without_tools {
             request = self.spec.model.provider.forbid_tools(request);
         }
-        let id = self.effect_id(shared, 0, Stage::Summary, self.run.summary_requests);
+        let id = self.effect_id(shared, 0, Stage::Summary, number);
         self.send(shared, id, request);
     }
 

@@ -97,7 +97,7 @@ impl Session {
         fork.shared.permissions = self.shared.permissions.clone();
         fork.shared.mode_before_plan = self.shared.mode_before_plan;
         fork.shared.observed.clone_from(&self.shared.observed);
-        fork.main.choose(&fork.shared, self.main.chosen.clone());
+        fork.main.choose(&fork.shared, self.main.chosen().clone());
         // What was chosen is in this as well, and the directory it works in.
         fork.main.spec = self.main.spec.clone();
         fork.main.workplace.clone_from(&self.main.workplace);
@@ -132,7 +132,7 @@ impl Session {
             model,
             thinking,
             effort,
-        } = &self.main.chosen;
+        } = self.main.chosen();
         told.extend(model.clone().map(|model| Input::SetModel(Some(model))));
         told.extend(thinking.map(|thinking| Input::SetThinking(Some(thinking))));
         told.extend(effort.map(|effort| Input::SetEffort(Some(effort))));

@@ -21,12 +21,12 @@ impl Thread {
     /// Ends the run from wherever it is. Idle, it does nothing.
     pub(super) fn interrupt(&mut self, shared: &mut Shared, outcome: Outcome) {
         let ending = matches!(
-            self.phase,
+            self.phase(),
             Phase::Idle | Phase::Stopping | Phase::SavingEnd | Phase::Finishing
         );
         if ending {
             self.forget_suggestion(shared);
-            if self.phase != Phase::Idle {
+            if self.phase() != Phase::Idle {
                 // The result waits for nobody but hooks that somebody does not want to wait for.
                 self.cancel_hooks(shared);
             }
@@ -34,7 +34,7 @@ impl Thread {
         }
         let by_somebody = outcome == Outcome::Interrupted;
         self.run.outcome = Some(outcome);
-        self.run.retry_at = None;
+        self.run.forget_retry();
         if self.run.compacting.take().is_some() {
             self.emit_compaction_over(shared, Some("interrupted"));
         }
@@ -54,7 +54,7 @@ impl Thread {
 
     /// Goes on from an interrupt once nothing runs any more.
     pub(super) fn drained_if_quiet(&mut self, shared: &mut Shared) {
-        if self.phase == Phase::Stopping
+        if self.phase() == Phase::Stopping
             && self.running(shared).next().is_none()
             && !self.waits_for_agent()
         {
@@ -69,7 +69,7 @@ impl Thread {
             class: None,
             message: format!("the transcript could not be written: {reason}"),
         };
-        match self.phase {
+        match self.phase() {
             Phase::SavingEnd => {
                 self.run.outcome = Some(outcome);
                 self.transit(shared, Event::Interrupt);
@@ -119,7 +119,7 @@ impl Thread {
     /// The result once nothing runs that could say anything after it.
     pub(super) fn report_if_quiet(&mut self, shared: &mut Shared) {
         self.tell_hooks_of_failure(shared);
-        if self.phase == Phase::Finishing && self.hooks.are_quiet() {
+        if self.phase() == Phase::Finishing && self.hooks.are_quiet() {
             self.report(shared);
         }
     }
@@ -133,7 +133,7 @@ impl Thread {
         else {
             return;
         };
-        if self.phase != Phase::Finishing || !self.is_main() || self.run.failure_told {
+        if self.phase() != Phase::Finishing || !self.is_main() || self.run.failure_told {
             return;
         }
         let occurrence = Occurrence::StopFailure(StopFailure {

@@ -13,7 +13,7 @@ use crate::{
 impl Thread {
     /// The run is being interrupted while a response arrives: what the model had said by then becomes part of the conversation.
     pub(super) fn keep_words(&mut self, shared: &mut Shared) {
-        if self.phase != Phase::Calling || !self.keeps_interrupted() {
+        if self.phase() != Phase::Calling || !self.keeps_interrupted() {
             return;
         }
         let Some(response) = self.take_incoming() else {

@@ -119,7 +119,7 @@ impl Session {
     /// Where it is.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        self.main.phase
+        self.main.phase()
     }
 
     /// The permission mode in force.
@@ -181,7 +181,7 @@ impl Session {
     /// Whether no conversation goes on and no prompt waits. Calls in the background may be running still.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        let quiet = |thread: &Thread| thread.phase == Phase::Idle && thread.hooks.are_quiet();
+        let quiet = |thread: &Thread| thread.phase() == Phase::Idle && thread.hooks.are_quiet();
         let children = self.children.values().map(|child| &child.thread);
         self.queued().next().is_none() && core::iter::once(&self.main).chain(children).all(quiet)
     }
@@ -274,7 +274,7 @@ impl Session {
 
     /// Begins to answer what waits, if anything does and nothing is being answered.
     fn begin_next_run(&mut self) -> bool {
-        if self.main.phase != Phase::Idle {
+        if self.main.phase() != Phase::Idle {
             return false;
         }
         let has_news = self.shared.has_news(0);
@@ -312,7 +312,7 @@ impl Session {
     fn take_in(&mut self, prompt: Prompt) {
         // Where hooks look at prompts, each has a run of its own, so that none gets past them.
         let joins = prompt.delivery == Delivery::Steer && !self.main.shows_prompts_to_hooks();
-        if joins && self.main.phase != Phase::Idle {
+        if joins && self.main.phase() != Phase::Idle {
             self.main.steering.push_back(prompt);
         } else {
             self.waiting.push_back(prompt);
@@ -326,7 +326,7 @@ impl Session {
     }
 
     fn choose(&mut self, change: impl FnOnce(&mut Chosen)) {
-        let mut chosen = self.main.chosen.clone();
+        let mut chosen = self.main.chosen().clone();
         change(&mut chosen);
         self.main.choose(&self.shared, chosen);
     }

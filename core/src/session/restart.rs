@@ -104,7 +104,7 @@ impl Thread {
 
     fn begin_anew_if_ready(&mut self, shared: &mut Shared) {
         let are_looking = self.hooks.look_at(&[HookEvent::SessionStart]);
-        if self.phase == Phase::Compacting && !are_looking {
+        if self.phase() == Phase::Compacting && !are_looking {
             self.begin_anew(shared);
         }
     }
@@ -113,13 +113,7 @@ impl Thread {
     fn begun_with(&self, summary: &str, context: Vec<RawJson>) -> Option<Begun> {
         let compacting = self.run.compacting.as_ref()?;
         let count = self.context.history().message_count();
-        let cut = self
-            .spec
-            .prompt
-            .context
-            .compaction
-            .cut(self.context.history());
-        let cut = cut.unwrap_or(count);
+        let cut = self.cut().unwrap_or(count);
         let goes_on = compacting.trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
         let mut content = vec![Block::text(&compaction::beginning(summary, goes_on)).to_raw()];
         content.extend(context);

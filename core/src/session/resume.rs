@@ -56,8 +56,8 @@ impl Session {
 impl Thread {
     fn make_good(&mut self, shared: &mut Shared, id: EffectId) {
         match id.stage {
-            Stage::Model if self.phase == Phase::Calling => self.ask_model(shared),
-            Stage::Summary if self.phase == Phase::Compacting => self.ask_for_summary(shared),
+            Stage::Model if self.phase() == Phase::Calling => self.ask_model(shared),
+            Stage::Summary if self.phase() == Phase::Compacting => self.ask_for_summary(shared),
             // Nobody waits for a suggestion.
             Stage::Model | Stage::Summary | Stage::Suggestion => {}
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {

@@ -4,7 +4,6 @@
 //! subagents with their numbers, then one line of state. A request body is never part of it: it can be made again.
 
 use alloc::{
-    boxed::Box,
     collections::VecDeque,
     format,
     string::{String, ToString},
@@ -12,34 +11,26 @@ use alloc::{
     vec::Vec,
 };
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Phase, Running, Session, Shared, Thread,
+    Running, Session, Shared, Thread,
     agents::{Child, ChildFacts},
     background::{Awaited, News, Tasks},
-    call::{CallIds, Workplace},
-    context::{Context, ContextSize},
-    hook::{HookRound, Hooks},
-    run::Run,
     shared::Unreported,
-    thread::Chosen,
-    turns::Turns,
-    writing::Writing,
+    thread::ThreadState,
 };
 use crate::{
-    effect::{EffectId, Entry, Prompt},
+    effect::{EffectId, Prompt},
     history::{History, HistoryState, Role},
-    id::{Seeded, SessionId, Uuid},
+    id::{Seeded, SessionId},
     json::{Fault, JsonError, RawJson, write},
     message::{ModelUsage, RateLimitStatus},
-    model::{Effort, Thinking},
     money::Usd,
     permission::{Mode, PermissionUpdate, Rule, RuleError, RuleValue, SessionPermissions},
     sorted::SortedMap,
     spec::Spec,
-    tool::{Observation, ShellState},
-    tools::Notes,
+    tool::Observation,
 };
 
 /// The schema version this version writes. New state has a default (`#[serde(default)]`) that means what was
@@ -105,49 +96,6 @@ struct State {
     main: Option<ThreadState>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     children: Vec<ChildState>,
-}
-
-/// What decides in one conversation, but for its history.
-#[derive(Serialize, Deserialize)]
-pub(super) struct ThreadState {
-    model: Option<String>,
-    #[serde(default)]
-    thinking: Option<Thinking>,
-    #[serde(default)]
-    effort: Option<Effort>,
-    #[serde(default)]
-    steering: VecDeque<Prompt>,
-    turn: u32,
-    turn_begun: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    end_written: Option<u32>,
-    call_ids: CallIds,
-    last_entry: Option<Uuid>,
-    #[serde(deserialize_with = "entries")]
-    saving: Vec<Entry>,
-    phase: Phase,
-    run: Run,
-    history: HistoryState,
-    #[serde(default, skip_serializing_if = "Notes::is_empty")]
-    notes: Notes,
-    #[serde(default)]
-    context_size: ContextSize,
-    /// Snapshots of before there were hooks are of sessions that have begun.
-    #[serde(default)]
-    is_new: bool,
-    #[serde(default)]
-    hook_rounds: Vec<HookRound>,
-    #[serde(default)]
-    pending_context: Vec<RawJson>,
-    #[serde(default)]
-    occurred: u32,
-    /// Where it works, if it has moved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cwd: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    left: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    shell: Option<Box<ShellState>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -372,125 +320,12 @@ impl Session {
     }
 }
 
-/// Entries being written; the first snapshots had one or none.
-fn entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::Error> {
-    let raw = RawJson::deserialize(deserializer)?;
-    if raw.get().starts_with('[') {
-        raw.read()
-    } else {
-        let one: Result<Option<Entry>, _> = raw.read();
-        one.map(|entry| entry.into_iter().collect())
-    }
-    .map_err(de::Error::custom)
-}
-
 /// Whose message a line of history is, and the message.
 fn history_line(line: &str) -> Result<(u32, Message), JsonError> {
     if let Ok(line) = crate::json::read::from_str::<AgentLine>(line) {
         return Ok((line.agent, line.message.read()?));
     }
     Ok((0, crate::json::read::from_str(line)?))
-}
-
-impl Thread {
-    /// Everything in it that decides, but for its history.
-    pub(super) fn state(&self) -> ThreadState {
-        let Self {
-            spec,
-            hooks,
-            workplace,
-            chosen,
-            steering,
-            context,
-            turns,
-            call_ids,
-            writing,
-            phase,
-            run,
-            notes,
-            // The session knows them of its children.
-            number: _,
-            agent: _,
-            parent_tool_use_id: _,
-            narrowing: _,
-            // Half of it is the decoder's: it is asked for again.
-            model_call: _,
-            // Nothing between inputs.
-            ended: _,
-            suggestion_due: _,
-        } = self;
-        let Chosen {
-            model,
-            thinking,
-            effort,
-        } = chosen;
-        let (turn, turn_begun, end_written) = turns.state();
-        let (last_entry, saving) = writing.state();
-        let (hook_rounds, pending_context, occurred, is_new) = hooks.state();
-        let (left, shell) = workplace.state();
-        ThreadState {
-            model: model.clone(),
-            thinking: *thinking,
-            effort: *effort,
-            steering: steering.clone(),
-            turn,
-            turn_begun,
-            end_written,
-            call_ids: call_ids.clone(),
-            last_entry,
-            saving,
-            phase: *phase,
-            run: run.clone(),
-            history: context.history().state(),
-            notes: notes.clone(),
-            context_size: context.size(),
-            is_new,
-            hook_rounds,
-            pending_context,
-            occurred,
-            cwd: (workplace.has_moved()).then(|| spec.environment.cwd.clone()),
-            left,
-            shell,
-        }
-    }
-}
-
-impl ThreadState {
-    /// The thread again, on a fresh one with this history.
-    pub(super) fn restored(self, shared: &Shared, fresh: Thread, history: History) -> Thread {
-        let mut thread = Thread {
-            steering: self.steering,
-            context: Context::restored(history, self.context_size),
-            turns: Turns::restored(self.turn, self.turn_begun, self.end_written),
-            call_ids: self.call_ids,
-            writing: Writing::restored(self.last_entry, self.saving),
-            phase: self.phase,
-            run: self.run,
-            notes: self.notes,
-            hooks: Hooks::restored(
-                self.hook_rounds,
-                self.pending_context,
-                self.occurred,
-                self.is_new,
-            ),
-            workplace: Workplace::restored(self.left, self.shell),
-            ..fresh
-        };
-        let cwd = (self.cwd.as_ref()).unwrap_or(&shared.spec.environment.cwd);
-        if thread.spec.environment.cwd != *cwd {
-            Arc::make_mut(&mut thread.spec)
-                .environment
-                .cwd
-                .clone_from(cwd);
-        }
-        let chosen = Chosen {
-            model: self.model,
-            thinking: self.thinking,
-            effort: self.effort,
-        };
-        thread.choose(shared, chosen);
-        thread
-    }
 }
 
 impl Child {

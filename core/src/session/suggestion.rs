@@ -37,7 +37,7 @@ impl Thread {
 
     /// Asks for a suggestion if one is due and nothing else goes on.
     pub(super) fn suggest(&mut self, shared: &mut Shared) {
-        if !core::mem::take(&mut self.suggestion_due) || self.phase != Phase::Idle {
+        if !core::mem::take(&mut self.suggestion_due) || self.phase() != Phase::Idle {
             return;
         }
         let spent =

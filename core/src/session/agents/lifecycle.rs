@@ -4,7 +4,7 @@ use alloc::{borrow::ToOwned, format, string::String, sync::Arc, vec::Vec};
 
 use super::{
     super::{
-        Chosen, Phase, Session,
+        Phase, Session,
         background::{Task, Work, id_of},
         call::Call,
         run::Outcome,
@@ -33,7 +33,7 @@ impl Session {
             if core::mem::take(&mut self.shared.interrupt_main) {
                 self.main.interrupt(&mut self.shared, Outcome::Interrupted);
             }
-            if self.main.phase == Phase::Stopping {
+            if self.main.phase() == Phase::Stopping {
                 self.interrupt_agents();
             }
             self.stop_agents();
@@ -170,7 +170,7 @@ impl Session {
                 "There is no agent {name} to resume. Start a new one without resume."
             ));
         };
-        if child.thread.phase != Phase::Idle {
+        if child.thread.phase() != Phase::Idle {
             return Err(format!(
                 "The agent {name} is still running. Wait for its end before you give it more to do."
             ));
@@ -184,7 +184,7 @@ impl Session {
         child.thread.spec = Arc::new(spec);
         child.thread.narrowing = narrowing(input, &child.facts.agent);
         // What it chose for itself was for the task before, as what it took over from its parent.
-        child.thread.chosen = Chosen::default();
+        child.thread.forget_choices();
         // Tools and model may be others now.
         child.thread.context.forget_prefix();
         Ok(*number)
@@ -271,7 +271,8 @@ impl Session {
     #[must_use]
     pub fn can_background(&self, tool_use_id: Option<&str>) -> bool {
         let mut calls = self.main.run.calls.iter();
-        self.main.phase == Phase::Tooling && calls.any(|call| self.is_detachable(call, tool_use_id))
+        self.main.phase() == Phase::Tooling
+            && calls.any(|call| self.is_detachable(call, tool_use_id))
     }
 
     fn is_detachable(&self, call: &Call, tool_use_id: Option<&str>) -> bool {
@@ -285,7 +286,7 @@ impl Session {
     /// Puts running calls of the main thread into the background: one, or all. Those of a run that is being stopped
     /// end with it.
     pub(in crate::session) fn detach(&mut self, tool_use_id: Option<&str>) {
-        if self.main.phase != Phase::Tooling {
+        if self.main.phase() != Phase::Tooling {
             return;
         }
         for index in 0..self.main.run.calls.len() {
@@ -299,8 +300,9 @@ impl Session {
             }
             let number = u32::try_from(index).ok();
             let answers = number.map(|index| (self.main.turns.current(), index));
-            let child = (self.children.values_mut())
-                .find(|child| child.facts.answers == answers && child.thread.phase != Phase::Idle);
+            let child = (self.children.values_mut()).find(|child| {
+                child.facts.answers == answers && child.thread.phase() != Phase::Idle
+            });
             if let Some(child) = child {
                 child.facts.background = true;
                 let id = call.id().to_owned();

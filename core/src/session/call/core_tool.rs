@@ -83,15 +83,15 @@ impl Thread {
                 shared.update_permissions(&[PermissionUpdate::allow_in_session(rules)]);
             }
             Change::Model(model) => {
-                let chosen = self.chosen.clone();
+                let chosen = self.chosen().clone();
                 self.choose(shared, Chosen { model, ..chosen });
             }
             Change::Effort(effort) => {
-                let chosen = self.chosen.clone();
+                let chosen = self.chosen().clone();
                 self.choose(shared, Chosen { effort, ..chosen });
             }
             Change::Thinking(thinking) => {
-                let chosen = self.chosen.clone();
+                let chosen = self.chosen().clone();
                 self.choose(shared, Chosen { thinking, ..chosen });
             }
         }

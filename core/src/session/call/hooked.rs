@@ -111,7 +111,7 @@ impl Thread {
             })
         };
         // An interrupt waits for nobody who wants to read a result.
-        let interrupted = self.phase == super::Phase::Stopping;
+        let interrupted = self.phase() == super::Phase::Stopping;
         if !interrupted && self.wait_for_hooks(shared, index, occurrence, CallState::Reviewing) {
             self.run.calls[index].hooks.result = Some(result);
             return;

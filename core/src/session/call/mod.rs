@@ -68,7 +68,7 @@ impl Thread {
 
     /// A call came to its end by an answer: others may have waited for it.
     pub(in crate::session) fn go_on_with_calls(&mut self, shared: &mut Shared) {
-        if self.phase == Phase::Tooling {
+        if self.phase() == Phase::Tooling {
             self.schedule_calls(shared);
         }
     }

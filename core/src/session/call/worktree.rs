@@ -179,7 +179,7 @@ impl Thread {
 
     /// The worktree of an agent is there, or there is none.
     fn isolated(&mut self, shared: &mut Shared, index: usize, result: &ToolResult) {
-        if self.phase == Phase::Stopping {
+        if self.phase() == Phase::Stopping {
             return; // nothing is started any more; the call is answered as the run ends
         }
         let call = &self.run.calls[index];

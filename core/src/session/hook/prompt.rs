@@ -75,7 +75,7 @@ impl Thread {
         event: HookEvent,
         merged: Merged,
     ) {
-        if self.phase != Phase::Submitting {
+        if self.phase() != Phase::Submitting {
             return;
         }
         if let Some(reason) = merged.block {
@@ -100,7 +100,7 @@ impl Thread {
             HookEvent::SubagentStart,
             HookEvent::Setup,
         ]);
-        if self.phase != Phase::Submitting || waits {
+        if self.phase() != Phase::Submitting || waits {
             return;
         }
         if let Some(reason) = self.run.hook_stop.clone() {

@@ -101,7 +101,7 @@ impl Thread {
             self.emit_hook_started(shared, id, &round.occurrence);
         }
         // Whoever interrupts does not wait a minute for hooks that watch the end.
-        let timeout = match self.phase {
+        let timeout = match self.phase() {
             Phase::Stopping => asked.timeout_ms.min(shared.spec.policy.cancel_grace_ms),
             _ => asked.timeout_ms,
         };
@@ -152,7 +152,7 @@ impl Thread {
         let Some(timeout_ms) = asked else {
             return;
         };
-        let reason = match self.phase {
+        let reason = match self.phase() {
             Phase::Stopping => "the run was interrupted".to_owned(),
             _ => format!("it gave no answer within {timeout_ms} ms"),
         };

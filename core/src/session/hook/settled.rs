@@ -26,7 +26,7 @@ impl Thread {
         if let Some(reason) = merged.stop.take() {
             self.stop_run(shared, reason);
         }
-        if self.phase == Phase::Stopping {
+        if self.phase() == Phase::Stopping {
             // The run is being interrupted: nothing is judged or begun any more.
             return;
         }
@@ -70,7 +70,7 @@ impl Thread {
         reason: alloc::string::String,
     ) {
         self.inform(shared, InformationLevel::Notice, reason.clone());
-        if self.phase != Phase::Idle && self.run.hook_stop.is_none() {
+        if self.phase() != Phase::Idle && self.run.hook_stop.is_none() {
             self.run.hook_stop = Some(reason);
         }
     }
@@ -86,7 +86,7 @@ impl Thread {
 
     /// Something waited for hooks that nothing else depends on.
     fn go_on_after_hooks(&mut self, shared: &mut Shared) {
-        match self.phase {
+        match self.phase() {
             Phase::Submitting => self.submit_if_ready(shared),
             Phase::Finishing => self.report_if_quiet(shared),
             _ => {}

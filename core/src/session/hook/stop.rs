@@ -58,7 +58,7 @@ impl Thread {
     }
 
     pub(super) fn stop_hooks_settled(&mut self, shared: &mut Shared, merged: Merged) {
-        if self.phase != Phase::Concluding {
+        if self.phase() != Phase::Concluding {
             return;
         }
         if let Some(reason) = self.run.hook_stop.clone() {

@@ -20,8 +20,7 @@ impl Thread {
         if self.run.compacting.is_some() {
             return self.summed_up(shared, &response, asked);
         }
-        self.run.attempt = 0;
-        self.run.attempts_before = 0;
+        self.run.has_answer();
         self.run.num_turns += 1;
         // The server has read the last results: whatever it refuses from here on, it is not those.
         self.run.before_results = None;

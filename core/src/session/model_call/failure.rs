@@ -14,7 +14,7 @@ const LONGEST_RETRY_AFTER_MS: u64 = 300_000;
 
 impl Thread {
     pub(super) fn count_api_time(&mut self, shared: &mut Shared) {
-        let waited = shared.now.mono.since(self.run.asked_at);
+        let waited = self.run.waited(shared.now.mono);
         let api_ms = match self.is_main() {
             true => &mut self.run.api_ms,
             false => &mut shared.unreported.api_ms,
@@ -43,7 +43,7 @@ impl Thread {
             None => policy.max_retries,
         };
         let worth_it = error.retryable
-            && self.attempts() <= max_retries
+            && self.run.attempts() <= max_retries
             && (!policy.only_rate_limits || error.class == ErrorClass::RateLimit);
         if !worth_it && let Some(fallback) = fallback {
             return self.fall_back(shared, fallback, error);
@@ -69,10 +69,10 @@ impl Thread {
             return;
         }
         let delay = self.retry_delay(shared, retry_after_ms);
-        self.run.retry_at = Some(shared.now.mono.after(delay));
+        self.run.schedule_retry(shared.now.mono.after(delay));
         let uuid = shared.ids.uuid();
         shared.say(Message::System(SystemMessage::ApiRetry(ApiRetry {
-            attempt: self.attempts(),
+            attempt: self.run.attempts(),
             max_retries,
             retry_delay_ms: delay,
             error_status: error.status,
@@ -82,14 +82,6 @@ impl Thread {
             session_id: shared.id,
         })));
         self.transit(shared, Event::Retry);
-    }
-
-    /// How often the model in use has been asked for the response that is awaited.
-    fn attempts(&self) -> u32 {
-        match &self.run.compacting {
-            Some(compacting) => compacting.attempt,
-            None => self.run.attempt.saturating_sub(self.run.attempts_before),
-        }
     }
 
     /// The model that takes over after this error; none where another model would not help.
@@ -103,8 +95,7 @@ impl Thread {
     /// The fallback model takes over until the run ends (LOOP-12).
     fn fall_back(&mut self, shared: &mut Shared, to: String, error: ApiError) {
         let from = self.model().to_owned();
-        self.run.on_fallback = true;
-        self.run.attempts_before = self.run.attempt;
+        self.run.fall_back();
         let uuid = shared.ids.uuid();
         shared.say(Message::System(SystemMessage::ModelFallback(
             ModelFallback {
@@ -121,7 +112,7 @@ impl Thread {
 
     fn retry_delay(&mut self, shared: &mut Shared, retry_after_ms: Option<u64>) -> u64 {
         let policy = &self.spec.model.retry;
-        let doublings = self.attempts().saturating_sub(1).min(32);
+        let doublings = self.run.attempts().saturating_sub(1).min(32);
         let backoff = policy
             .base_ms
             .saturating_mul(1 << doublings)

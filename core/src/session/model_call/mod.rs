@@ -144,14 +144,13 @@ impl Thread {
             });
             return self.transit(shared, Event::GiveUp);
         }
-        self.run.attempt += 1;
-        self.run.asked_at = shared.now.mono;
+        let attempt = self.run.ask(shared.now.mono);
         self.context.seal_for_request();
         self.clear_old_results();
         let mut lent = self.context.lend(self.spec.clearing_by_core());
         let request = self.request_with(lent.history());
         self.context.put_back(lent);
-        let id = self.effect_id(shared, 0, Stage::Model, self.run.attempt);
+        let id = self.effect_id(shared, 0, Stage::Model, attempt);
         self.send(shared, id, request);
     }
 

@@ -1,5 +1,7 @@
 //! What a session remembers of the prompt it is answering.
 
+mod attempts;
+
 use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
@@ -55,11 +57,11 @@ pub(super) struct Run {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unsaved: Vec<RawJson>,
     /// The attempt of the current model call, from 1.
-    pub(super) attempt: u32,
+    attempt: u32,
     /// When the current attempt was sent.
-    pub(super) asked_at: Millis,
+    asked_at: Millis,
     /// When a failed call is asked again.
-    pub(super) retry_at: Option<Millis>,
+    retry_at: Option<Millis>,
     /// The calls of the current response.
     pub(super) calls: Vec<Call>,
     /// How it ends; none while it goes on.
@@ -69,10 +71,10 @@ pub(super) struct Run {
     pub(super) asks_nothing: bool,
     /// The fallback model has taken over for this run.
     #[serde(default)]
-    pub(super) on_fallback: bool,
+    on_fallback: bool,
     /// Attempts of the current call that the model before the fallback had.
     #[serde(default)]
-    pub(super) attempts_before: u32,
+    attempts_before: u32,
     /// How far the model is with its answer, where that is to be a value.
     #[serde(default, skip_serializing_if = "OutputProgress::is_fresh")]
     pub(super) output: OutputProgress,
@@ -81,7 +83,7 @@ pub(super) struct Run {
     pub(super) compacting: Option<Compacting>,
     /// Requests for summaries in this run: they name their effects.
     #[serde(default)]
-    pub(super) summary_requests: u32,
+    summary_requests: u32,
     /// Summaries in this run.
     #[serde(default)]
     pub(super) summaries: u32,
@@ -111,6 +113,16 @@ pub(super) struct Run {
     /// The tool that was called last.
     #[serde(default)]
     pub(super) last_tool: Option<String>,
+}
+
+impl Run {
+    /// A run that begins at this moment.
+    pub(super) fn begun(now: Millis) -> Self {
+        Self {
+            started: now,
+            ..Self::default()
+        }
+    }
 }
 
 /// How a run ends.

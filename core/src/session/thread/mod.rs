@@ -1,5 +1,9 @@
 //! One conversation of a session: the main thread, or a subagent's.
 
+mod state;
+
+pub(super) use self::state::ThreadState;
+
 use alloc::{
     borrow::ToOwned, boxed::Box, collections::VecDeque, string::String, sync::Arc, vec::Vec,
 };
@@ -54,14 +58,15 @@ pub(super) struct Thread {
     /// A run that ended and that the session has not looked at.
     pub(super) ended: Option<Ended>,
     /// What was chosen while it ran, instead of what the spec says.
-    pub(super) chosen: Chosen,
+    chosen: Chosen,
     /// Prompts that join the answer under way at its next tool results.
     pub(super) steering: VecDeque<Prompt>,
     pub(super) context: Context,
     pub(super) turns: Turns,
     pub(super) call_ids: CallIds,
     pub(super) writing: Writing,
-    pub(super) phase: Phase,
+    /// Where its run is. Only steps of the table move it.
+    phase: Phase,
     pub(super) run: Run,
     pub(super) model_call: ModelCall,
     /// What the core tools keep.
@@ -93,6 +98,11 @@ impl Thread {
         }
     }
 
+    /// Where its run is.
+    pub(super) fn phase(&self) -> Phase {
+        self.phase
+    }
+
     /// The agent that a question is asked for; none on the main thread.
     pub(super) fn agent_id(&self) -> Option<String> {
         self.agent.as_ref().map(|agent| agent.agent_id.clone())
@@ -106,7 +116,9 @@ impl Thread {
             .as_deref()
             .unwrap_or(&self.spec.model.name);
         let fallback = self.spec.model.fallback.as_deref();
-        fallback.filter(|_| self.run.on_fallback).unwrap_or(chosen)
+        fallback
+            .filter(|_| self.run.is_on_fallback())
+            .unwrap_or(chosen)
     }
 
     /// Chooses how the model thinks and how hard it works; what is not chosen is as the session was told.
@@ -121,6 +133,16 @@ impl Thread {
         self.chosen = chosen;
     }
 
+    /// What was chosen while it ran.
+    pub(super) fn chosen(&self) -> &Chosen {
+        &self.chosen
+    }
+
+    /// Another task begins, with what its spec says.
+    pub(super) fn forget_choices(&mut self) {
+        self.chosen = Chosen::default();
+    }
+
     /// Lets go of what only a run needs: it can be made again.
     pub(super) fn rest(&mut self) {
         self.context.rest();
@@ -130,7 +152,7 @@ impl Thread {
     pub(super) fn deadline(&self) -> Option<Millis> {
         let lingering = self.model_call.linger_until();
         let progress = self.progress_due();
-        let due = self.run.retry_at.into_iter().chain(lingering);
+        let due = self.run.retry_due().into_iter().chain(lingering);
         let due = due.chain(self.response_due());
         due.chain(progress).chain(self.task_wait_ends()).min()
     }
@@ -170,8 +192,7 @@ impl Thread {
     pub(super) fn tick(&mut self, shared: &mut Shared) {
         let now = shared.now.mono;
         let waits = matches!(self.phase, Phase::Backoff | Phase::CompactingBackoff);
-        if waits && self.run.retry_at.is_some_and(|at| at <= now) {
-            self.run.retry_at = None;
+        if waits && self.run.take_due_retry(now) {
             self.transit(shared, Event::Due);
         }
         let lingering = self.model_call.linger_until();
@@ -216,10 +237,7 @@ impl Thread {
 
     fn begin_run(&mut self, shared: &mut Shared) {
         self.forget_suggestion(shared);
-        self.run = Run {
-            started: shared.now.mono,
-            ..Run::default()
-        };
+        self.run = Run::begun(shared.now.mono);
         self.phase = next(Phase::Idle, Event::Prompt).unwrap_or(Phase::Submitting);
         if self.is_main() {
             let init = self.init(shared);
