@@ -93,8 +93,8 @@ impl Thread {
     }
 
     /// A prompt that asks for compaction and nothing else (`/compact`).
-    pub(super) fn start_compaction(&mut self, shared: &mut Shared, instructions: String) {
-        let event = match self.stop_at_budget(shared) {
+    pub(super) fn start_compaction(&mut self, shared: &mut Shared, instructions: String) -> Event {
+        match self.stop_at_budget(shared) {
             Some(stop) => stop,
             None if self.cut().is_none() => {
                 self.run.text = "There is nothing to compact yet.".to_owned();
@@ -102,8 +102,7 @@ impl Thread {
                 Event::Stop
             }
             None => self.compact(shared, CompactionTrigger::Manual, instructions, None),
-        };
-        self.transit(shared, event);
+        }
     }
 
     /// Whether a request that is too long can be made shorter; then the event leads to it.
@@ -125,38 +124,39 @@ impl Thread {
     }
 
     /// Hooks have seen the compaction that begins; one may have refused it (HOOK-15).
-    pub(super) fn compaction_hooks_settled(&mut self, shared: &mut Shared, block: Option<String>) {
+    pub(super) fn compaction_hooks_settled(
+        &mut self,
+        shared: &mut Shared,
+        block: Option<String>,
+    ) -> Option<Event> {
         if self.phase() != Phase::Compacting {
-            return;
+            return None;
         }
         match block.or_else(|| self.run.hook_stop.clone()) {
             Some(reason) => {
                 let text = format!("a hook refused the compaction: {reason}");
-                self.compaction_failed(shared, None, &text);
+                self.compaction_failed(shared, None, &text)
             }
             None => self.ask_for_summary(shared),
         }
     }
 
     /// Asks the model for the summary, unless hooks are still looking.
-    pub(super) fn begin_summary(&mut self, shared: &mut Shared) {
-        if !self.hooks.look_at(&[HookEvent::PreCompact]) {
-            self.ask_for_summary(shared);
+    pub(super) fn begin_summary(&mut self, shared: &mut Shared) -> Option<Event> {
+        if self.hooks.look_at(&[HookEvent::PreCompact]) {
+            return None;
         }
+        self.ask_for_summary(shared)
     }
 
     /// Asks the model for the summary: the conversation as it was asked last, with a question behind it.
-    pub(super) fn ask_for_summary(&mut self, shared: &mut Shared) {
+    pub(super) fn ask_for_summary(&mut self, shared: &mut Shared) -> Option<Event> {
         if let Some(message) = self.unpriced() {
             return self.compaction_failed(shared, None, &message);
         }
-        let Some(number) = self.run.ask_for_summary(shared.now.mono) else {
-            return;
-        };
+        let number = self.run.ask_for_summary(shared.now.mono)?;
         let mut asked = self.context.copy(self.spec.clearing_by_core());
-        let Some(compacting) = &self.run.compacting else {
-            return;
-        };
+        let compacting = self.run.compacting.as_ref()?;
         for _ in 0..compacting.shortened {
             asked = compaction::shorter(&asked).unwrap_or(asked);
         }
@@ -179,19 +179,24 @@ impl Thread {
         }
         let id = self.effect_id(shared, 0, Stage::Summary, number);
         self.send(shared, id, request);
+        None
     }
 
     /// The request for a summary failed for good as it was made.
-    pub(super) fn summary_failed(&mut self, shared: &mut Shared, error: &ApiError) {
+    pub(super) fn summary_failed(
+        &mut self,
+        shared: &mut Shared,
+        error: &ApiError,
+    ) -> Option<Event> {
         if let Some(compacting) = &mut self.run.compacting
             && error.too_long
             && compacting.shortened < MOST_SHORTENINGS
         {
             compacting.shortened += 1;
             compacting.attempt = 0;
-            return self.transit(shared, Event::Compact);
+            return Some(Event::Compact);
         }
-        self.compaction_failed(shared, Some(error.class), &error.message);
+        self.compaction_failed(shared, Some(error.class), &error.message)
     }
 
     /// The conversation stays as it is.
@@ -200,15 +205,13 @@ impl Thread {
         shared: &mut Shared,
         class: Option<ErrorClass>,
         message: &str,
-    ) {
-        let Some(compacting) = self.run.compacting.take() else {
-            return;
-        };
+    ) -> Option<Event> {
+        let compacting = self.run.compacting.take()?;
         self.run.compaction_failed = true;
         self.emit_compaction_over(shared, Some(message));
         let (class, message) = match (compacting.trigger, compacting.because) {
             // There was still room: the conversation goes on as long as it can.
-            (CompactionTrigger::Auto, None) => return self.transit(shared, Event::Proceed),
+            (CompactionTrigger::Auto, None) => return Some(Event::Proceed),
             (CompactionTrigger::Auto, Some((class, message))) => {
                 self.take_back_prompt();
                 (Some(class), message)
@@ -219,7 +222,7 @@ impl Thread {
             ),
         };
         self.run.outcome = Some(Outcome::Failed { class, message });
-        self.transit(shared, Event::GiveUp);
+        Some(Event::GiveUp)
     }
 
     /// Says that no compaction is under way any more, and why it came to nothing if it did.

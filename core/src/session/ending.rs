@@ -49,20 +49,24 @@ impl Thread {
         for id in running {
             shared.cancel(id);
         }
-        self.transit(shared, Event::Interrupt);
+        self.go_on(shared, Some(Event::Interrupt));
     }
 
     /// Goes on from an interrupt once nothing runs any more.
     pub(super) fn drained_if_quiet(&mut self, shared: &mut Shared) {
-        if self.phase() == Phase::Stopping
-            && self.running(shared).next().is_none()
-            && !self.waits_for_agent()
-        {
-            self.transit(shared, Event::Drained);
-        }
+        let event = self.drained(shared);
+        self.go_on(shared, event);
     }
 
-    pub(super) fn transcript_failed(&mut self, shared: &mut Shared, reason: &str) {
+    /// Whether the run is being interrupted and nothing runs any more.
+    pub(super) fn drained(&self, shared: &Shared) -> Option<Event> {
+        let is_drained = self.phase() == Phase::Stopping
+            && self.running(shared).next().is_none()
+            && !self.waits_for_agent();
+        is_drained.then_some(Event::Drained)
+    }
+
+    pub(super) fn transcript_failed(&mut self, shared: &mut Shared, reason: &str) -> Option<Event> {
         self.run.transcript_broken = true;
         self.writing.failed();
         let outcome = Outcome::Failed {
@@ -72,16 +76,17 @@ impl Thread {
         match self.phase() {
             Phase::SavingEnd => {
                 self.run.outcome = Some(outcome);
-                self.transit(shared, Event::Interrupt);
+                return Some(Event::Interrupt);
             }
             // It is being stopped already; why it really ends is this.
             Phase::Stopping => self.run.outcome = Some(outcome),
             _ => self.interrupt(shared, outcome),
         }
+        None
     }
 
     /// Gives every call that has none a result, so that the history stays valid, and writes them.
-    pub(super) fn save_end(&mut self, shared: &mut Shared) {
+    pub(super) fn save_end(&mut self, shared: &mut Shared) -> Option<Event> {
         for index in 0..self.run.calls.len() {
             // A result that hooks were looking at is a result.
             if let Some(result) = self.run.calls[index].take_reviewed() {
@@ -113,15 +118,14 @@ impl Thread {
             return self.save(shared, Stage::SaveResults, lines);
         }
         self.turns.write_end();
-        self.save_under(shared, Stage::SaveResults, BEHIND_RESULTS, lines);
+        self.save_under(shared, Stage::SaveResults, BEHIND_RESULTS, lines)
     }
 
     /// The result once nothing runs that could say anything after it.
-    pub(super) fn report_if_quiet(&mut self, shared: &mut Shared) {
+    pub(super) fn report_if_quiet(&mut self, shared: &mut Shared) -> Option<Event> {
         self.tell_hooks_of_failure(shared);
-        if self.phase() == Phase::Finishing && self.hooks.are_quiet() {
-            self.report(shared);
-        }
+        let is_due = self.phase() == Phase::Finishing && self.hooks.are_quiet();
+        is_due.then(|| self.report(shared))
     }
 
     /// The model could not be asked, and that is the end: hooks hear of it, once, before the result.
@@ -146,7 +150,7 @@ impl Thread {
     }
 
     /// The result, last of all messages.
-    pub(super) fn report(&mut self, shared: &mut Shared) {
+    fn report(&mut self, shared: &mut Shared) -> Event {
         if let Some(Outcome::Failed {
             class: Some(class),
             message,
@@ -159,7 +163,7 @@ impl Thread {
         let mut run = core::mem::take(&mut self.run);
         if !self.is_main() {
             self.end_subagent(shared, outcome, run);
-            return self.transit(shared, Event::Reported);
+            return Event::Reported;
         }
         self.may_suggest(&run, &outcome);
         // What subagents used and were denied is part of the answer.
@@ -218,7 +222,7 @@ impl Thread {
             session_id: shared.id,
         };
         shared.say(Message::Result(result));
-        self.transit(shared, Event::Reported);
+        Event::Reported
     }
 
     /// An assistant message that stands for the response that never came; not part of the history.

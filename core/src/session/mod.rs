@@ -260,7 +260,8 @@ impl Session {
     fn tick(&mut self) {
         for id in self.shared.abandon_overdue() {
             if let Some((thread, shared)) = self.thread_of(id) {
-                thread.hook_without_answer(shared, id);
+                let event = thread.hook_without_answer(shared, id);
+                thread.go_on(shared, event);
             }
         }
         self.shared.cancel_overdue();

@@ -109,7 +109,7 @@ impl Thread {
     }
 
     /// Tells the model that its answer is still to be handed over.
-    pub(super) fn remind_of_output(&mut self, shared: &mut Shared) {
+    pub(super) fn remind_of_output(&mut self, shared: &mut Shared) -> Option<Event> {
         self.run.output.reminded = true;
         let content = vec![Block::text(REMINDER).to_raw()];
         let uuid = shared.ids.uuid();
@@ -119,7 +119,7 @@ impl Thread {
             shared,
             Stage::SavePrompt,
             vec![Line::synthetic(content).under(uuid)],
-        );
+        )
     }
 }
 

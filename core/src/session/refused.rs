@@ -77,14 +77,14 @@ impl Thread {
 
     /// Writes the mended round in place of the one that was refused; in the transcript that one becomes a branch that
     /// nothing follows.
-    pub(super) fn save_mended(&mut self, shared: &mut Shared) {
+    pub(super) fn save_mended(&mut self, shared: &mut Shared) -> Option<Event> {
         let blocks = self.run.mended.clone().unwrap_or_default();
         self.context.push_mended(blocks.clone());
         self.save(
             shared,
             Stage::SaveResults,
             vec![Line::new(Role::User, blocks)],
-        );
+        )
     }
 }
 

@@ -43,17 +43,20 @@ struct Begun {
 impl Thread {
     /// The summary has come. Where it makes the conversation shorter it takes the place of the beginning, once hooks have seen
     /// how the session starts again: what they add is there before the model is asked (HOOK-15).
-    pub(super) fn summed_up(&mut self, shared: &mut Shared, response: &Response, asked: &str) {
+    pub(super) fn summed_up(
+        &mut self,
+        shared: &mut Shared,
+        response: &Response,
+        asked: &str,
+    ) -> Option<Event> {
         // Into the books, but not among the responses to the prompt.
         self.book(shared, response, asked);
         let summary = text_of(&response.content);
-        let Some(compacting) = &mut self.run.compacting else {
-            return;
-        };
+        let compacting = self.run.compacting.as_mut()?;
         if summary.trim().is_empty() && !compacting.without_tools {
             compacting.without_tools = true;
             compacting.attempt = 0;
-            return self.transit(shared, Event::Compact);
+            return Some(Event::Compact);
         }
         if summary.trim().is_empty() {
             return self.compaction_failed(shared, None, "the model wrote no summary");
@@ -84,16 +87,20 @@ impl Thread {
             model,
         };
         self.fire_anew(shared, Occurrence::SessionStart(start));
-        self.begin_anew_if_ready(shared);
+        self.begin_anew_if_ready(shared)
     }
 
     /// Hooks have seen that the session starts again from a summary: what they add stands behind it.
-    pub(super) fn restart_hooks_settled(&mut self, shared: &mut Shared, context: Vec<RawJson>) {
+    pub(super) fn restart_hooks_settled(
+        &mut self,
+        shared: &mut Shared,
+        context: Vec<RawJson>,
+    ) -> Option<Event> {
         let compacting = self.run.compacting.as_mut();
         if let Some(restart) = compacting.and_then(|compacting| compacting.restart.as_mut()) {
             restart.context.extend(context);
         }
-        self.begin_anew_if_ready(shared);
+        self.begin_anew_if_ready(shared)
     }
 
     /// Whether hooks are looking at the start from a summary that is under way.
@@ -102,11 +109,12 @@ impl Thread {
         compacting.is_some_and(|compacting| compacting.restart.is_some())
     }
 
-    fn begin_anew_if_ready(&mut self, shared: &mut Shared) {
+    fn begin_anew_if_ready(&mut self, shared: &mut Shared) -> Option<Event> {
         let are_looking = self.hooks.look_at(&[HookEvent::SessionStart]);
-        if self.phase() == Phase::Compacting && !are_looking {
-            self.begin_anew(shared);
+        if self.phase() != Phase::Compacting || are_looking {
+            return None;
         }
+        self.begin_anew(shared)
     }
 
     /// The conversation with a summary in the place of its beginning; none where nothing can be cut.
@@ -128,19 +136,14 @@ impl Thread {
         })
     }
 
-    fn begin_anew(&mut self, shared: &mut Shared) {
+    fn begin_anew(&mut self, shared: &mut Shared) -> Option<Event> {
         let compacting = self.run.compacting.as_mut();
-        let Some(Restart { summary, context }) =
-            compacting.and_then(|compacting| compacting.restart.take())
-        else {
-            return;
-        };
+        let Restart { summary, context } =
+            compacting.and_then(|compacting| compacting.restart.take())?;
         let Some(begun) = self.begun_with(&summary, context) else {
             return self.compaction_failed(shared, None, "there is nothing left to sum up");
         };
-        let Some(compacting) = self.run.compacting.take() else {
-            return;
-        };
+        let compacting = self.run.compacting.take()?;
         if self.run.num_turns > 0 {
             self.run.before_prompt = None; // it was answered: nobody refuses it any more
         }
@@ -179,7 +182,8 @@ impl Thread {
         self.tell_hooks(shared, Occurrence::PostCompact(compacted));
         self.run.summaries += 1;
         self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
-        self.transit(shared, Event::Answered);
+        // What is written is named and judged by the phase that this leads to.
+        self.go_on(shared, Some(Event::Answered));
         let line = Line::new(Role::User, begun.content)
             .under(uuid)
             .beginning_anew(EntryCompaction {
@@ -187,7 +191,7 @@ impl Thread {
                 metadata,
                 kept_messages: begun.kept as u64,
             });
-        self.save(shared, Stage::SaveSummary, vec![line]);
+        self.save(shared, Stage::SaveSummary, vec![line])
     }
 
     /// What a written summary leads to.

@@ -39,7 +39,10 @@ impl Session {
             };
             let was_cancelled = running.cancelled_at.is_some();
             match id.stage {
-                Stage::Hook(..) if was_cancelled => thread.hook_without_answer(shared, *id),
+                Stage::Hook(..) if was_cancelled => {
+                    let event = thread.hook_without_answer(shared, *id);
+                    thread.go_on(shared, event);
+                }
                 // What runs in the background ends with the program; `settle` says so.
                 _ if was_cancelled || running.detached => {}
                 _ => thread.make_good(shared, *id),
@@ -56,8 +59,14 @@ impl Session {
 impl Thread {
     fn make_good(&mut self, shared: &mut Shared, id: EffectId) {
         match id.stage {
-            Stage::Model if self.phase() == Phase::Calling => self.ask_model(shared),
-            Stage::Summary if self.phase() == Phase::Compacting => self.ask_for_summary(shared),
+            Stage::Model if self.phase() == Phase::Calling => {
+                let event = self.ask_model(shared);
+                self.go_on(shared, event);
+            }
+            Stage::Summary if self.phase() == Phase::Compacting => {
+                let event = self.ask_for_summary(shared);
+                self.go_on(shared, event);
+            }
             // Nobody waits for a suggestion.
             Stage::Model | Stage::Summary | Stage::Suggestion => {}
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {

@@ -31,7 +31,7 @@ impl Thread {
     /// Starts every call whose turn it is: read-only calls beside each other, all others alone and
     /// in the order of the response (LOOP-15). Agents work beside each other; what is about one and the same agent goes in the
     /// order of the response, too.
-    pub(in crate::session) fn schedule_calls(&mut self, shared: &mut Shared) {
+    pub(in crate::session) fn schedule_calls(&mut self, shared: &mut Shared) -> Option<Event> {
         // What holds for the calls before: all are done, or those that are not only read.
         let (mut all_done, mut only_reading) = (true, true);
         for index in 0..self.run.calls.len() {
@@ -52,9 +52,7 @@ impl Thread {
             }
         }
         let settled = self.run.calls.iter().all(|c| c.state == CallState::Done);
-        if settled && !self.show_batch_to_hooks(shared) {
-            self.transit(shared, Event::Settled);
-        }
+        (settled && !self.show_batch_to_hooks(shared)).then_some(Event::Settled)
     }
 
     pub(super) fn only_reads(&self, index: usize) -> bool {
@@ -69,7 +67,8 @@ impl Thread {
     /// A call came to its end by an answer: others may have waited for it.
     pub(in crate::session) fn go_on_with_calls(&mut self, shared: &mut Shared) {
         if self.phase() == Phase::Tooling {
-            self.schedule_calls(shared);
+            let event = self.schedule_calls(shared);
+            self.go_on(shared, event);
         }
     }
 

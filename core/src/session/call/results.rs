@@ -75,7 +75,7 @@ impl Thread {
         lines
     }
 
-    pub(in crate::session) fn save_results(&mut self, shared: &mut Shared) {
+    pub(in crate::session) fn save_results(&mut self, shared: &mut Shared) -> Option<Event> {
         self.run.tool_rounds += 1;
         self.run.before_results = Some(self.place());
         self.run.mended = None;
@@ -90,7 +90,7 @@ impl Thread {
             lines.extend(self.take_news(shared));
             lines.extend(self.take_steering(shared));
         }
-        self.save(shared, Stage::SaveResults, lines);
+        self.save(shared, Stage::SaveResults, lines)
     }
 
     /// Prompts that were waiting for a round of results: into the history behind it (LOOP-16, LOOP-23).

@@ -28,7 +28,11 @@ impl Thread {
     }
 
     /// Shows a prompt to the hooks, with the beginning of the session if this is its first; it enters when they are done.
-    pub(in crate::session) fn submit(&mut self, shared: &mut Shared, mut prompt: Prompt) {
+    pub(in crate::session) fn submit(
+        &mut self,
+        shared: &mut Shared,
+        mut prompt: Prompt,
+    ) -> Option<Event> {
         let text = text_of(&prompt.content);
         // News of background tasks alone are no prompt of anybody's.
         let is_empty = prompt.content.is_empty();
@@ -66,7 +70,7 @@ impl Thread {
             let occurrence = Occurrence::UserPromptSubmit(UserPromptSubmit { prompt: text });
             self.fire(shared, occurrence, None);
         }
-        self.submit_if_ready(shared);
+        self.submit_if_ready()
     }
 
     pub(super) fn prompt_hooks_settled(
@@ -74,9 +78,9 @@ impl Thread {
         shared: &mut Shared,
         event: HookEvent,
         merged: Merged,
-    ) {
+    ) -> Option<Event> {
         if self.phase() != Phase::Submitting {
-            return;
+            return None;
         }
         if let Some(reason) = merged.block {
             let text = format!("A hook refused the prompt: {reason}");
@@ -88,11 +92,11 @@ impl Thread {
         self.run
             .prompt_context
             .extend(context.filter_map(|text| context_block(event, text)));
-        self.submit_if_ready(shared);
+        self.submit_if_ready()
     }
 
     /// Lets the prompt in once no hook has anything to say about it any more.
-    pub(super) fn submit_if_ready(&mut self, shared: &mut Shared) {
+    pub(super) fn submit_if_ready(&mut self) -> Option<Event> {
         let waits = self.hooks.look_at(&[
             HookEvent::UserPromptSubmit,
             HookEvent::UserPromptExpansion,
@@ -101,13 +105,13 @@ impl Thread {
             HookEvent::Setup,
         ]);
         if self.phase() != Phase::Submitting || waits {
-            return;
+            return None;
         }
         if let Some(reason) = self.run.hook_stop.clone() {
             self.run.outcome = Some(stopped_by_hook(reason));
-            return self.transit(shared, Event::Stop);
+            return Some(Event::Stop);
         }
-        self.transit(shared, Event::Proceed);
+        Some(Event::Proceed)
     }
 
     /// The content of the prompt that enters: the person's, then what hooks add.

@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, format, vec::Vec};
 
 use super::{
-    super::{Phase, Shared, Thread},
+    super::{Event, Phase, Shared, Thread},
     rounds::{AskedHook, HookRound},
 };
 use crate::{
@@ -130,34 +130,36 @@ impl Thread {
         id: EffectId,
         answer: Answer,
         was_cancelled: bool,
-    ) {
+    ) -> Option<Event> {
         match answer {
             Answer::HookProgress { stdout, stderr } => {
                 self.emit_hook_progress(shared, id, stdout, stderr);
+                None
             }
             Answer::Hook(answer) if !was_cancelled => {
-                self.hook_ended(shared, id, answer, HookOutcome::Success);
+                self.hook_ended(shared, id, answer, HookOutcome::Success)
             }
             _ if was_cancelled => self.hook_without_answer(shared, id),
             _ => {
                 let answer = HookAnswer::Failed("the host dropped it".to_owned());
-                self.hook_ended(shared, id, answer, HookOutcome::Error);
+                self.hook_ended(shared, id, answer, HookOutcome::Error)
             }
         }
     }
 
     /// A hook was cancelled or given up: whatever it says now is too late.
-    pub(in crate::session) fn hook_without_answer(&mut self, shared: &mut Shared, id: EffectId) {
-        let asked = self.hooks.asked(id).map(|(_, asked)| asked.timeout_ms);
-        let Some(timeout_ms) = asked else {
-            return;
-        };
+    pub(in crate::session) fn hook_without_answer(
+        &mut self,
+        shared: &mut Shared,
+        id: EffectId,
+    ) -> Option<Event> {
+        let timeout_ms = self.hooks.asked(id)?.1.timeout_ms;
         let reason = match self.phase() {
             Phase::Stopping => "the run was interrupted".to_owned(),
             _ => format!("it gave no answer within {timeout_ms} ms"),
         };
         let answer = HookAnswer::Failed(reason);
-        self.hook_ended(shared, id, answer, HookOutcome::Cancelled);
+        self.hook_ended(shared, id, answer, HookOutcome::Cancelled)
     }
 
     /// A hook was lost in a crash: it is run again under its name, which serves as idempotency key.
@@ -187,19 +189,16 @@ impl Thread {
         id: EffectId,
         answer: HookAnswer,
         mut outcome: HookOutcome,
-    ) {
-        let Some((round, asked)) = self.hooks.asked(id) else {
-            return;
-        };
+    ) -> Option<Event> {
+        let (round, asked) = self.hooks.asked(id)?;
         let opinion = answer.opinion(round.event(), asked.kind);
         if outcome == HookOutcome::Success && matches!(opinion, Opinion::Failed(_)) {
             // It says so itself, or what it says is nonsense.
             outcome = HookOutcome::Error;
         }
         self.emit_hook_response(shared, id, &answer, &opinion, outcome);
-        if let Some(round) = self.hooks.answered(id, answer) {
-            let merged = round.merged();
-            self.hooks_settled(shared, &round, merged);
-        }
+        let round = self.hooks.answered(id, answer)?;
+        let merged = round.merged();
+        self.hooks_settled(shared, &round, merged)
     }
 }

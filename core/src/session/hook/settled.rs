@@ -1,7 +1,7 @@
 //! What the hooks of an occurrence said together, and what comes of it.
 
 use super::{
-    super::{Phase, Shared, Thread},
+    super::{Event, Phase, Shared, Thread},
     context_block,
     rounds::HookRound,
 };
@@ -19,7 +19,7 @@ impl Thread {
         shared: &mut Shared,
         round: &HookRound,
         mut merged: Merged,
-    ) {
+    ) -> Option<Event> {
         for content in core::mem::take(&mut merged.system_messages) {
             self.inform(shared, InformationLevel::Notice, content);
         }
@@ -28,32 +28,39 @@ impl Thread {
         }
         if self.phase() == Phase::Stopping {
             // The run is being interrupted: nothing is judged or begun any more.
-            return;
+            return None;
         }
         match round.event() {
             // Those that the host reports belong to no call.
             HookEvent::WorktreeCreate if round.call > 0 => {
                 self.call_hooks_settled(shared, round, merged);
+                None
             }
             HookEvent::PreToolUse
             | HookEvent::PermissionRequest
             | HookEvent::PostToolUse
             | HookEvent::PostToolUseFailure
-            | HookEvent::PermissionDenied => self.call_hooks_settled(shared, round, merged),
-            HookEvent::PostToolBatch => self.batch_hooks_settled(shared, merged),
+            | HookEvent::PermissionDenied => {
+                self.call_hooks_settled(shared, round, merged);
+                None
+            }
+            HookEvent::PostToolBatch => {
+                self.batch_hooks_settled(shared, merged);
+                None
+            }
             event if event.looks_at_prompts() => self.prompt_hooks_settled(shared, event, merged),
             HookEvent::Stop | HookEvent::SubagentStop => self.stop_hooks_settled(shared, merged),
             HookEvent::PreCompact => self.compaction_hooks_settled(shared, merged.block),
             HookEvent::SessionStart if self.is_restarting() => {
                 let context = merged.context.iter();
                 let context = context.filter_map(|text| context_block(round.event(), text));
-                self.restart_hooks_settled(shared, context.collect());
+                self.restart_hooks_settled(shared, context.collect())
             }
             event => {
                 for text in &merged.context {
                     self.add_context(event, text);
                 }
-                self.go_on_after_hooks(shared);
+                self.go_on_after_hooks(shared)
             }
         }
     }
@@ -85,11 +92,11 @@ impl Thread {
     }
 
     /// Something waited for hooks that nothing else depends on.
-    fn go_on_after_hooks(&mut self, shared: &mut Shared) {
+    fn go_on_after_hooks(&mut self, shared: &mut Shared) -> Option<Event> {
         match self.phase() {
-            Phase::Submitting => self.submit_if_ready(shared),
+            Phase::Submitting => self.submit_if_ready(),
             Phase::Finishing => self.report_if_quiet(shared),
-            _ => {}
+            _ => None,
         }
     }
 }

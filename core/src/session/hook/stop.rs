@@ -57,16 +57,20 @@ impl Thread {
         }
     }
 
-    pub(super) fn stop_hooks_settled(&mut self, shared: &mut Shared, merged: Merged) {
+    pub(super) fn stop_hooks_settled(
+        &mut self,
+        shared: &mut Shared,
+        merged: Merged,
+    ) -> Option<Event> {
         if self.phase() != Phase::Concluding {
-            return;
+            return None;
         }
         if let Some(reason) = self.run.hook_stop.clone() {
             self.run.outcome = Some(stopped_by_hook(reason));
-            return self.transit(shared, Event::Stop);
+            return Some(Event::Stop);
         }
         match merged.block {
-            Some(reason) if self.run.stop_blocks < STOP_BLOCKS => self.go_on(shared, reason),
+            Some(reason) if self.run.stop_blocks < STOP_BLOCKS => self.keep_going(shared, reason),
             refused => {
                 if refused.is_some() {
                     let content = format!(
@@ -75,13 +79,13 @@ impl Thread {
                     self.inform(shared, InformationLevel::Warning, content);
                 }
                 self.run.outcome = Some(Outcome::Success);
-                self.transit(shared, Event::Stop);
+                Some(Event::Stop)
             }
         }
     }
 
     /// Tells the model why it is not done.
-    fn go_on(&mut self, shared: &mut Shared, reason: String) {
+    fn keep_going(&mut self, shared: &mut Shared, reason: String) -> Option<Event> {
         self.run.stop_blocks += 1;
         // Who is not done has not given the answer either, if one was to be given.
         self.run.output.answer = None;
@@ -91,8 +95,9 @@ impl Thread {
         self.emit_synthetic(shared, content.clone(), uuid);
         let content = self.with_hook_context(content);
         self.context.push(Role::User, content.clone());
-        self.transit(shared, Event::GoOn);
+        // What is written is named and judged by the phase that this leads to.
+        self.go_on(shared, Some(Event::GoOn));
         let line = Line::synthetic(content).under(uuid);
-        self.save(shared, Stage::SavePrompt, vec![line]);
+        self.save(shared, Stage::SavePrompt, vec![line])
     }
 }

@@ -15,7 +15,12 @@ use crate::{
 };
 impl Thread {
     /// A complete response: into the books, the history and the message stream.
-    pub(super) fn answered(&mut self, shared: &mut Shared, mut response: Response, asked: &str) {
+    pub(super) fn answered(
+        &mut self,
+        shared: &mut Shared,
+        mut response: Response,
+        asked: &str,
+    ) -> Option<Event> {
         self.count_api_time(shared);
         if self.run.compacting.is_some() {
             return self.summed_up(shared, &response, asked);
@@ -107,7 +112,7 @@ impl Thread {
             })
             .collect();
         self.number_agents(shared);
-        self.transit(shared, Event::Answered);
+        Some(Event::Answered)
     }
 
     /// Whether the application hears no words of this thread, only of its calls.
@@ -142,14 +147,14 @@ impl Thread {
         }
     }
 
-    pub(in crate::session) fn save_response(&mut self, shared: &mut Shared) {
+    pub(in crate::session) fn save_response(&mut self, shared: &mut Shared) -> Option<Event> {
         let content = core::mem::take(&mut self.run.unsaved);
         let line = match self.run.unsaved_response.take() {
             Some((uuid, message)) => Line::response(message).under(uuid),
             None if content.is_empty() => return self.after_save(shared),
             None => Line::new(Role::Assistant, content),
         };
-        self.save(shared, Stage::SaveResponse, alloc::vec![line]);
+        self.save(shared, Stage::SaveResponse, alloc::vec![line])
     }
 
     /// What a written response leads to.

@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::{
-    super::{Shared, Thread},
+    super::{Event, Shared, Thread},
     Body,
     failure::transport_error,
     wait::too_large,
@@ -25,9 +25,9 @@ impl Thread {
         shared: &mut Shared,
         id: EffectId,
         answer: Answer,
-    ) {
+    ) -> Option<Event> {
         if self.model_call.incoming.as_ref().is_none_or(|i| i.id != id) {
-            return; // the tail of a response that is over or was given up
+            return None; // the tail of a response that is over or was given up
         }
         match answer {
             Answer::HttpHead { status, headers } => {
@@ -36,6 +36,7 @@ impl Thread {
                     shared.note_rate_limit(info);
                 }
                 self.head(status, &headers);
+                None
             }
             Answer::HttpBody(bytes) => self.body(shared, &bytes),
             Answer::HttpEnd => self.end(shared),
@@ -44,21 +45,25 @@ impl Thread {
             _ => {
                 let dropped = "the host dropped the exchange with the model server";
                 let failure = HttpFailure::new(HttpFailureKind::Interrupted, dropped);
-                self.broken_off(shared, failure);
+                self.broken_off(shared, failure)
             }
         }
     }
 
     /// The exchange broke off; what has arrived may be enough.
-    pub(super) fn broken_off(&mut self, shared: &mut Shared, failure: HttpFailure) {
+    pub(super) fn broken_off(
+        &mut self,
+        shared: &mut Shared,
+        failure: HttpFailure,
+    ) -> Option<Event> {
         let enough = self.model_call.incoming.as_ref().is_some_and(|incoming| {
             // A status other than success says it all, with or without the rest of its words.
             incoming.complete_since.is_some() || matches!(incoming.body, Body::Error { .. })
         });
         if enough {
-            self.end(shared);
+            self.end(shared)
         } else {
-            self.call_failed(shared, transport_error(failure), None);
+            self.call_failed(shared, transport_error(failure), None)
         }
     }
 
@@ -88,10 +93,8 @@ impl Thread {
         }
     }
 
-    fn body(&mut self, shared: &mut Shared, bytes: &[u8]) {
-        let Some(incoming) = &mut self.model_call.incoming else {
-            return;
-        };
+    fn body(&mut self, shared: &mut Shared, bytes: &[u8]) -> Option<Event> {
+        let incoming = self.model_call.incoming.as_mut()?;
         let id = incoming.id;
         let limit = self.spec.model.response.max_bytes;
         if incoming.wait.receives(bytes.len(), limit) {
@@ -115,10 +118,11 @@ impl Thread {
                 self.emit_stream_events(shared, events);
                 if let Err(error) = fed {
                     shared.cancel(id);
-                    self.call_failed(shared, error.into_api_error(), None);
+                    return self.call_failed(shared, error.into_api_error(), None);
                 }
             }
         }
+        None
     }
 
     fn emit_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
@@ -148,24 +152,20 @@ impl Thread {
     }
 
     /// The response is complete and the server did not close it.
-    pub(in crate::session) fn stop_lingering(&mut self, shared: &mut Shared) {
-        if let Some(id) = self.model_call.incoming.as_ref().map(|i| i.id) {
-            shared.cancel(id);
-            self.end(shared);
-        }
+    pub(in crate::session) fn stop_lingering(&mut self, shared: &mut Shared) -> Option<Event> {
+        shared.cancel(self.model_call.incoming.as_ref()?.id);
+        self.end(shared)
     }
 
-    fn end(&mut self, shared: &mut Shared) {
-        let Some(incoming) = self.model_call.incoming.take() else {
-            return;
-        };
+    fn end(&mut self, shared: &mut Shared) -> Option<Event> {
+        let incoming = self.model_call.incoming.take()?;
         if incoming.id.stage == Stage::Suggestion {
             if let Body::Success(decoder) = incoming.body
                 && let Ok(response) = decoder.finish()
             {
                 self.suggested(shared, &response, &incoming.model);
             }
-            return;
+            return None;
         }
         match incoming.body {
             Body::Awaited => {
@@ -173,7 +173,7 @@ impl Thread {
                     HttpFailureKind::Interrupted,
                     "the model server ended the exchange without an answer",
                 );
-                self.call_failed(shared, transport_error(failure), None);
+                self.call_failed(shared, transport_error(failure), None)
             }
             Body::Error {
                 status,
@@ -184,7 +184,7 @@ impl Thread {
                 if let Some(address) = address {
                     error.message += &format!(" from {address}: check the base URL and the model");
                 }
-                self.call_failed(shared, error, incoming.retry_after_ms);
+                self.call_failed(shared, error, incoming.retry_after_ms)
             }
             Body::Success(decoder) => match decoder.finish() {
                 Ok(response) => self.answered(shared, response, &incoming.model),

@@ -27,9 +27,9 @@ impl Thread {
         shared: &mut Shared,
         error: ApiError,
         retry_after_ms: Option<u64>,
-    ) {
+    ) -> Option<Event> {
         if self.model_call.give_up_suggestion().is_some() {
-            return;
+            return None;
         }
         self.model_call.give_up();
         self.count_api_time(shared);
@@ -46,16 +46,16 @@ impl Thread {
             && self.run.attempts() <= max_retries
             && (!policy.only_rate_limits || error.class == ErrorClass::RateLimit);
         if !worth_it && let Some(fallback) = fallback {
-            return self.fall_back(shared, fallback, error);
+            return Some(self.fall_back(shared, fallback, error));
         }
         if !worth_it && self.run.compacting.is_some() {
             return self.summary_failed(shared, &error);
         }
         if !worth_it && let Some(event) = self.compact_because(shared, &error) {
-            return self.transit(shared, event);
+            return Some(event);
         }
         if !worth_it && let Some(event) = self.mend_results(shared, &error) {
-            return self.transit(shared, event);
+            return Some(event);
         }
         if !worth_it {
             if matches!(error.status, Some(400 | 413 | 422)) {
@@ -65,8 +65,7 @@ impl Thread {
                 class: Some(error.class),
                 message: error.message,
             });
-            self.transit(shared, Event::GiveUp);
-            return;
+            return Some(Event::GiveUp);
         }
         let delay = self.retry_delay(shared, retry_after_ms);
         self.run.schedule_retry(shared.now.mono.after(delay));
@@ -81,7 +80,7 @@ impl Thread {
             uuid,
             session_id: shared.id,
         })));
-        self.transit(shared, Event::Retry);
+        Some(Event::Retry)
     }
 
     /// The model that takes over after this error; none where another model would not help.
@@ -93,7 +92,7 @@ impl Thread {
     }
 
     /// The fallback model takes over until the run ends (LOOP-12).
-    fn fall_back(&mut self, shared: &mut Shared, to: String, error: ApiError) {
+    fn fall_back(&mut self, shared: &mut Shared, to: String, error: ApiError) -> Event {
         let from = self.model().to_owned();
         self.run.fall_back();
         let uuid = shared.ids.uuid();
@@ -107,7 +106,7 @@ impl Thread {
                 session_id: shared.id,
             },
         )));
-        self.transit(shared, Event::FallBack);
+        Event::FallBack
     }
 
     fn retry_delay(&mut self, shared: &mut Shared, retry_after_ms: Option<u64>) -> u64 {

@@ -136,13 +136,13 @@ impl Thread {
         Some(Event::Stop)
     }
 
-    pub(super) fn ask_model(&mut self, shared: &mut Shared) {
+    pub(super) fn ask_model(&mut self, shared: &mut Shared) -> Option<Event> {
         if let Some(message) = self.unpriced() {
             self.run.outcome = Some(Outcome::Failed {
                 class: None,
                 message,
             });
-            return self.transit(shared, Event::GiveUp);
+            return Some(Event::GiveUp);
         }
         let attempt = self.run.ask(shared.now.mono);
         self.context.seal_for_request();
@@ -152,6 +152,7 @@ impl Thread {
         self.context.put_back(lent);
         let id = self.effect_id(shared, 0, Stage::Model, attempt);
         self.send(shared, id, request);
+        None
     }
 
     /// A request with this history, which need not be the thread's own.

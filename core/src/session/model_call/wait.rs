@@ -3,7 +3,7 @@
 use alloc::{format, string::String};
 
 use super::{
-    super::{Shared, Thread},
+    super::{Event, Shared, Thread},
     Incoming,
 };
 use crate::{
@@ -94,18 +94,14 @@ impl Thread {
     }
 
     /// Gives up a response that has taken too long.
-    pub(in crate::session) fn stop_waiting_if_due(&mut self, shared: &mut Shared) {
-        let Some(incoming) = &self.model_call.incoming else {
-            return;
-        };
+    pub(in crate::session) fn stop_waiting_if_due(&mut self, shared: &mut Shared) -> Option<Event> {
+        let incoming = self.model_call.incoming.as_ref()?;
         let due = incoming.due(&self.spec.model.response);
-        let Some((_, overdue)) = due.filter(|(at, _)| *at <= shared.now.mono) else {
-            return;
-        };
+        let (_, overdue) = due.filter(|(at, _)| *at <= shared.now.mono)?;
         let message = too_late(overdue, &self.spec.model.response);
         shared.cancel(incoming.id);
         let failure = HttpFailure::new(HttpFailureKind::Interrupted, &message);
-        self.broken_off(shared, failure);
+        self.broken_off(shared, failure)
     }
 }
 

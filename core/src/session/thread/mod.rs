@@ -166,12 +166,13 @@ impl Thread {
         was_cancelled: bool,
     ) {
         let last = answer.is_last();
-        match id.stage {
+        let event = match id.stage {
             Stage::Model | Stage::Summary | Stage::Suggestion => {
                 self.model_answer(shared, id, answer)
             }
             Stage::Resolve | Stage::Ask | Stage::Run | Stage::Probe | Stage::Provision => {
                 self.call_answer(shared, id, answer, was_cancelled);
+                None
             }
             Stage::Hook(..) => self.hook_answer(shared, id, answer, was_cancelled),
             Stage::SavePrompt | Stage::SaveResponse | Stage::SaveResults | Stage::SaveSummary => {
@@ -182,7 +183,8 @@ impl Thread {
                     _ => self.transcript_failed(shared, "the host dropped the entries"),
                 }
             }
-        }
+        };
+        self.go_on(shared, event);
         if last {
             self.drained_if_quiet(shared);
         }
@@ -193,37 +195,43 @@ impl Thread {
         let now = shared.now.mono;
         let waits = matches!(self.phase, Phase::Backoff | Phase::CompactingBackoff);
         if waits && self.run.take_due_retry(now) {
-            self.transit(shared, Event::Due);
+            self.go_on(shared, Some(Event::Due));
         }
         let lingering = self.model_call.linger_until();
         if lingering.is_some_and(|until| until <= now) {
-            self.stop_lingering(shared);
+            let event = self.stop_lingering(shared);
+            self.go_on(shared, event);
         }
-        self.stop_waiting_if_due(shared);
+        let event = self.stop_waiting_if_due(shared);
+        self.go_on(shared, event);
         self.emit_due_progress(shared);
         self.drained_if_quiet(shared);
     }
 
-    /// Takes a step of the table and does what the new phase begins with.
-    pub(super) fn transit(&mut self, shared: &mut Shared, event: Event) {
-        let Some(phase) = next(self.phase, event) else {
-            // The table has no such step: the event came too late to matter (an answer after an
-            // interrupt, for example).
-            return;
-        };
-        self.phase = phase;
-        match phase {
+    /// Takes the step of the table that an event leads to, and those that follow from it, until something has to come from
+    /// outside. The parts of a thread return their events to whoever calls this.
+    pub(super) fn go_on(&mut self, shared: &mut Shared, mut event: Option<Event>) {
+        while let Some(now) = event {
+            event = self.transit(shared, now);
+        }
+    }
+
+    /// Takes a step of the table and does what the new phase begins with; the event to which that leads at once.
+    fn transit(&mut self, shared: &mut Shared, event: Event) -> Option<Event> {
+        // Where the table has no such step the event came too late to matter (an answer after an interrupt, for example).
+        self.phase = next(self.phase, event)?;
+        match self.phase {
             Phase::SavingPrompt if event == Event::AskAgain => self.remind_of_output(shared),
             Phase::SavingPrompt => self.enter_prompt(shared),
-            Phase::Idle | Phase::Submitting | Phase::Backoff | Phase::Concluding => {}
-            Phase::CompactingBackoff | Phase::SavingSummary => {}
+            Phase::Idle | Phase::Submitting | Phase::Backoff | Phase::Concluding => None,
+            Phase::CompactingBackoff | Phase::SavingSummary => None,
             Phase::Calling => self.ask_model(shared),
             Phase::Compacting => self.begin_summary(shared),
             Phase::SavingResponse => self.save_response(shared),
             Phase::Tooling => self.schedule_calls(shared),
             Phase::SavingResults if event == Event::Mend => self.save_mended(shared),
             Phase::SavingResults => self.save_results(shared),
-            Phase::Stopping => self.drained_if_quiet(shared),
+            Phase::Stopping => self.drained(shared),
             Phase::SavingEnd => self.save_end(shared),
             Phase::Finishing => self.report_if_quiet(shared),
         }
@@ -232,7 +240,8 @@ impl Thread {
     /// Begins a run that nobody asked for: to tell the model what it has not heard yet.
     pub(super) fn wake(&mut self, shared: &mut Shared) {
         self.begin_run(shared);
-        self.submit(shared, Prompt::default());
+        let event = self.submit(shared, Prompt::default());
+        self.go_on(shared, event);
     }
 
     fn begin_run(&mut self, shared: &mut Shared) {
@@ -246,8 +255,13 @@ impl Thread {
     }
 
     /// Begins to answer a prompt.
-    pub(super) fn start(&mut self, shared: &mut Shared, mut prompt: Prompt) {
+    pub(super) fn start(&mut self, shared: &mut Shared, prompt: Prompt) {
         self.begin_run(shared);
+        let event = self.take_prompt(shared, prompt);
+        self.go_on(shared, event);
+    }
+
+    fn take_prompt(&mut self, shared: &mut Shared, mut prompt: Prompt) -> Option<Event> {
         // What the API would refuse must not enter: it would be refused again with every later prompt.
         let mut content = core::mem::take(&mut prompt.content);
         content.retain(|block| Block::from_raw(block.clone()).belongs_in_history());
@@ -256,19 +270,18 @@ impl Thread {
                 class: None,
                 message: "the prompt is empty: give it a text or another content block".to_owned(),
             });
-            return self.transit(shared, Event::Stop);
+            return Some(Event::Stop);
         }
         if let Some(instructions) = compaction::command(&content) {
-            return self.start_compaction(shared, instructions);
+            return Some(self.start_compaction(shared, instructions));
         }
-        self.submit(shared, Prompt { content, ..prompt });
+        self.submit(shared, Prompt { content, ..prompt })
     }
 
     /// No hook objects: the prompt becomes part of the conversation.
-    fn enter_prompt(&mut self, shared: &mut Shared) {
-        let Some(prompt) = self.run.submitted.take() else {
-            return; // a hook wants the model to go on, and has said so itself
-        };
+    fn enter_prompt(&mut self, shared: &mut Shared) -> Option<Event> {
+        // Without one a hook wants the model to go on, and has said so itself.
+        let prompt = self.run.submitted.take()?;
         self.run.asks_nothing = prompt.delivery == Delivery::Append;
         let uuid = prompt.uuid.unwrap_or_else(|| shared.ids.uuid());
         if self.spec.stream.replay_prompts && self.is_main() && !prompt.content.is_empty() {
@@ -284,7 +297,7 @@ impl Thread {
             self.context.push(Role::User, content.clone());
             lines.push(Line::new(Role::User, content).under(uuid));
         }
-        self.save(shared, Stage::SavePrompt, lines);
+        self.save(shared, Stage::SavePrompt, lines)
     }
 
     /// What goes with a prompt while nothing may be changed. Subagents are told by whoever gives them their task.
@@ -361,13 +374,18 @@ impl Thread {
     }
 
     /// Hands entries to the host; without a transcript they count as written.
-    pub(super) fn save(&mut self, shared: &mut Shared, stage: Stage, lines: Vec<Line>) {
+    pub(super) fn save(
+        &mut self,
+        shared: &mut Shared,
+        stage: Stage,
+        lines: Vec<Line>,
+    ) -> Option<Event> {
         let attempt = match stage {
             Stage::SaveSummary => self.run.summaries,
             Stage::SaveResults if self.run.mended.is_some() => 2,
             _ => 1,
         };
-        self.save_under(shared, stage, attempt, lines);
+        self.save_under(shared, stage, attempt, lines)
     }
 
     /// The same under the name of this attempt.
@@ -377,19 +395,19 @@ impl Thread {
         stage: Stage,
         attempt: u32,
         lines: Vec<Line>,
-    ) {
+    ) -> Option<Event> {
         if !self.spec.policy.persist || self.run.transcript_broken {
-            self.after_save(shared);
-            return;
+            return self.after_save(shared);
         }
         let agent = self.agent.as_ref().map(|agent| &agent.agent_id);
         let effect = self.writing.begin(shared, agent, lines);
         let id = self.effect_id(shared, 0, stage, attempt);
         self.perform(shared, id, effect);
+        None
     }
 
     /// Everything handed over so far is written: go on from here.
-    pub(super) fn after_save(&mut self, shared: &mut Shared) {
+    pub(super) fn after_save(&mut self, shared: &mut Shared) -> Option<Event> {
         self.writing.written();
         let event = match self.phase {
             Phase::SavingPrompt if self.run.asks_nothing => {
@@ -401,9 +419,9 @@ impl Thread {
             Phase::SavingResults => self.after_results(shared),
             Phase::SavingSummary => self.after_summary(shared),
             Phase::SavingEnd => Event::Saved,
-            _ => return,
+            _ => return None,
         };
-        self.transit(shared, event);
+        Some(event)
     }
 
     /// Whether it is the conversation with whoever embeds the session.
