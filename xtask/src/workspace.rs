@@ -100,7 +100,7 @@ impl Workspace {
             // The same as the components are built with, so that they share what they have in common.
             .env(
                 "CARGO_ENCODED_RUSTFLAGS",
-                "-Ctarget-feature=+simd128\x1f-Clink-arg=--compress-relocations",
+                "-Ctarget-feature=+simd128\x1f-Csymbol-mangling-version=v0\x1f-Clink-arg=--compress-relocations",
             )
             .env("CARGO_TARGET_DIR", self.wasm_target())
             .args([subcommand, "--profile", "wasm", "--target", wasm::TARGET]);

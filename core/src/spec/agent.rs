@@ -9,7 +9,7 @@ use alloc::{
 
 use super::Spec;
 use crate::{
-    agent::{Agent, AgentMcpServer, AgentModel},
+    agent::{AgentMcpServer, AgentModel, AgentProfile},
     context::SystemPrompt,
     permission::{Narrowing, Rule, server_name},
     tool::{CoreTool, ToolDefinition},
@@ -27,7 +27,7 @@ pub(crate) struct ChildOptions<'a> {
 }
 
 /// What a subagent is told.
-pub(crate) fn child_spec(parent: &Spec, agent: &Agent, options: ChildOptions<'_>) -> Spec {
+pub(crate) fn child_spec(parent: &Spec, agent: &AgentProfile, options: ChildOptions<'_>) -> Spec {
     let mut spec = agent_spec(parent, agent);
     // No agent starts agents.
     spec.tools
@@ -93,7 +93,7 @@ pub struct NoSuchAgent {
 }
 
 /// Prompt and tools; everything else is the parent's.
-fn agent_spec(parent: &Spec, agent: &Agent) -> Spec {
+fn agent_spec(parent: &Spec, agent: &AgentProfile) -> Spec {
     let mut spec = parent.clone();
     spec.prompt.system = SystemPrompt::Text(prompt(parent, agent));
     spec.tools.definitions.retain(|tool| has_tool(agent, tool));
@@ -116,7 +116,7 @@ fn agent_spec(parent: &Spec, agent: &Agent) -> Spec {
     spec
 }
 
-fn prompt(parent: &Spec, agent: &Agent) -> String {
+fn prompt(parent: &Spec, agent: &AgentProfile) -> String {
     let definition = &agent.definition;
     let mut prompt = definition.prompt.clone();
     for name in definition.skills.iter().flatten() {
@@ -135,7 +135,7 @@ fn prompt(parent: &Spec, agent: &Agent) -> String {
 }
 
 /// Whether an agent gets a tool of its parent.
-fn has_tool(agent: &Agent, tool: &ToolDefinition) -> bool {
+fn has_tool(agent: &AgentProfile, tool: &ToolDefinition) -> bool {
     let definition = &agent.definition;
     if let (Some(servers), Some(server)) = (&definition.mcp_servers, server_of(&tool.name)) {
         // Servers of its own come with their own tools.

@@ -112,7 +112,7 @@ struct Fields<'a> {
     object: Range<usize>,
     left: Vec<Field>,
     /// The names that could have been there.
-    known: Vec<String>,
+    known: Vec<&'static str>,
 }
 
 struct Field {
@@ -150,14 +150,19 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The fields of a part: those that its default has.
-    fn part<T: Default + Serialize + DeserializeOwned>(&mut self) -> Result<T, SpecJsonError> {
-        let usual = object(&T::default());
-        self.known.extend(usual.keys().map(String::from));
+    /// The fields of a part.
+    fn part<T: DeserializeOwned>(&mut self) -> Result<T, SpecJsonError> {
+        let text = self.take(names::<T>());
+        read::from_str(&text).map_err(SpecJsonError::new)
+    }
+
+    /// The fields of these names, as a text with nothing else in it.
+    fn take(&mut self, names: &'static [&'static str]) -> String {
+        self.known.extend(names);
         let all = self.left.drain(..);
-        let (own, others) = all.partition(|field: &Field| usual.get(&field.name).is_some());
+        let (own, others) = all.partition(|field: &Field| names.contains(&field.name.as_str()));
         self.left = others;
-        read::from_str(&self.only(&own)).map_err(SpecJsonError::new)
+        self.only(&own)
     }
 
     /// The text with blanks for all that is neither the object nor one of these fields: what a reader finds in it has the
@@ -202,6 +207,57 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Nothing was to be read.
+#[derive(Debug)]
+struct Unread;
+
+impl fmt::Display for Unread {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+impl core::error::Error for Unread {}
+
+impl serde::de::Error for Unread {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self
+    }
+}
+
+/// The names of the fields that serde derived for a part.
+fn names<T: DeserializeOwned>() -> &'static [&'static str] {
+    struct Names<'a>(&'a mut &'static [&'static str]);
+
+    impl<'de> Deserializer<'de> for Names<'_> {
+        type Error = Unread;
+
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _name: &'static str,
+            fields: &'static [&'static str],
+            _visitor: V,
+        ) -> Result<V::Value, Unread> {
+            *self.0 = fields;
+            Err(Unread)
+        }
+
+        fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Unread> {
+            Err(Unread)
+        }
+
+        serde::forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+            unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        }
+    }
+
+    let mut names: &[&str] = &[];
+    // There is nothing to read: the names are all that is wanted.
+    let _ = T::deserialize(Names(&mut names)).is_ok();
+    names
+}
+
 /// An object as its members, each where it is in the text.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
@@ -235,21 +291,26 @@ fn object<T: Serialize>(part: &T) -> RawObject {
 mod tests {
     use alloc::collections::BTreeSet;
 
-    use super::*;
+    use super::{
+        super::{ModelSpec, PolicySpec, PromptSpec, StreamSpec, ToolSpec},
+        *,
+    };
 
     #[test]
-    fn no_two_parts_have_a_field_of_the_same_name() {
-        let spec = Spec::default();
+    fn no_two_parts_have_a_field_of_the_same_name_and_all_are_written() {
         let parts = [
-            object(&spec.model),
-            object(&spec.prompt),
-            object(&spec.tools),
-            object(&spec.stream),
-            object(&spec.policy),
-            object(&Apart::default()),
+            names::<ModelSpec>(),
+            names::<PromptSpec>(),
+            names::<ToolSpec>(),
+            names::<StreamSpec>(),
+            names::<PolicySpec>(),
+            names::<Apart>(),
         ];
-        let names: Vec<&str> = parts.iter().flat_map(RawObject::keys).collect();
-        let different: BTreeSet<&str> = names.iter().copied().collect();
-        assert_eq!(names.len(), different.len(), "{names:?}");
+        let different: BTreeSet<&str> = parts.concat().into_iter().collect();
+        assert_eq!(different.len(), parts.concat().len(), "{parts:?}");
+        let spec = Spec::default();
+        let (model, tools) = (object(&spec.model), object(&spec.tools));
+        let written: Vec<&str> = model.keys().chain(tools.keys()).collect();
+        assert_eq!(written, [parts[0], parts[2]].concat());
     }
 }

@@ -17,7 +17,7 @@ pub const DEFAULT_MODEL: &str = "claude-sonnet-4-6";
 
 /// The model, how it is reached, and what it may take.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct ModelSpec {
     /// The wire format.
     #[serde(with = "crate::provider::named")]

@@ -9,7 +9,7 @@ use crate::{hook::HookMatcher, permission::PermissionPolicy};
 
 /// What may run, for how long, and who has a say in it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct PolicySpec {
     /// What may run.
     pub permissions: PermissionPolicy,

@@ -13,7 +13,7 @@ use crate::{
 
 /// What the model is told besides the conversation, what it keeps of that, and the form of its answer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct PromptSpec {
     /// The system prompt.
     pub system: SystemPrompt,

@@ -14,7 +14,7 @@ use crate::{
 
 /// What the model can call: tools, agents, skills.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct ToolSpec {
     /// The tools. [`Spec::offer`](super::Spec::offer) adds those that the core runs itself.
     #[serde(rename = "tools", serialize_with = "of_the_host")]
