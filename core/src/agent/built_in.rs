@@ -2,7 +2,7 @@
 
 use alloc::{borrow::ToOwned, vec::Vec};
 
-use super::{Agent, AgentDefinition, AgentSource};
+use super::{AgentDefinition, AgentProfile, AgentSource};
 
 const GENERAL_DESCRIPTION: &str = "For work of several steps that can be described in one message and needs no questions on the way: \
 searching for something whose place is unknown, looking into a problem, carrying out a self-contained change. Has every tool.";
@@ -38,7 +38,7 @@ const PLAN_PROMPT: &str = "You work out a plan for another agent, which will car
 what could go wrong. Then list the three to five files that matter most, with absolute paths.";
 
 /// general-purpose, Explore and Plan. They use the session's model: which other one is there depends on the provider.
-pub(super) fn agents() -> impl Iterator<Item = Agent> {
+pub(super) fn agents() -> impl Iterator<Item = AgentProfile> {
     let agents: Vec<(&str, &str, &str, bool)> = alloc::vec![
         (
             "general-purpose",
@@ -51,7 +51,7 @@ pub(super) fn agents() -> impl Iterator<Item = Agent> {
     ];
     agents
         .into_iter()
-        .map(|(name, description, prompt, reads_only)| Agent {
+        .map(|(name, description, prompt, reads_only)| AgentProfile {
             name: name.to_owned(),
             source: AgentSource::BuiltIn,
             definition: AgentDefinition::new(description, prompt),

@@ -20,7 +20,7 @@ pub use definition::{AgentDefinition, AgentError, AgentMcpServer, AgentModel, Mo
 
 /// An agent with its name and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Agent {
+pub struct AgentProfile {
     /// What the model calls it by (`subagent_type`).
     pub name: String,
     /// Who defined it.
@@ -52,7 +52,7 @@ pub enum AgentSource {
     Option,
 }
 
-impl Agent {
+impl AgentProfile {
     /// An agent of the `agents` option.
     ///
     /// # Errors
@@ -85,16 +85,16 @@ impl Agent {
 /// The agents a session can start, by name.
 ///
 /// ```
-/// use windlass_core::agent::{Agent, AgentDefinition, Agents};
+/// use windlass_core::agent::{AgentProfile, AgentDefinition, Agents};
 /// let mut agents = Agents::built_in();
 /// let reviewer = AgentDefinition::new("Reviews changes; use it after every edit.", "You review code.");
-/// agents.add(Agent::new("reviewer", reviewer)?);
+/// agents.add(AgentProfile::new("reviewer", reviewer)?);
 /// let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
 /// assert_eq!(names, ["Explore", "Plan", "general-purpose", "reviewer"]);
 /// # Ok::<(), windlass_core::agent::AgentError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Agents(SortedMap<String, Agent>);
+pub struct Agents(SortedMap<String, AgentProfile>);
 
 /// Their definitions by name, without those that are built in.
 impl Serialize for Agents {
@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for Agents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut agents = Self::built_in();
         for (name, definition) in SortedMap::<String, AgentDefinition>::deserialize(deserializer)? {
-            agents.add(Agent::new(&name, definition).map_err(D::Error::custom)?);
+            agents.add(AgentProfile::new(&name, definition).map_err(D::Error::custom)?);
         }
         Ok(agents)
     }
@@ -128,7 +128,7 @@ impl Agents {
 
     /// Adds an agent. One of the same name stays only if it comes from a stronger source: an option beats a file of
     /// the project, that one a file of the person, and every one of them what is built in.
-    pub fn add(&mut self, agent: Agent) {
+    pub fn add(&mut self, agent: AgentProfile) {
         let stays = (self.0.get(&agent.name)).is_some_and(|known| known.source > agent.source);
         if !stays {
             self.0.insert(agent.name.clone(), agent);
@@ -149,15 +149,15 @@ impl Agents {
 
     /// An agent by name. Where no name is quite the same, one that differs only in capitals counts.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Agent> {
+    pub fn get(&self, name: &str) -> Option<&AgentProfile> {
         self.0.get(name).or_else(|| {
-            let same = |agent: &&Agent| agent.name.eq_ignore_ascii_case(name);
+            let same = |agent: &&AgentProfile| agent.name.eq_ignore_ascii_case(name);
             self.0.values().find(same)
         })
     }
 
     /// Every agent, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Agent> {
+    pub fn iter(&self) -> impl Iterator<Item = &AgentProfile> {
         self.0.values()
     }
 

@@ -3,15 +3,15 @@ use std::string::String;
 
 use serde_json::{Value, json};
 
-use super::{Agent, AgentDefinition, AgentModel, AgentSource, Agents, ModelAliases};
+use super::{AgentDefinition, AgentModel, AgentProfile, AgentSource, Agents, ModelAliases};
 use crate::{RawJson, Spec, tool::ToolDefinition};
 
 fn definition(json: &Value) -> AgentDefinition {
     RawJson::parse(json.to_string()).unwrap().decode().unwrap()
 }
 
-fn agent(json: &Value) -> Agent {
-    Agent::new("a", definition(json)).unwrap()
+fn agent(json: &Value) -> AgentProfile {
+    AgentProfile::new("a", definition(json)).unwrap()
 }
 
 fn spec_with(tools: &[&str]) -> Spec {
@@ -60,7 +60,7 @@ fn sub_1_a_definition_is_the_json_of_the_reference() {
 #[test]
 fn sub_7_an_option_beats_a_file_and_a_file_beats_what_is_built_in() {
     let from = |source, prompt: &str| {
-        Agent::from_source("Plan", AgentDefinition::new("d", prompt), source).unwrap()
+        AgentProfile::from_source("Plan", AgentDefinition::new("d", prompt), source).unwrap()
     };
     let sources = [
         from(AgentSource::User, "user"),

@@ -186,7 +186,7 @@ pub struct ToolCall {
     /// Milliseconds the call may take; none means the host's default.
     pub timeout_ms: Option<u32>,
     /// The name of the agent whose call it is; none on the main thread. Two agents may each have a tool of this name
-    /// from a server of their own ([`Agent::own_tools`](crate::agent::Agent::own_tools)).
+    /// from a server of their own ([`AgentProfile::own_tools`](crate::agent::AgentProfile::own_tools)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// For tools that run a command ([`ToolDefinition::command_param`]): what of it was approved. A host runs nothing where this is

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::{Agent, AgentModel},
+    agent::{AgentModel, AgentProfile},
     json::{RawJson, RawObject},
     model::{ServerToolUse, Usage},
     permission::Mode,
@@ -81,7 +81,7 @@ You read its report, the person does not: pass on what matters. Several agents r
 Do not start an agent for what one or two direct tool calls would do. An agent that has ended can be given more to do with `resume` and its id.";
 
 /// The agents that a session can start: those that no rule denies.
-pub(super) fn startable(spec: &Spec) -> impl Iterator<Item = &Agent> {
+pub(super) fn startable(spec: &Spec) -> impl Iterator<Item = &AgentProfile> {
     let rules = &spec.policy.permissions.rules;
     (spec.tools.agents.iter()).filter(|agent| !rules.denies_subject("Task", &agent.name))
 }

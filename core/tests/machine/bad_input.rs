@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_core::{
     RawJson, Session, Spec,
-    agent::{Agent, AgentDefinition},
+    agent::{AgentDefinition, AgentProfile},
     hook::{HookEvent, HookMatcher, HookOutput, Matcher},
     journal::Journal,
     permission::{
@@ -175,7 +175,9 @@ fn a_malformed_agent_says_what_would_be_right() {
         json(r#"{"description":"d","prompt":"p","tools":["Bash(ls)"]}"#)
             .decode()
             .unwrap();
-    let error = Agent::new("tester", definition).unwrap_err().to_string();
+    let error = AgentProfile::new("tester", definition)
+        .unwrap_err()
+        .to_string();
     for words in [
         "tester",
         "`tools`",

@@ -7,7 +7,7 @@ mod limits;
 use serde_json::{Value, json};
 use windlass_core::{
     EffectId, Input, Session, Spec,
-    agent::{Agent, AgentDefinition},
+    agent::{AgentDefinition, AgentProfile},
     effect::{Answer, Effect, PermissionResponse, Stage},
     message::ResultSubtype,
     spec::Effort,
@@ -44,7 +44,7 @@ pub(crate) fn defined(spec: &mut Spec, definition: &Value) {
     let definition: AgentDefinition = raw(definition).decode().unwrap();
     spec.tools
         .agents
-        .add(Agent::new("own", definition).unwrap());
+        .add(AgentProfile::new("own", definition).unwrap());
 }
 
 /// The request of an agent that is pending.

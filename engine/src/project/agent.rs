@@ -1,7 +1,7 @@
 //! Agents from Markdown files: `.claude/agents/*.md`.
 
 use windlass_core::{
-    agent::{Agent, AgentDefinition, AgentError, AgentMcpServer, AgentSource},
+    agent::{AgentDefinition, AgentError, AgentMcpServer, AgentProfile, AgentSource},
     permission::Mode,
 };
 
@@ -29,7 +29,7 @@ pub fn parse_agent_file(
     file: &str,
     text: &str,
     source: AgentSource,
-) -> Result<Agent, AgentFileError> {
+) -> Result<AgentProfile, AgentFileError> {
     let at = |line, problem| AgentFileError {
         file: file.to_owned(),
         line,
@@ -43,7 +43,7 @@ pub fn parse_agent_file(
         let last = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
         return Err(at(last, AgentFileProblem::NoPrompt));
     }
-    Agent::from_source(&name, definition, source).map_err(|error| {
+    AgentProfile::from_source(&name, definition, source).map_err(|error| {
         let line = fields.get(error.field).map_or(1, |field| field.line);
         at(line, AgentFileProblem::Definition(error))
     })

@@ -30,7 +30,7 @@ mod style;
 mod tests;
 
 use windlass_core::{
-    agent::{Agent, AgentSource},
+    agent::{AgentProfile, AgentSource},
     context::{MemoryFile, OutputStyle},
     hook::input::{ExpansionType, UserPromptExpansion},
     initialization::SlashCommand,
@@ -77,7 +77,7 @@ struct Files<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectFiles {
     /// Agents. [`Agents::add`](windlass_core::agent::Agents::add) knows which of two with one name counts.
-    pub agents: Vec<Agent>,
+    pub agents: Vec<AgentProfile>,
     /// Names of agents whose files cannot be used: no weaker agent may take such a name.
     pub unusable_agents: Vec<(String, AgentSource)>,
     /// Commands, by name.
@@ -196,7 +196,7 @@ impl ProjectFiles {
     }
 
     /// The project's agents that have the name of one of the person's own, by which that would be replaced.
-    pub fn agents_in_place_of_own(&self) -> impl Iterator<Item = &Agent> {
+    pub fn agents_in_place_of_own(&self) -> impl Iterator<Item = &AgentProfile> {
         let agents = self.agents.iter();
         agents
             .filter(|agent| agent.source == AgentSource::Project && self.is_own_agent(&agent.name))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use windlass_core::{
     RawJson, Spec,
-    agent::{Agent, AgentDefinition},
+    agent::{AgentDefinition, AgentProfile},
     context::{InterruptedAnswer, PlanReminder, SystemPrompt},
     permission::{Misnamed, Mode, RuleEntry, RuleValue, Source, misnamed},
     spec::{AgentToolName, Thinking},
@@ -230,7 +230,7 @@ fn agents_of_flag(json: Option<&str>, spec: &mut Spec) -> Result<(), FlagsError>
     for (name, definition) in definitions {
         let of_agent = |reason: String| wrong(format!("the agent {name}: {reason}"));
         let definition = AgentDefinition::read(&definition).map_err(of_agent)?;
-        let agent = Agent::new(&name, definition);
+        let agent = AgentProfile::new(&name, definition);
         spec.tools
             .agents
             .add(agent.map_err(|error| of_agent(error.to_string()))?);

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use windlass_core::{
     RawJson, Spec,
-    agent::{Agent, AgentDefinition},
+    agent::{AgentDefinition, AgentProfile},
     context::{PlanReminder, SystemPrompt},
     hook::{FailurePolicy, HookEvent, HookMatcher, Matcher, timeout_from_seconds},
     initialization::Initialization,
@@ -109,7 +109,7 @@ impl Initialize {
                     reason,
                     judges: true,
                 }),
-                Ok(read) => match Agent::new(name, read) {
+                Ok(read) => match AgentProfile::new(name, read) {
                     Ok(agent) => spec.tools.agents.add(agent),
                     Err(error) => unusable.push(Unusable {
                         what,

@@ -9,7 +9,7 @@ use std::{
 
 use etcetera::BaseStrategy as _;
 use windlass_core::{
-    agent::Agent as Definition,
+    agent::AgentProfile,
     context::SystemPrompt,
     message::PluginInfo,
     money::Usd,
@@ -71,7 +71,7 @@ impl AgentBuilder {
             warnings.extend(settings::apply(project_config, &mut spec));
         }
         for (name, definition) in std::mem::take(&mut self.agents) {
-            spec.tools.agents.add(Definition::new(&name, definition)?);
+            spec.tools.agents.add(AgentProfile::new(&name, definition)?);
         }
         let mcp_servers = self.mcp_servers.iter().map(McpServer::listed).collect();
         let has_all_builtin = self.builtin == Selection::All;

@@ -17,7 +17,7 @@ use super::{
     run::{Outcome, Run},
 };
 use crate::{
-    agent::Agent,
+    agent::AgentProfile,
     hook::input::AgentName,
     json::RawObject,
     message::TaskUsage,
@@ -41,7 +41,7 @@ pub(super) struct ChildFacts {
     /// The id by which it is resumed, stopped and asked about.
     pub(super) id: String,
     /// Its definition, as it was when it was started.
-    pub(super) agent: Agent,
+    pub(super) agent: AgentProfile,
     /// The task it works on, or worked on last.
     pub(super) task: TaskInput,
     /// The model it asks.
@@ -199,7 +199,7 @@ impl ChildFacts {
 }
 
 impl Child {
-    fn new(parent: &Thread, number: u32, id: String, agent: Agent, task: TaskInput) -> Self {
+    fn new(parent: &Thread, number: u32, id: String, agent: AgentProfile, task: TaskInput) -> Self {
         let mut facts = ChildFacts {
             id,
             agent,
@@ -230,7 +230,7 @@ impl Child {
 }
 
 /// What the modes of an agent and of its task take away. Tools and further deny rules are in the thread's spec.
-fn narrowing(task: &TaskInput, agent: &Agent) -> Option<Narrowing> {
+fn narrowing(task: &TaskInput, agent: &AgentProfile) -> Option<Narrowing> {
     let of = |mode| Narrowing {
         mode,
         ..Narrowing::default()

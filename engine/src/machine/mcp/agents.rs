@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use windlass_core::{
     EffectId, RawJson, Spec,
-    agent::{Agent, AgentMcpServer, AgentSource},
+    agent::{AgentMcpServer, AgentProfile, AgentSource},
     effect::Answer,
     tool::{ToolCall, ToolDefinition, ToolResult},
     tools::task::TaskInput,
@@ -47,7 +47,7 @@ impl Engine {
         for (agent, configs) in wanted {
             // A folder that nobody has trusted could hand the keys to a program of its own.
             let is_of_folder =
-                |known: &Agent| known.name == agent && known.source == AgentSource::Project;
+                |known: &AgentProfile| known.name == agent && known.source == AgentSource::Project;
             let may_name_keys = config.is_trusted || !spec.tools.agents.iter().any(is_of_folder);
             let servers = self.servers.agents.entry(agent.clone()).or_default();
             servers.variables.clone_from(&config.variables);
@@ -194,7 +194,7 @@ impl ServerTable {
 
 /// The servers that stand in an agent's definition with their configuration. Of two of one name the last counts.
 #[must_use]
-pub fn inline_servers(agent: &Agent) -> BTreeMap<String, RawJson> {
+pub fn inline_servers(agent: &AgentProfile) -> BTreeMap<String, RawJson> {
     let servers = agent.definition.mcp_servers.iter().flatten();
     servers
         .filter_map(|server| match server {

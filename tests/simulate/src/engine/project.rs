@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use windlass_core::{
     RawJson, Seeded, Spec,
-    agent::{Agent, AgentDefinition},
+    agent::{AgentDefinition, AgentProfile},
     hook::{HookAnswer, HookCall, HookEvent, HookMatcher, Occurrence, input::WorktreeRemove},
     permission::{Mode, Rule},
     tool::ToolDefinition,
@@ -144,9 +144,9 @@ fn rules(texts: &[&str]) -> Vec<Rule> {
         .collect()
 }
 
-fn agents() -> impl Iterator<Item = Agent> {
+fn agents() -> impl Iterator<Item = AgentProfile> {
     let helper = AgentDefinition::new("Helps.", "You help.");
-    Agent::new("helper", helper).into_iter()
+    AgentProfile::new("helper", helper).into_iter()
 }
 
 /// What the files may say otherwise than before.

@@ -10,7 +10,7 @@ use alloc::{
 use memchr::memmem;
 use serde_json::{Value, json};
 use windlass_core::{
-    agent::{Agent, AgentDefinition, AgentModel},
+    agent::{AgentDefinition, AgentModel, AgentProfile},
     context::{
         clearing::{ClearedBy, Clearing},
         memory::{MemoryFile, MemoryScope},
@@ -171,7 +171,7 @@ fn shop() -> [windlass_core::tool::ToolDefinition; 3] {
     [list, buy, delete]
 }
 
-fn custom_agents() -> impl Iterator<Item = Agent> {
+fn custom_agents() -> impl Iterator<Item = AgentProfile> {
     let mut tester = AgentDefinition::new("Tests.", "You test what others have built.");
     tester.tools = Some(
         ["Look", "Bash", "Skill", "mcp__shop__list"]
@@ -185,7 +185,7 @@ fn custom_agents() -> impl Iterator<Item = Agent> {
     let agents = [("tester", tester), ("closed", closed)];
     agents
         .into_iter()
-        .filter_map(|(name, definition)| Agent::new(name, definition).ok())
+        .filter_map(|(name, definition)| AgentProfile::new(name, definition).ok())
 }
 
 fn format(dice: &mut Seeded) -> Option<OutputFormat> {
