@@ -229,7 +229,7 @@ pub enum AgentMcpServer {
     /// A server of the parent, by name.
     Named(String),
     /// Servers of its own, each with its configuration: the host connects them and gives the agent their tools
-    /// ([`Agent::own_tools`](super::Agent::own_tools)).
+    /// ([`AgentProfile::own_tools`](super::AgentProfile::own_tools)).
     Inline(SortedMap<String, RawJson>),
 }
 

@@ -2,44 +2,17 @@
 
 use alloc::{borrow::ToOwned, format, string::String, vec};
 
-use serde::{Deserialize, Serialize};
-
-use super::{Event, Outcome, Phase, Shared, Thread, restart::Restart};
+use super::{Event, Outcome, Phase, Shared, Thread};
 use crate::{
     content::Block,
     context::compaction,
     effect::Stage,
     history::Role,
     hook::{CompactionTrigger, HookEvent, Occurrence, input::PreCompact},
-    id::Millis,
     message::StatusKind,
     model::ErrorClass,
     provider::ApiError,
 };
-
-/// So many times at most the request for a summary is cut to about half.
-const MOST_SHORTENINGS: u32 = 6;
-
-/// A compaction under way.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Compacting {
-    pub(super) trigger: CompactionTrigger,
-    /// What the summary should keep, besides the usual.
-    instructions: String,
-    pub(super) pre_tokens: u64,
-    pub(super) began: Millis,
-    /// Attempts of the request as it stands, for the retry policy.
-    pub(super) attempt: u32,
-    /// How often the conversation was cut to about half because the request was too long itself.
-    shortened: u32,
-    /// The model called tools in place of writing: it is asked again without any.
-    pub(super) without_tools: bool,
-    /// The error that made it necessary, and which holds if it fails.
-    because: Option<(ErrorClass, String)>,
-    /// The start from the summary, while hooks are looking at it.
-    #[serde(default)]
-    pub(super) restart: Option<Restart>,
-}
 
 impl Thread {
     /// Where the conversation can be cut.
@@ -58,7 +31,7 @@ impl Thread {
         };
         let tokens = self.context.tokens();
         let grown = (self.context.compacted_to()).saturating_add(threshold / 10);
-        !self.run.compaction_failed && tokens >= threshold.max(grown) && self.cut().is_some()
+        self.run.may_compact() && tokens >= threshold.max(grown) && self.cut().is_some()
     }
 
     /// Makes ready for a compaction; the event leads to it.
@@ -69,24 +42,16 @@ impl Thread {
         instructions: String,
         because: Option<(ErrorClass, String)>,
     ) -> Event {
-        self.run.compacting = Some(Compacting {
-            trigger,
-            instructions,
-            pre_tokens: self.context.tokens(),
-            began: shared.now.mono,
-            attempt: 0,
-            shortened: 0,
-            without_tools: false,
-            because,
-            restart: None,
-        });
+        let said = instructions.clone();
+        let tokens = self.context.tokens();
+        let now = shared.now.mono;
+        (self.run).begin_compaction(trigger, instructions, because, tokens, now);
         if self.number == 0 {
             shared.emit_status(Some(StatusKind::Compacting), None);
         }
-        let said = self.run.compacting.as_ref().map(|c| c.instructions.clone());
         let occurrence = Occurrence::PreCompact(PreCompact {
             trigger,
-            custom_instructions: said.filter(|words| !words.is_empty()),
+            custom_instructions: Some(said).filter(|words| !words.is_empty()),
         });
         self.fire_anew(shared, occurrence);
         Event::Compact
@@ -113,11 +78,9 @@ impl Thread {
     ) -> Option<Event> {
         let possible = error.too_long
             && self.spec.prompt.context.compaction.automatic
-            && !self.run.compacted_because
-            && !self.run.compaction_failed
+            && self.run.may_compact_because()
             && self.cut().is_some();
         possible.then(|| {
-            self.run.compacted_because = true;
             let because = Some((error.class, error.message.clone()));
             self.compact(shared, CompactionTrigger::Auto, String::new(), because)
         })
@@ -156,8 +119,8 @@ impl Thread {
         }
         let number = self.run.ask_for_summary(shared.now.mono)?;
         let mut asked = self.context.copy(self.spec.clearing_by_core());
-        let compacting = self.run.compacting.as_ref()?;
-        for _ in 0..compacting.shortened {
+        let compacting = self.run.compacting()?;
+        for _ in 0..compacting.shortened() {
             asked = compaction::shorter(&asked).unwrap_or(asked);
         }
         let own = self
@@ -168,8 +131,8 @@ impl Thread {
             .instructions
             .as_deref()
             .unwrap_or("");
-        let question = compaction::question(&[own, &compacting.instructions]);
-        let without_tools = compacting.without_tools;
+        let question = compaction::question(&[own, compacting.instructions()]);
+        let without_tools = compacting.without_tools();
         asked.push(Role::User, vec![Block::text(&question).to_raw()]);
         // Its end is no place for a breakpoint: this question will not be the beginning of anything.
         asked.seal();
@@ -188,12 +151,7 @@ impl Thread {
         shared: &mut Shared,
         error: &ApiError,
     ) -> Option<Event> {
-        if let Some(compacting) = &mut self.run.compacting
-            && error.too_long
-            && compacting.shortened < MOST_SHORTENINGS
-        {
-            compacting.shortened += 1;
-            compacting.attempt = 0;
+        if error.too_long && self.run.shorten() {
             return Some(Event::Compact);
         }
         self.compaction_failed(shared, Some(error.class), &error.message)
@@ -206,10 +164,9 @@ impl Thread {
         class: Option<ErrorClass>,
         message: &str,
     ) -> Option<Event> {
-        let compacting = self.run.compacting.take()?;
-        self.run.compaction_failed = true;
+        let compacting = self.run.fail_compaction()?;
         self.emit_compaction_over(shared, Some(message));
-        let (class, message) = match (compacting.trigger, compacting.because) {
+        let (class, message) = match (compacting.trigger(), compacting.into_cause()) {
             // There was still room: the conversation goes on as long as it can.
             (CompactionTrigger::Auto, None) => return Some(Event::Proceed),
             (CompactionTrigger::Auto, Some((class, message))) => {

@@ -35,7 +35,7 @@ impl Thread {
         let by_somebody = outcome == Outcome::Interrupted;
         self.run.outcome = Some(outcome);
         self.run.forget_retry();
-        if self.run.compacting.take().is_some() {
+        if self.run.end_compaction().is_some() {
             self.emit_compaction_over(shared, Some("interrupted"));
         }
         if by_somebody {

@@ -1,11 +1,10 @@
 //! The start from a summary: the hooks that see it, and the conversation that begins with it.
 
-use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
-
-use serde::{Deserialize, Serialize};
+use alloc::{borrow::ToOwned, vec, vec::Vec};
 
 use super::{
     Event, Line, Outcome, Phase, Shared, Thread, hook::stopped_by_hook, model_call::text_of,
+    run::Restart,
 };
 use crate::{
     content::Block,
@@ -17,19 +16,10 @@ use crate::{
         input::{PostCompact, SessionStart, StartSource},
     },
     json::RawJson,
-    message::{CompactBoundary, CompactMetadata, Message, SystemMessage},
+    message::{CompactBoundary, Message, SystemMessage},
     provider::Response,
     tools::tool_search,
 };
-
-/// A summary that has come, while hooks look at the start from it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Restart {
-    /// What the model wrote.
-    summary: String,
-    /// What the hooks add behind it.
-    context: Vec<RawJson>,
-}
 
 /// A conversation that begins with a summary.
 struct Begun {
@@ -52,16 +42,13 @@ impl Thread {
         // Into the books, but not among the responses to the prompt.
         self.book(shared, response, asked);
         let summary = text_of(&response.content);
-        let compacting = self.run.compacting.as_mut()?;
-        if summary.trim().is_empty() && !compacting.without_tools {
-            compacting.without_tools = true;
-            compacting.attempt = 0;
+        let trigger = self.run.compacting()?.trigger();
+        if summary.trim().is_empty() && self.run.do_without_tools() {
             return Some(Event::Compact);
         }
         if summary.trim().is_empty() {
             return self.compaction_failed(shared, None, "the model wrote no summary");
         }
-        let trigger = compacting.trigger;
         let begun = self.begun_with(&summary, Vec::new());
         let shorter = begun.is_some_and(|begun| {
             trigger == CompactionTrigger::Manual
@@ -74,12 +61,7 @@ impl Thread {
                 "the summary is no shorter than what it sums up",
             );
         }
-        if let Some(compacting) = &mut self.run.compacting {
-            compacting.restart = Some(Restart {
-                summary,
-                context: Vec::new(),
-            });
-        }
+        self.run.restart_with(summary);
         let model = Some(self.model().to_owned());
         let start = SessionStart {
             source: StartSource::Compact,
@@ -96,17 +78,10 @@ impl Thread {
         shared: &mut Shared,
         context: Vec<RawJson>,
     ) -> Option<Event> {
-        let compacting = self.run.compacting.as_mut();
-        if let Some(restart) = compacting.and_then(|compacting| compacting.restart.as_mut()) {
+        if let Some(restart) = self.run.restart() {
             restart.context.extend(context);
         }
         self.begin_anew_if_ready(shared)
-    }
-
-    /// Whether hooks are looking at the start from a summary that is under way.
-    pub(super) fn is_restarting(&self) -> bool {
-        let compacting = self.run.compacting.as_ref();
-        compacting.is_some_and(|compacting| compacting.restart.is_some())
     }
 
     fn begin_anew_if_ready(&mut self, shared: &mut Shared) -> Option<Event> {
@@ -119,10 +94,10 @@ impl Thread {
 
     /// The conversation with a summary in the place of its beginning; none where nothing can be cut.
     fn begun_with(&self, summary: &str, context: Vec<RawJson>) -> Option<Begun> {
-        let compacting = self.run.compacting.as_ref()?;
+        let compacting = self.run.compacting()?;
         let count = self.context.history().message_count();
         let cut = self.cut().unwrap_or(count);
-        let goes_on = compacting.trigger == CompactionTrigger::Auto && self.run.num_turns > 0;
+        let goes_on = compacting.trigger() == CompactionTrigger::Auto && self.run.num_turns > 0;
         let mut content = vec![Block::text(&compaction::beginning(summary, goes_on)).to_raw()];
         content.extend(context);
         let history = self
@@ -137,13 +112,11 @@ impl Thread {
     }
 
     fn begin_anew(&mut self, shared: &mut Shared) -> Option<Event> {
-        let compacting = self.run.compacting.as_mut();
-        let Restart { summary, context } =
-            compacting.and_then(|compacting| compacting.restart.take())?;
+        let Restart { summary, context } = self.run.take_restart()?;
         let Some(begun) = self.begun_with(&summary, context) else {
             return self.compaction_failed(shared, None, "there is nothing left to sum up");
         };
-        let compacting = self.run.compacting.take()?;
+        let compacting = self.run.end_compaction()?;
         if self.run.num_turns > 0 {
             self.run.before_prompt = None; // it was answered: nobody refuses it any more
         }
@@ -158,12 +131,7 @@ impl Thread {
         tool_search::forget_unreferenced(&spec, &model, &mut self.notes, &begun.history);
         let post_tokens = self.context.begin_anew(begun.history);
         self.emit_compaction_over(shared, None);
-        let metadata = CompactMetadata {
-            trigger: compacting.trigger,
-            pre_tokens: compacting.pre_tokens,
-            post_tokens: Some(post_tokens),
-            duration_ms: Some(shared.now.mono.since(compacting.began)),
-        };
+        let metadata = compacting.metadata(post_tokens, shared.now.mono);
         let (boundary, uuid) = (shared.ids.uuid(), shared.ids.uuid());
         if self.number == 0 {
             shared.say(Message::System(SystemMessage::CompactBoundary(
@@ -176,12 +144,11 @@ impl Thread {
             self.emit_synthetic(shared, begun.content.clone(), uuid);
         }
         let compacted = PostCompact {
-            trigger: compacting.trigger,
+            trigger: compacting.trigger(),
             compact_summary: summary,
         };
         self.tell_hooks(shared, Occurrence::PostCompact(compacted));
-        self.run.summaries += 1;
-        self.run.manual_compaction = compacting.trigger == CompactionTrigger::Manual;
+        self.run.compacted(compacting.trigger());
         // What is written is named and judged by the phase that this leads to.
         self.go_on(shared, Some(Event::Answered));
         let line = Line::new(Role::User, begun.content)
@@ -199,7 +166,7 @@ impl Thread {
         if let Some(before) = &mut self.run.before_prompt {
             before.last_entry = self.writing.last_entry();
         }
-        if self.run.manual_compaction {
+        if self.run.asked_for_compaction() {
             self.run.outcome = Some(Outcome::Success);
             return Event::Stop;
         }

@@ -51,7 +51,7 @@ impl Thread {
             event if event.looks_at_prompts() => self.prompt_hooks_settled(shared, event, merged),
             HookEvent::Stop | HookEvent::SubagentStop => self.stop_hooks_settled(shared, merged),
             HookEvent::PreCompact => self.compaction_hooks_settled(shared, merged.block),
-            HookEvent::SessionStart if self.is_restarting() => {
+            HookEvent::SessionStart if self.run.is_restarting() => {
                 let context = merged.context.iter();
                 let context = context.filter_map(|text| context_block(round.event(), text));
                 self.restart_hooks_settled(shared, context.collect())

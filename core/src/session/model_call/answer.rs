@@ -22,7 +22,7 @@ impl Thread {
         asked: &str,
     ) -> Option<Event> {
         self.count_api_time(shared);
-        if self.run.compacting.is_some() {
+        if self.run.is_compacting() {
             return self.summed_up(shared, &response, asked);
         }
         self.run.has_answer();

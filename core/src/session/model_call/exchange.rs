@@ -126,10 +126,7 @@ impl Thread {
     }
 
     fn emit_stream_events(&mut self, shared: &mut Shared, events: Vec<RawJson>) {
-        if self.is_muted()
-            || self.run.compacting.is_some()
-            || self.model_call.suggestion().is_some()
-        {
+        if self.is_muted() || self.run.is_compacting() || self.model_call.suggestion().is_some() {
             return; // neither a summary nor a suggestion is an answer to anybody
         }
         for event in events {

@@ -34,7 +34,7 @@ impl Thread {
         self.model_call.give_up();
         self.count_api_time(shared);
         let policy = &self.spec.model.retry;
-        let fallback = match &self.run.compacting {
+        let fallback = match self.run.compacting() {
             Some(_) => None,
             None => self.fallback_for(&error),
         };
@@ -48,7 +48,7 @@ impl Thread {
         if !worth_it && let Some(fallback) = fallback {
             return Some(self.fall_back(shared, fallback, error));
         }
-        if !worth_it && self.run.compacting.is_some() {
+        if !worth_it && self.run.is_compacting() {
             return self.summary_failed(shared, &error);
         }
         if !worth_it && let Some(event) = self.compact_because(shared, &error) {

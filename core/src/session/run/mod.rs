@@ -1,12 +1,16 @@
 //! What a session remembers of the prompt it is answering.
 
 mod attempts;
+mod compacting;
+
+pub(super) use self::compacting::Restart;
 
 use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{call::Call, compaction::Compacting, output::OutputProgress, refused::Place};
+use self::compacting::Compacting;
+use super::{call::Call, output::OutputProgress, refused::Place};
 use crate::{
     effect::Prompt,
     id::{Millis, Uuid},
@@ -80,22 +84,22 @@ pub(super) struct Run {
     pub(super) output: OutputProgress,
     /// A compaction under way.
     #[serde(default)]
-    pub(super) compacting: Option<Compacting>,
+    compacting: Option<Compacting>,
     /// Requests for summaries in this run: they name their effects.
     #[serde(default)]
     summary_requests: u32,
     /// Summaries in this run.
     #[serde(default)]
-    pub(super) summaries: u32,
+    summaries: u32,
     /// The last compaction was all that the prompt asked for.
     #[serde(default)]
-    pub(super) manual_compaction: bool,
+    manual_compaction: bool,
     /// A compaction failed: it is not tried again by itself.
     #[serde(default)]
-    pub(super) compaction_failed: bool,
+    compaction_failed: bool,
     /// A compaction was begun because the server found the request too long: once is enough.
     #[serde(default)]
-    pub(super) compacted_because: bool,
+    compacted_because: bool,
     /// Where the prompt begins.
     #[serde(default)]
     pub(super) before_prompt: Option<Place>,

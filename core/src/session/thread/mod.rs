@@ -381,7 +381,7 @@ impl Thread {
         lines: Vec<Line>,
     ) -> Option<Event> {
         let attempt = match stage {
-            Stage::SaveSummary => self.run.summaries,
+            Stage::SaveSummary => self.run.summaries(),
             Stage::SaveResults if self.run.mended.is_some() => 2,
             _ => 1,
         };

@@ -1,7 +1,7 @@
 //! The MCP servers that agents have for themselves: those that stand with their configuration in an agent's `mcpServers`.
 //!
 //! They start when their agent first does, and end with the session: the core asks for the tools that an agent brings along
-//! (`Agent::brings_tools`), and the agent begins when its servers have answered. Their tools are offered to it alone; two agents
+//! (`AgentProfile::brings_tools`), and the agent begins when its servers have answered. Their tools are offered to it alone; two agents
 //! may each have a server of one name. What an SDK asks of a server by its name is meant for the session's own, or, where the
 //! session has none, for those of all agents that have one.
 
