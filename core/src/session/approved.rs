@@ -33,11 +33,12 @@ impl Thread {
     /// Records why a call may run. It runs from now on.
     pub(super) fn let_run(&mut self, shared: &mut Shared, index: usize, cause: String) {
         let effect = self.call_effect(shared, index, Stage::Run);
+        let parent_tool_use_id = self.parent_tool_use_id();
         let call = &mut self.run.calls[index];
         shared.approved_calls.push(ApprovedCall {
             effect,
             tool_use_id: call.id().to_owned(),
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            parent_tool_use_id,
             tool_name: call.tool_name().to_owned(),
             cause: cause.clone(),
         });

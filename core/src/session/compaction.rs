@@ -46,7 +46,7 @@ impl Thread {
         let tokens = self.context.tokens();
         let now = shared.now.mono;
         (self.run).begin_compaction(trigger, instructions, because, tokens, now);
-        if self.number == 0 {
+        if self.number() == 0 {
             shared.emit_status(Some(StatusKind::Compacting), None);
         }
         let occurrence = Occurrence::PreCompact(PreCompact {
@@ -184,7 +184,7 @@ impl Thread {
 
     /// Says that no compaction is under way any more, and why it came to nothing if it did.
     pub(super) fn emit_compaction_over(&self, shared: &mut Shared, failure: Option<&str>) {
-        if self.number == 0 {
+        if self.number() == 0 {
             shared.emit_compacted(failure);
         }
     }

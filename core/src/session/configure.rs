@@ -36,10 +36,10 @@ impl Session {
         self.main.begin_again(&self.shared, Thread::new(0, spec));
         for child in self.children.values_mut() {
             // What an agent is told follows from what the main thread is told.
-            let fresh = Child::with(&self.main, child.thread.number, child.facts.clone());
-            let parent_tool_use_id = child.thread.parent_tool_use_id.take();
+            let fresh = Child::with(&self.main, child.thread.number(), child.facts.clone());
+            let parent_tool_use_id = child.thread.parent_tool_use_id();
             child.thread.begin_again(&self.shared, fresh.thread);
-            child.thread.parent_tool_use_id = parent_tool_use_id;
+            child.thread.answer_call(parent_tool_use_id);
         }
         Ok(())
     }

@@ -242,7 +242,7 @@ impl Thread {
                 stop_sequence: None,
                 usage: Usage::default(),
             },
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            parent_tool_use_id: self.parent_tool_use_id(),
             error: Some(class),
             aborted: false,
             uuid,

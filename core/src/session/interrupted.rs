@@ -40,7 +40,7 @@ impl Thread {
         }
         shared.say(Message::Assistant(AssistantMessage {
             message,
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            parent_tool_use_id: self.parent_tool_use_id(),
             error: None,
             aborted: true,
             uuid,
@@ -73,7 +73,7 @@ impl Thread {
         let uuid = shared.ids.uuid();
         shared.say(Message::User(UserMessage {
             message: UserContent::new(content.clone()),
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            parent_tool_use_id: self.parent_tool_use_id(),
             tool_use_result: None,
             is_synthetic: false,
             is_replay: false,

@@ -133,7 +133,7 @@ impl Thread {
         self.emit_compaction_over(shared, None);
         let metadata = compacting.metadata(post_tokens, shared.now.mono);
         let (boundary, uuid) = (shared.ids.uuid(), shared.ids.uuid());
-        if self.number == 0 {
+        if self.number() == 0 {
             shared.say(Message::System(SystemMessage::CompactBoundary(
                 CompactBoundary {
                     compact_metadata: metadata.clone(),

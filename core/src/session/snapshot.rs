@@ -331,8 +331,8 @@ fn history_line(line: &str) -> Result<(u32, Message), JsonError> {
 impl Child {
     fn state(&self) -> ChildState {
         ChildState {
-            number: self.thread.number,
-            parent_tool_use_id: self.thread.parent_tool_use_id.clone(),
+            number: self.thread.number(),
+            parent_tool_use_id: self.thread.parent_tool_use_id(),
             facts: self.facts.clone(),
             thread: self.thread.state(),
         }
@@ -344,7 +344,7 @@ impl ChildState {
     fn restored(self, shared: &Shared, main: &Thread, history: History) -> Child {
         let child = Child::with(main, self.number, self.facts);
         let mut thread = self.thread.restored(shared, child.thread, history);
-        thread.parent_tool_use_id = self.parent_tool_use_id;
+        thread.answer_call(self.parent_tool_use_id);
         Child { thread, ..child }
     }
 }

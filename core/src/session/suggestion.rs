@@ -24,10 +24,17 @@ const NO_IDEA: &str = "NONE";
 /// Nobody types more than that; a longer answer is no suggestion.
 const LONGEST: usize = 300;
 
+/// Whether somebody wants to know what the person might say next.
+#[derive(Debug, Default)]
+pub(super) struct Suggestion {
+    /// It is to be asked for; never between inputs.
+    due: bool,
+}
+
 impl Thread {
     /// Notes after a run whether somebody will want to know how it might go on.
     pub(super) fn may_suggest(&mut self, run: &Run, outcome: &Outcome) {
-        self.suggestion_due = self.is_main()
+        self.suggestion.due = self.is_main()
             && self.spec.stream.prompt_suggestions
             // A program that wants a value says nothing next.
             && self.spec.prompt.output.is_none()
@@ -37,7 +44,7 @@ impl Thread {
 
     /// Asks for a suggestion if one is due and nothing else goes on.
     pub(super) fn suggest(&mut self, shared: &mut Shared) {
-        if !core::mem::take(&mut self.suggestion_due) || self.phase() != Phase::Idle {
+        if !core::mem::take(&mut self.suggestion.due) || self.phase() != Phase::Idle {
             return;
         }
         let spent =
@@ -56,7 +63,7 @@ impl Thread {
 
     /// Something else begins: nobody wants the suggestion any more.
     pub(super) fn forget_suggestion(&mut self, shared: &mut Shared) {
-        self.suggestion_due = false;
+        self.suggestion.due = false;
         if let Some(id) = self.model_call.give_up_suggestion() {
             shared.cancel(id);
         }

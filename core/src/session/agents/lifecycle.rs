@@ -98,7 +98,7 @@ impl Session {
         ));
         child.facts.background = background;
         child.facts.task = input;
-        child.thread.parent_tool_use_id = Some(call.id().to_owned());
+        child.thread.answer_call(Some(call.id().to_owned()));
         call.agent_started(!background);
         if let Some(name) = &child.facts.task.name {
             shared
@@ -109,7 +109,7 @@ impl Session {
             let result = child.launch(shared, self.main.run.calls[index].id());
             self.main.review(shared, index, result);
         } else if shared.spec.tools.tasks.announce_agents
-            && let Some(agent) = child.thread.agent.clone()
+            && let Some(agent) = child.thread.agent().cloned()
         {
             let call = self.main.run.calls[index].id();
             shared.awaited_begins(agent, &child.facts.task, call);
@@ -182,7 +182,7 @@ impl Session {
         let place = &child.thread.spec.environment.cwd;
         spec.environment.cwd.clone_from(place);
         child.thread.spec = Arc::new(spec);
-        child.thread.narrowing = narrowing(input, &child.facts.agent);
+        child.thread.narrow(narrowing(input, &child.facts.agent));
         // What it chose for itself was for the task before, as what it took over from its parent.
         child.thread.forget_choices();
         // Tools and model may be others now.

@@ -218,12 +218,12 @@ impl Child {
 
     /// The thread of these facts, with nothing said yet.
     pub(super) fn with(parent: &Thread, number: u32, facts: ChildFacts) -> Self {
-        let mut thread = Thread::new(number, Arc::new(facts.spec(parent, &facts.task)));
-        thread.agent = Some(AgentName {
+        let agent = AgentName {
             agent_id: facts.id.clone(),
             agent_type: facts.agent.name.clone(),
-        });
-        thread.narrowing = narrowing(&facts.task, &facts.agent);
+        };
+        let mut thread = Thread::new(number, Arc::new(facts.spec(parent, &facts.task))).of(agent);
+        thread.narrow(narrowing(&facts.task, &facts.agent));
         thread.workplace = parent.workplace.of_agent();
         Self { thread, facts }
     }
@@ -254,7 +254,7 @@ fn total(usage: &Usage) -> u64 {
 impl Thread {
     /// An agent that is told of as a task says how far it is.
     pub(super) fn emit_task_progress(&self, shared: &mut Shared) {
-        if let Some(agent) = &self.agent {
+        if let Some(agent) = self.agent() {
             let usage = self.task_usage(shared);
             shared.emit_task_progress(&agent.agent_id, usage, self.run.last_tool.clone());
         }

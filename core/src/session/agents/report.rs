@@ -36,7 +36,7 @@ impl Child {
             command: None,
             decision: None,
             kind,
-            work: Work::Agent(self.thread.number),
+            work: Work::Agent(self.thread.number()),
             started: shared.now.mono,
             ended: None,
             stopping: false,

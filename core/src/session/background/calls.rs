@@ -40,7 +40,7 @@ impl Thread {
             .is_some_and(|t| t.command_param.is_some());
         let input = call.input_or_empty();
         let task = Task {
-            owner: self.number,
+            owner: self.number(),
             tool_use_id: call.id().to_owned(),
             tool_name: call.tool_name().to_owned(),
             description: background::description_of(call.tool_name(), &input),
@@ -156,7 +156,7 @@ impl Thread {
         };
         let text = format!("Task {}: {}\n\n{shown}", answer.task_id, answer.status);
         if task.ended.is_some()
-            && let Some(news) = shared.news.get_mut(&self.number)
+            && let Some(news) = shared.news.get_mut(&self.number())
         {
             // It knows now.
             news.retain(|news| news.task_id != wait.task_id);
@@ -210,7 +210,7 @@ impl Thread {
 
     /// What this thread's model has not heard yet: into the history, to the application, and to the transcript.
     pub(in crate::session) fn take_news(&mut self, shared: &mut Shared) -> Option<Line> {
-        let news = shared.news.remove(&self.number).unwrap_or_default();
+        let news = shared.news.remove(&self.number()).unwrap_or_default();
         if news.is_empty() {
             return None;
         }

@@ -40,7 +40,7 @@ impl Thread {
             model: &model,
             mode: shared.permissions.mode(),
             told: &told,
-            in_subagent: self.number > 0,
+            in_subagent: self.number() > 0,
         };
         let found_before = self.notes.loaded.len();
         let Done { result, changes } = tools::run(tool, &input, &seen, &mut self.notes);
@@ -115,7 +115,7 @@ impl Thread {
             model: self.model(),
             mode: shared.permissions.mode(),
             told: &shared.spec,
-            in_subagent: self.number > 0,
+            in_subagent: self.number() > 0,
         };
         tool.fault(input, &seen)
     }

@@ -62,11 +62,11 @@ impl Thread {
             environment: &self.spec.environment,
             directories: shared.permissions.directories(&shared.spec.environment),
             left: self.workplace.left(),
-            own_deny: match self.number {
+            own_deny: match self.number() {
                 0 => &[],
                 _ => &self.spec.policy.permissions.rules.deny,
             },
-            narrowing: self.narrowing.as_ref(),
+            narrowing: self.narrowing(),
             guarded: shared.permissions.guarded(),
             confinement: policy.confinement.as_ref(),
         }

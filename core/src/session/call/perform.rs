@@ -102,7 +102,7 @@ impl Thread {
             grant,
             observed,
             timeout_ms: shorter(tool.timeout_ms, narrowing.timeout_ms),
-            agent: self.agent.as_ref().map(|agent| agent.agent_type.clone()),
+            agent: self.agent().map(|agent| agent.agent_type.clone()),
             command: call.command.clone(),
             outside_sandbox,
             shell: (self.workplace.copy_of_shell()).filter(|_| tool.command_param.is_some()),
@@ -134,7 +134,7 @@ impl Thread {
         let message = ToolProgress {
             tool_use_id: call.id.clone(),
             tool_name: call.name.clone(),
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            parent_tool_use_id: self.parent_tool_use_id(),
             elapsed_time_seconds: shared.now.mono.since(call.started) / 1000,
             task_id: None,
             uuid: shared.ids.uuid(),

@@ -37,7 +37,7 @@ impl Thread {
         }
         shared.say(Message::User(UserMessage {
             message: UserContent::new(alloc::vec![block]),
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            parent_tool_use_id: self.parent_tool_use_id(),
             tool_use_result: result.structured,
             is_synthetic: false,
             is_replay: false,

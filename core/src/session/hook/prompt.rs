@@ -38,7 +38,7 @@ impl Thread {
         let is_empty = prompt.content.is_empty();
         let expanded = prompt.expanded_from.take();
         self.run.submitted = Some(prompt);
-        if self.hooks.take_start() && self.number == 0 {
+        if self.hooks.take_start() && self.number() == 0 {
             let occurrence = Occurrence::SessionStart(SessionStart {
                 source: match self.context.history().message_count() {
                     0 => StartSource::Startup,
@@ -49,7 +49,7 @@ impl Thread {
             });
             self.fire(shared, occurrence, None);
         }
-        if let Some(agent) = self.agent.clone() {
+        if let Some(agent) = self.agent().cloned() {
             // What a subagent is told comes from the model, and the hooks for calls have seen it.
             let AgentName {
                 agent_id,

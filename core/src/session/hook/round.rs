@@ -118,7 +118,7 @@ impl Thread {
             transcript_path: shared.spec.environment.transcript_of(shared.id),
             cwd: self.command_directory().to_owned(),
             permission_mode: Some(shared.permissions.mode()),
-            agent: self.agent.clone().filter(|_| !names_its_own),
+            agent: self.agent().cloned().filter(|_| !names_its_own),
             event: occurrence,
         }
     }

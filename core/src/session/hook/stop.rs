@@ -39,7 +39,7 @@ impl Thread {
         let stop_hook_active = self.run.stop_blocks > 0;
         let text = &self.run.text;
         let last_assistant_message = (!text.is_empty()).then(|| text.clone());
-        match &self.agent {
+        match self.agent() {
             None => Occurrence::Stop(Stop {
                 stop_hook_active,
                 last_assistant_message,

@@ -64,7 +64,7 @@ impl Thread {
                 stop_sequence: response.stop_sequence,
                 usage: response.usage,
             },
-            parent_tool_use_id: self.parent_tool_use_id.clone(),
+            parent_tool_use_id: self.parent_tool_use_id(),
             error: None,
             aborted: false,
             uuid,

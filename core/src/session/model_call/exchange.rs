@@ -133,7 +133,7 @@ impl Thread {
             let uuid = shared.ids.uuid();
             shared.say(Message::StreamEvent(StreamEvent {
                 event,
-                parent_tool_use_id: self.parent_tool_use_id.clone(),
+                parent_tool_use_id: self.parent_tool_use_id(),
                 uuid,
                 session_id: shared.id,
             }));

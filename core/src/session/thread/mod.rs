@@ -1,5 +1,6 @@
 //! One conversation of a session: the main thread, or a subagent's.
 
+mod identity;
 mod state;
 
 pub(super) use self::state::ThreadState;
@@ -18,6 +19,7 @@ use super::{
     hook::Hooks,
     model_call::ModelCall,
     run::{Outcome, Run},
+    suggestion::Suggestion,
     transition::{Event, next},
     turns::Turns,
     writing::{Line, Writing},
@@ -42,19 +44,18 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Thread {
     /// The agent's number in effect ids; 0 is the main thread.
-    pub(super) number: u32,
+    number: u32,
     /// What this thread was told; the session's own for the main thread.
     pub(super) spec: Arc<Spec>,
     /// The subagent; none on the main thread.
-    pub(super) agent: Option<AgentName>,
+    agent: Option<AgentName>,
     pub(super) hooks: Hooks,
     /// The call that this thread answers; none on the main thread.
-    pub(super) parent_tool_use_id: Option<String>,
+    parent_tool_use_id: Option<String>,
     /// What this thread may less than the session; none for the main thread.
-    pub(super) narrowing: Option<Narrowing>,
+    narrowing: Option<Narrowing>,
     pub(super) workplace: Workplace,
-    /// A suggestion of what to say next is to be asked for; never between inputs.
-    pub(super) suggestion_due: bool,
+    pub(super) suggestion: Suggestion,
     /// A run that ended and that the session has not looked at.
     pub(super) ended: Option<Ended>,
     /// What was chosen while it ran, instead of what the spec says.
@@ -83,7 +84,7 @@ impl Thread {
             parent_tool_use_id: None,
             narrowing: None,
             workplace: Workplace::default(),
-            suggestion_due: false,
+            suggestion: Suggestion::default(),
             ended: None,
             chosen: Chosen::default(),
             steering: VecDeque::new(),
@@ -101,11 +102,6 @@ impl Thread {
     /// Where its run is.
     pub(super) fn phase(&self) -> Phase {
         self.phase
-    }
-
-    /// The agent that a question is asked for; none on the main thread.
-    pub(super) fn agent_id(&self) -> Option<String> {
-        self.agent.as_ref().map(|agent| agent.agent_id.clone())
     }
 
     /// The model that the next request goes to.
@@ -422,11 +418,6 @@ impl Thread {
             _ => return None,
         };
         Some(event)
-    }
-
-    /// Whether it is the conversation with whoever embeds the session.
-    pub(super) fn is_main(&self) -> bool {
-        self.number == 0
     }
 
     /// The name of an effect of this thread.

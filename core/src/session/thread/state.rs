@@ -94,7 +94,7 @@ impl Thread {
             model_call: _,
             // Nothing between inputs.
             ended: _,
-            suggestion_due: _,
+            suggestion: _,
         } = self;
         let Chosen {
             model,
