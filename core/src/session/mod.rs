@@ -22,12 +22,11 @@ mod showing;
 mod snapshot;
 mod suggestion;
 mod thread;
-
 mod transition;
 mod turns;
 mod writing;
 
-use alloc::{collections::VecDeque, sync::Arc, vec::Vec};
+use alloc::{collections::VecDeque, sync::Arc, vec, vec::Vec};
 
 use self::{
     agents::Child,
@@ -210,9 +209,7 @@ impl Session {
             Input::SetModel(model) => self.choose(|chosen| chosen.model = model),
             Input::SetThinking(thinking) => self.choose(|chosen| chosen.thinking = thinking),
             Input::SetEffort(effort) => self.choose(|chosen| chosen.effort = effort),
-            Input::Seen(seen) => {
-                self.shared.observed.insert(seen.path.clone(), seen);
-            }
+            Input::Seen(seen) => self.shared.keep_observed(&[], vec![seen]),
             Input::Notice(notice) => self.shared.pass_on(notice),
             Input::Occurred(occurrence) => self.main.occurred(&mut self.shared, occurrence),
             Input::Resumed { live } => {
@@ -260,8 +257,7 @@ impl Session {
     fn tick(&mut self) {
         for id in self.shared.abandon_overdue() {
             if let Some((thread, shared)) = self.thread_of(id) {
-                let event = thread.hook_without_answer(shared, id);
-                thread.go_on(shared, event);
+                thread.hook_given_up(shared, id);
             }
         }
         self.shared.cancel_overdue();

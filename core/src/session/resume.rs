@@ -39,10 +39,7 @@ impl Session {
             };
             let was_cancelled = running.cancelled_at.is_some();
             match id.stage {
-                Stage::Hook(..) if was_cancelled => {
-                    let event = thread.hook_without_answer(shared, *id);
-                    thread.go_on(shared, event);
-                }
+                Stage::Hook(..) if was_cancelled => thread.hook_given_up(shared, *id),
                 // What runs in the background ends with the program; `settle` says so.
                 _ if was_cancelled || running.detached => {}
                 _ => thread.make_good(shared, *id),

@@ -147,12 +147,14 @@ impl Thread {
         }
     }
 
+    /// Nobody waits for a hook any more: the run goes on without its answer.
+    pub(in crate::session) fn hook_given_up(&mut self, shared: &mut Shared, id: EffectId) {
+        let event = self.hook_without_answer(shared, id);
+        self.go_on(shared, event);
+    }
+
     /// A hook was cancelled or given up: whatever it says now is too late.
-    pub(in crate::session) fn hook_without_answer(
-        &mut self,
-        shared: &mut Shared,
-        id: EffectId,
-    ) -> Option<Event> {
+    fn hook_without_answer(&mut self, shared: &mut Shared, id: EffectId) -> Option<Event> {
         let timeout_ms = self.hooks.asked(id)?.1.timeout_ms;
         let reason = match self.phase() {
             Phase::Stopping => "the run was interrupted".to_owned(),
