@@ -1,38 +1,26 @@
 //! Holding frames against what was recorded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use crate::{
     differences::{Difference, Differences},
-    label::{is_piece, lane},
+    same::{self, Ids},
     scenario::Scenario,
+    seen::{self, Lanes, Seen},
     shape::{Fault, Limits, Tables},
+    told::Told,
+    value::{self, Reader},
 };
 
-/// The order of frames: in each lane their names, each with the fields that such frames do not always have.
-pub(crate) fn order<'a>(
-    tables: &Tables,
-    frames: impl IntoIterator<Item = (&'a str, &'a Value)>,
-) -> BTreeMap<String, Vec<String>> {
-    let mut lanes: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (label, frame) in frames {
-        if label == "keep_alive" {
-            continue;
-        }
-        let lane = lanes.entry(lane(label).to_owned()).or_default();
-        let mut shown = label.to_owned();
-        for name in tables.optional(label, frame) {
-            shown.push_str(" +");
-            shown.push_str(name);
-        }
-        let repeats = is_piece(label) && lane.last().is_some_and(|last| name(last) == label);
-        if !repeats {
-            lane.push(shown);
-        }
-    }
-    lanes
+/// What came of a comparison.
+#[derive(Default)]
+pub(crate) struct Compared {
+    pub(crate) found: Differences,
+    /// How many values were held against recorded ones.
+    pub(crate) values: usize,
+    ids: Ids,
 }
 
 /// What differs between frames and what was recorded in a scenario.
@@ -42,88 +30,102 @@ pub(crate) fn compare(
     tables: &Tables,
     limits: &Limits,
     frames: &[(String, Value)],
-) -> Differences {
-    let mut found = Differences::default();
+) -> Compared {
+    let mut compared = Compared::default();
     for (label, frame) in frames {
         tables.check(label, frame, limits, |label, fault, path, detail| {
             let difference = Difference::Field(fault, label.to_owned(), path.to_owned());
-            found.add(difference, name, detail);
+            compared.found.add(difference, name, detail);
         });
     }
-    let came = order(
-        tables,
-        frames.iter().map(|(label, frame)| (label.as_str(), frame)),
-    );
+    let told = Told::of(scenario, scenario);
+    let reader = Reader {
+        told: &told,
+        limits,
+    };
+    let frames = frames.iter().map(|(label, frame)| (label.as_str(), frame));
+    let came = seen::order(tables, &reader, frames);
     let lanes: BTreeSet<&String> = scenario.frames.keys().chain(came.keys()).collect();
     for lane in lanes {
-        let of =
-            |frames: &BTreeMap<String, Vec<String>>| frames.get(lane).cloned().unwrap_or_default();
-        compare_lane(name, &of(&scenario.frames), &of(&came), &mut found);
+        let of = |lanes: &Lanes| lanes.get(lane).cloned().unwrap_or_default();
+        compared.lane(name, &of(&scenario.frames), &of(&came));
     }
-    found
+    compared
 }
 
-fn compare_lane(scenario: &str, recorded: &[String], came: &[String], found: &mut Differences) {
-    let pairs = common(recorded, came);
-    let mut missing: Vec<(usize, &str)> = unpaired(recorded, pairs.iter().map(|pair| pair.0));
-    for (at, label) in unpaired(came, pairs.iter().map(|pair| pair.1)) {
-        let behind = match at.checked_sub(1) {
-            None => "at the beginning".to_owned(),
-            Some(before) => format!("behind {}", name(&came[before])),
-        };
-        let difference = match missing.iter().position(|(_, other)| *other == label) {
-            None => Difference::FrameAdditional(label.to_owned()),
-            Some(index) => {
-                missing.remove(index);
-                Difference::FrameMoved(label.to_owned())
+impl Compared {
+    fn lane(&mut self, scenario: &str, recorded: &[Seen], came: &[Seen]) {
+        let mut pairs = common(recorded, came);
+        let mut missing: Vec<(usize, &str)> = unpaired(recorded, pairs.iter().map(|pair| pair.0));
+        for (at, label) in unpaired(came, pairs.iter().map(|pair| pair.1)) {
+            let behind = match at.checked_sub(1) {
+                None => "at the beginning".to_owned(),
+                Some(before) => format!("behind {}", came[before].name()),
+            };
+            let difference = match missing.iter().position(|(_, other)| *other == label) {
+                None => Difference::FrameAdditional(label.to_owned()),
+                Some(index) => {
+                    pairs.push((missing.remove(index).0, at));
+                    Difference::FrameMoved(label.to_owned())
+                }
+            };
+            self.found.add(difference, scenario, behind);
+        }
+        for (at, label) in missing {
+            let behind = match at.checked_sub(1) {
+                None => "was at the beginning".to_owned(),
+                Some(before) => format!("was behind {}", recorded[before].name()),
+            };
+            let difference = Difference::FrameMissing(label.to_owned());
+            self.found.add(difference, scenario, behind);
+        }
+        for (one, other) in pairs {
+            self.fields(scenario, &recorded[one], &came[other]);
+            self.values(scenario, &recorded[one], &came[other]);
+        }
+    }
+
+    /// The fields that not all frames of the name have.
+    fn fields(&mut self, scenario: &str, recorded: &Seen, came: &Seen) {
+        let (here, there) = (came.optional(), recorded.optional());
+        let missing = there.iter().filter(|path| !here.contains(path));
+        let additional = here.iter().filter(|path| !there.contains(path));
+        let missing = missing.map(|path| (Fault::Missing, path));
+        for (fault, path) in missing.chain(additional.map(|path| (Fault::Additional, path))) {
+            let label = recorded.name().to_owned();
+            let field = Difference::Field(fault, label, (*path).to_owned());
+            self.found.add(field, scenario, "here".to_owned());
+        }
+    }
+
+    /// The values that are in both.
+    fn values(&mut self, scenario: &str, recorded: &Seen, came: &Seen) {
+        for (key, was, is) in same::both(&recorded.values, &came.values) {
+            self.values += 1;
+            if !self.ids.are_same(was, is) {
+                let (label, path) = (recorded.name().to_owned(), value::path(key));
+                let difference = Difference::Field(Fault::OtherValue, label, path);
+                let detail = format!("{is} in place of {was}");
+                self.found.add(difference, scenario, detail);
             }
-        };
-        found.add(difference, scenario, behind);
-    }
-    for (at, label) in missing {
-        let behind = match at.checked_sub(1) {
-            None => "was at the beginning".to_owned(),
-            Some(before) => format!("was behind {}", name(&recorded[before])),
-        };
-        found.add(Difference::FrameMissing(label.to_owned()), scenario, behind);
-    }
-    for (one, other) in pairs {
-        let label = name(&recorded[one]);
-        let (recorded, came) = (optional(&recorded[one]), optional(&came[other]));
-        for path in recorded.iter().filter(|path| !came.contains(path)) {
-            let field = Difference::Field(Fault::Missing, label.to_owned(), (*path).to_owned());
-            found.add(field, scenario, "here".to_owned());
-        }
-        for path in came.iter().filter(|path| !recorded.contains(path)) {
-            let field = Difference::Field(Fault::Additional, label.to_owned(), (*path).to_owned());
-            found.add(field, scenario, "here".to_owned());
         }
     }
 }
 
-/// The name of a frame that is shown with fields.
-fn name(shown: &str) -> &str {
-    shown.split_once(' ').map_or(shown, |(name, _)| name)
-}
-
-fn optional(shown: &str) -> Vec<&str> {
-    shown.split(" +").skip(1).collect()
-}
-
-fn unpaired(all: &[String], paired: impl Iterator<Item = usize>) -> Vec<(usize, &str)> {
+fn unpaired(all: &[Seen], paired: impl Iterator<Item = usize>) -> Vec<(usize, &str)> {
     let paired: Vec<usize> = paired.collect();
     (all.iter().enumerate())
         .filter(|(index, _)| !paired.contains(index))
-        .map(|(index, shown)| (index, name(shown)))
+        .map(|(index, seen)| (index, seen.name()))
         .collect()
 }
 
 /// The longest common subsequence of names, as pairs of places.
-fn common(one: &[String], other: &[String]) -> Vec<(usize, usize)> {
+fn common(one: &[Seen], other: &[Seen]) -> Vec<(usize, usize)> {
     let mut lengths = vec![vec![0_usize; other.len() + 1]; one.len() + 1];
     for i in (0..one.len()).rev() {
         for j in (0..other.len()).rev() {
-            lengths[i][j] = match name(&one[i]) == name(&other[j]) {
+            lengths[i][j] = match one[i].name() == other[j].name() {
                 true => lengths[i + 1][j + 1] + 1,
                 false => lengths[i + 1][j].max(lengths[i][j + 1]),
             };
@@ -132,7 +134,7 @@ fn common(one: &[String], other: &[String]) -> Vec<(usize, usize)> {
     let (mut i, mut j) = (0, 0);
     let mut pairs = Vec::new();
     while i < one.len() && j < other.len() {
-        if name(&one[i]) == name(&other[j]) {
+        if one[i].name() == other[j].name() {
             pairs.push((i, j));
             (i, j) = (i + 1, j + 1);
         } else if lengths[i + 1][j] >= lengths[i][j + 1] {
@@ -146,22 +148,44 @@ fn common(one: &[String], other: &[String]) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn what_is_missing_new_or_elsewhere_is_told_apart() {
-        let list = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
-        let mut found = Differences::default();
-        compare_lane("s", &list("a,b,c +x,d"), &list("b,a,c,e"), &mut found);
-        let found: Vec<String> = found.0.keys().map(ToString::to_string).collect();
+        let seen = |frame: &str| Seen {
+            frame: frame.to_owned(),
+            ..Seen::default()
+        };
+        let list = |text: &str| text.split(',').map(seen).collect::<Vec<_>>();
+        let mut compared = Compared::default();
+        compared.lane("s", &list("a,b,c +x,d"), &list("b,a,c,e"));
+        let found: Vec<String> = compared.found.0.keys().map(ToString::to_string).collect();
         assert_eq!(found.len(), 4, "{found:?}");
         for wanted in [
-            "missing    c: x",
-            "missing    d",
-            "additional e",
-            "moved      a",
+            "missing     c: x",
+            "missing     d",
+            "additional  e",
+            "moved       a",
         ] {
             assert!(found.iter().any(|one| one == wanted), "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_value_that_both_have_and_that_is_another_is_found() {
+        let seen = |values: Value| Seen {
+            frame: "a".to_owned(),
+            values: serde_json::from_value(values).unwrap(),
+        };
+        let recorded =
+            seen(json!({"b[x 1].c": 1, "d": "e", "list": "<1 of them>", "list[].x": 1, "f": 1}));
+        let came = seen(json!({"b[x 1].c": 2, "d": "e", "list": "<2 of them>", "list[].x": 2}));
+        let mut compared = Compared::default();
+        compared.lane("s", &[recorded], &[came]);
+        let found: Vec<String> = compared.found.0.keys().map(ToString::to_string).collect();
+        assert_eq!(found, ["other_value a: b[x].c", "other_value a: list"]);
+        assert_eq!(compared.values, 3);
     }
 }

@@ -7,7 +7,11 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::{data, pattern::fits, shape::Fault};
+use crate::{
+    data,
+    pattern::{fits, is_too_wide},
+    shape::Fault,
+};
 
 /// Something that is not as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +39,7 @@ impl Difference {
                     Fault::Missing => "missing",
                     Fault::Additional => "additional",
                     Fault::OtherKind => "other_kind",
+                    Fault::OtherValue => "other_value",
                 };
                 (kind, format!("{label}: {path}"))
             }
@@ -50,7 +55,7 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, place) = self.place();
-        write!(f, "{kind:<10} {place}")
+        write!(f, "{kind:<11} {place}")
     }
 }
 
@@ -92,6 +97,8 @@ struct Reason {
     #[serde(default)]
     other_kind: Vec<String>,
     #[serde(default)]
+    other_value: Vec<String>,
+    #[serde(default)]
     exit: Vec<String>,
     #[serde(default)]
     hangs: Vec<String>,
@@ -107,6 +114,7 @@ impl Reason {
             ("additional", &self.additional),
             ("moved", &self.moved),
             ("other_kind", &self.other_kind),
+            ("other_value", &self.other_value),
             ("exit", &self.exit),
             ("hangs", &self.hangs),
         ];
@@ -123,7 +131,19 @@ impl Reasons {
     pub(crate) fn read() -> Self {
         let path = data("differences.toml");
         let text = fs::read_to_string(&path).unwrap();
-        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        Self::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// # Errors
+    /// When the text is no list of reasons, or a pattern in it is too wide.
+    fn parse(text: &str) -> Result<Self, String> {
+        let reasons: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        for (kind, pattern) in reasons.because.iter().flat_map(Reason::patterns) {
+            if let Some(why) = is_too_wide(pattern) {
+                return Err(format!("{kind} {pattern:?} is too wide: {why}"));
+            }
+        }
+        Ok(reasons)
     }
 
     /// The reasons that speak of a difference, each with the pattern that fits.
@@ -210,5 +230,43 @@ impl Judgement {
             "differences without a reason in tests/recordings/differences.toml:\n{unexplained}\nreasons for differences \
              that there are not:\n{stale}"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reasons(patterns: &str) -> Result<Reasons, String> {
+        Reasons::parse(&format!("[[because]]\nreason = \"so\"\n{patterns}"))
+    }
+
+    fn other_value() -> Differences {
+        let mut differences = Differences::default();
+        let field = Difference::Field(Fault::OtherValue, "a".to_owned(), "b.c".to_owned());
+        differences.add(field, "s", "1 in place of 2".to_owned());
+        differences
+    }
+
+    #[test]
+    fn a_difference_needs_a_reason_and_a_reason_a_difference() {
+        let judge = |patterns| reasons(patterns).unwrap().judge(&other_value(), true);
+        let fits = judge("other_value = ['a: b.c']");
+        assert_eq!((fits.unexplained.as_str(), fits.stale.as_str()), ("", ""));
+        let other = judge("missing = ['a: b.c']");
+        assert!(
+            other.unexplained.contains("1 in place of 2"),
+            "{}",
+            other.unexplained
+        );
+        assert!(other.stale.contains("a: b.c"), "{}", other.stale);
+    }
+
+    #[test]
+    fn a_pattern_that_is_too_wide_is_refused() {
+        let refusal = reasons("missing = ['a: b.c', '*: b.*']")
+            .err()
+            .unwrap_or_default();
+        assert!(refusal.contains("\"*: b.*\" is too wide"), "{refusal}");
     }
 }

@@ -19,6 +19,7 @@ use windlass_testkit::Script;
 use windlass_tests::artefacts;
 
 use crate::{
+    data,
     label::Labels,
     scenario::{After, Scenario, Step},
 };
@@ -45,18 +46,24 @@ struct Play<'a> {
     labels: Labels,
     frames: Vec<(String, Value)>,
     answers: &'a BTreeMap<String, Vec<Value>>,
+    /// Paths of this run, and what stands for them in scenarios.
+    paths: Vec<(String, &'static str)>,
 }
 
-/// Plays a scenario, and the one before it, in surroundings of their own.
+/// Plays a scenario, and those before it, in surroundings of their own.
 pub(crate) fn play(name: &str, all: &BTreeMap<String, Scenario>) -> Played {
     let root = TempDir::with_prefix("windlass-recording-").unwrap();
     for directory in ["work", "home", "configuration", "temporary"] {
         fs::create_dir(root.path().join(directory)).unwrap();
     }
+    play_behind(&root, name, all)
+}
+
+fn play_behind(root: &TempDir, name: &str, all: &BTreeMap<String, Scenario>) -> Played {
     if let Some(before) = &all[name].before {
-        play_in(&root, &all[before]);
+        play_behind(root, before, all);
     }
-    play_in(&root, &all[name])
+    play_in(root, &all[name])
 }
 
 fn play_in(root: &TempDir, scenario: &Scenario) -> Played {
@@ -101,6 +108,10 @@ fn play_in(root: &TempDir, scenario: &Scenario) -> Played {
         labels: Labels::default(),
         frames: Vec::new(),
         answers: &scenario.answers,
+        paths: vec![
+            (cwd.to_string_lossy().into_owned(), "${cwd}"),
+            (data("").to_string_lossy().into_owned(), "${here}/"),
+        ],
     };
     let mut hangs = None;
     for step in &scenario.steps {
@@ -173,6 +184,7 @@ impl Play<'_> {
                 return Err(format!("anything behind {last}"));
             }
         };
+        let line = (self.paths.iter()).fold(line, |line, (path, name)| line.replace(path, name));
         let frame: Value =
             serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let label = self.labels.name(&frame);

@@ -18,9 +18,6 @@ use crate::{
 /// The variable that names the directory of recordings.
 pub(crate) const VARIABLE: &str = "WINDLASS_RECORDINGS";
 
-/// The directory in which recordings were made.
-const WORKSPACE: &str = "/workspace";
-
 /// Nothing is owed any more.
 const IDLE: &str = "system/session_state_changed:idle";
 
@@ -41,7 +38,7 @@ struct Line {
 ///
 /// # Errors
 /// When it cannot be read, or a file is no recording.
-pub(crate) fn all() -> io::Result<Option<Vec<Recording>>> {
+pub(crate) fn all(stage: &Stage) -> io::Result<Option<Vec<Recording>>> {
     let Some(directory) = std::env::var_os(VARIABLE) else {
         return Ok(None);
     };
@@ -50,13 +47,13 @@ pub(crate) fn all() -> io::Result<Option<Vec<Recording>>> {
         .collect::<io::Result<_>>()?;
     files.retain(|path| path.extension().is_some_and(|it| it == "ndjson"));
     files.sort();
-    let read = files.iter().map(|path| Recording::read(path));
+    let read = files.iter().map(|path| Recording::read(path, stage));
     read.collect::<io::Result<_>>().map(Some)
 }
 
 impl Recording {
-    fn read(path: &Path) -> io::Result<Self> {
-        let text = fs::read_to_string(path)?.replace(WORKSPACE, "${cwd}");
+    fn read(path: &Path, stage: &Stage) -> io::Result<Self> {
+        let text = stage.replaced(&fs::read_to_string(path)?);
         let lines = (text.lines())
             .map(serde_json::from_str)
             .collect::<Result<_, _>>()
@@ -110,15 +107,11 @@ impl Recording {
         environment.extend(added.map(|(name, value)| (name.clone(), text(value))));
         environment.extend(staged.environment.clone());
         Scenario {
-            flags: flags
-                .into_iter()
-                .flatten()
-                .map(|flag| stage.replaced(&text(flag)))
-                .collect(),
+            flags: flags.into_iter().flatten().map(text).collect(),
             environment,
             before: staged.before.clone(),
             files: stage.files.clone(),
-            steps: stage.replaced_in(&steps),
+            steps,
             answers: self.answers(staged),
             exchanges: self.exchanges(staged),
             frames: BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::data;
+use crate::{data, seen::Lanes, usual};
 
 /// One process of the engine, from its start to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,8 +23,8 @@ pub(crate) struct Scenario {
     pub(crate) answers: BTreeMap<String, Vec<Value>>,
     /// What the model answers (`docs/scripted-model.md`).
     pub(crate) exchanges: Vec<Value>,
-    /// The frames that came, by lane: name, and behind it the fields that frames of this name do not always have.
-    pub(crate) frames: BTreeMap<String, Vec<String>>,
+    /// The frames that came.
+    pub(crate) frames: Lanes,
     /// The exit code.
     pub(crate) exit: Option<i32>,
 }
@@ -62,7 +62,7 @@ impl Scenario {
     /// The scenarios of the repository, by name.
     pub(crate) fn all() -> BTreeMap<String, Self> {
         let files = fs::read_dir(data("scenarios")).unwrap();
-        files
+        let mut all = files
             .map(|entry| {
                 let path = entry.unwrap().path();
                 let text = fs::read_to_string(&path).unwrap();
@@ -71,7 +71,9 @@ impl Scenario {
                 let name = path.file_stem().unwrap_or_default();
                 (name.to_string_lossy().into_owned(), scenario)
             })
-            .collect()
+            .collect();
+        usual::give(&usual::read(), &mut all);
+        all
     }
 
     /// The same with words of ours: nobody's prose is in the repository.

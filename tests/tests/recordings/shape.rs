@@ -36,11 +36,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    fn is_carried(&self, label: &str, path: &str) -> bool {
+    pub(crate) fn is_carried(&self, label: &str, path: &str) -> bool {
         listed(&self.carried, label, path)
     }
 
-    fn is_keyed(&self, label: &str, path: &str) -> bool {
+    pub(crate) fn is_keyed(&self, label: &str, path: &str) -> bool {
         listed(&self.keyed, label, path)
     }
 }
@@ -56,6 +56,8 @@ pub(crate) enum Fault {
     Missing,
     Additional,
     OtherKind,
+    /// Found by comparing frames: tables know no values.
+    OtherValue,
 }
 
 impl Tables {
@@ -316,7 +318,7 @@ fn sort(item: &Value) -> &str {
 }
 
 /// What stands in recordings for the rest of a list.
-fn is_cut(item: &Value) -> bool {
+pub(crate) fn is_cut(item: &Value) -> bool {
     item.as_str().is_some_and(|text| text.starts_with('…'))
 }
 

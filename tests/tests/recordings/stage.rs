@@ -53,15 +53,9 @@ impl Stage {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// A text with our words in the place of recorded ones.
+    /// A recording with our words in the place of recorded ones: they hold none of the signs of JSON.
     pub(crate) fn replaced(&self, text: &str) -> String {
         (self.replace.iter()).fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
-    }
-
-    pub(crate) fn replaced_in(&self, steps: &[Step]) -> Vec<Step> {
-        // What was JSON is JSON: the words that are replaced hold none of its signs.
-        let text = serde_json::to_string(steps).unwrap();
-        serde_json::from_str(&self.replaced(&text)).unwrap()
     }
 }
 
