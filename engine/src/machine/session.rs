@@ -43,7 +43,8 @@ impl Engine {
             return;
         }
         if let Answer::HttpHead { status, .. } = &answer {
-            self.http_status = Some(*status);
+            // An answer that breaks off later has no status of an error.
+            self.http_status = Some(*status).filter(|status| *status >= 400);
         }
         self.answer_session(id, answer);
     }

@@ -238,7 +238,9 @@ impl Frames {
                 }
             }
             more.insert("is_api_error_message".to_owned(), true.into());
-            more.insert("api_error_status".to_owned(), json!(facts.http_status));
+            if let Some(status) = facts.http_status {
+                more.insert("api_error_status".to_owned(), status.into());
+            }
         }
         let on_main = assistant.parent_tool_use_id.is_none();
         if on_main {

@@ -254,6 +254,19 @@ fn an_answer_that_never_came_is_a_success_that_is_an_error() {
 }
 
 #[test]
+fn an_answer_that_broke_off_has_no_status() {
+    let mut frames = frames(FrameSettings::default());
+    let mut broken =
+        serde_json::to_value(assistant(json!([{"type": "text", "text": "broken"}]))).unwrap();
+    broken["error"] = "server_error".into();
+    let said = read(frames.message(message(broken), Facts::default()));
+    assert!(said[0].get("api_error_status").is_none());
+    let end = result("error_during_execution", json!({"errors": ["broken"]}));
+    let said = read(frames.message(end, Facts::default()));
+    assert_eq!(said[0]["api_error_status"], Value::Null);
+}
+
+#[test]
 fn an_interrupt_closes_the_stream_and_says_what_it_met() {
     let interrupted = || result("error_during_execution", json!({"errors": ["interrupted"]}));
     let marker = |text: &str| {
