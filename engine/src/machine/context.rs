@@ -1,7 +1,12 @@
 //! What fills the context of the next request, as far as it can be told without asking anybody.
 
 use serde_json::{Value, json};
-use windlass_core::{Spec, context::size, prompt::system_blocks};
+use windlass_core::{
+    Spec,
+    agent::AgentSource,
+    context::{MemoryScope, size},
+    prompt::system_blocks,
+};
 
 use super::Engine;
 
@@ -63,16 +68,20 @@ impl Engine {
         }
         categories.push(category("free_space", "Free space", free - buffer, "free"));
         let percentage = (total * 100).checked_div(sizes.window).unwrap_or_default();
-        let mcp_tools: Vec<Value> = (self.servers.tools())
-            .map(|(tool, _)| json!({"name": tool.name, "tokens": tool_tokens(tool)}))
+        let mcp_tools: Vec<Value> = (self.servers.named_tools())
+            .map(|(server, tool)| json!({"name": tool.name, "serverName": server, "tokens": tool_tokens(tool)}))
             .collect();
-        let agents: Vec<Value> = (spec.tools.agents.infos().into_iter())
-            .map(|agent| json!({"agentType": agent.name, "tokens": u64::from(size::text(agent.description.len()))}))
+        let agents: Vec<Value> = (spec.tools.agents.iter())
+            .map(|agent| {
+                let tokens = size::text(agent.definition.description.len());
+                json!({"agentType": agent.name, "source": source(agent.source), "tokens": u64::from(tokens)})
+            })
             .collect();
         let memory: Vec<Value> = (spec.prompt.memory.iter())
-            .map(
-                |file| json!({"path": file.path, "tokens": u64::from(size::text(file.text.len()))}),
-            )
+            .map(|file| {
+                let tokens = u64::from(size::text(file.text.len()));
+                json!({"path": file.path, "type": kind(file.scope), "tokens": tokens})
+            })
             .collect();
         json!({
             "categories": categories, "totalTokens": total, "maxTokens": sizes.window,
@@ -138,5 +147,24 @@ fn color(kind: &str) -> &'static str {
         "free" => "promptBorder",
         "buffer" => "inactive",
         _ => "warning",
+    }
+}
+
+/// Where an agent comes from, as the official engine names it.
+fn source(source: AgentSource) -> &'static str {
+    match source {
+        AgentSource::BuiltIn => "built-in",
+        AgentSource::User => "userSettings",
+        AgentSource::Project => "projectSettings",
+        AgentSource::Option => "flagSettings",
+    }
+}
+
+/// Whose a file of instructions is, as the official engine names it.
+fn kind(scope: MemoryScope) -> &'static str {
+    match scope {
+        MemoryScope::User => "User",
+        MemoryScope::Project => "Project",
+        MemoryScope::Local => "Local",
     }
 }

@@ -231,6 +231,8 @@ async fn requests_are_answered_in_the_middle_of_a_turn() {
     ] {
         assert!(usage[name].is_array(), "{name}");
     }
+    let agents = usage["agents"].as_array().unwrap();
+    assert!(agents.iter().all(|agent| agent["source"] == "built-in"));
     let file = sdk.folder.path().join("hello.txt");
     std::fs::write(&file, "hello\n").unwrap();
     let reply = sdk

@@ -141,6 +141,15 @@ impl ServerTable {
     pub(super) fn tools(&self) -> impl Iterator<Item = (&ToolDefinition, Route)> {
         self.session.tools()
     }
+
+    /// The same, each behind the name of its server.
+    pub(super) fn named_tools(&self) -> impl Iterator<Item = (&str, &ToolDefinition)> {
+        self.session.all.iter().flat_map(|(name, server)| {
+            let tools = server.offer.tools.iter();
+            let tools = tools.filter(|(_, own)| server.route(name, own).is_some());
+            tools.map(|(definition, _)| (name.as_str(), definition))
+        })
+    }
 }
 
 impl Servers {
