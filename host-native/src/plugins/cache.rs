@@ -12,7 +12,6 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, Read, Write},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
     time::{Duration, SystemTime},
 };
 
@@ -151,19 +150,16 @@ impl Cache {
 
     /// Writes a file in one step and removes what nobody used for long.
     fn keep(&self, name: &str, compiled: &[u8], seal: &[u8]) -> io::Result<()> {
-        static COUNTER: AtomicU32 = AtomicU32::new(0);
-        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let file = self.directory.join(name);
-        let beside = file.with_extension(format!("{}-{count}.tmp", std::process::id()));
-        let written = File::create_new(&beside)
-            .and_then(|mut f| f.write_all(seal).and_then(|()| f.write_all(compiled)))
-            .and_then(|()| fs::rename(&beside, file));
-        if written.is_err() {
-            // The write's failure is the one to report.
-            let _ = fs::remove_file(&beside);
-        }
+        let written = tempfile::Builder::new()
+            .suffix(".tmp")
+            .tempfile_in(&self.directory)
+            .and_then(|mut file| {
+                file.write_all(seal)?;
+                file.write_all(compiled)?;
+                Ok(file.persist(self.directory.join(name))?)
+            });
         self.remove_unused();
-        written
+        written.map(drop)
     }
 
     fn remove_unused(&self) {

@@ -2,16 +2,14 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, File, OpenOptions},
+    fs,
     io::{self, Write as _},
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
+    path::Path,
 };
 
-use crate::regular::{self, Link};
+use tempfile::NamedTempFile;
 
-/// Tells the writes of one process apart.
-static WRITES: AtomicU32 = AtomicU32::new(0);
+use crate::regular::{self, Link};
 
 /// Who may read a file that was not there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,45 +45,36 @@ pub(super) fn replace_itself(path: &Path, content: &[u8], readers: Readers) -> i
 }
 
 fn put(target: &Path, content: &[u8], readers: Readers) -> io::Result<()> {
-    let (mut file, beside) = create_beside(target, readers)?;
-    let written = (|| {
-        file.write_all(content)?;
-        if let Some(meta) = fs::symlink_metadata(target)
-            .ok()
-            .filter(fs::Metadata::is_file)
-        {
-            file.set_permissions(meta.permissions())?;
-        }
-        file.sync_all()?;
-        fs::rename(&beside, target)
-    })();
-    if written.is_err() {
-        // What cannot be removed either is a stray file, not a lost one.
-        let _ = fs::remove_file(&beside);
+    let mut file = create_beside(target, readers)?;
+    file.write_all(content)?;
+    let existing = fs::symlink_metadata(target).ok();
+    if let Some(existing) = existing.filter(fs::Metadata::is_file) {
+        file.as_file().set_permissions(existing.permissions())?;
     }
-    written
+    file.as_file().sync_all()?;
+    // Until here it is removed when it goes: what cannot be removed is a stray file, not a lost one.
+    file.persist(target).map(drop).map_err(io::Error::from)
 }
 
 /// A new file in the same folder: a rename never leaves a file system.
-fn create_beside(target: &Path, readers: Readers) -> io::Result<(File, PathBuf)> {
-    loop {
-        let number = WRITES.fetch_add(1, Ordering::Relaxed);
-        let mut name = OsString::from(".");
-        name.push(target.file_name().unwrap_or_default());
-        name.push(format!(".{}-{number}.tmp", std::process::id()));
-        let beside = target.with_file_name(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        if readers == Readers::Owner {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        #[cfg(not(unix))]
-        let _ = readers;
-        match options.open(&beside) {
-            Ok(file) => return Ok((file, beside)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
+fn create_beside(target: &Path, readers: Readers) -> io::Result<NamedTempFile> {
+    let mut prefix = OsString::from(".");
+    prefix.push(target.file_name().unwrap_or_default());
+    prefix.push(".");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".tmp");
+    #[cfg(unix)]
+    if readers == Readers::Usual {
+        // As far as the process lets files be read at all (umask).
+        let usual = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        builder.permissions(usual);
     }
+    #[cfg(not(unix))]
+    let _ = readers;
+    builder.tempfile_in(
+        target
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new(".")),
+    )
 }
