@@ -21,17 +21,14 @@ use crate::progress;
 use crate::setup::tools;
 use crate::workspace::Workspace;
 
-/// The packages that are changed, each with those whose tests are to notice. These are the tests that need nothing built for
-/// wasm32: its own, in the core with the simulation among them, and those of the packages that stand on it.
-const PACKAGES: [(&str, &[&str]); 5] = [
-    (
-        "windlass-core",
-        &["windlass-core", "windlass-callback-loop", "windlass-engine"],
-    ),
-    ("windlass-engine", &["windlass-engine"]),
-    ("windlass-shell", &["windlass-shell", "windlass-core"]),
-    ("windlass-schema", &["windlass-schema", "windlass-core"]),
-    ("windlass-callback-loop", &["windlass-callback-loop"]),
+/// The packages that are changed. Judges are the tests of each: those of the core with the simulation among them. What stands
+/// on a package may notice more, but would have to be built for each error, too.
+const PACKAGES: [&str; 5] = [
+    "windlass-core",
+    "windlass-engine",
+    "windlass-shell",
+    "windlass-schema",
+    "windlass-callback-loop",
 ];
 
 /// What cargo-mutants ends with when it has tried everything: all caught, some missed, some that did not end.
@@ -62,7 +59,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     progress::note(&format!("seed {seed}"));
 
     let mut mutants = Vec::new();
-    for (package, _) in &packages {
+    for package in &packages {
         let mut list = workspace.command(&tool);
         list.args(["mutants", "--list", "--colors", "never"]);
         let names = process::capture(list.args(["--package", package]))?;
@@ -70,40 +67,41 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         mutants.extend(names.lines().map(|name| (*package, name.to_owned())));
     }
     let drawn = sample::draw(seed, mutants.len(), options.count);
-
-    let mut rows = Vec::new();
-    for (package, judges) in packages {
-        let is_its = |at: &usize| mutants[*at].0 == package;
-        let all = (0..mutants.len()).filter(is_its).count();
-        let sample = drawn.iter().copied().filter(is_its);
-        let sample: Vec<&str> = sample.map(|at| mutants[at].1.as_str()).collect();
-        let mut outcomes = Outcomes::default();
-        if !sample.is_empty() {
-            let mut command = workspace.command(&tool);
-            command.env("PATH", path_with(&nextest)?);
-            outcomes = progress::step(&format!("{} mutants of {package}", sample.len()), || {
-                tried(workspace, command, package, judges, &sample)
-            })?;
+    let (mut sample, mut others) = (Vec::new(), String::new());
+    for (at, (package, name)) in mutants.iter().enumerate() {
+        match drawn.contains(&at) {
+            true => sample.push((*package, name.as_str())),
+            false => others += &format!("{name}\n"),
         }
-        rows.push((package, all, outcomes));
+    }
+
+    let mut command = workspace.command(&tool);
+    command.env("PATH", path_with(&nextest)?);
+    let outcomes = progress::step(&format!("{} mutants", sample.len()), || {
+        tried(workspace, command, &packages, &sample, &others)
+    })?;
+    let mut rows = Vec::new();
+    for package in packages {
+        let all = mutants.iter().filter(|(its, _)| *its == package).count();
+        let is_its = |name: &str| sample.contains(&(package, name));
+        rows.push((package, all, outcomes.only(is_its)));
     }
     println!("\nseed {seed}, {}", progress::seconds(begun.elapsed()));
     print!("{}", figures::table(&rows));
     Ok(())
 }
 
-/// The packages of these names with their judges; all where none is named. Their order is always the same.
-fn chosen(names: &[String]) -> Result<Vec<(&'static str, &'static [&'static str])>> {
-    let is_there = |name: &String| PACKAGES.iter().any(|(package, _)| package == name);
+/// The packages of these names, all where none is named. Their order is always the same.
+fn chosen(names: &[String]) -> Result<Vec<&'static str>> {
+    let is_there = |name: &String| PACKAGES.contains(&name.as_str());
     if let Some(unknown) = names.iter().find(|name| !is_there(name)) {
         bail!(
             "{unknown} is not changed: there are {}",
-            PACKAGES.map(|(package, _)| package).join(", ")
+            PACKAGES.join(", ")
         );
     }
-    let is_wanted = |package: &str| names.is_empty() || names.iter().any(|name| name == package);
-    let chosen = PACKAGES.into_iter();
-    Ok(chosen.filter(|(package, _)| is_wanted(package)).collect())
+    let is_wanted = |package: &&str| names.is_empty() || names.iter().any(|name| name == package);
+    Ok(PACKAGES.into_iter().filter(is_wanted).collect())
 }
 
 /// A seed that nobody has looked at.
@@ -119,29 +117,31 @@ fn path_with(nextest: &Path) -> Result<OsString> {
     Ok(env::join_paths(directories.chain(env::split_paths(&path)))?)
 }
 
-/// Tries these mutants of a package.
+/// Tries the mutants of a sample: all but the others, of each of which there is a line.
 fn tried(
     workspace: &Workspace,
     mut command: Command,
-    package: &str,
-    judges: &[&str],
-    sample: &[&str],
+    packages: &[&str],
+    sample: &[(&str, &str)],
+    others: &str,
 ) -> Result<Outcomes> {
-    let directory = workspace.target.join("mutants").join(package);
-    fs::create_dir_all(&directory)
-        .with_context(|| format!("cannot create {}", directory.display()))?;
+    let directory = workspace.target.join("mutants");
+    let found = directory.join("mutants.out");
+    // It can be told by expressions which ones to try, but does not hold all kinds against them. What it has caught before it
+    // leaves out, whatever it is.
+    let cannot = || format!("cannot write to {}", found.display());
+    if found.exists() {
+        fs::remove_dir_all(&found).with_context(cannot)?;
+    }
+    fs::create_dir_all(&found).with_context(cannot)?;
+    fs::write(found.join("previously_caught.txt"), others).with_context(cannot)?;
     command
         // Dependencies are the same in every copy, and compiled once.
-        .env("CARGO_TARGET_DIR", workspace.target.join("mutants/build"))
-        .args(["mutants", "--caught", "--unviable", "--package", package])
-        .args(judges.iter().flat_map(|judge| ["--test-package", judge]))
-        .arg("--output")
-        .arg(&directory);
-    for name in sample {
-        command.arg("--re").arg(sample::only(name));
-    }
+        .env("CARGO_TARGET_DIR", directory.join("build"))
+        .args(["mutants", "--iterate", "--caught", "--unviable", "--output"])
+        .arg(&directory)
+        .args(packages.iter().flat_map(|name| ["--package", name]));
     let status = process::status(&mut command)?;
-    let found = directory.join("mutants.out");
     if !status.code().is_some_and(|code| TRIED.contains(&code)) {
         bail!(
             "cargo-mutants ended with {status}: what it did is told below {}",
@@ -149,7 +149,10 @@ fn tried(
         );
     }
     let outcomes = Outcomes::read(&found)?;
-    let left: Vec<_> = sample.iter().filter(|name| !outcomes.has(name)).collect();
+    let left: Vec<_> = sample
+        .iter()
+        .filter(|(_, name)| !outcomes.has(name))
+        .collect();
     ensure!(left.is_empty(), "these were not tried: {left:?}");
     Ok(outcomes)
 }
@@ -160,32 +163,26 @@ mod tests {
 
     #[test]
     fn packages_are_chosen_by_name_and_always_in_the_same_order() {
-        let names = |names: &[&str]| -> Vec<String> {
+        let chosen = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-            let chosen = chosen(&names).expect("all are there");
-            chosen.iter().map(|(name, _)| (*name).to_owned()).collect()
+            chosen(&names)
         };
-        assert_eq!(names(&[]), PACKAGES.map(|(name, _)| name));
+        assert_eq!(chosen(&[]).expect("all"), PACKAGES);
         assert_eq!(
-            names(&["windlass-shell", "windlass-core"]),
+            chosen(&["windlass-shell", "windlass-core"]).expect("they are there"),
             ["windlass-core", "windlass-shell"]
         );
-        let error = chosen(&["windlass-cor".to_owned()]).expect_err("there is none");
+        let error = chosen(&["windlass-cor"]).expect_err("there is none");
         assert!(error.to_string().contains("windlass-core,"), "{error}");
     }
 
-    /// A judge that is not there would make every mutant a caught one.
     #[test]
-    fn whatever_is_changed_and_judges_is_a_package_and_judges_itself() {
+    fn whatever_is_changed_is_a_package_of_the_workspace() {
         let workspace = Workspace::locate().expect("this is one");
         let manifest = workspace.manifest().expect("it can be read");
-        let dependencies = manifest["workspace"]["dependencies"].as_table();
-        let dependencies = dependencies.expect("a table");
-        for (package, judges) in PACKAGES {
-            assert!(judges.contains(&package), "{package}");
-            for judge in judges {
-                assert!(dependencies[*judge].get("path").is_some(), "{judge}");
-            }
+        for package in PACKAGES {
+            let dependency = &manifest["workspace"]["dependencies"][package];
+            assert!(dependency.get("path").is_some(), "{package}");
         }
     }
 

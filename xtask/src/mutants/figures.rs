@@ -42,6 +42,20 @@ impl Outcomes {
         all.iter().any(|names| names.iter().any(|it| it == name))
     }
 
+    /// Those whose names are chosen.
+    pub(super) fn only(&self, is_chosen: impl Fn(&str) -> bool) -> Self {
+        let of = |names: &[String]| {
+            let chosen = names.iter().filter(|name| is_chosen(name));
+            chosen.cloned().collect()
+        };
+        Self {
+            caught: of(&self.caught),
+            missed: of(&self.missed),
+            timeout: of(&self.timeout),
+            unviable: of(&self.unviable),
+        }
+    }
+
     fn counts(&self) -> [usize; 5] {
         let by_outcome = [
             self.caught.len(),
@@ -125,6 +139,8 @@ mod tests {
         assert_eq!(outcomes.timeout, [TIMEOUT]);
         assert_eq!(outcomes.counts(), [2, 1, 0, 1, 0]);
         assert!(outcomes.has(CAUGHT) && outcomes.has(TIMEOUT) && !outcomes.has(MISSED));
+        let one = outcomes.only(|name| name == TIMEOUT);
+        assert_eq!(one.counts(), [1, 0, 0, 1, 0]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Drawing a sample by a seed, and telling cargo-mutants which one it is.
+//! Drawing a sample by a seed.
 
 use std::collections::BTreeSet;
 
@@ -32,18 +32,6 @@ impl SplitMix64 {
         let scaled = u128::from(self.next()) * limit as u128;
         usize::try_from(scaled >> 64).unwrap_or_default()
     }
-}
-
-/// The expression that is true of this name alone.
-pub(super) fn only(name: &str) -> String {
-    let mut expression = "^".to_owned();
-    for character in name.chars() {
-        if r"\.+*?()|[]{}^$#&-~".contains(character) {
-            expression.push('\\');
-        }
-        expression.push(character);
-    }
-    expression + "$"
 }
 
 #[cfg(test)]
@@ -90,18 +78,6 @@ mod tests {
         assert!(
             counts.iter().all(|count| expected.contains(count)),
             "{counts:?}"
-        );
-    }
-
-    #[test]
-    fn the_expression_for_a_name_takes_what_has_a_meaning_for_itself() {
-        assert_eq!(
-            only("core/src/a.rs:12:5: replace f<T> -> Option<&'a (u8, [u8])> with None"),
-            r"^core/src/a\.rs:12:5: replace f<T> \-> Option<\&'a \(u8, \[u8\]\)> with None$"
-        );
-        assert_eq!(
-            only("a.rs:1:1: replace |= with ^= in b"),
-            r"^a\.rs:1:1: replace \|= with \^= in b$"
         );
     }
 }
