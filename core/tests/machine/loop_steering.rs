@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use windlass_core::{
     Input, Prompt, RawJson,
     effect::{Answer, Delivery, Notice, Stage},
-    message::{FailedFile, PersistedFile, ResultSubtype},
+    message::{FailedFile, PersistedFile, RateLimitInfo, ResultSubtype, Utilization},
     permission::Mode,
     spec::ResponseLimits,
     tool::ToolResult,
@@ -243,6 +243,13 @@ fn loop_34_a_rate_limit_is_told_when_it_changes() {
             json!({"status": "allowed_warning", "resetsAt": 1_767_323_045, "utilization": 0.9}),
             json!({"status": "allowed", "resetsAt": 1_767_323_045, "utilization": 0.1}),
         ]
+    );
+    // Who reads what was told has the same.
+    let read = |info: &Value| raw(info).decode::<RateLimitInfo>().unwrap();
+    let used: Vec<_> = infos.iter().map(|info| read(info).utilization).collect();
+    assert_eq!(
+        used,
+        [900, 100].map(|per_mille| Some(Utilization { per_mille }))
     );
 }
 
